@@ -1,0 +1,275 @@
+"""Settings: one frozen class per table of gossamer.toml, each field with its help text.
+
+An unknown key, a wrong type or a value out of bounds is a ConfigError that names file and
+key. docs/settings.md is generated from here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from gossamer.errors import ConfigError
+from gossamer.urls import UrlRules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Count = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(ge=0)]
+
+
+class _Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    pass
+
+
+class EngineConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where the batch steps run."""
+
+    url: Annotated[
+        str,
+        Meta(
+            pattern=r"^(local|sc://.+)$",
+            description="`local` (Sail, embedded) or `sc://host:port` (a Spark Connect server)",
+        ),
+    ] = "local"
+    workers: Annotated[
+        int, Meta(ge=0, description="tasks at a time; 0 stands for the number of cores")
+    ] = 0
+    memory_gb: Annotated[
+        float, Meta(gt=0, description="what the embedded engine may use before it spills to disk")
+    ] = 8.0
+
+
+class FilterConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which URLs belong to the crawl."""
+
+    scope: Annotated[
+        Literal["host", "domain", "any"],
+        Meta(description="stay on the seeds' hosts, on their registrable domains, or anywhere"),
+    ] = "domain"
+    allow: Annotated[
+        tuple[str, ...],
+        Meta(description="regular expressions; where there are any, a URL must match one"),
+    ] = ()
+    deny: Annotated[
+        tuple[str, ...], Meta(description="regular expressions that no URL may match")
+    ] = ()
+    skip_extensions: Annotated[
+        tuple[str, ...], Meta(description="endings of a path that hold no text")
+    ] = (
+        "7z",
+        "avi",
+        "avif",
+        "bmp",
+        "bz2",
+        "css",
+        "deb",
+        "dmg",
+        "exe",
+        "gif",
+        "gz",
+        "ico",
+        "iso",
+        "jar",
+        "jpeg",
+        "jpg",
+        "js",
+        "m4a",
+        "mkv",
+        "mov",
+        "mp3",
+        "mp4",
+        "mpeg",
+        "mpg",
+        "msi",
+        "ogg",
+        "ogv",
+        "otf",
+        "png",
+        "rar",
+        "rpm",
+        "svg",
+        "tar",
+        "tgz",
+        "tif",
+        "tiff",
+        "ttf",
+        "wasm",
+        "wav",
+        "webm",
+        "webp",
+        "woff",
+        "woff2",
+        "xz",
+        "zip",
+    )
+    max_depth: Annotated[int, Meta(ge=0, description="links from the nearest seed")] = 20
+
+
+class GenerateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a round fetches."""
+
+    pages: Annotated[Count, Meta(description="pages a round, the best first")] = 20_000
+    pages_per_host: Annotated[Count, Meta(description="pages of one host a round")] = 1_000
+
+
+class FetchConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How pages are fetched."""
+
+    agent: Annotated[
+        str,
+        Meta(pattern=r"^[A-Za-z_-]+$", description="the name that robots.txt files know us by"),
+    ] = "gossamer"
+    contact: Annotated[
+        str, Meta(description="URL or address where a webmaster reaches you; sent to every host")
+    ] = ""
+    delay_s: Annotated[Seconds, Meta(description="between two requests to a host")] = 1.0
+    max_delay_s: Annotated[
+        Seconds,
+        Meta(description="a longer Crawl-delay sends the host's pages to a later round"),
+    ] = 60.0
+    hosts_at_once: Annotated[
+        Count, Meta(description="open connections of a task, each to another host")
+    ] = 256
+    timeout_s: Annotated[float, Meta(gt=0, description="for a whole answer")] = 30.0
+    connect_timeout_s: Annotated[float, Meta(gt=0, description="for a connection")] = 10.0
+    max_body_bytes: Annotated[
+        int, Meta(ge=1024, description="longer bodies are cut, and marked truncated")
+    ] = 4 * 1024 * 1024
+    max_failures_per_host: Annotated[
+        Count,
+        Meta(
+            description="failures in a row after which the rest of a host waits for a later round"
+        ),
+    ] = 8
+    round_minutes: Annotated[
+        float, Meta(ge=0, description="end the round's fetch after this; 0: when all is fetched")
+    ] = 0
+    allow_networks: Annotated[
+        tuple[str, ...],
+        Meta(description="private networks that may be crawled, such as `127.0.0.0/8`"),
+    ] = ()
+    resolve: Annotated[
+        dict[str, str],
+        Meta(
+            description="for demos and tests: host pattern (`*.test`) to `address:port`; "
+            "the address must be in allow_networks"
+        ),
+    ] = {}
+    warc_mb: Annotated[float, Meta(gt=0, description="a WARC file is closed at this size")] = 256
+
+
+class ParseConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is taken from a page."""
+
+    # Lists of everything (all packages, all posts) are what makes a site's pages known at all.
+    max_links: Annotated[
+        Count, Meta(description="targets taken from a page, the first in its order")
+    ] = 10_000
+    max_text_chars: Annotated[Count, Meta(description="text kept of a page")] = 200_000
+
+
+class UpdateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How page state grows."""
+
+    interval_days: Annotated[
+        float, Meta(gt=0, description="time until a fetched page is fetched again")
+    ] = 30
+    scoring: Annotated[
+        str, Meta(description="what to fetch first: `links`, `breadth`, or a plugin's name")
+    ] = "links"
+    merge_share: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=1,
+            description="share of the page database that its newer layers may reach "
+            "before all are merged into one",
+        ),
+    ] = 0.25
+
+
+class RankConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """PageRank."""
+
+    damping: Annotated[float, Meta(gt=0, lt=1, description="share of rank that follows links")] = (
+        0.85
+    )
+    iterations: Annotated[Count, Meta(description="at most")] = 30
+    tolerance: Annotated[
+        float, Meta(gt=0, description="stop when the ranks move less than this, summed (L1)")
+    ] = 1e-6
+
+
+class IndexConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The full-text index."""
+
+    shards: Annotated[Count, Meta(description="index folders, by hash of the URL")] = 2
+    anchors: Annotated[Count, Meta(description="anchor texts of a page that are indexed")] = 50
+    memory_mb: Annotated[
+        int, Meta(ge=16, description="a task's buffer before it writes a segment")
+    ] = 256
+
+
+class ServeConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The search page and API."""
+
+    host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535, description="0: any free port")] = 8080
+    names: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="names of the site, where it has others than `host` and localhost; "
+            "`*` stands for any"
+        ),
+    ] = ()
+    rank_weight: Annotated[
+        float, Meta(ge=0, description="weight of the static rank beside the words")
+    ] = 0.5
+
+
+class StoreConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The crawl folder."""
+
+    keep_versions: Annotated[
+        int, Meta(ge=1, description="older states whose files are kept for their readers")
+    ] = 2
+
+
+class Config(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What a gossamer.toml says."""
+
+    engine: EngineConfig = EngineConfig()
+    urls: UrlRules = UrlRules()
+    filter: FilterConfig = FilterConfig()
+    generate: GenerateConfig = GenerateConfig()
+    fetch: FetchConfig = FetchConfig()
+    parse: ParseConfig = ParseConfig()
+    update: UpdateConfig = UpdateConfig()
+    rank: RankConfig = RankConfig()
+    index: IndexConfig = IndexConfig()
+    serve: ServeConfig = ServeConfig()
+    store: StoreConfig = StoreConfig()
+
+
+def loads(text: str, source: str | Path) -> Config:
+    """Parse the text of a gossamer.toml that came from `source`."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(source, f"not TOML: {error}", "see docs/settings.md") from None
+    try:
+        return msgspec.convert(tables, Config)
+    except msgspec.ValidationError as error:
+        raise ConfigError(source, str(error).replace("$.", ""), "see docs/settings.md") from None
+
+
+def load(path: Path) -> Config:
+    try:
+        return loads(path.read_text(encoding="utf-8"), path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(path, f"cannot be read: {error}", "give a UTF-8 TOML file") from None

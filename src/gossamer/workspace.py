@@ -1,0 +1,158 @@
+"""An opened crawl: its settings, store and engine, and how steps read and write datasets.
+
+A step is a function `run(work: Workspace) -> StepReport`: it reads datasets, writes files, and
+ends in one `commit`. Folder layout: docs/formats.md.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gossamer import config as configs
+from gossamer.backends import open_backend
+from gossamer.store import File, Layer, StepReport, Store
+from gossamer.tables import DATASETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Self
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.config import Config
+    from gossamer.engine import Engine
+
+CONFIG_NAME = "gossamer.toml"
+
+
+@dataclass
+class Workspace:
+    """A crawl folder in use. The engine starts when it is first asked for."""
+
+    store: Store
+    config: Config
+    clock_ms: int | None = None
+    """The time that steps take for now; None: the real one. Tests and replays set it."""
+    _engine: Engine | None = field(default=None, repr=False)
+    _scratch: list[str] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def open(cls, path: str, engine: Engine | None = None) -> Self:
+        """Raises NotACrawl, ConfigError, CorruptManifest."""
+        store = Store.open(open_backend(path))
+        file = Path(store.url, CONFIG_NAME)
+        return cls(store, configs.load(file) if file.exists() else configs.Config(), _engine=engine)
+
+    @cached_property
+    def root(self) -> str:
+        return self.store.url
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            from gossamer.engine import Engine
+
+            self._engine = Engine(self.config.engine)
+        return self._engine
+
+    @property
+    def round(self) -> int:
+        return self.store.manifest.round
+
+    def now_ms(self) -> int:
+        return int(time.time() * 1000) if self.clock_ms is None else self.clock_ms
+
+    def close(self) -> None:
+        self._sweep()
+        if self._engine is not None:
+            self._engine.stop()
+            self._engine = None
+
+    def paths(self, dataset: str, round_: int | None = None) -> list[str]:
+        """Absolute paths of a dataset's files. Raises MissingFile."""
+        return [f"{self.root}/{file.path}" for file in self.store.files(dataset, round_)]
+
+    def read(self, dataset: str, round_: int | None = None) -> DataFrame:
+        """All rows of a dataset, or those of one round: every layer, no row left out."""
+        return self.engine.read(self.paths(dataset, round_), DATASETS[dataset].ddl)
+
+    def write(self, df: DataFrame, dataset: str, round_: int) -> Layer:
+        """Write rows as a layer to be committed. Columns must be the dataset's, in any order."""
+        return Layer(round_, self._write(df.select(*DATASETS[dataset].column_names), dataset))
+
+    def scratch(self, df: DataFrame) -> tuple[DataFrame, int]:
+        """Materialise rows that a step uses more than once; they and their number.
+
+        Engines differ in whether they cache (Sail does not); the store is the cache of all.
+        """
+        files = self.scratch_files(df)
+        rows = self.engine.read([f"{self.root}/{file.path}" for file in files], _ddl(df))
+        return rows, sum(file.rows for file in files)
+
+    def scratch_files(self, df: DataFrame, by: Sequence[str] = ()) -> tuple[File, ...]:
+        """Rows as Parquet files that are deleted at the end of the step, or by `close`.
+
+        A column of `by` becomes the folder `<column>=<value>` of its rows' files.
+        """
+        return self._write(df, "scratch", by)
+
+    def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
+        import pyarrow.parquet as pq
+
+        from gossamer.engine import engine_errors
+
+        attempt = self.store.attempt(dataset)
+        if dataset == "scratch":
+            self._scratch.append(attempt)
+        with engine_errors(f"{self.root}/{attempt}"):
+            rows = df.write.partitionBy(*by).option("compression", "zstd")
+            rows.parquet(f"{self.root}/{attempt}")
+        files = (
+            File(path, pq.read_metadata(f"{self.root}/{path}").num_rows, size)
+            for path, size in sorted(self.store.backend.sizes(attempt))
+            if path.endswith(".parquet")
+        )
+        return tuple(file for file in files if file.rows)
+
+    def _sweep(self) -> None:
+        while self._scratch:
+            attempt = self._scratch.pop()
+            self.store.backend.delete([path for path, _ in self.store.backend.sizes(attempt)])
+
+    @contextmanager
+    def step(self, name: str, round_: int) -> Iterator[Draft]:
+        """Time a step; on leaving the block, commit what the draft says as one version.
+
+        What the engine raises within is told as an error of ours.
+        """
+        from gossamer.engine import engine_errors
+
+        draft = Draft()
+        started_ms, started = int(time.time() * 1000), time.monotonic()
+        with engine_errors(self.root):
+            yield draft
+        draft.done = StepReport(
+            name, round_, started_ms, round(time.monotonic() - started, 3), dict(draft.counts)
+        )
+        self.store.commit(draft.done, append=draft.append, replace=draft.replace)
+        self._sweep()
+
+
+def _ddl(df: DataFrame) -> str:
+    return ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in df.schema)
+
+
+@dataclass
+class Draft:
+    """What a step is going to commit."""
+
+    append: dict[str, Layer] = field(default_factory=dict)
+    replace: dict[str, tuple[Layer, ...]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    done: StepReport = field(init=False)
+    """The report, once the block is left."""
