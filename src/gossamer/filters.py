@@ -1,0 +1,202 @@
+"""Which URLs belong to the crawl: the extension point for what is followed.
+
+A filter says why it rejects a URL, or None: every drop has a reason, and the steps that drop
+count `dropped_<reason>`. The built-in ones follow `[filter]` of gossamer.toml. Others come from
+installed packages: an entry point in the group `gossamer.filters` names a callable without
+arguments that returns a `UrlFilter`. It is made once in each task, and asked last.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from gossamer.errors import ConfigError, GossamerError, UsageError
+from gossamer.urls import domain_of, host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Self
+
+    from gossamer.config import FilterConfig
+
+ENTRY_POINTS = "gossamer.filters"
+MAX_REMEMBERED_HOSTS = 100_000
+
+
+@runtime_checkable
+class UrlFilter(Protocol):
+    """One opinion on URLs."""
+
+    def reject(self, url: str) -> str | None:
+        """Why a normalised URL does not belong to the crawl (a word), or None."""
+
+
+class Scope:
+    """Reason `scope`: neither on a seed's host nor, where domains count, on its domain."""
+
+    def __init__(self, seed_hosts: Iterable[str], *, whole_domains: bool) -> None:
+        self._whole_domains = whole_domains
+        self._inside = {self._place(f"http://{host}/") for host in seed_hosts}
+        self._known: dict[str, str | None] = {}
+
+    def reject(self, url: str) -> str | None:
+        host = host_of(url)
+        try:
+            return self._known[host]
+        except KeyError:
+            if len(self._known) >= MAX_REMEMBERED_HOSTS:
+                self._known.clear()
+            reason = None if self._place(url) in self._inside else "scope"
+            self._known[host] = reason
+            return reason
+
+    def _place(self, url: str) -> str:
+        return domain_of(url) if self._whole_domains else host_of(url)
+
+
+class Extension:
+    """Reason `extension`: the path ends in one of these, in any case."""
+
+    def __init__(self, endings: Iterable[str]) -> None:
+        self._endings = frozenset(ending.lower().removeprefix(".") for ending in endings)
+
+    def reject(self, url: str) -> str | None:
+        if "?" in url:
+            url = url[: url.index("?")]
+        _, dot, ending = url.rpartition(".")  # with a "/" in it where the last segment has no dot
+        return "extension" if dot and ending.lower() in self._endings else None
+
+
+class Allow:
+    """Reason `allow`: a URL in which none of the patterns is found."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._patterns = _compile("allow", patterns)
+
+    def reject(self, url: str) -> str | None:
+        return None if any(pattern.search(url) for pattern in self._patterns) else "allow"
+
+
+class Deny:
+    """Reason `deny`: a URL in which one of the patterns is found."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        self._patterns = _compile("deny", patterns)
+
+    def reject(self, url: str) -> str | None:
+        return "deny" if any(pattern.search(url) for pattern in self._patterns) else None
+
+
+class Filters:
+    """All filters of a crawl, in the order in which they are asked, cheapest first."""
+
+    def __init__(self, filters: Sequence[UrlFilter], *, max_depth: int) -> None:
+        self._filters = filters
+        self._max_depth = max_depth
+
+    @classmethod
+    def from_config(
+        cls,
+        config: FilterConfig,
+        seed_hosts: Iterable[str],
+        plugins: Mapping[str, UrlFilter] | None = None,
+    ) -> Self:
+        """Raises ConfigError for a pattern or plugin that cannot be used.
+
+        `seed_hosts` are hosts as in pages; where the scope is "any" they do not matter.
+        `plugins` by name; None stands for those that are installed.
+        """
+        filters: list[UrlFilter] = []
+        if config.scope != "any":
+            filters.append(Scope(seed_hosts, whole_domains=config.scope == "domain"))
+        if config.skip_extensions:
+            filters.append(Extension(config.skip_extensions))
+        if config.allow:
+            filters.append(Allow(config.allow))
+        if config.deny:
+            filters.append(Deny(config.deny))
+        for name, plugin in (installed() if plugins is None else plugins).items():
+            filters.append(_Guarded(name, plugin))
+        return cls(filters, max_depth=config.max_depth)
+
+    def reject(self, url: str, depth: int) -> str | None:
+        return self.reject_all((url,), depth)[0]
+
+    def reject_all(self, urls: Sequence[str], depth: int) -> list[str | None]:
+        """For each normalised URL, `depth` links from the nearest seed: a reason, or None."""
+        if depth > self._max_depth:
+            return ["depth"] * len(urls)
+        reasons: list[str | None] = [None] * len(urls)
+        for each in self._filters:
+            reject = each.reject
+            reasons = [
+                reject(url) if reason is None else reason
+                for url, reason in zip(urls, reasons, strict=True)
+            ]
+        return reasons
+
+
+def check(config: FilterConfig) -> None:
+    """Raises ConfigError for settings that no filters can be made of."""
+    Filters.from_config(config, ())
+
+
+def installed() -> dict[str, UrlFilter]:
+    """The filters of installed packages, by the names of their entry points."""
+    filters: dict[str, UrlFilter] = {}
+    for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
+        try:
+            made = entry.load()()
+        except Exception as error:
+            raise _unusable(entry.name, repr(error)) from error
+        if not isinstance(made, UrlFilter):
+            raise _unusable(entry.name, f"{entry.value} makes no UrlFilter")
+        filters[entry.name] = made
+    return filters
+
+
+class _Guarded:
+    """Another's filter, whose errors name it."""
+
+    def __init__(self, name: str, plugin: UrlFilter) -> None:
+        self._name = name
+        self._plugin = plugin
+
+    def reject(self, url: str) -> str | None:
+        try:
+            return self._plugin.reject(url)
+        except GossamerError:
+            raise
+        except Exception as error:
+            raise UsageError(
+                f"filter {self._name}",
+                f"failed on {url}: {error!r}",
+                "report it to its author, or uninstall the package it came with",
+            ) from error
+
+
+def _unusable(name: str, what: str) -> ConfigError:
+    return ConfigError(
+        f"filter {name} (entry point in {ENTRY_POINTS})",
+        f"cannot be used: {what}",
+        "repair or uninstall the package it came with",
+    )
+
+
+@lru_cache(maxsize=64)
+def _pattern(key: str, pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(
+            f"filter.{key}",
+            f"{pattern!r} is no regular expression: {error}",
+            "see https://docs.python.org/3/library/re.html",
+        ) from None
+
+
+def _compile(key: str, patterns: Iterable[str]) -> list[re.Pattern[str]]:
+    return [_pattern(key, pattern) for pattern in patterns]
