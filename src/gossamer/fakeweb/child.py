@@ -1,0 +1,56 @@
+"""The process that `FakeWeb` starts: `python -m gossamer.fakeweb.child`.
+
+Parent and child speak lines: settings as JSON on standard input, the port on standard output,
+then `flush` → `flushed`. The end of its input ends the child, so it cannot outlive its parent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+import msgspec
+import uvloop
+
+from gossamer.errors import GossamerError
+from gossamer.fakeweb.server import serve
+from gossamer.fakeweb.web import Web
+
+
+async def _child(lines: asyncio.StreamReader) -> None:
+    settings: dict[str, Any] = msgspec.json.decode(await lines.readline())
+    web = Web.from_settings(settings["web"])
+    if settings["warm"]:
+        web.warm(pages=settings["warm"])
+    async with serve(
+        web,
+        settings["host"],
+        settings["port"],
+        settings["log"],
+        addresses=settings["addresses"],
+    ) as server:
+        _say(f"{server.port}")
+        while await lines.readline():
+            if server.log is not None:
+                server.log.flush()
+            _say("flushed")
+
+
+async def _main() -> None:
+    lines = asyncio.StreamReader(limit=16 << 20)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(lines), sys.stdin
+    )
+    try:
+        await _child(lines)
+    except GossamerError as error:
+        _say(f"error {error.subject}: {error.what}")
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)  # noqa: T201 - the parent reads it
+
+
+if __name__ == "__main__":
+    uvloop.run(_main())

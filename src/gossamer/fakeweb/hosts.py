@@ -1,0 +1,135 @@
+"""Which hosts there are, how big, and with which traits: computed from (seed, index), never kept.
+
+Names end in .test, which no resolver on the Internet answers (RFC 6761 §6.2):
+
+    site-17.test            most hosts
+    www.site-18.test        its bare name redirects to it
+    blog-19.site-10.test    a subdomain: shares its registrable domain with site-10.test
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from math import gcd
+from typing import TYPE_CHECKING
+
+from gossamer.errors import UsageError
+from gossamer.fakeweb import draw
+
+if TYPE_CHECKING:
+    from gossamer.fakeweb.mix import Mix
+
+MAX_HOST_PAGES = 100_000
+SIZE_EXPONENT = 0.9  # the k-th largest host has (2k - 1) ** -0.9 times the largest's pages
+LANGUAGES = {"en": 0.5, "de": 0.12, "fr": 0.1, "es": 0.1, "ru": 0.08, "zh": 0.06, "ja": 0.04}
+LABELS = ("blog", "docs", "news", "shop", "wiki")
+
+_NAME = re.compile(r"(?:www\.site-(\d{1,9})|[a-z]+-(\d{1,9})\.site-\d+|site-(\d{1,9}))\.test")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    index: int
+    name: str
+    pages: int
+    language: str
+    fanout: int  # children of a page in the tree that makes every page reachable
+    no_robots: bool
+    private: bool
+    crawl_delay: bool
+    calendar: bool
+    loop: bool
+    slow: bool
+    canonical: bool
+
+
+class Hosts:
+    """`count` hosts with `pages_per_host` pages on average.
+
+    Sizes are Zipfian by construction, not by chance: hosts take the mid-quantiles of the
+    distribution in a fixed shuffled order, the seed host (index 0) the largest.
+    """
+
+    def __init__(self, seed: int, count: int, pages_per_host: float, fanout: int, mix: Mix) -> None:
+        if not 0 <= count <= 10**9:
+            raise UsageError("hosts", f"{count} hosts cannot be named", "give 0 … 10^9")
+        if not 1 <= pages_per_host <= MAX_HOST_PAGES:
+            raise UsageError("pages_per_host", f"{pages_per_host}", f"give 1 … {MAX_HOST_PAGES}")
+        self.seed = seed
+        self.count = count
+        self.mix = mix
+        self.fanout = fanout
+        self._stride = _stride(count)
+        # Mean of u ** -b over the mid-quantiles u: the first term, and an integral for the others.
+        many, rest = max(count, 1), 1 - SIZE_EXPONENT
+        mean = (2 * many) ** SIZE_EXPONENT / many + (1 - many**-rest) / rest
+        self._scale = pages_per_host / mean
+        self._languages = tuple(LANGUAGES)
+        self._language_limits = list(accumulate(LANGUAGES.values()))
+        self.host = lru_cache(maxsize=1 << 16)(self._host)
+
+    def uniform(self, index: int, purpose: str) -> float:
+        """A number in [0, 1) for one host and purpose."""
+        return draw.uniform(self.seed, f"{index} {purpose}")
+
+    def name(self, index: int) -> str:
+        turn = 0.0 if index == 0 else self.uniform(index, "name")
+        if turn > 0.85:  # noqa: PLR2004 - shares of the three forms of names
+            return f"www.site-{index}.test"
+        if turn > 0.75:  # noqa: PLR2004
+            return f"{LABELS[index % len(LABELS)]}-{index}.site-{index // 10 * 10}.test"
+        return f"site-{index}.test"
+
+    def size(self, index: int) -> int:
+        quantile = (index * self._stride % self.count + 0.5) / self.count
+        return max(1, min(MAX_HOST_PAGES, int(self._scale * quantile**-SIZE_EXPONENT + 0.5)))
+
+    def find(self, name: str) -> tuple[Host, str] | None:
+        """The host that answers for `name`, and "" or the name it redirects to."""
+        match = _NAME.fullmatch(name)
+        if match is None:
+            return None
+        index = int(match[match.lastindex or 0])
+        if index >= self.count:
+            return None
+        host = self.host(index)
+        if host.name == name:
+            return host, ""
+        if name == f"site-{index}.test" and host.name.startswith("www."):
+            return host, host.name
+        return None
+
+    def _host(self, index: int) -> Host:
+        mix = self.mix
+
+        def has(trait: str) -> bool:
+            return index > 0 and self.uniform(index, trait) < getattr(mix, trait)
+
+        private, crawl_delay = has("private"), has("crawl_delay")
+        language = bisect(self._language_limits, self.uniform(index, "language"))
+        return Host(
+            index=index,
+            name=self.name(index),
+            pages=self.size(index),
+            language="en" if index == 0 else self._languages[min(language, len(LANGUAGES) - 1)],
+            fanout=self.fanout,
+            no_robots=has("no_robots") and not (private or crawl_delay),
+            private=private,
+            crawl_delay=crawl_delay,
+            calendar=has("calendars"),
+            loop=has("loops"),
+            slow=has("slow"),
+            canonical=has("canonical"),
+        )
+
+
+def _stride(count: int) -> int:
+    """A step near the golden section of `count` that visits every residue."""
+    step = max(1, int(count * 0.618))
+    while gcd(step, count) != 1:
+        step += 1
+    return step

@@ -1,0 +1,103 @@
+"""The request log: what really reached the server, one line per request.
+
+Tab-separated, with a line of column names:
+
+    monotonic_s   when the request was read, on the clock that all processes of the machine share
+    wall_s        the same in Unix time
+    connection    number of the connection, from 1
+    client_port   the client's port
+    address       the loopback address that was asked
+    method, host, target   as sent; "-" if the request could not be read
+    status        what was answered
+    bytes         of the body sent
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer.errors import GossamerError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BUFFER_LINES = 1024
+
+
+class LogEntry(NamedTuple):
+    monotonic_s: float
+    wall_s: float
+    connection: int
+    client_port: int
+    address: str
+    method: str
+    host: str
+    target: str
+    status: int
+    bytes: int
+
+
+HEADER = "\t".join(LogEntry._fields) + "\n"
+
+
+class RequestLog:
+    """Appends lines to a file, buffered until `flush`."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file = path.open("w", encoding="latin-1", newline="\n")
+        except OSError as error:
+            raise GossamerError(path, f"cannot be written ({error})", "name another file") from None
+        self._file.write(HEADER)
+        self._lines: list[str] = []
+
+    def add(self, line: str) -> None:
+        """One line without its end; its fields hold no tab, as the request parser sees to."""
+        self._lines.append(line)
+        if len(self._lines) >= BUFFER_LINES:
+            self._write()
+
+    def flush(self) -> None:
+        self._write()
+        self._file.flush()
+
+    def close(self) -> None:
+        self._write()
+        self._file.close()
+
+    def _write(self) -> None:
+        if self._lines:
+            self._file.write("\n".join(self._lines) + "\n")
+            self._lines.clear()
+
+
+def read_log(path: Path | str) -> list[LogEntry]:
+    """The entries of a log file, in the order in which requests were read."""
+    return parse_log(Path(path).read_text("latin-1"))
+
+
+def parse_log(text: str) -> list[LogEntry]:
+    lines = text.split("\n")
+    if lines[0] + "\n" != HEADER:
+        raise GossamerError("request log", "its first line does not name the columns")
+    return [_entry(line.split("\t")) for line in lines[1:] if line]
+
+
+def log_table(path: Path | str) -> pa.Table:
+    """The same as an Arrow table, for logs of millions of lines."""
+    from pyarrow import csv  # the server itself does without pyarrow
+
+    return csv.read_csv(
+        path,
+        read_options=csv.ReadOptions(encoding="latin-1"),
+        parse_options=csv.ParseOptions(delimiter="\t", quote_char=False),
+    )
+
+
+def _entry(fields: list[str]) -> LogEntry:
+    monotonic, wall, connection, port, address, method, host, target, status, size = fields
+    return LogEntry(
+        float(monotonic), float(wall), int(connection), int(port), address, method, host, target,
+        int(status), int(size),
+    )  # fmt: skip

@@ -1,0 +1,238 @@
+"""The pages of a synthetic host: paths, titles, links, markup.
+
+A page is a number n below the size of its host; 0 is the home page. Its children in the tree
+are fanout·n + 1 … fanout·n + fanout, and it links to all of them: so every page is reachable
+from home. The home page of host i links to the home pages of hosts FANOUT·i + 1 … likewise:
+so every host is reachable from host 0. All other links are drawn by Zipf's law.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from gossamer.fakeweb.draw import Draw, digest, stream
+from gossamer.fakeweb.hosts import MAX_HOST_PAGES, Host, Hosts
+from gossamer.fakeweb.links import LINKS
+from gossamer.fakeweb.text import prose
+from gossamer.fakeweb.vocabulary import VOCABULARIES
+
+if TYPE_CHECKING:
+    from gossamer.fakeweb.mix import Mix
+
+HOST_FANOUT = 16  # hosts in the directory on a home page
+SECTIONS = 12  # folders of a host
+# What the header names, what the bytes are in: the mistakes that real servers' defaults make.
+WRONG_CHARSET = {
+    "en": ("utf-8", "windows-1252"),
+    "de": ("utf-8", "iso-8859-1"),
+    "fr": ("iso-8859-1", "utf-8"),
+    "es": ("iso-8859-1", "utf-8"),
+    "ru": ("iso-8859-1", "windows-1251"),
+    "zh": ("utf-8", "gb18030"),
+    "ja": ("shift_jis", "utf-8"),
+}
+TAILS = 1 << 18  # remembered paths with titles, some 150 bytes each
+
+_PATH = re.compile(r"/[^/?]+/[^/?]*?(\d{1,6})(?:\.html|/|)")
+_SHAPES = ("{s}/{w}-{n}.html", "{s}/{w}-{n}", "{s}/{w}-{n}/", "{s}/item?id={n}")
+
+
+class Pages:
+    """Renders pages. Keeps a bounded memory of link tails; what it answers does not depend on it.
+
+    A tail is what is alike in all links to a page: `path">title</a>`, keyed by page number.
+    """
+
+    def __init__(self, hosts: Hosts, page_bytes: int, links_per_page: int, mix: Mix) -> None:
+        self.hosts = hosts
+        self.page_bytes = page_bytes
+        self.links_per_page = links_per_page
+        rates = {name: rate for name, rate in mix.of_links().items() if rate}
+        self._plain = 1 - sum(rates.values())
+        self._limits = list(accumulate(rates.values(), initial=self._plain))[1:-1]
+        self._makers = [LINKS[name] for name in rates]
+        self._tails: dict[int, str] = {}
+
+    # Names of pages
+
+    def number(self, host: Host, n: int) -> int:
+        """The page's number in the whole web, which is also in its title."""
+        return host.index * MAX_HOST_PAGES + n
+
+    def path(self, host: Host, n: int) -> str:
+        """Path and query with the leading slash."""
+        return "/" + self.tail(host, n).partition('"')[0]
+
+    def title(self, host: Host, n: int) -> str:
+        return self.tail(host, n).partition(">")[2].removesuffix("</a>")
+
+    def tail(self, host: Host, n: int) -> str:
+        number = host.index * MAX_HOST_PAGES + n
+        tail = self._tails.get(number)
+        if tail is None:
+            if len(self._tails) >= TAILS:
+                self._tails.clear()
+            tail = self._tails[number] = self._tail(host, n, number)
+        return tail
+
+    def _tail(self, host: Host, n: int, number: int) -> str:
+        text = prose(host.language)
+        key = digest(self.hosts.seed, f"title {number}")
+        count = len(text.topics)
+        first, second, third = key % count, (key >> 16) % count, (key >> 32) % count
+        title = text.space.join((text.topics[first], text.topics[second], text.topics[third]))
+        title = f"{title} - {number}"
+        if n == 0:
+            return f'">{title}</a>'
+        section = text.slugs[(host.index * SECTIONS + key % SECTIONS) % count]
+        words = f"{text.slugs[first]}-{text.slugs[second]}"
+        path = _SHAPES[(key >> 48) % len(_SHAPES)].format(s=section, w=words, n=n)
+        return f'{path}">{title}</a>'
+
+    def find(self, host: Host, path: str, query: str) -> int | None:
+        """The page at this path, or None. A query is ignored unless it names the page."""
+        if path == "/":
+            return 0
+        if path.endswith("/item"):
+            digits = re.match(r"id=(\d{1,6})(?:&|$)", query)
+            path = f"{path}?id={digits[1]}" if digits else path
+        else:
+            digits = _PATH.fullmatch(path)
+        if digits is None or int(digits[1]) >= host.pages:
+            return None
+        n = int(digits[1])
+        return n if path == self.path(host, n) else None
+
+    def charsets(self, host: Host, n: int) -> tuple[str, str]:
+        """What the header names, and what the bytes are in."""
+        mix = self.hosts.mix
+        turn = self.hosts.uniform(self.number(host, n), "charset")
+        if turn < mix.wrong_charsets:
+            return WRONG_CHARSET[host.language]
+        if turn < mix.wrong_charsets + mix.legacy_charsets:
+            choices = VOCABULARIES[host.language].charsets
+            charset = choices[n % len(choices)]
+            return charset, charset
+        return "utf-8", "utf-8"
+
+    # Markup
+
+    def render(self, host: Host, n: int, charset: str = "utf-8", changed: int = 0) -> bytes:
+        """The page as HTML in UTF-8, which says that it is in `charset`.
+
+        A near-copy has `changed` sentences of its own.
+        """
+        text = prose(host.language)
+        number = self.number(host, n)
+        rng = stream(self.hosts.seed, f"page {number}")
+        draw = rng.random
+        title = self.title(host, n)
+        up = "../" * (self.path(host, n).count("/") - 1)
+        size = self.page_bytes * (0.5 + draw())
+        links = self._links(host, n, up, draw, int(self.links_per_page * (0.5 + draw())))
+        split = len(links) // 2
+        head = _HEAD.format(
+            language=host.language,
+            charset=charset,
+            title=title,
+            description=text.plain(draw, 1),
+            canonical=self._canonical(host, n),
+            home=up or "/",
+            host=host.name,
+        ).encode()
+        inline = [(link + text.stop).encode() for link in links[:split]]
+        tail = _TAIL.format(
+            links="</li>\n<li>".join(links[split:]), host=host.name, number=number
+        ).encode()
+        room = size - len(head) - len(tail) - sum(map(len, inline))
+        count = max(4, int(room / text.sentence_bytes))
+        parts = text.sentences(rng, count)
+        if changed:
+            self._change(parts, text.sentences(stream(self.hosts.seed, f"near {number}"), changed))
+        step = max(1, count // (split + 1))
+        for position, link in enumerate(inline):
+            parts[min(2 * step * position, 2 * count - 2) + 1] += link
+        return b"".join((head, *parts, tail))
+
+    def _change(self, parts: list[bytes], others: list[bytes]) -> None:
+        """Replace sentences, evenly spread, by others; a sentence is two parts."""
+        for index in range(0, len(others), 2):
+            at = len(parts) * index // len(others) // 2 * 2
+            parts[at : at + 2] = others[index : index + 2]
+
+    def _canonical(self, host: Host, n: int) -> str:
+        if not host.canonical:
+            return ""
+        return f'<link rel="canonical" href="http://{host.name}{self.path(host, n)}">\n'
+
+    def _links(self, host: Host, n: int, up: str, draw: Draw, count: int) -> list[str]:
+        """Tree, directory and traps first, then drawn ones up to `count`."""
+        first = host.fanout * n + 1
+        links = [
+            '<a href="/' + self.tail(host, child)
+            for child in range(first, min(first + host.fanout, host.pages))
+        ]
+        if n:
+            parent = (n - 1) // host.fanout
+            links.append(f'<a href="{up if parent == 0 else "/"}{self.tail(host, parent)}')
+        else:
+            links += self._directory(host)
+        makers, limits, plain = self._makers, self._limits, self._plain
+        prefixes = ("/", up or "/", "/", f"http://{host.name}/")
+        span, tails, base = host.pages + 1, self._tails, host.index * MAX_HOST_PAGES - 1
+        for _ in range(count - len(links)):
+            turn = draw()
+            if turn < plain:
+                rank = int(span ** draw())  # 1 … pages, with a probability of 1/rank
+                tail = tails.get(base + rank) or self.tail(host, rank - 1)
+                links.append('<a href="' + prefixes[int(turn * 4096) & 3] + tail)
+            else:
+                links.append(makers[bisect(limits, turn)](self, host, draw))
+        return links
+
+    def _directory(self, host: Host) -> list[str]:
+        first = HOST_FANOUT * host.index + 1
+        links = [
+            self.to_host(self.hosts.host(index), 0)
+            for index in range(first, min(first + HOST_FANOUT, self.hosts.count))
+        ]
+        if host.private:
+            links.append('<a href="/private/1">Members</a>')
+        if host.loop:
+            links.append('<a href="/loop/1">Round trip</a>')
+        if host.calendar:
+            links.append('<a href="/calendar/2024/1/">Calendar</a>')
+        return links
+
+    def to_host(self, host: Host, n: int) -> str:
+        return f'<a href="http://{host.name}/{self.tail(host, n)}'
+
+    def zipf_page(self, host: Host, draw: Draw) -> int:
+        return int((host.pages + 1) ** draw()) - 1
+
+
+_HEAD = """<!DOCTYPE html>
+<html lang="{language}">
+<head>
+<meta charset="{charset}">
+<title>{title}</title>
+<meta name="description" content="{description}">
+{canonical}</head>
+<body>
+<header><nav><a href="{home}">{host}</a></nav></header>
+<main><article>
+<h1>{title}</h1>
+<p>"""
+
+_TAIL = """</p>
+</article></main>
+<aside><ul>
+<li>{links}</li>
+</ul></aside>
+<footer><p>&copy; {host}, {number}</p></footer>
+</body>
+</html>
+"""

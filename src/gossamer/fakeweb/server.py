@@ -1,0 +1,257 @@
+"""HTTP/1.1 on loopback: keep-alive, pipelining, HEAD; answers in the order of the requests.
+
+One life of a request: bytes arrive (`data_received`), a request is taken off the buffer, the
+web answers, and the answer is written at once or, on a slow host, later. Until then, and while
+the client does not read what was written, the connection takes no further request, and above
+`MAX_BUFFER_BYTES` reads no more: so a client that only sends cannot fill the memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from http import HTTPStatus
+from ipaddress import IPv4Address, ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from gossamer.errors import GossamerError, UsageError
+from gossamer.fakeweb.answer import Answer, refusal
+from gossamer.fakeweb.log import RequestLog
+from gossamer.fakeweb.request import Refused, Request, take
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+    from gossamer.fakeweb.web import Web
+
+MAX_BUFFER_BYTES = 64 << 10
+IDLE_S = 60.0
+SWEEP_S = 5.0
+MAX_ADDRESSES = 250
+BACKLOG = 1024
+BIND_TRIES = 20  # ports to try until one is free on all addresses
+
+
+@dataclass(eq=False)
+class Server:
+    """A running server: `port`, and the `addresses` it listens on."""
+
+    web: Web
+    addresses: list[str]
+    port: int
+    log: RequestLog | None
+    connections: set[Connection] = field(default_factory=set)
+    served: int = 0
+    connected: int = 0
+    _date: tuple[int, bytes] = (0, b"")
+
+    @property
+    def address(self) -> str:
+        """The first address, as host:port."""
+        return f"{self.addresses[0]}:{self.port}"
+
+    def date(self, now_s: float) -> bytes:
+        """The Date header, made once a second."""
+        second = int(now_s)
+        if self._date[0] != second:
+            self._date = second, f"Date: {formatdate(second, usegmt=True)}\r\n".encode()
+        return self._date[1]
+
+    def close_idle(self, now_s: float) -> None:
+        for connection in list(self.connections):
+            if now_s - connection.active_s > IDLE_S:
+                connection.close()
+
+
+class Connection(asyncio.Protocol):
+    """Invariant: at most one answer is pending, and it is that of the oldest unanswered request."""
+
+    def __init__(self, server: Server, loop: asyncio.AbstractEventLoop) -> None:
+        self._server = server
+        self._loop = loop
+        self._buffer = bytearray()
+        self._pending: asyncio.TimerHandle | None = None
+        self._paused = False  # the client does not read
+        self._reading = True
+        self.active_s = loop.time()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's only looks like one
+        server = self._server
+        server.connections.add(self)
+        server.connected += 1
+        peer, own = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
+        self._who = f"{server.connected}\t{peer[1]}\t{own[0]}"
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self._server.connections.discard(self)
+        if self._pending is not None:
+            self._pending.cancel()
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        self.active_s = self._loop.time()
+        self._buffer += data
+        self._serve()
+
+    def pause_writing(self) -> None:
+        self._paused = True
+
+    def resume_writing(self) -> None:
+        self._paused = False
+        self._serve()
+
+    def _serve(self) -> None:
+        """Answer what is in the buffer, as far as order and the client's reading allow."""
+        while not (self._paused or self._pending or self._transport.is_closing()):
+            request = take(self._buffer)
+            if request is None:
+                break
+            if isinstance(request, Refused):
+                self._refuse(request)
+                return
+            answer = self._server.web.answer(request.host, request.target, request.headers)
+            if answer.delay_s:
+                self._pending = self._loop.call_later(answer.delay_s, self._late, request, answer)
+            else:
+                self._send(request, answer)
+        self._read_or_not()
+
+    def _late(self, request: Request, answer: Answer) -> None:
+        self._pending = None
+        self._send(request, answer)
+        self._serve()
+
+    def _read_or_not(self) -> None:
+        full = len(self._buffer) >= MAX_BUFFER_BYTES
+        if full is self._reading and not self._transport.is_closing():
+            self._reading = not full
+            (self._transport.pause_reading if full else self._transport.resume_reading)()
+
+    def _send(self, request: Request, answer: Answer) -> None:
+        body = answer.body if request.method == "GET" else b""
+        self._write(answer, body, keep_alive=request.keep_alive)
+        self._log(request.method, request.host, request.target, answer.status, len(body))
+
+    def _refuse(self, refused: Refused) -> None:
+        answer = refusal(refused.status, refused.reason)
+        if refused.status == HTTPStatus.METHOD_NOT_ALLOWED:
+            answer = Answer(answer.status, (*answer.headers, ("Allow", "GET, HEAD")), answer.body)
+        self._buffer.clear()
+        self._write(answer, answer.body, keep_alive=False)
+        self._log(refused.method, "-", refused.target, answer.status, len(answer.body))
+
+    def _write(self, answer: Answer, body: bytes, *, keep_alive: bool) -> None:
+        end = b"\r\n" if keep_alive else b"Connection: close\r\n\r\n"
+        date = self._server.date(time.time())
+        self._transport.write(b"".join((answer.status_line, date, answer.head, end, body)))
+        if not keep_alive:
+            self._transport.close()
+
+    def _log(self, method: str, host: str, target: str, status: int, size: int) -> None:
+        server = self._server
+        server.served += 1
+        if server.log is not None:
+            server.log.add(
+                f"{time.monotonic():.6f}\t{time.time():.6f}\t{self._who}"
+                f"\t{method}\t{host}\t{target}\t{int(status)}\t{size}"
+            )
+
+
+@asynccontextmanager
+async def serve(
+    web: Web,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    log: Path | str | None = None,
+    *,
+    addresses: int = 1,
+) -> AsyncIterator[Server]:
+    """Serve `web` while the context is open; port 0 takes a free one.
+
+    `addresses` counts up from `host`: 3 listens on 127.0.0.1, 127.0.0.2 and 127.0.0.3, on one
+    port. Raises UsageError for an address that is not loopback: the pages are meant for this
+    machine alone.
+    """
+    names = loopback_addresses(host, addresses)
+    sockets = _bind(names, port)
+    loop = asyncio.get_running_loop()
+    request_log = RequestLog(Path(log)) if log is not None else None
+    server = Server(web, names, sockets[0].getsockname()[1], request_log)
+    listeners = [
+        await loop.create_server(lambda: Connection(server, loop), sock=sock, backlog=BACKLOG)
+        for sock in sockets
+    ]
+    sweeper = asyncio.create_task(_sweep(server, loop))
+    try:
+        yield server
+    finally:
+        sweeper.cancel()
+        for listener in listeners:
+            listener.close()
+        for connection in list(server.connections):
+            connection.close()
+        await asyncio.sleep(0)  # the transports close in the loop's next turn
+        if request_log is not None:
+            request_log.close()
+
+
+def loopback_addresses(host: str, count: int) -> list[str]:
+    """`count` IPv4 loopback addresses from `host` on."""
+    try:
+        first = ip_address("127.0.0.1" if host == "localhost" else host)
+    except ValueError:
+        raise UsageError(host, "is not an IP address", "give 127.0.0.1") from None
+    if not (isinstance(first, IPv4Address) and first.is_loopback):
+        raise UsageError(host, "is not a loopback address", "fakeweb serves 127.0.0.0/8 only")
+    if not 1 <= count <= MAX_ADDRESSES or not (first + (count - 1)).is_loopback:
+        raise UsageError("addresses", f"{count} is out of range", f"give 1 … {MAX_ADDRESSES}")
+    return [str(first + step) for step in range(count)]
+
+
+def _bind(addresses: list[str], port: int) -> list[socket.socket]:
+    """Sockets on one port of all addresses."""
+    for _ in range(BIND_TRIES):
+        sockets: list[socket.socket] = []
+        try:
+            for address in addresses:
+                free = sockets[0].getsockname()[1] if sockets else port
+                sockets.append(_listening(address, free))
+        except OSError as error:
+            _close(sockets)
+            if port:
+                remedy = "choose another port, or 0 for a free one"
+                where = f"{addresses[0]}:{port}"
+                raise GossamerError(where, f"cannot be bound ({error})", remedy) from None
+        else:
+            return sockets
+    raise GossamerError(addresses[-1], "no port is free on all addresses", "ask for fewer")
+
+
+def _listening(address: str, port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((address, port))
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+def _close(sockets: Iterable[socket.socket]) -> None:
+    for one in sockets:
+        one.close()
+
+
+async def _sweep(server: Server, loop: asyncio.AbstractEventLoop) -> None:
+    while True:
+        await asyncio.sleep(SWEEP_S)
+        server.close_idle(loop.time())
