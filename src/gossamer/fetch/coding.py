@@ -1,0 +1,95 @@
+"""Content codings (RFC 9110 §8.4), decoded without trust.
+
+Facts: deflate expands at most 1,032-fold, brotli without bound, and codings may be stacked; so
+no decoder is ever asked for more than the limit. Servers name codings that do not exist
+("utf-8", "none"): like browsers we leave such a body as it is. Streams without their end are
+common, and taken; "deflate" is often sent without its zlib frame.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Protocol
+
+import brotli
+from isal import isal_zlib
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ACCEPT_ENCODING = "gzip, deflate, br"
+MAX_CODINGS = 2
+MAX_MEMBERS = 64
+"""Of a gzip body. Each costs a copy of what follows it."""
+IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # their stub is wrong
+_GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+
+
+class Undecodable(ValueError):
+    """The body is not what its Content-Encoding says."""
+
+
+class _Inflater(Protocol):
+    eof: bool
+    unused_data: bytes
+
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+def decode(body: bytes, content_encoding: str, limit: int) -> tuple[bytes, bool, bool]:
+    """The decoded body; whether it was cut at `limit` bytes; whether anything was decoded.
+
+    Raises Undecodable.
+    """
+    codings = [name for token in content_encoding.split(",") if (name := token.strip().lower())]
+    decoders = [_DECODERS[name] for name in reversed(codings) if name in _DECODERS]
+    if not body:
+        return body, False, bool(decoders)
+    if len(decoders) > MAX_CODINGS:
+        raise Undecodable(f"{len(decoders)} codings on top of each other")
+    cut = False
+    for decoder in decoders:
+        try:
+            body = decoder(body, limit + 1)
+        except (zlib.error, IsalError, brotli.error) as error:
+            raise Undecodable(f"{content_encoding}: {error}") from None
+        cut = cut or len(body) > limit
+        body = body[:limit]
+    return body, cut, bool(decoders)
+
+
+def _gunzip(data: bytes, limit: int) -> bytes:
+    """All members (RFC 1952 §2.2), up to `limit` bytes; what follows that is no member is left."""
+    parts: list[bytes] = []
+    while data and limit > 0 and len(parts) < MAX_MEMBERS:
+        inflater: _Inflater = isal_zlib.decompressobj(_GZIP_OR_ZLIB)
+        try:
+            part = inflater.decompress(data, limit)
+        except IsalError:
+            if parts:
+                break
+            raise
+        parts.append(part)
+        limit -= len(part)
+        data = inflater.unused_data if inflater.eof else b""
+    return b"".join(parts)
+
+
+def _inflate(data: bytes, limit: int) -> bytes:
+    try:
+        return bytes(zlib.decompressobj(_GZIP_OR_ZLIB).decompress(data, limit))
+    except zlib.error:
+        return bytes(zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, limit))
+
+
+def _unbrotli(data: bytes, limit: int) -> bytes:
+    # `output_buffer_limit` is where brotli stops to grow its buffer, not an exact size.
+    return bytes(brotli.Decompressor().process(data, output_buffer_limit=limit))[:limit]
+
+
+_DECODERS: Mapping[str, Callable[[bytes, int], bytes]] = {
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
+    "deflate": _inflate,
+    "br": _unbrotli,
+}

@@ -1,0 +1,120 @@
+"""generate: pages → fetchlist. The best N pages that are due, at most M of a host.
+
+The straight way, a window over every due page, sorts the whole page database. But only few of
+its pages can be chosen: let c(s) be the number of pages that would be chosen from those of
+score ≥ s, M of a host. Where c(s) ≥ N, no page of a lower score than s can be among the best
+N. So a count of the due pages by score bucket says where to look first, c is computed there
+and, until it reaches N, for twice as many pages at a time; only pages above the bucket that
+suffices are sorted. Exact; bench/page_state.py measures it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from gossamer import pages
+from gossamer.tables import FETCHLIST
+from gossamer.urls import domain_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.engine import Engine
+    from gossamer.store import StepReport
+    from gossamer.workspace import Workspace
+
+NEVER_AGAIN = ("gone",)
+BUCKETS_PER_OCTAVE = 8
+
+
+def run(work: Workspace) -> StepReport:
+    """Start the next round. An empty fetchlist says that nothing is due."""
+    round_ = work.round + 1
+    config = work.config.generate
+    with work.step("generate", round_) as draft:
+        due = due_pages(pages.current(work), work.now_ms())
+        chosen, _ = work.scratch(best(due, config.pages, config.pages_per_host))
+        parted = with_parts(work.engine, chosen, work.engine.workers)
+        layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
+        draft.replace["fetchlist"] = (layer,)
+        draft.counts["pages"] = layer.rows
+    return draft.done
+
+
+def due_pages(known: DataFrame, now_ms: int) -> DataFrame:
+    return known.where(
+        ~F.col("status").isin(*NEVER_AGAIN) & (F.col("next_fetch_ms") <= now_ms)
+    ).select("url", "host", "score", "depth", "fetches", "etag", "last_modified", "digest")
+
+
+def best(due: DataFrame, total: int, per_host: int) -> DataFrame:
+    """The `total` highest scores, at most `per_host` of a host; of equal ones the lower URL."""
+    in_host = Window.partitionBy("host").orderBy(F.desc("score"), F.asc("url"))
+    overall = Window.partitionBy(F.lit(0)).orderBy(F.desc("score"), F.asc("url"))
+    return (
+        promising(due, total, per_host)
+        .withColumn("place", F.row_number().over(in_host))
+        .where(F.col("place") <= per_host)
+        # Not limit(): the engine's top-k of a large k is slower and larger than a sort of the
+        # few rows that are left.
+        .withColumn("place", F.row_number().over(overall))
+        .where(F.col("place") <= total)
+        .drop("place")
+    )
+
+
+def promising(due: DataFrame, total: int, per_host: int) -> DataFrame:
+    """Due pages above a score that no page below can be chosen for (see above)."""
+    bucket = F.floor(F.log2("score") * BUCKETS_PER_OCTAVE)
+    counts = (
+        due.groupBy(bucket.alias("bucket"))
+        .agg(F.count("*").alias("pages"))
+        .orderBy(F.desc("bucket"))
+        .collect()  # scores span a few dozen octaves at most
+    )
+    wanted, pages_above = total, 0
+    for row in counts[:-1]:
+        pages_above += row["pages"]
+        if pages_above < wanted:
+            continue
+        above = due.where(bucket >= row["bucket"])
+        by_host = above.groupBy("host").agg(F.count("*").alias("pages"))
+        if by_host.agg(F.sum(F.least("pages", F.lit(per_host)))).collect()[0][0] >= total:
+            return above
+        wanted = 2 * pages_above
+    return due
+
+
+def with_parts(engine: Engine, chosen: DataFrame, parts: int) -> DataFrame:
+    """Add `part`: the fetch task. A registrable domain has one, and tasks have equal loads.
+
+    Domains, largest first, are dealt out to and fro (0 1 2 2 1 0 0 1 …), which keeps the loads
+    within about one domain of each other.
+    """
+    hosts = chosen.groupBy("host").agg(F.count("*").alias("pages"))
+    domains = engine.map_partitions(hosts, _add_domain, "host string, pages long, domain string")
+    # One partition on purpose: there are at most as many domains as pages in a round.
+    by_size = Window.partitionBy(F.lit(0)).orderBy(F.desc("pages"), F.asc("domain"))
+    turn = (F.row_number().over(by_size) - 1) % (2 * parts)
+    dealt = (
+        domains.groupBy("domain")
+        .agg(F.sum("pages").alias("pages"))
+        .select("domain", F.least(turn, 2 * parts - 1 - turn).cast("int").alias("part"))
+    )
+    part_of = domains.join(dealt, on="domain", how="inner").select("host", "part")
+    return chosen.join(part_of, on="host", how="inner")
+
+
+def _add_domain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        names = [domain_of(f"http://{host}/") for host in batch.column("host").to_pylist()]
+        yield pa.RecordBatch.from_arrays(
+            [batch.column("host"), batch.column("pages"), pa.array(names, pa.string())],
+            names=["host", "pages", "domain"],
+        )

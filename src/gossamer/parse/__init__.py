@@ -1,0 +1,90 @@
+"""parse: responses + WARC → documents, links.
+
+The life of one page:
+
+  1. `run` shares the files of responses among tasks. `task.py` reads the rows that brought a
+     new body and, one at a time, their bodies from the WARC files.
+  2. The body goes to a process beside the task, which the kernel ends when a page wants too much
+     (`guard.py`). `content.py` finds out what it is, `charset.py` in which encoding.
+  3. `html.py` walks over its elements once, for text, headings, metadata and links;
+     `directives.py` reads what the page asks of crawlers.
+  4. Back in the task, each link is asked of the filters (gossamer.filters). What they drop is
+     counted by reason, what they keep is a row of links; the page is a row of documents.
+
+Whatever a page holds, it becomes a row with an outcome, and never an exception:
+
+    parsed        there is text or a title
+    empty         it was read, and there is neither
+    unsupported   nothing here reads its type
+    failed        the parser gave up on it; `detail` says why
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gossamer import filters
+from gossamer.errors import UsageError
+from gossamer.layers import YIELD, YIELD_DDL, balance, counts_of, layers_of
+from gossamer.parse.task import Job, Share, parse_share
+from gossamer.tables import DOCUMENTS, LINKS, WARC
+
+if TYPE_CHECKING:
+    from gossamer.store import StepReport
+    from gossamer.workspace import Workspace
+
+__all__ = ["run"]
+
+TASKS_PER_WORKER = 4
+"""Files of responses differ in what their pages cost."""
+MAX_SEED_HOSTS = 100_000
+"""Every task holds them, so there is a limit to the sets by which a scope is told."""
+
+
+def run(work: Workspace) -> StepReport:
+    """Parse what the round fetched. Raises UsageError where there is nothing, or it is parsed.
+
+    Raises MissingFile where a file is not whole.
+    """
+    round_ = work.round
+    if any(done.step == "parse" and done.round == round_ for done in work.store.manifest.history):
+        raise UsageError(work.root, f"round {round_} is parsed", f"gossamer update {work.root}")
+    files = work.store.files("responses", round_)
+    if not files:
+        raise UsageError(
+            work.root, f"round {round_} has nothing to parse", f"gossamer fetch {work.root}"
+        )
+    work.store.files(WARC.name, round_)  # a file that was cut would read as pages that failed
+    filters.check(work.config.filter)
+    job = Job(
+        work.root,
+        round_,
+        work.config,
+        seed_hosts(work),
+        (work.store.attempt(DOCUMENTS.name), work.store.attempt(LINKS.name)),
+    )
+    shares = [
+        Share(number, tuple(file.path for file in share))
+        for number, share in enumerate(balance(files, TASKS_PER_WORKER * work.engine.workers))
+    ]
+    with work.step("parse", round_) as draft:
+        rows = work.engine.map_tasks(shares, partial(parse_share, job), YIELD, YIELD_DDL)
+        draft.append = layers_of(rows, round_)
+        draft.counts = dict(counts_of(rows))
+    return draft.done
+
+
+def seed_hosts(work: Workspace) -> tuple[str, ...]:
+    """The seeds' hosts, sorted, where the scope of the crawl depends on them."""
+    if work.config.filter.scope == "any":
+        return ()
+    seeds = work.read("pages").where("source = 'seed'").select("host").distinct()
+    hosts = [row.host for row in seeds.limit(MAX_SEED_HOSTS + 1).collect()]
+    if len(hosts) > MAX_SEED_HOSTS:
+        raise UsageError(
+            f"{work.root}/gossamer.toml",
+            f"there are seeds on more than {MAX_SEED_HOSTS:,} hosts, too many to stay on them",
+            'set filter.scope to "any", and filter.allow or filter.deny to what you want',
+        )
+    return tuple(sorted(hosts))

@@ -1,0 +1,239 @@
+"""A parse task: some files of responses, and the documents and links of their pages.
+
+Bodies are read one at a time, in the order of the WARC files, and parsed beside this process
+(`guard.py`). Rows are gathered and written some hundred pages at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gossamer.errors import MissingFile
+from gossamer.filters import Filters
+from gossamer.layers import ParquetWriter, Row, counted
+from gossamer.monitor import Pulse
+from gossamer.parse.content import split_content_type
+from gossamer.parse.guard import standing_parser
+from gossamer.parse.page import Link, Page, ParsedPage, Rules
+from gossamer.tables import DOCUMENTS, LINKS
+from gossamer.warc import StoredResponse, read_response, responses
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gossamer.config import Config
+
+FLUSH_PAGES = 500
+FLUSH_CHARS = 32_000_000
+"""Of text and links, whichever comes first."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all tasks of a step are told."""
+
+    root: str
+    round: int
+    config: Config
+    seed_hosts: tuple[str, ...]
+    attempts: tuple[str, str]
+    """Folders of documents and of links."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one task is told: its number, and its files of responses, relative to the crawl."""
+
+    number: int
+    files: tuple[str, ...]
+
+
+class Answer(NamedTuple):
+    """The columns of responses that parsing needs."""
+
+    url: str
+    host: str
+    depth: int
+    fetches: int
+    fetched_ms: int
+    content_type: str | None
+    body_bytes: int
+    digest: str
+    warc_file: str
+    warc_offset: int
+
+
+class Redirect(NamedTuple):
+    """The columns of responses that tell a redirect."""
+
+    url: str
+    redirect_url: str
+    depth: int
+    fetches: int
+
+
+def parse_share(job: Job, share: Share) -> list[Row]:
+    """Parse a share. Returns rows of YIELD: the files written, what was found and dropped."""
+    answers = read_answers([f"{job.root}/{file}" for file in share.files])
+    pulse = Pulse(job.root, "parse", job.round, str(share.number), len(answers))
+    filters = Filters.from_config(job.config.filter, job.seed_hosts)
+    writer = PageWriter(job, filters)
+    parser = standing_parser(Rules.of(job.config))
+    for answer, stored in bodies(job.root, answers):
+        page = _unreadable(answer) if stored is None else parser.parse(_page(answer, stored))
+        writer.add(answer, page)
+        pulse.beat(count=page.outcome)
+    for redirect in read_redirects([f"{job.root}/{file}" for file in share.files]):
+        writer.add_redirect(redirect)
+    pulse.finish()
+    return writer.close() + counted(pulse.counts)
+
+
+def read_answers(paths: Sequence[str]) -> list[Answer]:
+    """The rows that brought a new body, in the order of the WARC files."""
+    table = pq.read_table(
+        list(paths), columns=list(Answer._fields), filters=[("outcome", "=", "ok")]
+    )
+    columns = [table.column(name).to_pylist() for name in Answer._fields]
+    rows = [Answer(*row) for row in zip(*columns, strict=True)]
+    return sorted(rows, key=lambda row: (row.warc_file, row.warc_offset))
+
+
+def read_redirects(paths: Sequence[str]) -> list[Redirect]:
+    """The rows that sent us elsewhere, to a URL that can be crawled."""
+    only = [("outcome", "=", "redirect"), ("redirect_url", "!=", None)]
+    table = pq.read_table(list(paths), columns=list(Redirect._fields), filters=only)
+    columns = [table.column(name).to_pylist() for name in Redirect._fields]
+    return [Redirect(*row) for row in zip(*columns, strict=True) if row[1]]
+
+
+def bodies(root: str, answers: Sequence[Answer]) -> Iterator[tuple[Answer, StoredResponse | None]]:
+    """Each answer with what WARC stored; None where its record is damaged.
+
+    Raises MissingFile where a whole WARC file is gone.
+    """
+    wanted: dict[str, dict[int, Answer]] = {}
+    for answer in answers:
+        wanted.setdefault(answer.warc_file, {})[answer.warc_offset] = answer
+    for file, by_offset in wanted.items():
+        path = Path(root, file)
+        if not path.exists():
+            raise MissingFile(
+                path, "responses name this file, but it is gone", "put it back from a copy"
+            )
+        for stored in responses(path):
+            answer_here = by_offset.pop(stored.offset, None)
+            if answer_here is not None:
+                yield answer_here, stored
+            if not by_offset:
+                break
+        for offset, answer in by_offset.items():  # from a damaged record on
+            yield answer, _read(path, offset)
+
+
+class PageWriter:
+    """The two files of a task, and the rows that wait to be written to them."""
+
+    def __init__(self, job: Job, filters: Filters) -> None:
+        documents, links = job.attempts
+        self._round = job.round
+        self._filters = filters
+        self._documents = ParquetWriter(job.root, DOCUMENTS.name, documents)
+        self._links = ParquetWriter(job.root, LINKS.name, links)
+        self._document_rows: list[tuple[Any, ...]] = []
+        self._link_rows: list[tuple[Any, ...]] = []
+        self._waiting_chars = 0
+        self._counts: Counter[str] = Counter()
+
+    def add(self, answer: Answer, page: ParsedPage) -> None:
+        links = self._add_links(answer.url, page.links, answer.depth + 1, answer.fetches)
+        self._counts["documents"] += 1
+        self._document_rows.append(document_row(self._round, answer, page, len(links)))
+        self._waiting_chars += len(page.text or "") + sum(len(link.dst) for link in links)
+        if len(self._document_rows) >= FLUSH_PAGES or self._waiting_chars >= FLUSH_CHARS:
+            self._flush()
+
+    def add_redirect(self, redirect: Redirect) -> None:
+        """A redirect is a link that costs no depth: its target is a page of its own."""
+        link = Link(redirect.redirect_url, "", "redirect", nofollow=False)
+        self._add_links(redirect.url, [link], redirect.depth, redirect.fetches)
+
+    def _add_links(
+        self, src: str, found: Sequence[Link], depth: int, fetches: int
+    ) -> Sequence[Link]:
+        """Rows of the links that pass the filters; these links."""
+        reasons = self._filters.reject_all([link.dst for link in found], depth)
+        links = [link for link, reason in zip(found, reasons, strict=True) if reason is None]
+        if len(links) < len(found):
+            self._counts.update(f"dropped_{reason}" for reason in reasons if reason is not None)
+        self._counts["links"] += len(links)
+        first = fetches == 0
+        self._link_rows.extend((self._round, src, *link, depth, first) for link in links)
+        return links
+
+    def close(self) -> list[Row]:
+        """Rows of YIELD: the files, and what was counted."""
+        self._flush()
+        return self._documents.close() + self._links.close() + counted(self._counts)
+
+    def _flush(self) -> None:
+        for writer, rows, schema in (
+            (self._documents, self._document_rows, DOCUMENTS.schema),
+            (self._links, self._link_rows, LINKS.schema),
+        ):
+            if rows:
+                columns = zip(*rows, strict=True)
+                arrays = [
+                    pa.array(column, field.type)
+                    for column, field in zip(columns, schema, strict=True)
+                ]
+                writer.write(pa.Table.from_arrays(arrays, schema=schema))
+                rows.clear()
+        self._waiting_chars = 0
+
+
+def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> tuple[Any, ...]:
+    """The columns of documents, in their order."""
+    return (
+        round_,
+        answer.url,
+        answer.host,
+        page.outcome,
+        page.detail,
+        answer.fetched_ms,
+        page.content_type or split_content_type(answer.content_type or "")[0] or None,
+        page.charset,
+        page.title,
+        page.description,
+        page.headings,
+        page.text,
+        page.language,
+        page.canonical,
+        page.noindex,
+        page.nofollow,
+        links,
+        answer.body_bytes,
+        answer.digest,
+    )
+
+
+def _page(answer: Answer, stored: StoredResponse) -> Page:
+    return Page(answer.url, stored.headers, stored.body)
+
+
+def _unreadable(answer: Answer) -> ParsedPage:
+    where = f"{answer.warc_file}, offset {answer.warc_offset}"
+    return ParsedPage(outcome="failed", detail=f"no whole record in {where}")
+
+
+def _read(path: Path, offset: int) -> StoredResponse | None:
+    try:
+        return read_response(path, offset)
+    except ValueError:
+        return None

@@ -1,0 +1,70 @@
+"""serve: the search page and API of one crawl, over HTTP.
+
+Reads index, and the manifest for the status page. A commit of `index` is seen within a second,
+and the next request is answered from the new shards; the old ones stay mapped until their last
+search is done, so nothing is ever half old and half new.
+
+    query.py     what a person types → a tree
+    ranking.py   a tree → what tantivy looks for: the one page on ranking
+    search.py    → answers of all shards, merged; snippets.py shows why they were found
+    live.py      the searcher of the newest index
+    web.py       pages and API (starlette); views.py and templates/ are their HTML
+"""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from gossamer.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gossamer.workspace import Workspace
+
+MAX_CONNECTIONS = 512
+"""More are told 503, so that memory is bounded."""
+SHUTDOWN_S = 5
+_say = partial(print, flush=True)
+
+
+def serve(
+    work: Workspace,
+    host: str,
+    port: int,
+    announce: Callable[[str], object] = _say,
+) -> None:
+    """Listen until SIGINT or SIGTERM; answers that are being made are finished first.
+
+    Port 0 stands for any free one; `announce` is told the URL. Raises UsageError where the
+    address cannot be had.
+    """
+    import uvicorn
+
+    from gossamer.serve.web import app
+
+    config = uvicorn.Config(
+        app(work),
+        lifespan="off",
+        log_level="warning",
+        server_header=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=SHUTDOWN_S,
+    )
+    with _listen(host, port) as listener, suppress(KeyboardInterrupt):
+        name = f"[{host}]" if ":" in host else host
+        announce(f"http://{name}:{listener.getsockname()[1]}/")
+        uvicorn.Server(config).run([listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise UsageError(
+            f"{host}:{port}", f"cannot listen here: {error.strerror}", "give another --port"
+        ) from None

@@ -1,0 +1,85 @@
+"""HTML from templates. Everything is escaped but what is `Markup`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from gossamer.serve.search import Hit
+
+MAX_CRUMB_CHARS = 40
+NEIGHBOURS = 3
+"""Numbers shown on each side of the current page of results."""
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def render(template: str, **values: object) -> str:
+    return _environment().get_template(template).render(**values)
+
+
+def link(url: str) -> str:
+    """The URL where it is one that a browser only visits, else one that leads nowhere."""
+    return url if url.startswith(("http://", "https://")) else "#"
+
+
+def crumbs(url: str) -> list[str]:
+    """Host and path as steps for reading: `docs.example`, `guide`, `start.html`."""
+    path = unquote(url.partition("://")[2].partition("?")[0]).split("/")
+    return [step[:MAX_CRUMB_CHARS] + "…" * (len(step) > MAX_CRUMB_CHARS) for step in path if step]
+
+
+def snippet(hit: Hit) -> Markup:
+    return Markup(hit.snippet)  # noqa: S704  # escaped by snippets.py, and tested to be
+
+
+def numbers(current: int, last: int) -> list[int]:
+    """The pages of results that are linked from the current one."""
+    return list(range(max(1, current - NEIGHBOURS), min(last, current + NEIGHBOURS) + 1))
+
+
+def day(time_ms: int) -> str:
+    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d}"
+
+
+def moment(time_ms: int) -> str:
+    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def size(count: int) -> str:
+    """Bytes for reading, in powers of ten."""
+    thousands = min((len(str(count)) - 1) // 3, len(_UNITS) - 1)
+    return f"{count / 1000**thousands:.{min(thousands, 1)}f} {_UNITS[thousands]}"
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
+    if seconds < 10:  # noqa: PLR2004  # below, tenths are worth reading
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for function in (link, crumbs, snippet, numbers, day, moment, size, duration):
+        environment.filters[function.__name__] = function
+    environment.filters["grouped"] = "{:,}".format
+    return environment

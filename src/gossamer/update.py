@@ -1,0 +1,153 @@
+"""update: pages + responses + links → pages. What a round changed in what is known.
+
+Where rows of one URL meet, the fetch's result counts most, then a link found, then what the
+database knew. Only the rows that change are written, as a new layer (see pages.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from gossamer import pages, scoring
+from gossamer.errors import UsageError
+from gossamer.outcomes import OUTCOMES
+from gossamer.tables import PAGES
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from gossamer.config import UpdateConfig
+    from gossamer.engine import Engine
+    from gossamer.store import StepReport
+    from gossamer.workspace import Workspace
+
+LONGEST_BACKOFF = 10
+"""Retry waits double at most this often."""
+
+
+def run(work: Workspace) -> StepReport:
+    round_ = work.round
+    done = {report.step for report in work.store.manifest.history if report.round == round_}
+    if "update" in done:
+        raise UsageError(
+            work.root, f"round {round_} is in the page database", f"gossamer generate {work.root}"
+        )
+    if "parse" not in done:
+        raise UsageError(work.root, f"round {round_} is not parsed", f"gossamer parse {work.root}")
+    with work.step("update", round_) as draft:
+        found, found_rows = work.scratch(found_links(work.read("links", round_)))
+        answers = work.read("responses", round_)
+        touched = found.select("url").union(answers.select("url")).distinct()
+        before = pages.among(pages.layers(work), touched)
+        rows = changed(work.engine, before, found, answers, work.now_ms(), work.config.update)
+        count = found_rows + sum(
+            layer.rows for layer in work.store.manifest.layers("responses", round_)
+        )
+        draft.replace["pages"] = pages.put(work, rows, count, round_)
+        draft.counts["touched"] = count
+    return draft.done
+
+
+def found_links(links: DataFrame) -> DataFrame:
+    """What a round's links say of their targets: url, depth, inlinks, source.
+
+    Links that ask not to be followed make no page known. A page that is fetched again casts no
+    second vote.
+    """
+    return (
+        links.where(~F.col("nofollow"))
+        .groupBy(F.col("dst").alias("url"))
+        .agg(
+            F.min("depth").alias("found_depth"),
+            F.sum(F.col("first").cast("long")).alias("found_inlinks"),
+            F.min(F.when(F.col("relation") == "redirect", "redirect").otherwise("link")).alias(
+                "found_source"
+            ),
+        )
+    )
+
+
+def changed(
+    engine: Engine,
+    before: DataFrame,
+    found: DataFrame,
+    answers: DataFrame,
+    now_ms: int,
+    config: UpdateConfig,
+) -> DataFrame:
+    """The new rows of every page that was found or asked for; all three are keyed by `url`.
+
+    `before` holds the rows that were there, for these pages at least.
+    """
+    asked = answers.drop("round", "host", "depth", "fetches", "detail").withColumnRenamed(
+        "fetched_ms", "asked_ms"
+    )
+    asked = asked.select(
+        "url", *[F.col(name).alias(f"r_{name}") for name in asked.columns if name != "url"]
+    ).join(F.broadcast(policies(engine)), on=F.col("r_outcome") == F.col("o_outcome"), how="left")
+    met = found.join(asked, on="url", how="full")
+    return met.join(before, on="url", how="left").select(*_columns(now_ms, config))
+
+
+def policies(engine: Engine) -> DataFrame:
+    """The outcome table as rows."""
+    rows = [
+        (name, p.status, p.answered, p.retry_wait_s, p.max_tries) for name, p in OUTCOMES.items()
+    ]
+    return engine.spark.createDataFrame(
+        rows,
+        "o_outcome string, o_status string, o_answered boolean, o_retry_wait_s long, "
+        "o_max_tries long",
+    )
+
+
+def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
+    """The columns of pages, from the row that was there, what was found, and the answer."""
+    asked = F.col("r_outcome").isNotNull() & (F.col("r_outcome") != "postponed")
+    answered = F.coalesce("o_answered", F.lit(False))
+    stored = F.coalesce(F.col("r_outcome") == "ok", F.lit(False))
+    failures_before = F.coalesce("failures", F.lit(0))
+    tries = failures_before + 1
+    retry = asked & (F.col("o_retry_wait_s") > 0) & (tries < F.col("o_max_tries"))
+    settled = asked & ~retry
+    depth = F.least("depth", "found_depth").cast("int")
+    inlinks = F.coalesce("inlinks", F.lit(0)) + F.coalesce("found_inlinks", F.lit(0))
+    interval_s = F.coalesce("interval_s", F.lit(int(config.interval_days * 86_400)))
+    wait_s = F.greatest(
+        F.col("o_retry_wait_s") * F.pow(F.lit(2), F.least(failures_before, F.lit(LONGEST_BACKOFF))),
+        F.coalesce("r_retry_after_s", F.lit(0)),
+    ).cast("long")
+
+    def of_answer(name: str) -> Column:
+        return F.when(stored, F.col(f"r_{name}")).otherwise(F.col(name)).alias(name)
+
+    columns = {
+        "url": F.col("url"),
+        "host": F.coalesce("host", F.split_part("url", F.lit("/"), F.lit(3))),
+        "status": F.when(settled, F.col("o_status")).otherwise(
+            F.coalesce("status", F.lit("unfetched"))
+        ),
+        "source": F.coalesce("source", "found_source"),
+        "depth": depth,
+        "inlinks": inlinks,
+        "score": scoring.load(config.scoring)(depth, inlinks),
+        "found_ms": F.coalesce("found_ms", F.lit(now_ms)),
+        "fetches": F.coalesce("fetches", F.lit(0)) + answered.cast("int"),
+        "failures": F.when(retry, tries)
+        .when(asked, F.lit(0))
+        .otherwise(failures_before)
+        .cast("int"),
+        "outcome": F.coalesce("r_outcome", "outcome"),
+        "fetched_ms": F.coalesce("r_asked_ms", "fetched_ms"),
+        "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + wait_s * 1000)
+        .when(asked, F.col("r_asked_ms") + interval_s * 1000)
+        .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
+        .cast("long"),
+        "interval_s": interval_s,
+        "etag": of_answer("etag"),
+        "last_modified": of_answer("last_modified"),
+        "digest": of_answer("digest"),
+    }
+    return [columns[name].alias(name) for name in PAGES.column_names]
