@@ -1,0 +1,63 @@
+"""`gossamer`: a command per step, and init, crawl, search, serve, status, export, demo, fakeweb.
+
+Exit codes: 0 done; 1 a GossamerError, whose message names what it is about and the remedy;
+2 a command line that makes no sense; 130 Ctrl-C.
+
+Commands import what they need when they run, so that `gossamer --help` is instant.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from gossamer import __version__
+from gossamer.cli import crawling, fakeweb, reading, steps
+from gossamer.errors import GossamerError
+
+app = typer.Typer(
+    name="gossamer",
+    help="From a list of seed URLs to a search engine.",
+    epilog="Begin with: gossamer demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gossamer {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Say the version."
+    ),
+) -> None:
+    pass
+
+
+crawling.register(app)
+reading.register(app)
+fakeweb.register(app)
+steps.register(app)
+
+
+def main() -> None:
+    """The console script."""
+    try:
+        app()
+    except GossamerError as error:
+        typer.echo(f"gossamer: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        typer.echo("gossamer: stopped; what was committed is kept, run it again to go on", err=True)
+        sys.exit(130)
+    except BrokenPipeError:  # `gossamer … | head`
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,55 @@
+"""How answers look in a terminal."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from gossamer.serve.search import Results
+
+
+def print_results(results: Results) -> None:
+    console = Console()
+    for number, hit in enumerate(results.hits, start=1):
+        marked = " ".join(hit.snippet.split()).replace("<b>", "\0").replace("</b>", "\1")
+        snippet = escape(unescape(marked)).replace("\0", "[bold]").replace("\1", "[/bold]")
+        console.print(f"[bold]{number}. {escape(hit.title or hit.url)}[/bold]", highlight=False)
+        console.print(f"   [green]{escape(hit.url)}[/green]", highlight=False, soft_wrap=True)
+        if snippet:
+            console.print(f"   {snippet}", highlight=False)
+    if results.relaxed:
+        console.print("No page has all these words; these have at least half of them.")
+    console.print(f"{results.total:,} found in {results.took_ms:.1f} ms", style="dim")
+
+
+def print_overview(figures: dict[str, Any]) -> None:
+    console = Console()
+    pages = dict(figures["pages"])
+    hosts = pages.pop("hosts")
+    console.print(
+        f"[bold]{escape(figures['path'])}[/bold]: round {figures['round']}, "
+        f"{sum(pages.values()):,} pages known of {hosts:,} hosts",
+        highlight=False,
+        soft_wrap=True,
+    )
+    console.print("  " + ", ".join(f"{n:,} {name}" for name, n in sorted(pages.items())))
+    table = Table("dataset", "rows", "MB", "layers", "files", box=None, header_style="dim")
+    for name, held in figures["datasets"].items():
+        numbers = (held["rows"], held["bytes"] / 1e6, held["layers"], held["files"])
+        table.add_row(name, *(f"{n:,.1f}" if isinstance(n, float) else f"{n:,}" for n in numbers))
+    console.print(table)
+    for step in figures["steps"][-8:]:
+        when = datetime.fromtimestamp(step["started_ms"] / 1000, UTC)
+        counts = ", ".join(f"{n:,} {name}" for name, n in sorted(step["counts"].items()) if n)
+        console.print(
+            f"  {when:%Y-%m-%d %H:%M:%S}Z round {step['round']:>3} {step['step']:<9}"
+            f"{step['seconds']:>8.1f} s  {escape(counts)}",
+            highlight=False,
+            soft_wrap=True,
+        )

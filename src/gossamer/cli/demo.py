@@ -1,0 +1,95 @@
+"""The demo: a web on loopback is crawled, ranked, indexed and searched, in minutes."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from gossamer.api import Crawl
+from gossamer.cli.progress import StepProgress
+from gossamer.errors import UsageError
+from gossamer.fakeweb import FakeWeb, Web, doc_folders
+from gossamer.overview import page_counts
+from gossamer.rounds import ROUND
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from gossamer.store import StepReport
+
+HOSTS = 150
+MARK = ".gossamer-demo"
+ROUNDS = 12
+MINUTES = 1.5
+"""No round begins later, and none is long: a machine may have 100,000 pages of manuals."""
+SETTINGS = """\
+# The demo's settings: its web is on loopback, where nobody minds being asked at once.
+[filter]
+scope = "any"
+allow = ['^https?://[^/]+\\.test/']  # manuals link to the real web, too
+
+[generate]
+pages = 5_000
+
+[fetch]
+delay_s = 0.0
+allow_networks = ["127.0.0.0/8"]
+resolve = {{ "*.test" = "{address}" }}
+"""
+
+
+def run(folder: Path, console: Console, hosts: int = HOSTS) -> None:
+    """Crawl the demo's web into `folder`, which is made anew, and print what came of it."""
+    started = time.monotonic()
+    _clear(folder)
+    docs = doc_folders()
+    web = Web(hosts=hosts, docs=docs)
+    console.print(
+        f"A web of {hosts} hosts, and {len(docs)} manuals of this machine, on loopback.",
+        highlight=False,
+    )
+    with (
+        FakeWeb(web) as fake,
+        Crawl.create(str(folder), SETTINGS.format(address=fake.address)) as crawl,
+    ):
+        (folder / MARK).touch()
+        crawl.inject(web.seeds())
+        with StepProgress(crawl.path, console) as progress:
+            steps = crawl.run(ROUNDS, MINUTES, progress.announce, progress.report)
+        console.print(_summary(crawl, steps, time.monotonic() - started))
+
+
+def _clear(folder: Path) -> None:
+    """Remove an earlier demo, and nothing else."""
+    if not folder.exists():
+        return
+    if not (folder / MARK).exists() and any(folder.iterdir()):
+        raise UsageError(folder, "is there, and no demo made it", "give another: --folder PATH")
+    shutil.rmtree(folder)
+
+
+def _summary(crawl: Crawl, steps: list[StepReport], seconds: float) -> Table:
+    manifest = crawl.work.store.manifest
+    requests = sum(layer.rows for layer in manifest.layers("responses"))
+    crawling_s = sum(s.seconds for s in steps if s.step in ROUND)
+    table = Table(title="The demo's crawl", show_header=False, title_justify="left")
+    known = page_counts(crawl.work)
+    hosts, fetched = known["hosts"], known.get("fetched", 0)
+    rows = {
+        "pages": f"{fetched:,} fetched of {sum(known.values()) - hosts:,} known",
+        "hosts": f"{hosts:,}",
+        "links": f"{sum(layer.rows for layer in manifest.layers('links')):,}",
+        "pages/s": f"{fetched / crawling_s:,.0f} over {crawling_s:.1f} s of rounds",
+        "requests/s": f"{requests / crawling_s:,.0f}, errors and redirects too",
+    }
+    for name in dict.fromkeys(step.step for step in steps):
+        rows[name] = f"{sum(s.seconds for s in steps if s.step == name):.1f} s"
+    rows["all"] = f"{seconds:.1f} s"
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table

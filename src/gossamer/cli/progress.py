@@ -1,0 +1,99 @@
+"""What a crawl shows while it runs: a bar per step, from the heartbeats its tasks leave."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from gossamer.monitor import heartbeats
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from rich.progress import TaskID
+
+    from gossamer.store import StepReport
+
+LOOK_S = 0.5
+
+
+class StepProgress:
+    """A context manager. `announce` and `report` are what `Crawl.run` calls.
+
+    On a terminal a live bar; elsewhere (a log, a pipe) a line per finished step.
+    """
+
+    def __init__(self, root: str, console: Console) -> None:
+        self._root, self._console = root, console
+        self._bar = Progress(
+            TextColumn("round {task.fields[round]:>3}  {task.description:<9}"),
+            BarColumn(bar_width=30),
+            TaskProgressColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._step: tuple[str, int, TaskID] | None = None
+        self._over = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        self._watcher.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._watcher.join()
+        self._bar.stop()
+
+    def announce(self, step: str, round_: int) -> None:
+        self._clear()
+        task = self._bar.add_task(step, total=None, round=round_, rate="")
+        self._step = (step, round_, task)
+
+    def report(self, done: StepReport) -> None:
+        self._clear()
+        counts = ", ".join(f"{n:,} {name}" for name, n in sorted(done.counts.items()) if n)
+        self._console.print(
+            f"round {done.round:>3}  {done.step:<9} {done.seconds:>7.1f} s  {counts}",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+    def _clear(self) -> None:
+        if self._step is not None:
+            step, self._step = self._step, None
+            self._bar.remove_task(step[2])
+
+    def _watch(self) -> None:
+        while not self._over.wait(LOOK_S):
+            step = self._step
+            if step is None:
+                continue
+            name, round_, task = step
+            beats = [
+                beat
+                for beat in heartbeats(self._root)
+                if beat.step == name and beat.round == round_
+            ]
+            if not beats or task not in self._bar.task_ids:
+                continue
+            done = sum(beat.done for beat in beats)
+            seconds = max(beat.at_ms for beat in beats) - min(beat.started_ms for beat in beats)
+            rate = f"{done / (seconds / 1000):,.0f}/s" if seconds else ""
+            total = sum(beat.total for beat in beats)
+            self._bar.update(task, completed=done, total=total, rate=rate)

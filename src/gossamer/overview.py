@@ -1,0 +1,53 @@
+"""The state of a crawl in figures, for `gossamer status`, the status page and the API."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gossamer.monitor import heartbeats
+
+if TYPE_CHECKING:
+    from gossamer.workspace import Workspace
+
+LAST_STEPS = 20
+
+
+def overview(work: Workspace) -> dict[str, Any]:
+    """Plain data, cheap to get: from the manifest and the heartbeats, no engine needed."""
+    manifest = work.store.refresh()
+    counts: dict[str, dict[str, int]] = {}
+    for report in manifest.history:
+        total = counts.setdefault(report.step, {})
+        for name, count in report.counts.items():
+            total[name] = total.get(name, 0) + count
+    return {
+        "path": work.root,
+        "version": manifest.version,
+        "round": manifest.round,
+        "datasets": {
+            name: {
+                "rows": sum(layer.rows for layer in layers),
+                "bytes": sum(layer.bytes for layer in layers),
+                "layers": len(layers),
+                "files": sum(len(layer.files) for layer in layers),
+            }
+            for name, layers in manifest.datasets.items()
+        },
+        "counts": counts,
+        "steps": [msgspec.to_builtins(report) for report in manifest.history[-LAST_STEPS:]],
+        "tasks": [msgspec.to_builtins(beat) for beat in heartbeats(work.root)],
+    }
+
+
+def page_counts(work: Workspace) -> dict[str, int]:
+    """Known pages by status, and hosts. Reads the page database."""
+    from pyspark.sql import functions as F
+
+    from gossamer import pages
+
+    known = pages.current(work)
+    by_status = known.groupBy("status").agg(F.count("*").alias("pages")).collect()
+    hosts = known.agg(F.count_distinct("host")).collect()[0][0]
+    return {row["status"]: row["pages"] for row in by_status} | {"hosts": hosts}
