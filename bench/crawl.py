@@ -1,0 +1,247 @@
+"""How fast is a whole crawl, beside Scrapy's, on the same pages and links?
+
+    python bench/crawl.py [--pages 4000] [--scrapy-pages 400] [--docs FOLDER [--copies 8]]
+
+Both crawl whole hosts from their home pages: of a fakeweb on loopback, whose pages (90 KB with
+300 links) were made before, or one that serves FOLDER under several host names. Gossamer takes
+all hosts, Scrapy one or two. No pauses, robots.txt obeyed, all cores.
+Scrapy fetches, takes title, text and links, keeps URLs apart and writes JSON lines
+(scrapy_spider.py), in one process and in two with hosts of their own; "tuned" cuts fragments
+off before links are made, which most spiders do not but which saves requests that the filter of
+known URLs would drop. Gossamer runs rounds
+until nothing is due: page state, WARC, links and documents are stored. "links" in the table are
+distinct targets of a page, without its fragments.
+
+CPU is that of all of the crawler's processes, the embedded engine's included, the web's not.
+Both clocks start when the crawler is ready (reactor running; engine and its workers up); "with
+start" adds what comes before: interpreter, imports, the engine's start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from gossamer.api import Crawl
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.layers import YIELD, YIELD_DDL
+from gossamer.rounds import ROUND
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gossamer.store import StepReport
+    from gossamer.workspace import Workspace
+
+SPIDER = Path(__file__).with_name("scrapy_spider.py")
+HOSTS = 12
+PAGE_BYTES = 90_000
+SETTINGS = """\
+[filter]
+scope = "any"
+allow = ['^http://[^/]+\\.test/']
+
+[fetch]
+delay_s = 0.0
+allow_networks = ["127.0.0.0/8"]
+resolve = {{ "*.test" = "{address}" }}
+
+[generate]
+pages = {pages}
+pages_per_host = {pages}
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    who: str
+    pages: int
+    page_bytes: float
+    links: float
+    wall_s: float
+    cpu_s: float
+    whole_wall_s: float
+    whole_cpu_s: float
+
+    @property
+    def pages_per_s(self) -> float:
+        return self.pages / self.wall_s
+
+    @property
+    def cpu_ms(self) -> float:
+        return 1000 * self.cpu_s / self.pages
+
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Become the parent of processes below whose own parent ends, so that none is missed."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def tree_cpu_s(without: int) -> float:
+    """Processor time of this process and all below it, the ended ones too, but for one."""
+    me = psutil.Process()
+    return sum(
+        sum(process.cpu_times()[:4])
+        for process in (me, *me.children(recursive=True))
+        if process.pid != without
+    )
+
+
+def rounds(work: Workspace) -> Iterator[StepReport]:
+    while True:
+        for step in ROUND.values():
+            yield (report := step(work))
+            if report.counts.get("pages") == 0:
+                return
+
+
+def gossamer(fake: FakeWeb, seeds: list[str], pages: int, folder: Path) -> tuple[Run, Counter[str]]:
+    """Rounds until nothing is due; and the seconds of each step."""
+    settings = SETTINGS.format(address=fake.address, pages=pages)
+    steps: Counter[str] = Counter()
+    fetched = 0
+    began_s, before_s = time.perf_counter(), tree_cpu_s(fake.pid)
+    with Crawl.create(str(folder), settings) as crawl:
+        crawl.inject(seeds)
+        engine = crawl.work.engine
+        engine.map_tasks(range(engine.workers), lambda _: (), YIELD, YIELD_DDL)  # workers are up
+        started_s, started_cpu_s = time.perf_counter(), tree_cpu_s(fake.pid)
+        for report in rounds(crawl.work):
+            steps[report.step] += report.seconds
+            fetched += report.counts.get("documents", 0)
+        wall_s = time.perf_counter() - started_s
+        cpu_s = tree_cpu_s(fake.pid) - started_cpu_s
+        documents = (
+            crawl.dataset("documents").selectExpr("sum(body_bytes)", "sum(links)").collect()[0]
+        )
+    start_s, start_cpu_s = started_s - began_s, started_cpu_s - before_s
+    run = Run(
+        "Gossamer",
+        fetched,
+        documents[0] / fetched,
+        documents[1] / fetched,
+        wall_s,
+        cpu_s,
+        wall_s + start_s,
+        cpu_s + start_cpu_s,
+    )
+    return run, steps
+
+
+def scrapy(fake: FakeWeb, hosts: list[str], folder: Path, *, tuned: bool) -> Run:
+    """A process for each host; together they take as long as the last."""
+    tasks = [
+        {"host": host, "out": str(folder / f"{host}-{tuned}.jsonl"), "tuned": tuned}
+        for host in hosts
+    ]
+    began_s, before_s = time.perf_counter(), children_s()
+    running = [
+        subprocess.Popen(
+            [sys.executable, str(SPIDER), json.dumps(task)],
+            stdout=subprocess.PIPE,
+            env={"http_proxy": f"http://{fake.address}"},
+        )
+        for task in tasks
+    ]
+    done = [json.loads(process.communicate()[0]) for process in running]
+    fetched = sum(each["pages"] for each in done)
+    return Run(
+        f"Scrapy{' tuned' * tuned} × {len(hosts)}",
+        fetched,
+        sum(each["bytes"] for each in done) / fetched,
+        sum(each["links"] for each in done) / fetched,
+        max(each["to_s"] for each in done) - min(each["from_s"] for each in done),
+        sum(each["cpu_s"] for each in done),
+        time.perf_counter() - began_s,
+        children_s() - before_s,
+    )
+
+
+def children_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def web_of(options: argparse.Namespace) -> Web:
+    if options.docs:
+        docs = {f"docs-{number}.test": options.docs for number in range(options.copies)}
+        return Web(hosts=0, docs=docs)
+    return Web(
+        hosts=HOSTS,
+        pages_per_host=options.pages / HOSTS,
+        page_bytes=PAGE_BYTES,
+        mix=Mix.plain(),
+        cache_bytes=4 << 30,
+    )
+
+
+def hosts_for(web: Web, pages: int, processes: int) -> list[str]:
+    """A host for each of Scrapy's processes, with `pages` pages about in all."""
+    if web.docs:
+        return list(web.docs)[:processes]
+    return sorted(web.hosts(), key=lambda host: abs(web.size(host) - pages / processes))[:processes]
+
+
+def print_runs(runs: list[Run]) -> None:
+    print(f"{'':20}{'pages':>7}{'KB':>6}{'links':>7}{'pages/s':>9}{'CPU ms':>8}", end="")
+    print(f"{'with start: pages/s':>21}{'CPU ms':>8}")
+    for run in runs:
+        print(
+            f"{run.who:20}{run.pages:7,}{run.page_bytes / 1000:6.0f}{run.links:7.0f}"
+            f"{run.pages_per_s:9.1f}{run.cpu_ms:8.2f}"
+            f"{run.pages / run.whole_wall_s:21.1f}{1000 * run.whole_cpu_s / run.pages:8.2f}"
+        )
+    ours, *theirs = runs
+    for run in theirs:
+        print(
+            f"Gossamer / {run.who}: {ours.pages_per_s / run.pages_per_s:.1f} × the pages/s, "
+            f"{run.cpu_ms / ours.cpu_ms:.1f} × the pages per CPU second"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pages", type=int, default=4_000)
+    parser.add_argument("--scrapy-pages", type=int, default=400)
+    parser.add_argument("--docs", type=Path, help="a folder of HTML files")
+    parser.add_argument("--copies", type=int, default=8, help="hosts that serve it")
+    options = parser.parse_args()
+    adopt_orphans()
+    web = web_of(options)
+    seeds = [f"http://{host}/" for host in web.hosts()]
+    with tempfile.TemporaryDirectory(prefix="crawl-") as folder:
+        warm = 0 if options.docs else 2 * options.pages
+        with FakeWeb(web, warm=warm, log_path="/dev/null") as fake:
+            ours, steps = gossamer(fake, seeds, options.pages, Path(folder, "crawl"))
+            theirs = [
+                scrapy(
+                    fake,
+                    hosts_for(web, options.scrapy_pages, processes),
+                    Path(folder, "items"),
+                    tuned=tuned,
+                )
+                for tuned in (False, True)
+                for processes in (1, 2)
+            ]
+    print_runs([ours, *theirs])
+    each = ", ".join(f"{name} {1000 * s / ours.pages:.2f}" for name, s in steps.items())
+    print(f"Gossamer's elapsed ms a page: {each}")
+
+
+if __name__ == "__main__":
+    main()

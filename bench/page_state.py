@@ -1,0 +1,161 @@
+"""What page state costs: update and generate, beside hand-written DuckDB SQL, in one run.
+
+    python bench/page_state.py [--pages 20_000_000] [--links 5_000_000] [--rounds 3]
+
+Both sides read the same Parquet files of known pages and of found links (half of them known,
+half new) and do the same work: merge what was found into what is known, and choose the best
+per host. DuckDB rewrites the page table, as its SQL says; Gossamer does what its steps do.
+The first round of a table is where the layers' merge falls due or not: several are shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import msgspec
+from synthetic import NOW_MS, copy, layer_of, make_links, make_pages
+
+from gossamer import generate, update
+from gossamer.backends import LocalBackend
+from gossamer.config import Config
+from gossamer.store import StepReport, Store
+from gossamer.tables import PAGES
+from gossamer.workspace import Workspace
+
+CHOSEN = 1_000_000
+PER_HOST = 10
+
+
+@dataclass(frozen=True)
+class Lap:
+    """Time of this process, in which both engines run."""
+
+    wall_s: float
+    cpu_s: float
+
+    def __add__(self, other: Lap) -> Lap:
+        return Lap(self.wall_s + other.wall_s, self.cpu_s + other.cpu_s)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.lap()
+
+    def lap(self) -> Lap:
+        """Since the last lap."""
+        wall_s, cpu_s = time.perf_counter(), time.process_time()
+        last, self._at = getattr(self, "_at", (wall_s, cpu_s)), (wall_s, cpu_s)
+        return Lap(wall_s - last[0], cpu_s - last[1])
+
+
+def by_duckdb(
+    sql: duckdb.DuckDBPyConnection, pages: Path, links: Path, out: Path
+) -> tuple[Lap, Lap]:
+    """Seconds to merge and to choose."""
+    clock = Clock()
+    new_score = (
+        "sqrt(1 + coalesce(p.inlinks, 0) + coalesce(f.n, 0)) / (1 + least(p.depth, f.depth))"
+    )
+    carried = PAGES.column_names[PAGES.column_names.index("fetches") :]
+    copy(
+        sql,
+        f"""WITH f AS (SELECT dst, count(*) AS n, min(depth) AS depth
+                   FROM '{links}/*.parquet' WHERE NOT nofollow GROUP BY dst)
+        SELECT coalesce(p.url, f.dst) AS url, coalesce(p.host, split_part(f.dst, '/', 3)) AS host,
+          coalesce(p.status, 'unfetched') AS status, coalesce(p.source, 'link') AS source,
+          least(p.depth, f.depth) AS depth, coalesce(p.inlinks, 0) + coalesce(f.n, 0) AS inlinks,
+          if(f.dst IS NULL, p.score, {new_score}) AS score,
+          coalesce(p.found_ms, {NOW_MS}) AS found_ms,
+          {", ".join("p." + name for name in carried)}
+        FROM '{pages}/*.parquet' p FULL OUTER JOIN f ON p.url = f.dst""",
+        out / "pages",
+    )
+    merged = clock.lap()
+    copy(
+        sql,
+        # max_by with a count keeps the best of each group in a heap: several times as fast here
+        # as a window with QUALIFY.
+        f"""SELECT page.* FROM (SELECT unnest(best) AS page FROM (
+              SELECT max_by({{'url': url, 'host': host, 'score': score, 'depth': depth,
+                              'etag': etag, 'last_modified': last_modified, 'digest': digest}},
+                             score, {PER_HOST})
+                     AS best
+              FROM '{out}/pages/*.parquet'
+              WHERE status <> 'gone' AND coalesce(next_fetch_ms, 0) <= {NOW_MS} GROUP BY host))
+            ORDER BY page.score DESC LIMIT {CHOSEN}""",
+        out / "list",
+    )
+    return merged, clock.lap()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pages", type=int, default=20_000_000)
+    parser.add_argument("--links", type=int, default=5_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", default=tempfile.gettempdir())
+    options = parser.parse_args()
+    root = Path(tempfile.mkdtemp(prefix="page-state-", dir=options.folder))
+    work = None
+    try:
+        sql = duckdb.connect()
+        store = Store.create(LocalBackend(root))
+        config = Config()
+        work = Workspace(store, sized(config), clock_ms=NOW_MS)
+        base = root / "pages" / "base"
+        make_pages(sql, base, options.pages)
+        store.commit(StepReport("inject", 0, 0, 0.0), append={"pages": layer_of(root, base, 0)})
+        work.engine.spark.range(1).collect()  # the engine is up before the clock runs
+        print(f"{options.pages:,} known pages, {options.links:,} links found a round")
+        print(f"{'':18}{'update':>9}{'':8}{'generate':>9}{'':8}{'sum':>9}")
+        print(f"{'':18}" + 3 * f"{'s':>9}{'CPU s':>8}")
+        for number in range(1, options.rounds + 1):
+            links = root / "links" / f"round-{number}"
+            make_links(sql, links, base, options.links, number)
+            peer = by_duckdb(sql, base, links, root / "duckdb")
+            print_row(number, "DuckDB", *peer)
+            shutil.rmtree(root / "duckdb")
+            sql.execute("CHECKPOINT")
+            store.commit(
+                StepReport("parse", number, 0, 0.0),
+                append={"links": layer_of(root, links, number)},
+            )
+            clock = Clock()
+            update.run(work)
+            updated = clock.lap()
+            generate.run(work)
+            ours = updated, clock.lap()
+            print_row(number, "Gossamer", *ours)
+            total, theirs = ours[0] + ours[1], peer[0] + peer[1]
+            layers = " + ".join(f"{layer.rows:,}" for layer in store.manifest.layers("pages"))
+            print(
+                f"        {total.wall_s / theirs.wall_s:.2f} × the time, "
+                f"{total.cpu_s / theirs.cpu_s:.2f} × the CPU; layers {layers}",
+                flush=True,
+            )
+    finally:
+        if work is not None:
+            work.close()
+        shutil.rmtree(root)
+
+
+def sized(config: Config) -> Config:
+    generate_config = msgspec.structs.replace(
+        config.generate, pages=CHOSEN, pages_per_host=PER_HOST
+    )
+    return msgspec.structs.replace(config, generate=generate_config)
+
+
+def print_row(number: int, who: str, *laps: Lap) -> None:
+    cells = "".join(f"{lap.wall_s:9.1f}{lap.cpu_s:8.1f}" for lap in (*laps, laps[0] + laps[1]))
+    print(f"round {number} {who:10}{cells}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

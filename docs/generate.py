@@ -1,0 +1,129 @@
+"""Writes datasets.md and settings.md from the code: `make docs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+import msgspec
+
+from gossamer.config import Config
+from gossamer.outcomes import OUTCOMES
+from gossamer.tables import DATASETS, Dataset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+HERE = Path(__file__).parent
+GENERATED = "<!-- Written by docs/generate.py: `make docs`. -->"
+BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "pattern": "matches"}
+LONG_DEFAULT = 60
+
+
+DATASETS_INTRO = """\
+What a crawl folder holds, as `src/gossamer/tables.py` says. `gossamer export` writes each table
+as Parquet, CSV or JSON lines; [formats.md](formats.md) tells how the files lie."""
+OUTCOMES_INTRO = """\
+What may become of a fetch, and what follows from it. A failure with a wait is tried again, each
+time after twice the wait; after the last try the page has the status."""
+SETTINGS_INTRO = """\
+Keys of `gossamer.toml`, as `src/gossamer/config.py` says. What is not set has its default; a key
+that is not here, or a value out of its bounds, is an error that names it."""
+
+
+def datasets() -> str:
+    lines = [
+        "# Datasets",
+        GENERATED,
+        DATASETS_INTRO,
+        "Times are `_ms` (milliseconds since 1970, UTC) or `_s` (seconds).",
+    ]
+    for dataset in DATASETS.values():
+        lines += [
+            f"## {dataset.name}",
+            f"{dataset.holds[0].upper()}{dataset.holds[1:]}. {of_whom(dataset)}",
+        ]
+        if dataset.key:
+            newest = " A newer row replaces an older one." if dataset.newest_wins else ""
+            lines.append(f"Key: {', '.join(f'`{name}`' for name in dataset.key)}.{newest}")
+        if dataset.columns:
+            rows = [(f"`{c.name}`", f"`{c.type}`", c.doc) for c in dataset.columns]
+            lines.append(table(("column", "type", "holds"), rows))
+        else:
+            lines.append("Its format is in [formats.md](formats.md).")
+    outcomes = [
+        (
+            f"`{name}`",
+            policy.meaning,
+            f"`{policy.status}`",
+            f"{policy.retry_wait_s:,} s" if policy.retry_wait_s else "",
+            f"{policy.max_tries}" if policy.retry_wait_s else "",
+            "yes" if policy.affects_host else "",
+        )
+        for name, policy in OUTCOMES.items()
+    ]
+    lines += [
+        "## Outcomes",
+        OUTCOMES_INTRO,
+        table(("outcome", "meaning", "status", "wait", "tries", "host's failure"), outcomes),
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def of_whom(dataset: Dataset) -> str:
+    return f"Written by {dataset.writer}, read by {', '.join(dataset.readers)}."
+
+
+def settings() -> str:
+    lines = [
+        "# Settings",
+        GENERATED,
+        SETTINGS_INTRO,
+    ]
+    for name, kind in get_type_hints(Config).items():
+        lines += [f"## [{name}]", (kind.__doc__ or "").partition("\n")[0]]
+        lines.append(table(("key", "default", "bounds", "what"), rows_of(kind)))
+    return "\n\n".join(lines) + "\n"
+
+
+def rows_of(kind: type[msgspec.Struct]) -> Iterator[tuple[str, ...]]:
+    hints = get_type_hints(kind, include_extras=True)
+    for field in msgspec.structs.fields(kind):
+        metas = list(metas_of(hints[field.name]))
+        text = next((meta.description for meta in reversed(metas) if meta.description), "")
+        bounds = [
+            f"{sign} {f'`{bound}`' if name == 'pattern' else bound}"
+            for meta in metas
+            for name, sign in BOUNDS.items()
+            if (bound := getattr(meta, name)) is not None
+        ]
+        yield f"`{field.name}`", default_of(field), ", ".join(bounds), text
+
+
+def metas_of(hint: Any) -> Iterator[msgspec.Meta]:
+    """The metadata of an annotation and of what it annotates, the innermost first."""
+    for part in get_args(hint):
+        if isinstance(part, msgspec.Meta):
+            yield part
+        elif hasattr(part, "__metadata__"):
+            yield from metas_of(part)
+
+
+def default_of(field: Any) -> str:
+    value = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
+    text = msgspec.json.encode(value).decode()
+    return f"`{text}`" if len(text) <= LONG_DEFAULT else f"`{text[:LONG_DEFAULT]}…`"
+
+
+def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "\n".join(
+        f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in lines
+    )
+
+
+PAGES = {"datasets.md": datasets, "settings.md": settings}
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (HERE / name).write_text(page(), encoding="utf-8")

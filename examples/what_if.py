@@ -1,0 +1,33 @@
+"""Which pages would other settings choose for the next round? Nothing is fetched or changed.
+
+python what_if.py CRAWL
+
+A scoring is an expression of columns, a filter any object with `reject`; as a plugin
+(docs/plugins.md) either is in force while crawling. Here both are tried on what is known.
+"""
+
+import sys
+
+from pyspark.sql import Column
+
+from gossamer import Crawl
+from gossamer.generate import best, due_pages
+
+
+def near_first(depth: Column, inlinks: Column) -> Column:
+    return (1 + inlinks / (1 + inlinks)) / (1 + depth)
+
+
+class NoQueries:
+    def reject(self, url: str) -> str | None:
+        return "query" if "?" in url else None
+
+
+with Crawl.open(sys.argv[1]) as crawl:
+    known = crawl.pages()
+    scored = known.withColumn("score", near_first(known.depth, known.inlinks))
+    due = due_pages(scored, now_ms=2**62)  # at the end of time everything is due
+    chosen = [row.url for row in best(due, total=10, per_host=3).collect()]
+    kept = [url for url in chosen if NoQueries().reject(url) is None]
+    print(f"{len(kept)} of {len(chosen)} chosen pages have no query:")
+    print("\n".join(sorted(kept)))

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import settings
+
+from gossamer.backends import LocalBackend
+from gossamer.config import Config, EngineConfig
+from gossamer.engine import Engine
+from gossamer.store import Store
+from gossamer.workspace import Workspace
+from loopback import Loopback, loopback
+from spark_cluster import spark_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+# The same examples in each run: what passes here passes there. Deadlines would measure the machine.
+settings.register_profile("gossamer", derandomize=True, deadline=None)
+settings.load_profile("gossamer")
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """One embedded engine for all tests: it takes a second to start."""
+    with Engine(EngineConfig(workers=2)) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def spark_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """One engine on an Apache Spark cluster of this machine: it takes half a minute to start."""
+    home = os.environ.get("SPARK_HOME")
+    if home is None or shutil.which("java") is None:
+        pytest.fail("needs SPARK_HOME and java: run `make test-spark`")
+    folder = tmp_path_factory.mktemp("spark")
+    with (
+        spark_cluster(Path(home), folder, sys.executable) as url,
+        Engine(EngineConfig(url=url)) as started,
+    ):
+        yield started
+
+
+@pytest.fixture
+def new_work(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Workspace]:
+    """Makes empty crawls, whose clocks stand still."""
+
+    def make() -> Workspace:
+        store = Store.create(LocalBackend(tmp_path_factory.mktemp("crawl")))
+        return Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=engine)
+
+    return make
+
+
+@pytest.fixture
+def work(new_work: Callable[[], Workspace]) -> Workspace:
+    return new_work()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system is not permitted")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    """A server of this test alone: what another test left on its way is not asked of it."""
+    with loopback() as opened:
+        yield opened

@@ -1,0 +1,137 @@
+"""A web server on loopback that says exactly the bytes it is told to, in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+RESET = b"reset"
+"""In place of an answer: close the connection with a TCP reset."""
+SILENCE = b"silence"
+"""In place of an answer: say nothing until the client goes away."""
+NOTHING = b""
+"""In place of an answer: close the connection."""
+
+LINGER_NOT = struct.pack("ii", 1, 0)
+TLS_HANDSHAKE = b"\x16"
+
+
+class Asked(NamedTuple):
+    begun_s: float
+    host: str
+    path: str
+    headers: dict[str, str]
+
+
+@dataclass
+class Loopback:
+    """`answers` by path, or by host and path; other paths are 404. Several are given in turn."""
+
+    port: int = 0
+    answers: dict[str, bytes | list[bytes]] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def paths(self) -> list[str]:
+        return [request.path for request in self.asked]
+
+    def answer(self, host: str, path: str) -> bytes:
+        told = self.answers.get(host + path, self.answers.get(path, page(status="404 Not Found")))
+        if isinstance(told, bytes):
+            return told
+        return told.pop(0) if len(told) > 1 else told[0]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while head := await _head(reader):
+                begun_s = time.monotonic()
+                line, *fields = head.decode("latin-1").strip().split("\r\n")
+                path = line.split(" ")[1]
+                headers = {
+                    name.lower(): value
+                    for name, _, value in (text.partition(": ") for text in fields)
+                }
+                answer = self.answer(headers["host"], path)
+                if answer == SILENCE:
+                    await reader.read()
+                    return
+                if answer == RESET:
+                    connection = writer.get_extra_info("socket")
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
+                    return
+                # Before it is sent: who has the answer shall find that it was asked for.
+                self.asked.append(Asked(begun_s, headers["host"], path, headers))
+                writer.write(answer)
+                await writer.drain()
+                if b"connection: close" in answer.lower() or not answer.startswith(b"HTTP/1.1"):
+                    return
+        except ConnectionError:
+            return
+        finally:
+            writer.close()
+
+
+async def _head(reader: asyncio.StreamReader) -> bytes:
+    try:
+        first = await reader.readexactly(1)
+        if first == TLS_HANDSHAKE:
+            return b"GET /tls HTTP/1.1\r\nHost: nobody\r\n\r\n"  # what follows is 404
+        return first + await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return b""
+
+
+def page(
+    body: bytes = b"",
+    headers: Sequence[str] = ("Content-Type: text/html",),
+    *,
+    status: str = "200 OK",
+    length: int | None = None,
+) -> bytes:
+    """An answer; `length` where Content-Length shall be wrong."""
+    lines = [
+        f"HTTP/1.1 {status}",
+        *headers,
+        f"Content-Length: {len(body) if length is None else length}",
+    ]
+    return "\r\n".join([*lines, "\r\n"]).encode("latin-1") + body
+
+
+@contextmanager
+def loopback() -> Iterator[Loopback]:
+    server = Loopback()
+    started, stop = threading.Event(), asyncio.Event()
+    loop = asyncio.new_event_loop()
+
+    async def main() -> None:
+        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+        server.port = listening.sockets[0].getsockname()[1]
+        started.set()
+        await stop.wait()
+        listening.close()
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            task.cancel()
+            await asyncio.wait([task])
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(main(),))
+    thread.start()
+    started.wait()
+    try:
+        yield server
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()

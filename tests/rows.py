@@ -1,0 +1,52 @@
+"""Rows of datasets for tests: what a test does not name is a plain value of its type."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gossamer.tables import DATASETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.workspace import Workspace
+
+PLAIN: dict[str, Any] = {
+    "host": "a.example",
+    "status": "unfetched",
+    "source": "link",
+    "depth": 1,
+    "inlinks": 1,
+    "score": 1.0,
+    "found_ms": 0,
+    "fetches": 0,
+    "failures": 0,
+    "next_fetch_ms": 0,
+    "interval_s": 2_592_000,
+    "relation": "a",
+    "nofollow": False,
+    "first": True,
+    "round": 1,
+    "outcome": None,
+}
+
+
+def frame(work: Workspace, dataset: str, rows: Iterable[dict[str, Any]]) -> DataFrame:
+    names = DATASETS[dataset].column_names
+    tuples = [tuple((PLAIN | row).get(name) for name in names) for row in rows]
+    return work.engine.spark.createDataFrame(tuples, DATASETS[dataset].ddl)
+
+
+def put(work: Workspace, dataset: str, rows: Iterable[dict[str, Any]], round_: int = 1) -> None:
+    """Commit rows as a layer of their own."""
+    with work.step("test", round_) as draft:
+        draft.append[dataset] = work.write(frame(work, dataset, rows), dataset, round_)
+
+
+def by_url(rows: DataFrame, key: str = "url") -> dict[str, dict[str, Any]]:
+    found = [row.asDict(recursive=True) for row in rows.collect()]
+    keyed = {row[key]: row for row in found}
+    assert len(keyed) == len(found), "a key stands twice"
+    return keyed

@@ -1,0 +1,54 @@
+"""An index of documents that a test names, committed without the engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gossamer.backends import LocalBackend
+from gossamer.config import Config
+from gossamer.index import schema
+from gossamer.store import File, Layer, StepReport, Store
+from gossamer.urls import host_of
+from gossamer.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PLAIN: dict[str, Any] = {
+    "title": "",
+    "description": None,
+    "headings": None,
+    "anchors": None,
+    "text": "",
+    "language": None,
+    "fetched_ms": 1_800_000_000_000,
+    "rank": None,
+}
+
+
+def crawl(folder: Path) -> Workspace:
+    return Workspace(Store.create(LocalBackend(folder)), Config())
+
+
+def put_index(work: Workspace, documents: Iterable[dict[str, Any]], shards: int = 2) -> None:
+    """Replace the index: documents dealt to the shards in turn."""
+    attempt = work.store.attempt("index")
+    writers = []
+    for number in range(shards):
+        folder = Path(work.root, attempt, str(number))
+        folder.mkdir(parents=True)
+        writers.append(schema.create(folder).writer(16_000_000, 1))
+    for number, document in enumerate(documents):
+        row = PLAIN | {"host": host_of(document["url"])} | document
+        writers[number % shards].add_document(schema.document(row, schema.analyzer()))
+    for writer in writers:
+        writer.commit()
+        writer.wait_merging_threads()
+    files = [
+        File(path, 0, size)
+        for path, size in work.store.backend.sizes(attempt)
+        if not path.endswith(".lock")
+    ]
+    report = StepReport("index", 1, 0, 0.0, {"indexed": 1})
+    work.store.commit(report, replace={"index": [Layer(1, tuple(files))]})

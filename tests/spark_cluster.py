@@ -1,0 +1,142 @@
+"""An Apache Spark cluster of five processes on loopback, for the tests marked `spark`.
+
+A standalone master, two workers, and a Spark Connect server as their one application: what
+`sc://` reaches on a real cluster, only smaller. Executors run `python` (which must have
+gossamer, and pyspark-client of the cluster's version).
+
+Ports are the kernel's choice and are read from what the processes print. Each process is told
+to end with the one that started it (prctl(2), PR_SET_PDEATHSIG), so that a test run that is
+killed leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import subprocess
+import threading
+import time
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WORKERS = 2
+STARTUP_S = 90
+STOP_S = 15
+
+_MASTER = "org.apache.spark.deploy.master.Master"
+_WORKER = "org.apache.spark.deploy.worker.Worker"
+_CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
+
+
+@contextmanager
+def spark_cluster(spark_home: Path, folder: Path, python: str) -> Iterator[str]:
+    """Run a cluster whose logs and work lie in `folder`; yields its `sc://` URL."""
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("SPARK_")},
+        "SPARK_HOME": str(spark_home),
+        "SPARK_LOCAL_IP": "127.0.0.1",  # every port, of the web pages too
+        "SPARK_LOCAL_DIRS": str(folder / "scratch"),
+        "SPARK_DAEMON_MEMORY": "1g",
+        "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
+        "PYSPARK_PYTHON": python,
+    }
+    deadline = time.monotonic() + STARTUP_S
+
+    def start(name: str, *command: str) -> _Daemon:
+        daemon = _Daemon([str(spark_home / "bin" / command[0]), *command[1:]], environment)
+        running.callback(daemon.stop, folder / f"{name}.log")
+        return daemon
+
+    with ExitStack() as running:
+        master = start(
+            "master",
+            "spark-class",
+            *(_MASTER, "--host", "127.0.0.1", "--port", "0", "--webui-port", "0"),
+        )
+        master_url = master.find(r"Starting Spark master at (spark://\S+)", deadline)
+        workers = [
+            start(
+                f"worker-{number}",
+                "spark-class",
+                *(_WORKER, "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1"),
+                *("--memory", "1500m", "--work-dir", str(folder / "work"), master_url),
+            )
+            for number in range(WORKERS)
+        ]
+        for worker in workers:
+            worker.find(r"(Successfully registered) with master", deadline)
+        settings = {
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": "0",
+            "spark.cores.max": str(WORKERS),
+            "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # no task before all are there
+            "spark.driver.host": "127.0.0.1",
+            "spark.executor.memory": "1g",
+            "spark.sql.shuffle.partitions": "4",
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
+            "spark.ui.enabled": "false",
+        }
+        connect = start(
+            "connect",
+            *("spark-submit", "--master", master_url),
+            *(word for pair in settings.items() for word in ("--conf", "=".join(pair))),
+            *("--class", _CONNECT, "spark-internal"),
+        )
+        port = connect.find(r"Spark Connect server started at: \S*:(\d+)", deadline)
+        yield f"sc://127.0.0.1:{port}"
+
+
+class _Daemon:
+    """A process and what it has printed."""
+
+    def __init__(self, command: list[str], environment: dict[str, str]) -> None:
+        # The scripts of Spark replace themselves by java: this process is the one to end.
+        self._process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "TERM", *command],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+        self._printed: list[str] = []
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._printed.append(line)
+            self._lines.put(line)
+        self._lines.put(None)
+
+    def find(self, pattern: str, deadline: float) -> str:
+        """The pattern's group in the next line that has it."""
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0, deadline - time.monotonic()))
+            except queue.Empty:
+                line = None
+            if line is None:
+                raise RuntimeError(f"no {pattern!r} in: …{''.join(self._printed)[-4000:]}")
+            if found := re.search(pattern, line):
+                return found.group(1)
+
+    def stop(self, log: Path) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join(STOP_S)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        log.write_text("".join(self._printed), encoding="utf-8")

@@ -1,0 +1,86 @@
+"""What a crawl holds, fit to be compared with another crawl of the same web.
+
+Left out is what differs between any two crawls: times, and the names and places of files. Ranks
+are sums whose order the engine chooses, so they are equal to ten digits.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from gossamer.serve.search import Searcher
+from gossamer.tables import DATASETS
+from gossamer.warc import payload_digest, read_response
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gossamer.api import Crawl
+
+COMPARED = ("pages", "responses", "documents", "links", "inlinks", "ranks")
+OF_THIS_RUN = {"elapsed_ms", "fetched_ms", "found_ms", "next_fetch_ms", "warc_file", "warc_offset"}
+
+Row = tuple[Any, ...]
+Tables = dict[str, dict[Row, Row]]
+
+
+def tables(crawl: Crawl) -> Tables:
+    """By dataset, each row under its key. Fails where a key stands twice."""
+    return {name: _keyed(name, crawl.rows_of(name)) for name in COMPARED}
+
+
+def _keyed(name: str, paths: Iterable[str]) -> dict[Row, Row]:
+    dataset = DATASETS[name]
+    kept = [column for column in dataset.column_names if column not in OF_THIS_RUN]
+    rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
+    keyed = {
+        tuple(row[key] for key in dataset.key): tuple(_plain(row[column]) for column in kept)
+        for row in rows
+    }
+    assert len(keyed) == len(rows), f"{name}: a key stands twice"
+    return keyed
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    return str(value) if isinstance(value, list) else value
+
+
+def answers(crawl: Crawl, queries: Iterable[str]) -> dict[str, list[tuple[str, str, str]]]:
+    """What the index answers to each query: all hits, in the order of their URLs."""
+    searcher = Searcher.open(crawl.work)
+    return {
+        query: sorted((h.url, h.title, h.snippet) for h in searcher.search(query, limit=1000).hits)
+        for query in queries
+    }
+
+
+def damaged_records(crawl: Crawl) -> list[str]:
+    """URLs of responses whose body is not in WARC with the digest that was recorded."""
+    stored = crawl.dataset("responses").where("warc_file IS NOT NULL").collect()
+    return [
+        row.url
+        for row in stored
+        if payload_digest(read_response(Path(crawl.path, row.warc_file), row.warc_offset).body)
+        != row.digest
+    ]
+
+
+def garbage(crawl: Crawl) -> set[str]:
+    """Files in the crawl's folder that neither a kept manifest names nor anybody else needs."""
+    store = crawl.work.store
+    versions = sorted(Path(crawl.path, "manifest").glob("*.json"))
+    named = {f"manifest/{path.name}" for path in versions}
+    for path in versions:
+        named |= store._read(int(path.stem)).paths()
+    found = {
+        path.relative_to(crawl.path).as_posix()
+        for path in Path(crawl.path).rglob("*")
+        if path.is_file() and path.parent.name != "heartbeats"
+    }
+    assert len(versions) <= crawl.work.config.store.keep_versions + 1
+    return found - named - {"gossamer.toml", ".lock"}

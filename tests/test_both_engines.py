@@ -1,0 +1,91 @@
+"""The same rounds on embedded Sail and on an Apache Spark cluster give the same tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gossamer import Crawl
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.tables import DATASETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gossamer.engine import Engine
+
+pytestmark = pytest.mark.spark
+
+ROUNDS = 3
+SETTINGS = """
+filter.scope = "any"
+generate.pages = 150
+generate.pages_per_host = 25
+fetch.delay_s = 0.0
+fetch.allow_networks = ["127.0.0.0/8"]
+fetch.resolve = {{ "*.test" = "{address}" }}
+"""
+OF_THE_MOMENT = {"elapsed_ms", "warc_file", "warc_offset", "rank"}
+
+
+@pytest.fixture(scope="module")
+def crawls(
+    engine: Engine, spark_engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Crawl, Crawl]]:
+    folder = tmp_path_factory.mktemp("engines")
+    with FakeWeb(Web(hosts=12, pages_per_host=30, mix=Mix(crawl_delay=0.0))) as fake:
+        yield (
+            crawl(folder / "sail", engine, fake),
+            crawl(folder / "spark", spark_engine, fake),
+        )
+
+
+def crawl(folder: Path, engine: Engine, fake: FakeWeb) -> Crawl:
+    made = Crawl.create(str(folder), SETTINGS.format(address=fake.address), engine)
+    made.work.clock_ms = 1_800_000_000_000
+    made.inject(fake.web.seeds())
+    made.run(ROUNDS)
+    return made
+
+
+def rows(crawl: Crawl, dataset: str) -> list[dict[str, Any]]:
+    names = [
+        name
+        for name in DATASETS[dataset].column_names
+        if not name.endswith("_ms") and name not in OF_THE_MOMENT
+    ]
+    found = [row.asDict(recursive=True) for row in crawl.dataset(dataset).select(*names).collect()]
+    return sorted(found, key=str)
+
+
+@pytest.mark.parametrize("dataset", [name for name, kept in DATASETS.items() if kept.columns])
+def test_tables_are_equal(crawls: tuple[Crawl, Crawl], dataset: str) -> None:
+    sail, spark = (rows(crawl, dataset) for crawl in crawls)
+    assert len(sail) > 100
+    assert sail == spark
+
+
+def test_ranks_are_equal_as_far_as_sums_in_another_order_are(
+    crawls: tuple[Crawl, Crawl],
+) -> None:
+    sail, spark = (
+        {row["url"]: row["rank"] for row in crawl.dataset("ranks").collect()} for crawl in crawls
+    )
+    assert sail == pytest.approx(spark, rel=1e-9)
+
+
+def test_reports_count_the_same(crawls: tuple[Crawl, Crawl]) -> None:
+    sail, spark = (
+        [(done.step, done.round, done.counts) for done in crawl.work.store.manifest.history]
+        for crawl in crawls
+    )
+    assert sail == spark
+
+
+def test_answers_are_equal(crawls: tuple[Crawl, Crawl]) -> None:
+    title = next(row["title"] for row in rows(crawls[0], "documents") if row["title"])
+    sail, spark = ([hit.url for hit in crawl.search(title).hits] for crawl in crawls)
+    assert sail
+    assert sail == spark

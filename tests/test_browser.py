@@ -1,0 +1,107 @@
+"""The search page in a real Chromium, as a person uses it."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from shards import crawl, put_index
+from test_serve_web import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.browser
+
+EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+QUIET = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.fail("needs Debian's chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=QUIET)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    work = crawl(tmp_path_factory.mktemp("crawl"))
+    shelf: list[dict[str, Any]] = [
+        {"url": f"http://a.example/apple/{n}", "title": f"Apple {n}", "text": "a red apple"}
+        for n in range(25)
+    ]
+    shelf.append({"url": "http://b.example/", "title": f"Pear {EVIL}", "text": f"pear {EVIL}"})
+    put_index(work, shelf)
+    with serving(work) as client:
+        yield f"{client.base_url}/"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context()
+    opened = context.new_page()
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.extend([said.text] * (said.type == "error")))
+    yield opened
+    context.close()
+    assert wrong == []
+
+
+def test_type_search_and_turn_the_page(page: Page, site: str) -> None:
+    page.goto(site)
+    page.keyboard.type("apple")  # the box has the focus
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=apple*")
+    assert page.locator("main").get_by_role("link", name="Apple").count() == 10
+    page.get_by_role("link", name="2", exact=True).click()
+    page.wait_for_url("**page=2*")
+    assert page.locator("main").get_by_role("link", name="Apple").count() == 10
+
+
+def test_nothing_found_says_so(page: Page, site: str) -> None:
+    page.goto(f"{site}search?q=quince")
+    assert "quince" in page.locator("main").inner_text()
+
+
+def test_no_script_of_a_crawled_page_runs(page: Page, site: str) -> None:
+    page.goto(f"{site}search?q=pear")
+    assert "<img src=x" in page.locator("main").inner_text()
+    assert page.locator("main img, main script").count() == 0
+    assert page.title() != "owned"
+
+
+def test_without_javascript_and_in_the_dark(browser: Browser, site: str) -> None:
+    context = browser.new_context(java_script_enabled=False, color_scheme="dark")
+    page = context.new_page()
+    page.goto(f"{site}search?q=apple")
+    assert page.locator("main").get_by_role("link", name="Apple").count() == 10
+    context.close()
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, site: str) -> None:
+    context = browser.new_context(viewport={"width": 360, "height": 640})
+    page = context.new_page()
+    for path in ("", "search?q=apple", "status"):
+        page.goto(site + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
+    context.close()
+
+
+def test_the_status_page_tells_the_steps(page: Page, site: str) -> None:
+    page.goto(f"{site}status")
+    assert page.get_by_role("heading", name="Crawl status").is_visible()

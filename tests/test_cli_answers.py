@@ -1,0 +1,36 @@
+"""What `gossamer search` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gossamer.cli.answers import print_results
+from gossamer.serve.search import Hit, Results
+
+if TYPE_CHECKING:
+    import pytest
+
+URL = "http://a.example/[x]"
+
+
+def hit(snippet: str, title: str = "A [bold]title[/bold]") -> Hit:
+    return Hit(URL, title, snippet, 1.0, "a.example", 0, None)
+
+
+def test_a_snippet_is_text_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    print_results(Results(1, [hit("one\n<b>two</b>\n&lt;b&gt; [i]")], 0.25))
+    assert capsys.readouterr().out.splitlines() == [
+        "1. A [bold]title[/bold]",
+        f"   {URL}",
+        "   one two <b> [i]",
+        "1 found in 0.2 ms",
+    ]
+
+
+def test_it_says_when_no_page_has_all_the_words(capsys: pytest.CaptureFixture[str]) -> None:
+    print_results(Results(1, [hit("", title="")], 0.25, relaxed=True))
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        f"1. {URL}",
+        f"   {URL}",
+        "No page has all these words; these have at least half of them.",
+    ]

@@ -1,0 +1,38 @@
+"""Searching in the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from typer.testing import CliRunner
+
+from gossamer.cli import app
+from gossamer.errors import UsageError
+from gossamer.serve.search import Results
+from shards import crawl, put_index
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_an_empty_answer_is_told_from_an_index_that_is_not_there(tmp_path: Path) -> None:
+    work = crawl(tmp_path)
+    ended = CliRunner().invoke(app, ["search", str(tmp_path), "rose"])
+    assert isinstance(ended.exception, UsageError)
+    assert ended.exception.remedy == f"gossamer index {tmp_path}"
+    put_index(work, [{"url": "http://a.example/", "title": "Garden", "text": "A rose."}])
+    assert "0 found" in CliRunner().invoke(app, ["search", str(tmp_path), "tulip"]).output
+
+
+@pytest.mark.parametrize("words", [["red", "rose"], ["red rose"]])
+def test_words_of_the_command_line_are_one_query(tmp_path: Path, words: list[str]) -> None:
+    pages = [
+        {"url": f"http://a.example/{colour}", "text": f"a {colour} rose"}
+        for colour in ("red", "white")
+    ]
+    put_index(crawl(tmp_path), pages)
+    ended = CliRunner().invoke(app, ["search", str(tmp_path), *words, "--json"])
+    results = msgspec.json.decode(ended.output, type=Results)
+    assert [hit.url for hit in results.hits] == ["http://a.example/red"]

@@ -1,0 +1,29 @@
+"""The steps as commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from typer.testing import CliRunner
+
+from gossamer import Crawl
+from gossamer.cli import app
+from gossamer.store import StepReport
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_step_commits_reports_and_removes_what_nothing_names(tmp_path: Path) -> None:
+    Crawl.create(str(tmp_path))
+    garbage = tmp_path / "pages" / "00000002-dead" / "part.parquet"
+    garbage.parent.mkdir(parents=True)
+    garbage.write_bytes(b"of an attempt that died")
+    ended = CliRunner().invoke(app, ["generate", str(tmp_path), "--json"])
+    assert ended.exit_code == 0, ended.output
+    done = msgspec.json.decode(ended.output, type=StepReport)
+    assert (done.step, done.round, done.counts) == ("generate", 1, {"pages": 0})
+    assert not garbage.exists()
+    with Crawl.open(str(tmp_path)) as crawl:
+        assert crawl.work.round == 1

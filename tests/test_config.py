@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer import config
+from gossamer.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_what_is_not_said_has_its_default() -> None:
+    assert config.loads("", "x") == config.Config()
+    assert config.loads("[fetch]\ndelay_s = 2", "x").fetch.delay_s == 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[fetch]\ndelay = 1", "`delay`"),
+        ("[fetsh]", "`fetsh`"),
+        ("[fetch]\ndelay_s = 'long'", "fetch.delay_s"),
+        ("[fetch]\ndelay_s = -1", "fetch.delay_s"),
+        ("[generate]\npages = 0", "generate.pages"),
+        ("[rank]\ndamping = 1.0", "rank.damping"),
+        ("[engine]\nurl = 'spark://x'", "engine.url"),
+        ("[filter]\nscope = 'world'", "filter.scope"),
+        ("[serve]\nport = 70000", "serve.port"),
+        ("[urls]\ndrop_parameters = ['a*b']", "urls.drop_parameters"),
+        ("[fetch\n", "not TOML"),
+    ],
+)
+def test_an_error_names_file_and_key(text: str, named: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        config.loads(text, "some/gossamer.toml")
+    assert "some/gossamer.toml" in str(raised.value)
+    assert named in str(raised.value)
+    assert "docs/settings.md" in raised.value.remedy
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_a_file_that_cannot_be_read(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "gossamer.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(ConfigError, match=r"gossamer\.toml: cannot be read"):
+        config.load(path)

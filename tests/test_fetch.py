@@ -1,0 +1,409 @@
+from __future__ import annotations
+
+import asyncio
+import socket
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gossamer import fetch
+from gossamer.backends import open_backend
+from gossamer.config import Config, FetchConfig
+from gossamer.errors import ConfigError, UsageError
+from gossamer.fetch import responses as fetch_responses
+from gossamer.fetch.http import Answer, Request
+from gossamer.fetch.responses import ResponseWriter, Wanted
+from gossamer.fetch.task import Part, PartFetch, fetch_part
+from gossamer.layers import counts_of, layers_of
+from gossamer.monitor import Pulse, heartbeats
+from gossamer.store import File, Layer, StepReport, Store
+from gossamer.tables import FETCHLIST, RESPONSES
+from gossamer.urls import UrlRules, host_of
+from gossamer.warc import payload_digest, read_response, responses
+from gossamer.workspace import Workspace
+from loopback import SILENCE, Loopback, page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    Crawl = Callable[..., "Fetched"]
+
+Row = dict[str, Any]
+ROUND = 3
+
+
+def wanted(url: str, **columns: object) -> Row:
+    blank = {"etag": None, "last_modified": None, "digest": None}
+    row = {"round": ROUND, "url": url, "host": host_of(url), "part": 0, "score": 1.0}
+    return row | {"depth": 1, "fetches": 0} | blank | columns
+
+
+def settings(server: Loopback, **changes: object) -> FetchConfig:
+    return FetchConfig(
+        **{
+            "allow_networks": ("127.0.0.0/8",),
+            "resolve": {"*.test": server.address},
+            "delay_s": 0.0,
+            **changes,
+        }  # type: ignore[arg-type]
+    )
+
+
+def write_fetchlist(folder: Path, rows: Sequence[Row]) -> Path:
+    path = folder / "fetchlist" / "list.parquet"
+    path.parent.mkdir()
+    pq.write_table(pa.Table.from_pylist(list(rows), schema=FETCHLIST.schema), path)
+    return path
+
+
+class Fetched:
+    """A part that was fetched, with what its task wrote."""
+
+    def __init__(self, root: Path, rows: Sequence[Row], config: FetchConfig) -> None:
+        attempts = ("responses/1", "warc/1")
+        paths = (str(write_fetchlist(root, rows)),)
+        part = Part(str(root), ROUND, 0, paths, config, UrlRules(), attempts)
+        written = fetch_part(part)
+        self.root = root
+        self.counts = counts_of(written)
+        self.layers = layers_of(written, ROUND)
+        self.rows: dict[str, Row] = {}
+        for file in self.files("responses"):
+            table = pq.read_table(root / file.path)
+            assert table.schema.equals(RESPONSES.schema)
+            assert table.num_rows == file.rows
+            for row in table.to_pylist():
+                assert row["url"] not in self.rows
+                self.rows[row["url"]] = row
+
+    def files(self, dataset: str) -> Sequence[File]:
+        return self.layers[dataset].files if dataset in self.layers else ()
+
+    def outcomes(self) -> list[str]:
+        """In the order of the URLs."""
+        return [self.rows[url]["outcome"] for url in sorted(self.rows)]
+
+    def details(self) -> set[str | None]:
+        return {row["detail"] for row in self.rows.values()}
+
+
+@pytest.fixture
+def crawl(tmp_path: Path, server: Loopback) -> Callable[..., Fetched]:
+    def run(rows: Iterable[Row | str], **changes: object) -> Fetched:
+        full = [wanted(row) if isinstance(row, str) else row for row in rows]
+        return Fetched(tmp_path, full, settings(server, **changes))
+
+    return run
+
+
+def test_a_page_becomes_a_row_and_a_record(server: Loopback, crawl: Crawl) -> None:
+    body = b"<p>hello"
+    server.answers["/a"] = page(body, ("Content-Type: text/html", 'ETag: "1"'))
+    fetched = crawl([wanted("http://a.test/a", depth=4, fetches=2, digest="OTHER")])
+    (row,) = fetched.rows.values()
+    assert row["outcome"] == "ok"
+    assert (row["round"], row["host"], row["depth"], row["fetches"]) == (ROUND, "a.test", 4, 2)
+    assert (row["http_status"], row["content_type"], row["etag"]) == (200, "text/html", '"1"')
+    assert (row["body_bytes"], row["truncated"]) == (len(body), False)
+    assert row["digest"] == payload_digest(body)
+    (file,) = fetched.files("warc")
+    assert (row["warc_file"], file.rows) == (file.path, 1)
+    stored = read_response(fetched.root / file.path, row["warc_offset"])
+    assert (stored.body, stored.headers["etag"]) == (body, '"1"')
+    assert fetched.counts == {"ok": 1}
+
+
+def test_what_is_no_new_page_is_a_row_alone(server: Loopback, crawl: Crawl) -> None:
+    same = b"as before"
+    server.answers |= {
+        "/304": page(b"", status="304 Not Modified"),
+        "/moved": page(b"", ("Location: /b",), status="301 Moved"),
+        "/same": page(same),
+    }
+    fetched = crawl(
+        [
+            wanted("http://a.test/304", etag='"1"', digest="OLD"),
+            "http://a.test/404",
+            "http://a.test/moved",
+            wanted("http://a.test/same", digest=payload_digest(same)),
+        ]
+    )
+    assert fetched.outcomes() == ["unchanged", "not_found", "redirect", "unchanged"]
+    assert not fetched.files("warc")
+    rows = [fetched.rows[url] for url in sorted(fetched.rows)]
+    assert [row["digest"] for row in rows] == ["OLD", None, None, payload_digest(same)]
+    assert [row["warc_file"] for row in rows] == [None] * 4
+    assert rows[2]["redirect_url"] == "http://a.test/b"
+    assert fetched.counts == {"unchanged": 2, "not_found": 1, "redirect": 1}
+
+
+def test_only_the_rows_of_the_part_are_fetched(crawl: Crawl) -> None:
+    fetched = crawl(["http://a.test/a", wanted("http://b.test/b", part=1)])
+    assert list(fetched.rows) == ["http://a.test/a"]
+
+
+def test_robots_comes_first_once_per_origin(server: Loopback, crawl: Crawl) -> None:
+    server.answers["/robots.txt"] = page(b"User-agent: gossamer\nDisallow: /private")
+    fetched = crawl([f"http://a.test/{path}" for path in ("a", "b", "private/c")])
+    assert server.paths[0] == "/robots.txt"
+    assert sorted(server.paths) == ["/a", "/b", "/robots.txt"]
+    assert fetched.outcomes() == ["not_found", "not_found", "robots"]
+
+
+def test_each_port_has_its_own_robots(server: Loopback, crawl: Crawl) -> None:
+    server.answers["a.test:81/robots.txt"] = page(b"User-agent: *\nDisallow: /")
+    fetched = crawl(["http://a.test/x", "http://a.test:81/x"])
+    assert fetched.rows["http://a.test/x"]["outcome"] == "not_found"
+    assert fetched.rows["http://a.test:81/x"]["outcome"] == "robots"
+
+
+@pytest.mark.parametrize("redirects", [5, 6])
+def test_robots_is_followed_over_five_redirects(
+    server: Loopback, crawl: Crawl, redirects: int
+) -> None:
+    """RFC 9309 §2.3.1.2."""
+    places = ["/robots.txt", *(f"/r{n}" for n in range(1, redirects + 1))]
+    for place, target in pairwise(places):
+        server.answers[place] = page(b"", (f"Location: {target}",), status="302 Found")
+    server.answers[places[-1]] = page(b"User-agent: *\nDisallow: /")
+    fetched = crawl(["http://a.test/a"])
+    assert fetched.outcomes() == [("robots" if redirects == 5 else "not_found")]
+
+
+def test_a_robots_that_leads_inside_is_not_followed(server: Loopback, crawl: Crawl) -> None:
+    server.answers["/robots.txt"] = page(b"", ("Location: http://[::1]:1/",), status="302 Found")
+    fetched = crawl(["http://a.test/a"])
+    assert fetched.outcomes() == ["robots"]
+    assert server.paths == ["/robots.txt"]
+
+
+def test_a_robots_server_in_trouble_forbids_all(server: Loopback, crawl: Crawl) -> None:
+    server.answers["/robots.txt"] = page(b"", status="500 Oops")
+    fetched = crawl(["http://a.test/a", "http://a.test/b"])
+    assert fetched.outcomes() == ["robots", "robots"]
+    assert fetched.details() == {"robots.txt unreachable: HTTP 500"}
+    assert server.paths == ["/robots.txt"]
+
+
+def test_a_host_that_cannot_be_reached_is_tried_once(server: Loopback, crawl: Crawl) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        dead = f"127.0.0.1:{free.getsockname()[1]}"
+        pages = [f"http://dead.test/{n}" for n in range(20)]
+        fetched = crawl(
+            [*pages, "http://a.test/a"], resolve={"dead.test": dead, "*": server.address}
+        )
+    assert fetched.outcomes() == ["not_found"] + ["unreachable"] * 20
+
+
+def test_a_slow_robots_holds_up_its_own_host_alone(server: Loopback, crawl: Crawl) -> None:
+    server.answers["slow.test/robots.txt"] = SILENCE
+    fetched = crawl(
+        ["http://slow.test/a", "http://slow.test/b", *(f"http://a.test/{n}" for n in range(9))],
+        timeout_s=0.2,
+    )
+    assert fetched.outcomes() == ["not_found"] * 9 + ["timeout"] * 2
+    assert server.asked[-1].host == "a.test"
+
+
+def test_addresses_inside_are_refused(server: Loopback, crawl: Crawl) -> None:
+    pages = ["http://127.0.0.1:1/a", "http://a.test/a", "http://[::1]:1/a"]
+    fetched = crawl(pages, allow_networks=())
+    assert fetched.outcomes() == ["forbidden_address"] * 3
+    assert not server.asked
+
+
+def test_one_request_at_a_time_and_never_early(server: Loopback, crawl: Crawl) -> None:
+    server.answers["/robots.txt"] = page(b"User-agent: *\nCrawl-delay: 0.02")
+    crawl([f"http://{host}.test/{n}" for host in "ab" for n in range(4)], delay_s=0.01)
+    for host in ("a.test", "b.test"):
+        asked = [request for request in server.asked if request.host == host]
+        assert len(asked) == 5
+        assert all(after.begun_s - before.begun_s >= 0.02 for before, after in pairwise(asked))
+
+
+def test_a_long_crawl_delay_postpones_the_host(server: Loopback, crawl: Crawl) -> None:
+    server.answers["/robots.txt"] = page(b"User-agent: *\nCrawl-delay: 61")
+    fetched = crawl(["http://a.test/a", "http://a.test/b"])
+    assert fetched.outcomes() == ["postponed", "postponed"]
+    assert fetched.details() == {"the host asks for 61 s between requests"}
+    assert server.paths == ["/robots.txt"]
+
+
+def test_a_long_retry_after_postpones_the_rest(server: Loopback, crawl: Crawl) -> None:
+    server.answers["/a"] = page(b"", ("Retry-After: 3600",), status="503 Service Unavailable")
+    fetched = crawl([wanted("http://a.test/a", score=2.0), "http://a.test/b"])
+    assert fetched.outcomes() == ["busy", "postponed"]
+    assert fetched.rows["http://a.test/a"]["retry_after_s"] == 3600
+    assert "/b" not in server.paths
+
+
+def test_failures_in_a_row_postpone_the_rest(server: Loopback, crawl: Crawl) -> None:
+    server.answers |= {f"/{n}": SILENCE for n in range(5)}
+    fetched = crawl(
+        [f"http://a.test/{n}" for n in range(5)], timeout_s=0.03, max_failures_per_host=2
+    )
+    assert fetched.outcomes() == ["timeout"] * 2 + ["postponed"] * 3
+
+
+def test_the_end_of_the_round_postpones_the_rest(server: Loopback, crawl: Crawl) -> None:
+    fetched = crawl([f"http://a.test/{n}" for n in range(3)], delay_s=60.0, round_minutes=0.001)
+    assert fetched.outcomes() == ["postponed"] * 3
+    assert server.paths == ["/robots.txt"]
+
+
+def test_a_delay_above_patience_is_still_the_configured_one(server: Loopback, crawl: Crawl) -> None:
+    server.answers["/robots.txt"] = page(b"User-agent: *\nCrawl-delay: 0.001")
+    fetched = crawl(["http://a.test/a"], delay_s=0.01, max_delay_s=0.0)
+    assert fetched.outcomes() == ["not_found"]
+
+
+class Crowd:
+    """A fetcher that counts how many wait for it at once."""
+
+    def __init__(self) -> None:
+        self.here = self.most = 0
+
+    async def fetch(self, request: Request) -> Answer:
+        assert request.url.startswith("http://h")
+        self.here += 1
+        self.most = max(self.most, self.here)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        self.here -= 1
+        return Answer("not_found", 0, http_status=404)
+
+
+@pytest.mark.parametrize("hosts_at_once", [1, 7])
+def test_hosts_at_once_is_a_limit(tmp_path: Path, hosts_at_once: int) -> None:
+    config = FetchConfig(delay_s=0, hosts_at_once=hosts_at_once)
+    hosts = [f"h{n}.test" for n in range(30)]
+    pages = [Wanted(f"http://{host}/", host, 1, 0, 0, None, None, None) for host in hosts]
+    writer = ResponseWriter(str(tmp_path), ("responses/1", "warc/1"), ROUND, config)
+    pulse = Pulse(str(tmp_path), "fetch", ROUND, "0", len(pages))
+    crowd = Crowd()
+
+    async def run() -> None:
+        await PartFetch(pages, config, crowd, writer, pulse).run()
+
+    asyncio.run(run())
+    assert crowd.most == hosts_at_once
+    assert pulse.counts == {"not_found": 30}
+
+
+def test_files_are_rolled_in_pairs(
+    server: Loopback, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch_responses, "PAGES_PER_FILE", 2)
+    server.answers |= {f"/{n}": page(b"%d" % n) for n in range(5)}
+    fetched = crawl([f"http://a.test/{n}" for n in range(5)])
+    assert sorted(file.rows for file in fetched.files("warc")) == [1, 2, 2]
+    for file in fetched.files("responses"):
+        rows = pq.read_table(fetched.root / file.path).to_pylist()
+        (warc,) = {row["warc_file"] for row in rows}
+        stored = list(responses(fetched.root / warc))
+        assert [page.offset for page in stored] == [row["warc_offset"] for row in rows]
+        assert [page.body.decode() for page in stored] == [row["url"][-1] for row in rows]
+
+
+def test_a_large_warc_file_is_closed(server: Loopback, crawl: Crawl) -> None:
+    server.answers |= {f"/{n}": page(b"%d" % n) for n in range(3)}
+    fetched = crawl([f"http://a.test/{n}" for n in range(3)], warc_mb=1e-6)
+    assert [file.rows for file in fetched.files("warc")] == [1, 1, 1]
+
+
+def test_header_bytes_that_are_no_text_are_stored(server: Loopback, crawl: Crawl) -> None:
+    server.answers["/a"] = page(b"x", ("Content-Type: text/\xff", "ETag: \xfe"))
+    (row,) = crawl(["http://a.test/a"]).rows.values()
+    assert (row["outcome"], row["content_type"], row["etag"]) == ("ok", "text/?", "?")
+
+
+def test_a_file_that_cannot_be_written_ends_the_task(
+    server: Loopback, crawl: Crawl, tmp_path: Path
+) -> None:
+    server.answers["/a"] = page(b"x")
+    (tmp_path / "warc").write_text("in the way")
+    with pytest.raises(NotADirectoryError):
+        crawl(["http://a.test/a", "http://b.test/b"])
+
+
+def test_a_heartbeat_is_left(crawl: Crawl) -> None:
+    fetched = crawl(["http://a.test/a"])
+    (beat,) = heartbeats(str(fetched.root))
+    assert (beat.step, beat.round, beat.task, beat.done, beat.total) == ("fetch", ROUND, "0", 1, 1)
+    assert beat.counts == {"not_found": 1}
+
+
+# The step
+
+
+class OneProcess:
+    """In place of the engine: runs tasks where they stand. test_round.py has the real one."""
+
+    def map_tasks(self, tasks: Sequence[Any], fn: Any, *_: object) -> list[Row]:
+        return [row for task in tasks for row in fn(task)]
+
+
+def workspace(folder: Path, rows: Sequence[Row], config: FetchConfig) -> Workspace:
+    store = Store.create(open_backend(str(folder)))
+    path = write_fetchlist(folder, rows)
+    file = File("fetchlist/list.parquet", len(rows), path.stat().st_size)
+    layer = Layer(ROUND, (file,) if rows else ())
+    store.commit(StepReport("generate", ROUND, 0, 0.0), replace={"fetchlist": (layer,)})
+    return Workspace(store, Config(fetch=config), _engine=OneProcess())  # type: ignore[arg-type]
+
+
+def test_the_step_commits_what_its_tasks_wrote(server: Loopback, tmp_path: Path) -> None:
+    server.answers["/a"] = page(b"hello")
+    rows = [wanted("http://a.test/a"), wanted("http://b.test/b", part=1)]
+    work = workspace(tmp_path, rows, settings(server))
+    report = fetch.run(work)
+    assert (report.step, report.round) == ("fetch", ROUND)
+    assert report.counts == {"ok": 1, "not_found": 1}
+    assert sum(file.rows for file in work.store.files("responses", ROUND)) == 2
+    assert sum(file.rows for file in work.store.files("warc", ROUND)) == 1
+    assert work.round == ROUND
+
+
+def test_a_round_is_fetched_once(server: Loopback, tmp_path: Path) -> None:
+    work = workspace(tmp_path, [wanted("http://a.test/a")], settings(server))
+    fetch.run(work)
+    with pytest.raises(UsageError, match=r"round 3 is fetched\n.*gossamer parse"):
+        fetch.run(work)
+
+
+def test_without_a_fetchlist_there_is_nothing_to_fetch(server: Loopback, tmp_path: Path) -> None:
+    work = workspace(tmp_path, [], settings(server))
+    with pytest.raises(UsageError, match=r"nothing to fetch\n.*gossamer generate"):
+        fetch.run(work)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a.example/", "http://8.8.8.8/", "http://8.8.8.8:81/", "http://[2606:4700::1]/"]
+)
+def test_strangers_are_told_who_crawls_them(server: Loopback, tmp_path: Path, url: str) -> None:
+    rows = [wanted("http://a.test/a"), wanted(url)]
+    work = workspace(tmp_path, rows, settings(server))
+    with pytest.raises(UsageError, match=r"fetch\.contact"):
+        fetch.run(work)
+    assert not server.asked
+
+
+@pytest.mark.parametrize(
+    "url", ["http://a.test:81/", "http://localhost:1/", "http://127.0.0.1:1/", "http://[::1]:1/"]
+)
+def test_ourselves_we_need_not_tell(server: Loopback, tmp_path: Path, url: str) -> None:
+    work = workspace(tmp_path, [wanted(url)], settings(server))
+    assert sum(fetch.run(work).counts.values()) == 1
+
+
+def test_a_config_that_makes_no_sense_is_an_error_of_the_step(
+    server: Loopback, tmp_path: Path
+) -> None:
+    config = settings(server, resolve={"*.test": "nowhere"})
+    with pytest.raises(ConfigError, match=r"fetch\.resolve"):
+        fetch.run(workspace(tmp_path, [wanted("http://a.test/")], config))

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import time
+from importlib.metadata import EntryPoint, EntryPoints
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gossamer import filters
+from gossamer.config import FilterConfig
+from gossamer.errors import ConfigError, UsageError
+from gossamer.filters import Allow, Deny, Extension, Filters, Scope, UrlFilter, check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@pytest.mark.parametrize(
+    ("url", "on_hosts", "on_domains"),
+    [
+        ("https://www.example.org/x", None, None),
+        ("https://example.org/x", "scope", None),
+        ("https://a.b.example.org/x", "scope", None),
+        ("https://www.example.org:8443/x", "scope", None),
+        ("https://example.com/www.example.org/", "scope", "scope"),
+        ("https://notexample.org/", "scope", "scope"),
+        ("http://alice.github.io/", None, None),
+        ("http://bob.github.io/", "scope", "scope"),
+        ("http://127.0.0.1:8080/", None, None),
+        ("http://127.0.0.1/", "scope", None),
+    ],
+)
+def test_scope(url: str, on_hosts: str | None, on_domains: str | None) -> None:
+    seeds = ["www.example.org", "alice.github.io", "127.0.0.1:8080"]
+    by_host, by_domain = (Scope(seeds, whole_domains=whole) for whole in (False, True))
+    for _ in "known", "remembered":
+        assert by_host.reject(url) == on_hosts
+        assert by_domain.reject(url) == on_domains
+
+
+def test_scope_remembers_a_bounded_number_of_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filters, "MAX_REMEMBERED_HOSTS", 10)
+    scope = Scope(["h1.org"], whole_domains=False)
+    rejected = [scope.reject(f"http://h{n}.org/") for n in range(100)]
+    assert rejected.count(None) == 1
+    assert len(scope._known) <= 10
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://e.org/a.png", "extension"),
+        ("https://e.org/a.PNG?x=1", "extension"),
+        ("https://e.org/a.tar.gz", "extension"),
+        ("https://e.org/a.html", None),
+        ("https://e.org/a?file=b.png", None),
+        ("https://e.org/a.png/", None),
+        ("https://e.org/png", None),
+        ("https://e.org/", None),
+        ("https://files.zip/", None),
+    ],
+)
+def test_extensions(url: str, reason: str | None) -> None:
+    assert Extension(["png", ".GZ", "zip"]).reject(url) == reason
+
+
+def test_patterns() -> None:
+    allow, deny = Allow([r"/docs/", r"(?i)\.HTML$"]), Deny([r"[?&]sort=", "^http:"])
+    assert allow.reject("https://e.org/docs/x") is None
+    assert allow.reject("https://e.org/x.html") is None
+    assert allow.reject("https://e.org/x") == "allow"
+    assert deny.reject("https://e.org/?a=1&sort=up") == "deny"
+    assert deny.reject("http://e.org/") == "deny"
+    assert deny.reject("https://e.org/") is None
+
+
+@pytest.mark.parametrize("key", ["allow", "deny"])
+def test_a_bad_pattern_names_its_key(key: str) -> None:
+    config = FilterConfig(allow=("(",)) if key == "allow" else FilterConfig(deny=("(",))
+    with pytest.raises(ConfigError, match=rf"filter\.{key}: '\('"):
+        check(config)
+
+
+def reasons(config: FilterConfig, urls: Sequence[str], depth: int = 1) -> list[str | None]:
+    return Filters.from_config(config, ["e.org"], plugins={}).reject_all(urls, depth)
+
+
+def test_each_url_has_its_first_reason() -> None:
+    config = FilterConfig(scope="host", deny=("private",), allow=("e.org",), max_depth=5)
+    urls = [
+        "https://e.org/",
+        "https://f.org/private.png",
+        "https://e.org/private.png",
+        "https://e.org/private",
+    ]
+    assert reasons(config, urls, depth=5) == [None, "scope", "extension", "deny"]
+    assert reasons(config, urls, depth=6) == ["depth"] * 4
+    assert reasons(config, []) == []
+
+
+def test_any_scope_and_no_extensions_let_all_pass() -> None:
+    assert reasons(FilterConfig(scope="any", skip_extensions=()), ["https://f.org/a.png"]) == [None]
+
+
+def test_one_url() -> None:
+    made = Filters.from_config(FilterConfig(), ["e.org"], plugins={})
+    assert made.reject("https://e.org/", 0) is None
+    assert made.reject("https://f.org/", 0) == "scope"
+
+
+class NoQuestions:
+    """What a package might bring."""
+
+    def reject(self, url: str) -> str | None:
+        return "question" if "?" in url else None
+
+
+class Careless:
+    def reject(self, url: str) -> str | None:
+        raise KeyError(url)
+
+
+def install(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
+    found = EntryPoints(EntryPoint(name, v, filters.ENTRY_POINTS) for name, v in values.items())
+    monkeypatch.setattr(filters, "entry_points", lambda group: found.select(group=group))
+
+
+def test_installed_filters_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    install(monkeypatch, quiet=f"{__name__}:NoQuestions")
+    made = Filters.from_config(FilterConfig(), ["e.org"])
+    urls = ["https://e.org/?q", "https://e.org/q", "https://f.org/?q"]
+    assert made.reject_all(urls, 1) == ["question", None, "scope"]
+
+
+@pytest.mark.parametrize("value", [f"{__name__}:missing", "no.such.module:x", "builtins:object"])
+def test_an_unusable_plugin_is_named(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    install(monkeypatch, theirs=value)
+    with pytest.raises(ConfigError, match="filter theirs"):
+        check(FilterConfig())
+
+
+def test_a_plugin_that_fails_is_named_with_the_url() -> None:
+    made = Filters.from_config(FilterConfig(), ["e.org"], plugins={"theirs": Careless()})
+    with pytest.raises(UsageError, match=r"filter theirs: failed on https://e\.org/x"):
+        made.reject_all(["https://e.org/x"], 1)
+
+
+@pytest.mark.parametrize("builtin", [Scope([], whole_domains=True), Extension([]), Deny([])])
+def test_the_built_in_ones_are_filters_too(builtin: Any) -> None:
+    assert isinstance(builtin, UrlFilter)
+
+
+def test_a_long_url_without_a_dot_costs_no_more() -> None:
+    urls = [f"https://e.org/{'x' * 1_900}{n}" for n in range(10_000)]
+    start = time.process_time()
+    assert set(reasons(FilterConfig(), urls)) == {None}
+    assert time.process_time() - start < 1

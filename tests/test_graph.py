@@ -1,0 +1,104 @@
+"""invert and rank, on graphs whose answers are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gossamer import invert, linkgraph, rank
+from rows import by_url, put
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gossamer.workspace import Workspace
+
+ALPHA = 0.85
+
+
+def crawl(work: Workspace, nodes: str, edges: list[str], round_: int = 1) -> None:
+    put(work, "pages", [{"url": n, "status": "fetched"} for n in nodes], round_)
+    put(work, "links", [{"src": e[0], "dst": e[1], "round": round_} for e in edges], round_)
+    put(work, "responses", [{"url": n, "round": round_, "outcome": "ok"} for n in nodes], round_)
+
+
+def ranks(work: Workspace) -> dict[str, float]:
+    rank.run(work)
+    return {url: row["rank"] for url, row in by_url(work.read("ranks")).items()}
+
+
+def dense(nodes: str, edges: set[str]) -> dict[str, float]:
+    """PageRank by solving the linear system: an independent way to the same numbers."""
+    n = len(nodes)
+    move = np.zeros((n, n))
+    for i, u in enumerate(nodes):
+        out = [nodes.index(e[1]) for e in edges if e[0] == u and e[1] != u]
+        move[:, i] = 1 / n
+        if out:
+            move[:, i] = 0
+            move[out, i] = 1 / len(out)
+    x = np.linalg.solve(np.eye(n) - ALPHA * move, np.full(n, (1 - ALPHA) / n))
+    return dict(zip(nodes, x, strict=True))
+
+
+@pytest.mark.parametrize("nodes", ["ab", "abcdef"])
+def test_in_a_cycle_and_in_a_clique_all_are_equal(work: Workspace, nodes: str) -> None:
+    cycle = [a + b for a, b in zip(nodes, nodes[1:] + nodes[0], strict=True)]
+    crawl(work, nodes, cycle)
+    assert ranks(work) == pytest.approx(dict.fromkeys(nodes, 1 / len(nodes)))
+
+
+def test_a_star_s_centre(work: Workspace) -> None:
+    crawl(work, "cxyz", ["xc", "yc", "zc"])
+    assert ranks(work) == pytest.approx(dense("cxyz", {"xc", "yc", "zc"}), abs=1e-5)
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sets(st.text("abcde", min_size=2, max_size=2), max_size=15))
+def test_ranks_solve_the_linear_system(new_work: Callable[[], Workspace], edges: set[str]) -> None:
+    work = new_work()
+    crawl(work, "abcde", sorted(edges))
+    found = ranks(work)
+    assert found == pytest.approx(dense("abcde", edges), abs=1e-5)
+    assert sum(found.values()) == pytest.approx(1)
+
+
+def test_only_fetched_pages_have_rank(work: Workspace) -> None:
+    crawl(work, "ab", ["ab", "ba", "ax"])
+    assert ranks(work) == pytest.approx({"a": 0.5, "b": 0.5})
+
+
+def test_an_empty_graph(work: Workspace) -> None:
+    assert rank.run(work).counts == {"pages": 0, "iterations": 0}
+    assert invert.run(work).counts == {"pages": 0}
+
+
+def test_inlinks_are_sources_in_order(work: Workspace) -> None:
+    rows = [{"src": s, "dst": "z", "anchor": f"to z from {s}"} for s in "cab"]
+    put(work, "links", [*rows, {"src": "a", "dst": "y"}])
+    invert.run(work)
+    found = by_url(work.read("inlinks"), "dst")
+    assert found["z"]["count"] == 3
+    assert [s["src"] for s in found["z"]["sources"]] == ["a", "b", "c"]
+    assert found["z"]["sources"][0]["anchor"] == "to z from a"
+    assert found["y"]["sources"] == [{"src": "a", "anchor": None}]
+
+
+def test_sources_are_bounded_and_counted(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invert, "MAX_SOURCES", 2)
+    put(work, "links", [{"src": s, "dst": "z"} for s in "dcba"])
+    invert.run(work)
+    found = by_url(work.read("inlinks"), "dst")["z"]
+    assert (found["count"], [s["src"] for s in found["sources"]]) == (4, ["a", "b"])
+
+
+def test_the_links_of_a_page_are_those_of_its_last_parse(work: Workspace) -> None:
+    crawl(work, "ab", ["ax", "bx"], round_=1)
+    put(work, "links", [{"src": "a", "dst": "y", "round": 2}], round_=2)
+    put(work, "responses", [{"url": "a", "round": 2, "outcome": "ok"}], round_=2)
+    found = {(row["src"], row["dst"]) for row in linkgraph.current(work).collect()}
+    assert found == {("a", "y"), ("b", "x")}

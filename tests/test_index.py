@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from gossamer import index
+from gossamer.index import schema
+from gossamer.serve.search import Searcher
+from rows import put
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gossamer.workspace import Workspace
+
+
+def document(url: str, title: str, text: str = "words", **more: Any) -> dict[str, Any]:
+    plain = {"outcome": "parsed", "noindex": False, "digest": url, "fetched_ms": 0, "headings": []}
+    return plain | {"url": url, "title": title, "text": text} | more
+
+
+def page(url: str, status: str = "fetched") -> dict[str, Any]:
+    return {"url": url, "status": status}
+
+
+def indexed(work: Workspace, query: str) -> list[str]:
+    return [hit.url for hit in Searcher.open(work).search(query).hits]
+
+
+def test_a_page_is_found_as_its_newest_document_says(work: Workspace) -> None:
+    put(work, "pages", [page("http://a.example/")])
+    put(work, "documents", [document("http://a.example/", "old apples")])
+    put(work, "documents", [document("http://a.example/", "new pears", round=2)], round_=2)
+
+    assert index.run(work).counts == {"indexed": 1}
+    assert indexed(work, "pears") == ["http://a.example/"]
+    assert indexed(work, "apples") == []
+
+
+def test_every_page_left_out_is_counted_by_reason(work: Workspace) -> None:
+    left_out = {
+        "gone": page("http://a.example/gone", "gone"),
+        "moved": page("http://a.example/moved", "redirected"),
+        "hidden": page("http://a.example/hidden"),
+        "image": page("http://a.example/image"),
+        "kept": page("http://a.example/kept"),
+    }
+    put(work, "pages", left_out.values())
+    put(
+        work,
+        "documents",
+        [
+            document("http://a.example/gone", "words"),
+            document("http://a.example/moved", "words"),
+            document("http://a.example/unknown", "words"),
+            document("http://a.example/hidden", "words", noindex=True),
+            document("http://a.example/image", "words", outcome="unsupported"),
+            document("http://a.example/kept", "words"),
+        ],
+    )
+
+    assert index.run(work).counts == {
+        "indexed": 1,
+        "dropped_status": 3,
+        "dropped_noindex": 1,
+        "dropped_outcome": 1,
+    }
+    assert indexed(work, "words") == ["http://a.example/kept"]
+
+
+def test_of_equal_bodies_the_best_ranked_then_the_shortest_url_stays(work: Workspace) -> None:
+    urls = ["http://a.example/long", "http://a.example/b", "http://a.example/a"]
+    put(work, "pages", map(page, urls))
+    put(work, "documents", [document(url, "same", digest="D") for url in urls])
+    assert index.run(work).counts == {"indexed": 1, "dropped_duplicate": 2}
+    assert indexed(work, "same") == ["http://a.example/a"]
+
+    put(work, "ranks", [{"url": "http://a.example/long", "rank": 0.5}])
+    index.run(work)
+    assert indexed(work, "same") == ["http://a.example/long"]
+
+
+def test_bodies_without_a_digest_are_not_equal(work: Workspace) -> None:
+    urls = ["http://a.example/1", "http://a.example/2"]
+    put(work, "pages", map(page, urls))
+    put(work, "documents", [document(url, "same", digest=None) for url in urls])
+    assert index.run(work).counts == {"indexed": 2}
+
+
+def test_a_page_is_found_by_the_words_of_those_who_link_to_it(work: Workspace) -> None:
+    work.config = msgspec.structs.replace(
+        work.config, index=msgspec.structs.replace(work.config.index, anchors=2)
+    )
+    put(work, "pages", [page("http://a.example/")])
+    put(work, "documents", [document("http://a.example/", "title")])
+    anchors = ["", "first orchard", "second grove", "third meadow"]
+    sources = [{"src": f"http://b.example/{n}", "anchor": text} for n, text in enumerate(anchors)]
+    put(work, "inlinks", [{"dst": "http://a.example/", "count": 4, "sources": sources}])
+
+    index.run(work)
+    assert indexed(work, "grove") == ["http://a.example/"]
+    assert indexed(work, "meadow") == []  # beyond index.anchors
+
+
+def test_shards_hold_all_pages_once_and_scratch_is_gone(work: Workspace, tmp_path: Path) -> None:
+    urls = [f"http://a.example/{number}" for number in range(40)]
+    put(work, "pages", map(page, urls))
+    put(work, "documents", [document(url, f"number{n} both") for n, url in enumerate(urls)])
+    index.run(work)
+
+    (layer,) = work.store.manifest.layers("index")
+    metas = [file for file in layer.files if file.path.endswith("meta.json")]
+    assert len(metas) == work.config.index.shards
+    assert all(file.rows for file in metas)
+    assert layer.rows == 40
+    assert Searcher.open(work).search("both").total == 40
+    assert indexed(work, "number17") == ["http://a.example/17"]
+    assert not list((tmp_path / "crawl").glob("scratch/**/*.parquet"))
+
+
+def test_a_new_index_replaces_the_old(work: Workspace) -> None:
+    put(work, "pages", [page("http://a.example/")])
+    put(work, "documents", [document("http://a.example/", "words")])
+    index.run(work)
+    put(work, "pages", [page("http://a.example/", "gone")])
+    assert index.run(work).counts == {"dropped_status": 1}
+    assert work.store.manifest.layers("index") == ()
+
+
+def test_the_same_rows_give_the_same_shard(work: Workspace) -> None:
+    urls = [f"http://a.example/{number}" for number in range(20)]
+    put(work, "pages", map(page, urls))
+    put(work, "documents", [document(url, "same words") for url in urls])
+    index.run(work)
+    first = indexed(work, "words")
+    index.run(work)
+    assert indexed(work, "words") == first
+
+
+def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
+    put(work, "pages", [page("http://a.example/")])
+    put(work, "documents", [document("http://a.example/", "words")])
+    fates, _ = work.scratch(
+        index.fate(work.read("documents"), work.read("pages"), work.read("ranks"))
+    )
+    (shard,) = index.shards(work, work.scratch_files(index.sharded(work, fates), by=["shard"]))
+    first, again = list(index.build(shard)), list(index.build(dataclasses.replace(shard)))
+    assert not {row["path"] for row in first} & {row["path"] for row in again}
+    assert sum(int(row["rows"] or 0) for row in first) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("itertools.chain_from", ["itertools", "chain", "from"]),
+        ("Ärger, Straße İstanbul", ["arger", "strasse", "istanbul"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("Debian 計畫", ["debian", "計", "畫"]),
+        ("パッケージ", list("パッケージ")),
+        ("데비안 관리자", ["데비안", "관리자"]),
+        ("ＡＢＣ 3.11", ["abc", "3", "11"]),
+        ("x" * 200 + " short", ["short"]),
+        ("\0 -- ()", []),
+    ],
+)
+def test_words(text: str, words: list[str]) -> None:
+    assert schema.analyzer().analyze(text) == words
+
+
+def test_decomposed_letters_are_found_by_composed_ones(work: Workspace) -> None:
+    put(work, "pages", [page("http://a.example/")])
+    put(work, "documents", [document("http://a.example/", "caf\u0065\u0301")])
+    index.run(work)
+    assert indexed(work, "caf\u00e9") == ["http://a.example/"]
+    assert indexed(work, "caf\u0065\u0301") == ["http://a.example/"]

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from gossamer.monitor import BEAT_S, Pulse, heartbeats, silence
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_a_task_tells_where_it_stands(tmp_path: Path) -> None:
+    clock = Clock()
+    pulse = Pulse(str(tmp_path), "fetch", 3, "0", 10, clock)
+    pulse.beat(1, "ok")
+    clock.now_s += 2
+    pulse.beat(3, "not_found")
+    (beat,) = heartbeats(str(tmp_path))
+    assert (beat.step, beat.round, beat.task) == ("fetch", 3, "0")
+    assert (beat.done, beat.total) == (4, 10)
+    assert beat.counts == {"ok": 1, "not_found": 3}
+    assert (beat.started_ms, beat.at_ms) == (1_000_000, 1_002_000)
+
+
+def test_beats_are_cheap_and_the_last_is_told(tmp_path: Path) -> None:
+    clock = Clock()
+    pulse = Pulse(str(tmp_path), "parse", 1, "0", 100, clock)
+    told = []
+    for _ in range(100):
+        pulse.beat()
+        told.append(next(iter(heartbeats(str(tmp_path)))).done)
+        clock.now_s += BEAT_S / 10
+    changes = sum(before != after for before, after in pairwise(told))
+    assert changes <= 11
+    pulse.finish()
+    assert next(iter(heartbeats(str(tmp_path)))).done == 100
+
+
+def test_news_that_cannot_be_told_stops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "heartbeats").write_text("in the way of a folder")
+    pulse = Pulse(str(tmp_path), "fetch", 1, "0", 1)
+    pulse.beat()
+    pulse.finish()
+    assert pulse.done == 1
+    assert list(heartbeats(str(tmp_path))) == []
+
+
+def test_garbage_is_no_heartbeat(tmp_path: Path) -> None:
+    folder = tmp_path / "heartbeats"
+    folder.mkdir()
+    (folder / "fetch-0.json").write_bytes(b'{"step": 1')
+    (folder / "fetch-1.json").write_bytes(b"\xff")
+    assert list(heartbeats(str(tmp_path))) == []
+
+
+def test_silence_forgets_one_step(tmp_path: Path) -> None:
+    for step in ("fetch", "parse"):
+        Pulse(str(tmp_path), step, 1, "0", 1).finish()
+    silence(str(tmp_path), "fetch")
+    assert [beat.step for beat in heartbeats(str(tmp_path))] == ["parse"]
+    silence(str(tmp_path / "nowhere"), "fetch")

@@ -1,0 +1,283 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from msgspec import structs
+
+from gossamer import parse
+from gossamer.config import FilterConfig
+from gossamer.errors import ConfigError, MissingFile, UsageError
+from gossamer.layers import ParquetWriter, layers_of
+from gossamer.monitor import heartbeats
+from gossamer.parse import task
+from gossamer.tables import PAGES, RESPONSES
+from gossamer.warc import WarcWriter, payload_digest, response_head
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gossamer.workspace import Workspace
+
+HTML = "text/html; charset=utf-8"
+HOME = "https://example.org/"
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """A page that the round under test has fetched."""
+
+    url: str
+    body: bytes = b""
+    content_type: str | None = HTML
+    outcome: str = "ok"
+    depth: int = 0
+    fetches: int = 0
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+def rows_of(columns: pa.Schema, rows: Sequence[dict[str, Any]]) -> pa.Table:
+    empty = dict.fromkeys(columns.names)
+    return pa.Table.from_pylist([{**empty, **row} for row in rows], schema=columns)
+
+
+def store_round(
+    work: Workspace, *shares: Sequence[Fetched], seeds: Sequence[str] = (HOME,)
+) -> None:
+    """Commit seeds and what a fetch of round 1 would leave; a file for each share."""
+    pages = ParquetWriter(work.root, "pages", work.store.attempt("pages"))
+    pages.write(
+        rows_of(
+            PAGES.schema,
+            [{"url": url, "host": url.split("/")[2], "source": "seed"} for url in seeds],
+        )
+    )
+    with work.step("inject", 0) as draft:
+        draft.append = layers_of(pages.close(), 0)
+    written = []
+    for share in shares:
+        warc = WarcWriter(work.root, work.store.attempt("warc"), {})
+        responses = ParquetWriter(work.root, "responses", work.store.attempt("responses"))
+        responses.write(rows_of(RESPONSES.schema, [_response(warc, page) for page in share]))
+        written += warc.close() + responses.close()
+    with work.step("fetch", 1) as draft:
+        draft.append = layers_of(written, 1)
+
+
+def _response(warc: WarcWriter, page: Fetched) -> dict[str, Any]:
+    row = {
+        "round": 1,
+        "url": page.url,
+        "host": page.url.split("/")[2],
+        "depth": page.depth,
+        "fetches": page.fetches,
+        "outcome": page.outcome,
+        "fetched_ms": 1_700_000_000_000,
+        "content_type": page.content_type,
+        "truncated": False,
+    }
+    if page.outcome != "ok":
+        return row
+    headers = list(page.headers)
+    if page.content_type is not None:
+        headers.append((b"Content-Type", page.content_type.encode()))
+    digest = payload_digest(page.body)
+    head = response_head(200, "OK", headers, len(page.body), decoded=False)
+    offset = warc.write(
+        page.url, 1_700_000_000_000, b"GET / HTTP/1.1\r\n\r\n", head, page.body, digest,
+        truncated=False,
+    )  # fmt: skip
+    return row | {
+        "http_status": 200,
+        "body_bytes": len(page.body),
+        "digest": digest,
+        "warc_file": warc.path,
+        "warc_offset": offset,
+    }
+
+
+def with_filter(work: Workspace, config: FilterConfig) -> Workspace:
+    return replace(work, config=structs.replace(work.config, filter=config))
+
+
+def table(work: Workspace, dataset: str) -> list[dict[str, Any]]:
+    key = "src" if dataset == "links" else "url"
+    paths = work.paths(dataset, 1)
+    rows = pa.concat_tables([pq.read_table(path) for path in paths]).to_pylist() if paths else []
+    return sorted(rows, key=lambda row: (row[key], row.get("dst", "")))
+
+
+def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
+    store_round(
+        work,
+        [
+            Fetched(HOME, b"<title>Home</title><a href=/a>to A</a><a href=//b.example.org/>B</a>"),
+            Fetched(HOME + "moved", outcome="redirect"),
+            Fetched(HOME + "gone", outcome="not_found"),
+        ],
+        [
+            Fetched(HOME + "a", b"<p>Page A<a rel=nofollow href=/>home", depth=1, fetches=3),
+            Fetched(HOME + "paper", b"%PDF-1.7 \0\1", content_type="application/pdf"),
+            Fetched(HOME + "blank", b" ", content_type="text/plain"),
+        ],
+    )
+    report = parse.run(work)
+    assert report.counts == {
+        "documents": 4,
+        "links": 3,
+        "parsed": 2,
+        "unsupported": 1,
+        "empty": 1,
+    }
+    documents = {row["url"]: row for row in table(work, "documents")}
+    assert list(documents) == [HOME, HOME + "a", HOME + "blank", HOME + "paper"]
+    assert documents[HOME] == {
+        "round": 1,
+        "url": HOME,
+        "host": "example.org",
+        "outcome": "parsed",
+        "detail": None,
+        "fetched_ms": 1_700_000_000_000,
+        "content_type": "text/html",
+        "charset": "utf-8",
+        "title": "Home",
+        "description": None,
+        "headings": [],
+        "text": "to AB",
+        "language": None,
+        "canonical": None,
+        "noindex": False,
+        "nofollow": False,
+        "links": 2,
+        "body_bytes": 68,
+        "digest": documents[HOME]["digest"],
+    }
+    assert documents[HOME + "paper"]["outcome"] == "unsupported"
+    assert documents[HOME + "paper"]["detail"] == "application/pdf"
+    assert documents[HOME + "blank"]["outcome"] == "empty"
+    keys = ("src", "dst", "anchor", "relation", "nofollow", "depth", "first")
+    assert [tuple(row[key] for key in keys) for row in table(work, "links")] == [
+        (HOME, "https://b.example.org/", "B", "a", False, 1, True),
+        (HOME, HOME + "a", "to A", "a", False, 1, True),
+        (HOME + "a", HOME, "home", "a", True, 2, False),
+    ]
+
+
+def test_what_the_filters_drop_is_counted_by_reason(work: Workspace) -> None:
+    work = with_filter(work, FilterConfig(deny=("/private",), max_depth=3))
+    links = b"<a href=/a.png>1</a><a href=/private>2</a><a href=https://elsewhere.com/>3</a>"
+    store_round(
+        work,
+        [
+            Fetched(HOME, links + b"<a href=/ok>4</a>"),
+            Fetched(HOME + "deep", b"<a href=/deeper>5</a>", depth=3),
+        ],
+    )
+    counts = parse.run(work).counts
+    dropped = {name: n for name, n in counts.items() if name.startswith("dropped_")}
+    assert dropped == {
+        "dropped_scope": 1,
+        "dropped_extension": 1,
+        "dropped_deny": 1,
+        "dropped_depth": 1,
+    }
+    assert [row["dst"] for row in table(work, "links")] == [HOME + "ok"]
+    assert {row["url"]: row["links"] for row in table(work, "documents")} == {
+        HOME: 1,
+        HOME + "deep": 0,
+    }
+
+
+def test_headers_come_from_warc(work: Workspace) -> None:
+    headers = ((b"X-Robots-Tag", b"noindex"), (b"Content-Language", b"fr, en"))
+    store_round(work, [Fetched(HOME, "<p>déjà".encode("latin-1"), "text/html", headers=headers)])
+    parse.run(work)
+    (document,) = table(work, "documents")
+    assert document["noindex"]
+    assert document["language"] == "fr"
+
+
+def test_a_damaged_record_costs_the_pages_it_holds(work: Workspace) -> None:
+    pages = [Fetched(f"{HOME}{n}", b"<p>page %d" % n * 50) for n in range(5)]
+    store_round(work, pages)
+    (path,) = work.paths("warc", 1)
+    offsets = pq.read_table(work.paths("responses", 1)[0])["warc_offset"].to_pylist()
+    with Path(path).open("r+b") as file:
+        file.seek(offsets[2] + 30)
+        file.write(b"\xff" * 40)
+    report = parse.run(work)
+    outcomes = {row["url"]: row["outcome"] for row in table(work, "documents")}
+    assert outcomes == {
+        HOME + "0": "parsed",
+        HOME + "1": "parsed",
+        HOME + "2": "failed",
+        HOME + "3": "parsed",
+        HOME + "4": "parsed",
+    }
+    assert report.counts["failed"] == 1
+
+
+def test_a_lost_warc_file_is_an_error_that_names_it(work: Workspace) -> None:
+    store_round(work, [Fetched(HOME, b"<p>x")])
+    (path,) = work.paths("warc", 1)
+    before = work.store.manifest
+    Path(path).unlink()
+    with pytest.raises(MissingFile, match=path):
+        parse.run(work)
+    assert work.store.manifest == before
+
+
+def test_a_round_without_responses_and_a_round_that_is_parsed(work: Workspace) -> None:
+    with pytest.raises(UsageError, match="gossamer fetch"):
+        parse.run(work)
+    store_round(work, [Fetched(HOME, b"<p>x")])
+    parse.run(work)
+    with pytest.raises(UsageError, match="gossamer update"):
+        parse.run(work)
+
+
+def test_a_round_in_which_every_page_failed(work: Workspace) -> None:
+    store_round(work, [Fetched(HOME, outcome="timeout")])
+    assert parse.run(work).counts == {}
+    assert work.store.manifest.layers("documents") == ()
+
+
+def test_a_bad_pattern_is_told_before_anything_runs(work: Workspace) -> None:
+    work = with_filter(work, FilterConfig(deny=("(",)))
+    store_round(work, [Fetched(HOME, b"<p>x")])
+    with pytest.raises(ConfigError, match=r"filter\.deny"):
+        parse.run(work)
+
+
+def test_too_many_seed_hosts(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parse, "MAX_SEED_HOSTS", 2)
+    store_round(work, [Fetched(HOME)], seeds=[f"https://{n}.org/" for n in "abc"])
+    with pytest.raises(UsageError, match=r"filter\.scope"):
+        parse.run(work)
+    work = with_filter(work, FilterConfig(scope="any"))
+    assert parse.run(work).counts["documents"] == 1
+
+
+def test_heartbeats_tell_of_every_page(work: Workspace) -> None:
+    store_round(work, [Fetched(HOME, b"<p>x"), Fetched(HOME + "y", b"<p>y")])
+    parse.run(work)
+    (beat,) = heartbeats(work.root)
+    assert (beat.step, beat.round, beat.done, beat.total) == ("parse", 1, 2, 2)
+    assert beat.counts == {"parsed": 2}
+
+
+def test_rows_are_written_in_batches(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "FLUSH_PAGES", 2)
+    store_round(work, [Fetched(f"{HOME}{n}", b"<p>x<a href=/l>l") for n in range(5)])
+    (file,) = work.store.files("responses", 1)
+    job = task.Job(work.root, 1, work.config, ("example.org",), ("documents/t", "links/t"))
+    rows = task.parse_share(job, task.Share(0, (file.path,)))
+    files = {row["name"]: row for row in rows if row["path"]}
+    written = pq.ParquetFile(f"{work.root}/{files['documents']['path']}")
+    assert written.metadata.num_row_groups == 3
+    assert written.read().num_rows == files["documents"]["rows"] == 5
+    assert files["links"]["rows"] == 5

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from gossamer.parse.content import parse_page, sniff, split_content_type
+from gossamer.parse.page import Page, Rules
+
+URL = "https://example.org/"
+
+
+@pytest.mark.parametrize(
+    ("header", "parts"),
+    [
+        ("Text/HTML; Charset=UTF-8", ("text/html", "utf-8")),
+        ("text/html;charset='koi8-r' ; x=y", ("text/html", "koi8-r")),
+        ("text/html; boundary=x", ("text/html", None)),
+        ("text/html; charset=", ("text/html", None)),
+        ("", ("", None)),
+        (";;;=", ("", None)),
+    ],
+)
+def test_content_types(header: str, parts: tuple[str, str | None]) -> None:
+    assert split_content_type(header) == parts
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "mime"),
+    [
+        ("", b"\xef\xbb\xbf \n<!DOCTYPE HTML><p>x", "text/html"),
+        ("", b"<html>", "text/html"),
+        ("", b"just words", "text/plain"),
+        ("", b"\xff\xfea\0b\0", "text/plain"),
+        ("", b"\0\1\2", "application/octet-stream"),
+        ("", b"%PDF-1.7", "application/pdf"),
+        ("", b"", "text/plain"),
+        ("unknown/unknown", b"<p>", "text/html"),
+        ("text/html", b"%PDF-1.7", "application/pdf"),
+        ("text/plain", b"\x1f\x8b\x08", "application/gzip"),
+        ("text/plain", b"<html>", "text/plain"),
+        ("text/html", b"\0\1", "text/html"),
+        ("image/png", b"<html>", "image/png"),
+    ],
+)
+def test_a_missing_or_wrong_type_is_found_by_looking(declared: str, body: bytes, mime: str) -> None:
+    assert sniff(declared, body) == mime
+
+
+def test_plain_text() -> None:
+    body = "first  line\r\n\r\n second <b>é</b>\n".encode()
+    page = parse_page(
+        Page(URL, {"content-type": "text/plain", "x-robots-tag": "noindex"}, body),
+        Rules(max_text_chars=25),
+    )
+    assert (page.outcome, page.text) == ("parsed", "first line\nsecond <b>é</b>"[:25])
+    assert (page.content_type, page.charset) == ("text/plain", "utf-8")
+    assert page.noindex
+    assert page.links == ()
+    assert parse_page(Page(URL, {"content-type": "text/plain"}, b" \n"), Rules()).outcome == "empty"
+
+
+def test_xhtml_is_html() -> None:
+    page = parse_page(Page(URL, {"content-type": "application/xhtml+xml"}, b"<p>x</p>"), Rules())
+    assert (page.outcome, page.text, page.content_type) == ("parsed", "x", "application/xhtml+xml")
+
+
+def test_other_types_are_unsupported_and_say_so() -> None:
+    page = parse_page(Page(URL, {"content-type": "video/mp4; x=y"}, b"..."), Rules())
+    assert (page.outcome, page.detail, page.text) == ("unsupported", "video/mp4", None)
+
+
+def test_a_body_that_is_still_coded_is_unsupported() -> None:
+    headers = {"content-type": "text/html", "content-encoding": "zstd"}
+    page = parse_page(Page(URL, headers, gzip.compress(b"<p>x")[4:]), Rules())
+    assert (page.outcome, page.detail) == ("unsupported", "content coding zstd")

@@ -1,0 +1,305 @@
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.parse.content import parse_page
+from gossamer.parse.directives import Wishes, header_wishes, wishes
+from gossamer.parse.html import MAX_ANCHOR_CHARS, MAX_HEADINGS
+from gossamer.parse.page import Link, Page, ParsedPage, Rules
+
+URL = "https://example.org/dir/page"
+
+
+def parsed(html: str | bytes, rules: Rules | None = None, **headers: str) -> ParsedPage:
+    body = html.encode() if isinstance(html, str) else html
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    page = Page(URL, {"content-type": "text/html"} | named, body)
+    return parse_page(page, rules or Rules())
+
+
+def links(html: str, rules: Rules | None = None) -> list[tuple[str, str, str]]:
+    return [(link.dst, link.anchor, link.relation) for link in parsed(html, rules).links]
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>a <b>bold</b> word", "a bold word"),
+        ("un<b>believ</b>able", "unbelievable"),
+        ("<ul><li>one<li>two</ul>three", "one\ntwo\nthree"),
+        ("<div>a</div>b", "a\nb"),
+        ("<a href=x><h3>head</h3></a><span>tail</span>", "head\ntail"),
+        ("one<br>two", "one\ntwo"),
+        ("<table><tr><td>1<td>2<tr><td>3</table>", "1\n2\n3"),
+        ("<p>  much\n\t white\u00a0 \u2003space  </p>", "much white space"),
+        ("<title>not in the text</title><p>x", "x"),
+        ("x<script>a()</script><style>b{}</style><noscript>c</noscript>y", "xy"),
+        ("x<template>t</template><textarea>u</textarea><select><option>v</select>y", "xy"),
+        ("x<svg><title>t</title><text>u</text></svg><iframe>v</iframe>y", "xy"),
+        ("<script></script>seen", "seen"),
+        ("<!-- no -->yes<!-- no -->", "yes"),
+        ("&lt;b&gt; &amp; &eacute;&#x4e2d;&notanentity;", "<b> & é中¬anentity;"),
+        ("a\0b", "ab"),
+        ("<body>in</body></html>after<!-- c -->", "inafter"),
+        ("<p>unclosed <i>tags", "unclosed tags"),
+        ("plain text, no tags", "plain text, no tags"),
+    ],
+)
+def test_visible_text(html: str, text: str) -> None:
+    assert parsed(html).text == text
+
+
+def test_text_is_cut() -> None:
+    assert parsed("<p>abcdef<p>ghi", Rules(max_text_chars=8)).text == "abcdef\ng"
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title> A\n title </title><meta property=og:title content=B><h1>C</h1>", "A title"),
+        ("<title> </title><meta property='og:title' content='B b'><h1>C</h1>", "B b"),
+        ("<h2>D</h2><h1>C <i>c</i></h1><h1>E</h1>", "C c"),
+        ("<svg><title>icon</title></svg><p>x", None),
+        ("<title>first</title><title>second</title>", "first"),
+        ("<title>a <b> &amp; c</title>", "a <b> & c"),
+    ],
+)
+def test_title(html: str, title: str | None) -> None:
+    assert parsed(html).title == title
+
+
+def test_description_is_metas_before_open_graphs() -> None:
+    both = '<meta property="og:description" content="og"><meta name=Description content=" a  b">'
+    assert parsed(both).description == "a b"
+    assert parsed('<meta property="og:description" content="og">').description == "og"
+    assert parsed("<p>x").description is None
+
+
+def test_headings_in_document_order() -> None:
+    html = "<h2>two</h2><h1>one<br>more</h1><h3><a href=x>three</a></h3><h4>four</h4><h1> </h1>"
+    assert parsed(html).headings == ("two", "one more", "three")
+    assert len(parsed("<h1>x</h1>" * 300).headings) == MAX_HEADINGS
+
+
+@pytest.mark.parametrize(
+    ("html", "header", "language"),
+    [
+        ("<html lang=de-AT>", "fr", "de-AT"),
+        ("<html xml:lang=pt_BR>", None, "pt-BR"),
+        ("<p>x", "fr, en", "fr"),
+        ("<html lang='not a language'>", None, None),
+        ("<html lang=''>", None, None),
+        ("<p>x", None, None),
+    ],
+)
+def test_language(html: str, header: str | None, language: str | None) -> None:
+    page = parsed(html) if header is None else parsed(html, content_language=header)
+    assert page.language == language
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<a href=b>B</a>", [("https://example.org/dir/b", "B", "a")]),
+        ("<a href='/b?x=1&amp;y=2#frag'>B</a>", [("https://example.org/b?x=1&y=2", "B", "a")]),
+        ("<a href=' \n/b\t'> B  b </a>", [("https://example.org/b", "B b", "a")]),
+        (
+            "<a href=/i><img alt='An  image'></a>",
+            [("https://example.org/i", "An image", "a")],
+        ),
+        ("<a href=/i><img alt=A>text</a>", [("https://example.org/i", "text", "a")]),
+        ("<a href=/1><div>x</div><div>y</div></a>", [("https://example.org/1", "x y", "a")]),
+        ("<map><area href=/m alt=M></map>", [("https://example.org/m", "M", "area")]),
+        (
+            "<frameset><frame src=/f title=F><frame src=/g></frameset>",
+            [("https://example.org/f", "F", "frame"), ("https://example.org/g", "", "frame")],
+        ),
+        ("<iframe src=/f></iframe>", [("https://example.org/f", "", "iframe")]),
+        (
+            "<meta http-equiv=Refresh content='0; URL=\"/there\"'>",
+            [("https://example.org/there", "", "refresh")],
+        ),
+        ("<meta http-equiv=refresh content='5,/t'>", [("https://example.org/t", "", "refresh")]),
+        ("<meta http-equiv=refresh content=5>", []),
+        ("<meta http-equiv=refresh content='x; url=/t'>", []),
+        (
+            "<link rel='x Canonical' href=/c>",
+            [("https://example.org/c", "", "canonical")],
+        ),
+        ("<link rel=stylesheet href=/c>", []),
+        ("<a href>x</a><a>y</a><a name=z>z</a><a href='#frag'>f</a><a href=page#f>g</a>", []),
+        ("<a href=mailto:a@b>m</a><a href='javascript:x()'>j</a><a href='http://['>b</a>", []),
+        ("<script>'<a href=/s>s</a>'</script><!--<a href=/c>c</a>-->", []),
+        ("<noscript><a href=/n>n</a></noscript><svg><a href=/v>v</a></svg>", []),
+        ("<a href=/u>never closed", [("https://example.org/u", "never closed", "a")]),
+        (
+            "<a href=/1>one<a href=/2>two</a>",
+            [("https://example.org/1", "one", "a"), ("https://example.org/2", "two", "a")],
+        ),
+        ("<a href=/1 href=/2>x</a>", [("https://example.org/1", "x", "a")]),
+    ],
+)
+def test_links(html: str, found: list[tuple[str, str, str]]) -> None:
+    assert links(html) == found
+
+
+def test_the_first_base_counts_for_all_links_wherever_it_stands() -> None:
+    html = (
+        "<a href=x>x</a><base target=_top><base href=/b/><base href=/c/><link rel=canonical href=y>"
+    )
+    page = parsed(html)
+    assert [link.dst for link in page.links] == [
+        "https://example.org/b/x",
+        "https://example.org/b/y",
+    ]
+    assert page.canonical == "https://example.org/b/y"
+    assert links("<base href='data:,x'><a href=x>x") == [("https://example.org/dir/x", "x", "a")]
+
+
+def test_links_to_one_page_are_one_link() -> None:
+    html = """
+        <a href=/p rel=nofollow><img></a>
+        <a href=/q>Q</a>
+        <a href=/p#part>words</a>
+        <a href=/p>others</a>
+        <a href=/r rel="ugc me">R</a><a href=/r rel=Sponsored>RR</a>
+    """
+    assert parsed(html).links == (
+        Link("https://example.org/p", "words", "a", nofollow=False),
+        Link("https://example.org/q", "Q", "a", nofollow=False),
+        Link("https://example.org/r", "R", "a", nofollow=True),
+    )
+
+
+def test_links_are_the_first_of_the_page() -> None:
+    html = "<a href=#top>t</a>" + "".join(f"<a href=/{n}>{n}</a>" for n in range(20))
+    assert [anchor for _, anchor, _ in links(html, Rules(max_links=3))] == ["0", "1", "2"]
+
+
+def test_links_that_differ_in_their_fragment_count_as_one() -> None:
+    html = "".join(f"<a href=/{n}#{term}>{term}</a>" for n in range(4) for term in "abc")
+    assert links(html, Rules(max_links=3)) == [
+        ("https://example.org/0", "a", "a"),
+        ("https://example.org/1", "a", "a"),
+        ("https://example.org/2", "a", "a"),
+    ]
+    spaced = "<a href='/x '>X</a><a href='/x #y'>Y</a>"
+    assert [dst for dst, *_ in links(spaced)] == [
+        "https://example.org/x",
+        "https://example.org/x%20",
+    ]
+
+
+def test_anchor_text_is_cut() -> None:
+    ((_, anchor, _),) = links(f"<a href=/x>{'long ' * 1000}</a>")
+    assert len(anchor) == MAX_ANCHOR_CHARS
+
+
+def test_a_canonical_link_to_the_page_itself_is_no_link() -> None:
+    page = parsed("<link rel=canonical href=page>")
+    assert page.canonical == URL
+    assert page.links == ()
+
+
+@pytest.mark.parametrize(
+    ("html", "header", "asked"),
+    [
+        ("<meta name=robots content='noindex, Follow'>", "", Wishes(noindex=True)),
+        ("<meta name=ROBOTS content=none>", "", Wishes(noindex=True, nofollow=True)),
+        ("<meta name=Gossamer content=nofollow>", "", Wishes(nofollow=True)),
+        ("<meta name=otherbot content=noindex>", "", Wishes()),
+        ("<meta name=robots content=noindex><meta name=gossamer content=index>", "", Wishes(True)),
+        ("<p>x", "nofollow", Wishes(nofollow=True)),
+        ("<p>x", "otherbot: noindex, nofollow", Wishes()),
+        ("<p>x", "otherbot: noindex, GOSSAMER: nofollow", Wishes(nofollow=True)),
+        ("<p>x", "unavailable_after: Wed, 03 Dec 2025 13:09:53 GMT, noindex", Wishes(True)),
+        ("<p>x", "max-snippet: 20, noindex", Wishes(noindex=True)),
+        ("<meta name=robots content=noindex>", "nofollow", Wishes(True, True)),
+    ],
+)
+def test_what_a_page_asks_of_crawlers(html: str, header: str, asked: Wishes) -> None:
+    page = parsed(html + "<a href=/x>x</a>", x_robots_tag=header)
+    assert (page.noindex, page.nofollow) == asked
+    assert [link.nofollow for link in page.links] == [asked.nofollow]
+
+
+@given(st.text(), st.text())
+def test_directives_never_raise(content: str, agent: str) -> None:
+    wishes(content)
+    header_wishes(content, agent)
+
+
+def test_a_page_without_text_and_title_is_empty() -> None:
+    assert parsed("<script>x()</script><a href=/x></a>").outcome == "empty"
+    assert parsed(b"").outcome == "empty"
+    assert parsed("<title>t</title>").outcome == "parsed"
+
+
+FRAGMENTS = st.sampled_from(
+    """< > </ <!-- --> " ' = & &#x0; ]]> <![CDATA[ <a§href= </a> <h1> </h1> <table> <td> <svg>
+    <math> <template> <title> <base§href= <meta§name=robots§content= <meta§charset= <frameset>
+    <select> <html§lang= <plaintext> <b> </p> <object> <form> </body>
+    <meta§http-equiv=refresh§content='0;url=
+    http://[ é \ud7ff \U0010ffff \0 §""".replace("\n", " ").split(" ")
+).map(lambda fragment: fragment.replace("§", " "))
+
+
+@given(st.lists(FRAGMENTS | st.text(max_size=5), max_size=40).map("".join))
+def test_mutated_html_never_raises(html: str) -> None:
+    check_page(parsed(html))
+
+
+@given(st.binary(max_size=400), st.sampled_from(["text/html", "", "text/html; charset=utf-16"]))
+def test_random_bytes_never_raise(body: bytes, content_type: str) -> None:
+    check_page(parse_page(Page(URL, {"content-type": content_type}, body), Rules()))
+
+
+def check_page(page: ParsedPage) -> None:
+    assert page.outcome in ("parsed", "empty", "unsupported")
+    assert "\0" not in (page.text or "")
+    (page.text or "").encode()
+    assert len({link.dst for link in page.links}) == len(page.links)
+    assert all(link.dst != URL and link.dst.isascii() for link in page.links)
+
+
+def cost_s(make: Any, size: int) -> float:
+    html = make(size)
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        parsed(html)
+        best = min(best, time.process_time() - start)
+    return best
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<a href=/x>",
+        "<a href=/x><object>",
+        "<h1><object>",
+        "<p>x",
+        "<b a=1>x</b>",
+        "<meta name=description content=x>",
+        "<title>",
+        "</p>",
+        "&amp;",
+        "\t",
+    ],
+)
+def test_the_cost_of_a_repetition_is_linear(unit: str) -> None:
+    # Depths at which lexbor's own square (guard.py) is still small beside the rest.
+    small, large = (cost_s(lambda size: unit * size, size) for size in (500, 4_000))
+    assert large < 8 * small * 3 + 0.02
+
+
+def test_nested_anchors_around_one_long_text() -> None:
+    html = "<a href=/x><object>" * 1_000 + "word " * 100_000
+    start = time.process_time()
+    parsed(html)
+    assert time.process_time() - start < 1

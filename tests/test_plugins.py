@@ -1,0 +1,59 @@
+"""What docs/plugins.md shows is a package that works."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gossamer import filters, generate, scoring
+from rows import frame
+
+if TYPE_CHECKING:
+    import pytest
+
+    from gossamer.workspace import Workspace
+
+PAGE = (Path(__file__).parent.parent / "docs" / "plugins.md").read_text(encoding="utf-8")
+
+
+def install(folder: Path) -> None:
+    """The files that an installer would put there."""
+    (package,) = re.findall(r"^```toml\n(\[project\].*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (module,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    (folder / "gossamer_gardens.py").write_text(module)
+    info = folder / "gossamer_gardens-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gossamer-gardens\nVersion: 1.0\n")
+    groups = tomllib.loads(package)["project"]["entry-points"]
+    lines = [
+        line
+        for group, entries in groups.items()
+        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in entries.items()))
+    ]
+    (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+def test_the_documented_package_filters_and_scores(
+    work: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    gardens = filters.installed()["gardens"]
+    assert gardens.reject("https://a.example/catalogue/7") == "catalogue"
+    assert gardens.reject("https://a.example/roses") is None
+
+    score = scoring.load("shallow")
+    pages = [
+        {"url": f"http://a.example/{depth}/{inlinks}", "depth": depth, "inlinks": inlinks}
+        for depth in range(3)
+        for inlinks in (0, 1, 1000)
+    ]
+    known = frame(work, "pages", pages)
+    scored = known.withColumn("score", score(known["depth"], known["inlinks"]))
+    due = generate.due_pages(scored, work.now_ms())
+    best = generate.best(due, total=4, per_host=10).select("url").collect()
+    assert {row["url"].removeprefix("http://a.example/") for row in best} == {
+        *("0/1000", "0/1", "0/0", "1/1000")
+    }

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from gossamer.errors import EngineError, StoreFull
+from gossamer.pool import Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gossamer.pool import PartitionFunction
+
+    Batches = Iterator[pa.RecordBatch]
+
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture
+def pool() -> Iterator[Pool]:
+    pool = Pool(2)
+    yield pool
+    pool.close()
+
+
+def numbers(*values: int) -> pa.RecordBatch:
+    return pa.record_batch({"n": pa.array(values, pa.int64())})
+
+
+def run(pool: Pool, fn: PartitionFunction, *batches: pa.RecordBatch) -> list[int]:
+    return [n for batch in pool.wrap(fn)(iter(batches)) for n in batch.column(0).to_pylist()]
+
+
+def double(batches: Batches) -> Batches:
+    for batch in batches:
+        yield numbers(*(2 * n for n in batch.column(0).to_pylist()))
+
+
+def pid(batches: Batches) -> Batches:
+    for _ in batches:
+        yield numbers(os.getpid())
+
+
+def kill_itself(batches: Batches) -> Batches:
+    next(batches)
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield numbers()
+
+
+def test_a_function_runs_in_another_process(pool: Pool) -> None:
+    assert run(pool, double, numbers(1, 2), numbers(), numbers(3)) == [2, 4, 6]
+    assert run(pool, pid, numbers(0)) != [os.getpid()]
+
+
+def test_a_worker_is_used_again(pool: Pool) -> None:
+    assert run(pool, pid, numbers(0)) == run(pool, pid, numbers(0))
+
+
+def test_functions_without_a_name_travel_too(pool: Pool) -> None:
+    factor = 5
+    assert run(pool, lambda batches: (numbers(factor * b.num_rows) for b in batches), numbers(1, 1))
+
+
+def test_a_partition_without_batches_or_without_rows(pool: Pool) -> None:
+    assert run(pool, double) == []
+    assert run(pool, lambda _: iter(()), numbers(1), numbers(2)) == []
+
+
+def test_types_and_nulls_travel_unchanged(pool: Pool) -> None:
+    batch = pa.record_batch(
+        {
+            "text": pa.array(["é", None, ""]),
+            "words": pa.array([["a"], None, []], pa.list_(pa.string())),
+            "bytes": pa.array([b"\0", b"", None], pa.binary()),
+        }
+    )
+    (back,) = pool.wrap(lambda batches: batches)(iter([batch]))
+    assert back.equals(batch)
+    assert back.schema.equals(batch.schema)
+
+
+def test_errors_of_others_come_with_their_traceback(pool: Pool) -> None:
+    def divide(batches: Batches) -> Batches:
+        for batch in batches:
+            yield numbers(1 // batch.column(0)[0].as_py())
+
+    with pytest.raises(EngineError) as error:
+        run(pool, divide, numbers(1), numbers(0))
+    assert "ZeroDivisionError" in error.value.what
+    assert "yield numbers(1 // batch" in error.value.what
+    assert run(pool, divide, numbers(1)) == [1]
+
+
+def test_errors_of_ours_come_as_they_are(pool: Pool) -> None:
+    def fill(batches: Batches) -> Batches:
+        raise StoreFull(f"/crawl/{next(batches).num_rows}", "no space left", "free some")
+
+    with pytest.raises(StoreFull, match="/crawl/3: no space left") as error:
+        run(pool, fill, numbers(1, 2, 3))
+    assert error.value.remedy == "free some"
+
+
+def test_what_is_no_batch_is_an_error_and_the_worker_is_well(pool: Pool) -> None:
+    before = run(pool, pid, numbers(0))
+    with pytest.raises(EngineError, match="AttributeError"):
+        run(pool, lambda batches: ("text" for _ in batches), numbers(1))
+    assert run(pool, pid, numbers(0)) == before
+
+
+def test_a_killed_worker_is_an_error_and_the_pool_goes_on(pool: Pool) -> None:
+    with pytest.raises(EngineError, match=r"worker process \d+: died with exit code -9"):
+        run(pool, kill_itself, numbers(1))
+    assert run(pool, double, numbers(4)) == [8]
+
+
+def test_an_error_of_the_input_is_not_hidden(pool: Pool) -> None:
+    def broken() -> Batches:
+        yield numbers(1)
+        raise KeyError("upstream")
+
+    with pytest.raises(KeyError, match="upstream"):
+        list(pool.wrap(double)(broken()))
+    assert run(pool, double, numbers(4)) == [8]
+
+
+def test_batches_are_pulled_one_at_a_time(pool: Pool) -> None:
+    pulled: list[int] = []
+
+    def endless() -> Batches:
+        while True:
+            pulled.append(len(pulled))
+            yield numbers(len(pulled))
+
+    results = pool.wrap(double)(endless())
+    assert next(results).column(0).to_pylist() == [2]
+    assert next(results).column(0).to_pylist() == [4]
+    assert len(pulled) == 2
+    results.close()  # type: ignore[attr-defined]  # it is a generator
+    assert run(pool, double, numbers(4)) == [8]
+
+
+def test_large_batches_both_ways_do_not_block(pool: Pool) -> None:
+    large = pa.record_batch({"body": pa.array([bytes(MEGABYTE)] * 4, pa.binary())})
+
+    def thrice(batches: Batches) -> Batches:
+        for batch in batches:
+            yield from [batch] * 3
+
+    assert sum(back.num_rows for back in pool.wrap(thrice)(iter([large] * 4))) == 48
+
+
+def test_functions_nested_in_each_other_do_not_wait_for_each_others_processes() -> None:
+    pool = Pool(1)
+    inner = pool.wrap(double)
+    middle = pool.wrap(double)
+    outer = pool.wrap(double)
+    assert [b.column(0).to_pylist() for b in outer(middle(inner(iter([numbers(1)]))))] == [[8]]
+    pool.close()
+
+
+def test_a_pool_keeps_no_more_idle_processes_than_its_size() -> None:
+    pool = Pool(1)
+    nested = pool.wrap(pid)(pool.wrap(pid)(iter([numbers(1)])))
+    assert len(list(nested)) == 1
+    assert len(pool._idle) == 1
+    pool.close()
+
+
+def test_closing_ends_the_processes() -> None:
+    pool = Pool(1)
+    (worker,) = run(pool, pid, numbers(0))
+    pool.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(worker, 0)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_workers_end_with_a_killed_parent(tmp_path: Path, *, busy: bool) -> None:
+    """The worker holds the writing end of a pipe: it ends when the worker does."""
+    fifo = tmp_path / "alive"
+    os.mkfifo(fifo)
+    script = f"""
+import os
+import pyarrow as pa
+from gossamer.pool import Pool
+
+def tell(batches):
+    os.open({str(fifo)!r}, os.O_WRONLY)
+    yield pa.record_batch({{"pid": [os.getpid()]}})
+    while {busy}:
+        pass
+
+for batch in Pool(1).wrap(tell)(iter([])):
+    print(batch.column(0)[0].as_py(), flush=True)
+input()
+"""
+    with (
+        subprocess.Popen(
+            [sys.executable, "-c", script],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as parent,
+        fifo.open("rb") as alive,
+    ):
+        assert parent.stdout is not None
+        assert int(parent.stdout.readline()) != parent.pid
+        parent.kill()
+        readable, _, _ = select.select([alive], [], [], 30)
+        assert readable
+        assert alive.read() == b""
+
+
+def test_a_script_needs_no_guard_for_its_main_module(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pyarrow as pa\n"
+        "from gossamer.pool import Pool\n"
+        "print('started')\n"
+        "def same(batches):\n"
+        "    yield from batches\n"
+        "pool = Pool(1)\n"
+        "print(len(list(pool.wrap(same)(iter([pa.record_batch({'n': [1]})])))))\n"
+        "pool.close()\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "started\n1\n"
+    assert done.stderr == ""

@@ -1,0 +1,325 @@
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+import uvicorn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from gossamer.errors import UsageError
+from gossamer.monitor import Pulse
+from gossamer.serve import serve, views, web
+from shards import crawl, put_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gossamer.workspace import Workspace
+
+EVIL = '"><script>alert(1)</script><b onclick=x>'
+
+
+@contextmanager
+def serving(work: Workspace) -> Iterator[httpx.Client]:
+    """The site on a port of loopback, and a client that knows it."""
+    server = uvicorn.Server(uvicorn.Config(web.app(work), log_level="critical", lifespan="off"))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        try:
+            host, port = listener.getsockname()
+            with httpx.Client(base_url=f"http://{host}:{port}") as opened:
+                yield opened
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    work = crawl(tmp_path_factory.mktemp("crawl"))
+    shelf: list[dict[str, Any]] = [
+        {"url": f"http://a.example/apple/{n}", "title": f"Apple {n}", "text": "a red apple"}
+        for n in range(25)
+    ]
+    shelf.append({"url": "http://b.example/%3Cscript%3E", "title": EVIL, "text": f"pear {EVIL}"})
+    shelf.append({"url": "javascript://c.example/%0Aalert(1)", "title": "trap", "text": "trap"})
+    put_index(work, shelf)
+    with serving(work) as opened:
+        yield opened
+
+
+def dom(
+    client: httpx.Client, path: str, status: int = 200, **params: str | int
+) -> LexborHTMLParser:
+    answer = client.get(path, params=params)
+    assert answer.status_code == status
+    return LexborHTMLParser(answer.text)
+
+
+def one(page: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
+    found = page.css_first(selector)
+    assert found is not None
+    return found
+
+
+def value(page: LexborHTMLParser) -> str:
+    """What stands in the search box."""
+    return one(page, "input[name=q]").attributes["value"] or ""
+
+
+def test_home_has_the_box_and_the_number_of_pages(client: httpx.Client) -> None:
+    page = dom(client, "/")
+    (box,) = page.css("form[action='/search'] input[name=q]")
+    assert "autofocus" in box.attributes
+    assert "27 pages" in one(page, "main").text()
+
+
+def test_results(client: httpx.Client) -> None:
+    page = dom(client, "/search", q="red apple")
+    hits = page.css(".hits article")
+    assert len(hits) == 10
+    assert "25 pages" in one(page, ".count").text()
+    assert "http://a.example/apple/" in (one(hits[0], "h2 a").attributes["href"] or "")
+    assert [mark.text() for mark in hits[0].css(".snippet b")] == ["red", "apple"]
+    assert [crumb.text() for crumb in hits[0].css(".crumbs bdi")][:2] == ["a.example", "apple"]
+    assert one(hits[0], "time").text() == "2027-01-15"
+    assert value(page) == "red apple"
+
+
+def test_results_are_paged(client: httpx.Client) -> None:
+    seen: set[str | None] = set()
+    for number in (1, 2, 3):
+        page = dom(client, "/search", q="apple", page=number)
+        links = {link.attributes["href"] for link in page.css(".hits h2 a")}
+        assert not links & seen
+        seen |= links
+        assert one(page, "[aria-current=page]").text() == str(number)
+        assert bool(page.css("[rel=prev]")) == (number > 1)
+        assert bool(page.css("[rel=next]")) == (number < 3)
+    assert len(seen) == 25
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "", "9" * 50, "³"])
+def test_a_page_number_that_makes_no_sense_is_taken_for_one_that_does(
+    client: httpx.Client, number: str
+) -> None:
+    assert client.get("/search", params={"q": "apple", "page": number}).status_code == 200
+
+
+def test_nothing_found_says_what_to_do(client: httpx.Client) -> None:
+    page = dom(client, "/search", q="spaceship")
+    assert "No page found" in one(page, "h2").text()
+
+
+def test_what_strangers_write_stays_text(client: httpx.Client) -> None:
+    for path in ("/search", "/status", "/"):
+        page = dom(client, path, q="pear")
+        assert all((script.attributes.get("src") or "").startswith("/static/")
+                   for script in page.css("script"))  # fmt: skip
+        assert not page.css("[onclick]")
+    hit = one(dom(client, "/search", q="pear"), ".hits article")
+    assert one(hit, "h2 a").text() == EVIL
+    assert EVIL in one(hit, ".snippet").text()
+    assert one(hit, ".crumbs").text() == "b.example›<script>"
+    typed = dom(client, "/search", q=EVIL)
+    assert value(typed) == EVIL
+    assert not typed.css("main script, [onclick]")
+
+
+def test_links_lead_to_the_web_alone(client: httpx.Client) -> None:
+    hit = one(dom(client, "/search", q="trap"), ".hits h2 a")
+    assert hit.attributes["href"] == "#"
+
+
+@pytest.mark.parametrize("path", ["/", "/search?q=apple", "/api/status", "/nope", "/static/x"])
+def test_every_answer_has_the_security_headers(client: httpx.Client, path: str) -> None:
+    headers = client.get(path).headers
+    assert {name: headers[name] for name in web.HEADERS} == web.HEADERS
+    assert "unsafe" not in headers["content-security-policy"]
+
+
+def test_pages_have_no_inline_script_or_style(client: httpx.Client) -> None:
+    for path in ("/", "/search?q=apple", "/status", "/nope"):
+        page = LexborHTMLParser(client.get(path).text)
+        assert not page.css("style, [style], script:not([src])")
+        for linked in page.css("script, link, img"):
+            source = linked.attributes.get("src") or linked.attributes["href"]
+            assert client.get(str(source)).status_code == 200
+
+
+def test_api_search(client: httpx.Client) -> None:
+    results = client.get("/api/search", params={"q": "apple", "offset": 20, "limit": 10}).json()
+    assert results["total"] == 25
+    assert len(results["hits"]) == 5
+    assert set(results["hits"][0]) == {
+        "url", "title", "snippet", "score", "host", "fetched_ms", "rank",
+    }  # fmt: skip
+    assert not results["relaxed"]
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        ("", "q is missing"),
+        ("q=a&limit=101", "limit: at most 100"),
+        ("q=a&limit=x", "limit: a whole number"),
+        ("q=a&offset=-1", "offset: a whole number"),
+        ("q=a&offset=" + "9" * 5000, "offset: a whole number"),
+        ("q=a&offset=991&limit=10", "offset + limit: at most 1000"),
+    ],
+)
+def test_what_the_api_refuses(client: httpx.Client, query: str, detail: str) -> None:
+    answer = client.get(f"/api/search?{query}")
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["status"] == 400
+    assert answer.json()["detail"].startswith(detail)
+
+
+def test_errors_have_the_form_of_what_was_asked(client: httpx.Client) -> None:
+    assert client.get("/api/nope").json()["title"] == "Not Found"
+    assert "Not Found" in one(dom(client, "/nope", 404), "main").text()
+    assert client.post("/search").status_code == 405
+
+
+@settings(deadline=None)
+@given(query=st.text(max_size=80))
+def test_any_query_is_answered(client: httpx.Client, query: str) -> None:
+    params = {"q": query.encode("utf-8", "replace").decode()}
+    assert client.get("/search", params=params).status_code == 200
+    assert client.get("/api/search", params=params).status_code == 200
+
+
+@settings(deadline=None)
+@given(query=st.binary(max_size=40))
+def test_any_bytes_are_answered(client: httpx.Client, query: bytes) -> None:
+    encoded = "".join(f"%{byte:02x}" for byte in query)
+    assert client.get(f"/search?q={encoded}&page={encoded}").status_code == 200
+
+
+def test_a_long_query_is_cut(client: httpx.Client) -> None:
+    page = dom(client, "/search", q="apple " * 2000)
+    assert len(value(page)) <= 1000
+
+
+def test_without_an_index_the_page_says_what_to_do(tmp_path: Path) -> None:
+    work = crawl(tmp_path / "new")
+    with serving(work) as client:
+        for path in ("/", "/search?q=apple"):
+            page = dom(client, path)
+            assert f"gossamer index {work.root}" in one(page, "code").text()
+        assert client.get("/status").status_code == 200
+        assert client.get("/health").status_code == 503
+        assert client.get("/api/search?q=a").json()["status"] == 503
+
+
+def test_an_index_that_lost_its_files_is_told_with_its_remedy(tmp_path: Path) -> None:
+    work = crawl(tmp_path / "crawl")
+    put_index(work, [{"url": "http://a.example/", "title": "a"}])
+    for file in work.store.manifest.layers("index")[0].files:
+        Path(work.root, file.path).unlink()
+    with serving(work) as client:
+        assert "it is gone" in one(dom(client, "/", 503), "main").text()
+        assert client.get("/api/search?q=a").headers["content-type"] == "application/problem+json"
+
+
+def test_a_defect_is_told_without_its_details(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = crawl(tmp_path / "crawl")
+
+    def fail() -> None:
+        raise ZeroDivisionError(EVIL)
+
+    monkeypatch.setattr(work.store, "refresh", fail)
+    with serving(work) as client:
+        client.headers["connection"] = "close"  # after a defect the server closes it anyway
+        answer = client.get("/api/status")
+        assert answer.status_code == 500
+        assert answer.json()["title"] == "Internal Server Error"
+        assert {name: answer.headers[name] for name in web.HEADERS} == web.HEADERS
+        page = client.get("/status")
+        assert page.status_code == 500
+        assert "alert" not in page.text
+
+
+def test_status_shows_steps_and_tasks(tmp_path: Path) -> None:
+    work = crawl(tmp_path / "crawl")
+    put_index(work, [{"url": "http://a.example/", "title": "a"}])
+    pulse = Pulse(work.root, "fetch", 1, "<i>7", 100)
+    pulse.beat(25)
+    with serving(work) as client:
+        page = dom(client, "/status")
+        bar = one(page, "progress")
+        assert (bar.attributes["value"], bar.attributes["max"]) == ("25", "100")
+        assert "<i>7" in one(page, "main").text()
+        assert "indexed 1" in one(page, "main").text()
+        status = client.get("/api/status").json()
+        assert status["steps"][-1]["step"] == "index"
+        assert status["tasks"][0]["done"] == 25
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_550_000, "1.6 MB"), (10**16, "10000.0 TB")],
+)
+def test_sizes(count: int, text: str) -> None:
+    assert views.size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.04, "0.0 s"),
+        (9.96, "10.0 s"),
+        (59.7, "1 min 0 s"),
+        (200, "3 min 20 s"),
+        (7500, "2 h 5 min"),
+    ],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert views.duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "status"),
+    [("localhost:80", 200), ("[::1]:8080", 200), ("evil.example", 400), ("127.0.0.1.x", 400)],
+)
+def test_only_our_own_names_are_answered_to(client: httpx.Client, name: str, status: int) -> None:
+    assert client.get("/api/search?q=apple", headers={"host": name}).status_code == status
+
+
+def test_serve_tells_its_url_and_ends_on_ctrl_c(tmp_path: Path) -> None:
+    work = crawl(tmp_path / "crawl")
+    put_index(work, [{"url": "http://a.example/", "title": "apple"}])
+    program = (
+        "import sys; from gossamer.serve import serve;"
+        "from gossamer.workspace import Workspace;"
+        "serve(Workspace.open(sys.argv[1]), '127.0.0.1', 0)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, work.root], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        assert httpx.get(f"{url}api/search?q=apple").json()["total"] == 1
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+
+
+def test_an_address_in_use_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(UsageError, match=f"127.0.0.1:{port}: cannot listen here: Address"):
+            serve(crawl(tmp_path), "127.0.0.1", port)

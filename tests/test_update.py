@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gossamer import pages, update
+from gossamer.errors import UsageError
+from gossamer.outcomes import OUTCOMES
+from rows import by_url, put
+
+if TYPE_CHECKING:
+    from gossamer.workspace import Workspace
+
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+A, B = "http://a.example/", "http://b.example/x"
+
+
+def after(
+    work: Workspace,
+    page: dict[str, Any] | None = None,
+    answer: dict[str, Any] | None = None,
+    links: list[dict[str, Any]] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Pages after a round: a page A that was there, an answer to it, links that were found."""
+    if page is not None:
+        put(work, "pages", [{"url": A} | page], round_=0)
+    answers = [] if answer is None else [{"url": A, "fetched_ms": DAY_MS} | answer]
+    put(work, "responses", answers)
+    put(work, "links", links or [])
+    with work.step("parse", 1):
+        pass
+    update.run(work)
+    return by_url(pages.current(work))
+
+
+def link(dst: str = B, **more: Any) -> dict[str, Any]:
+    return {"src": A, "dst": dst, "depth": 1} | more
+
+
+def test_a_link_makes_a_page_known(work: Workspace) -> None:
+    found = after(work, links=[link(), link(src="http://c.example/", depth=3)])[B]
+    assert found["status"] == "unfetched"
+    assert found["source"] == "link"
+    assert (found["host"], found["depth"], found["inlinks"]) == ("b.example", 1, 2)
+    assert found["next_fetch_ms"] == 0
+    assert found["found_ms"] == work.now_ms()
+
+
+def test_a_link_brings_a_known_page_nearer_and_leaves_the_rest(work: Workspace) -> None:
+    was = {"url": B, "status": "fetched", "depth": 5, "inlinks": 2, "etag": "e", "fetches": 1}
+    put(work, "pages", [was | {"next_fetch_ms": 77, "host": "b.example"}], round_=0)
+    found = after(work, links=[link()])[B]
+    assert (found["depth"], found["inlinks"], found["etag"]) == (1, 3, "e")
+    assert (found["status"], found["fetches"], found["next_fetch_ms"]) == ("fetched", 1, 77)
+
+
+def test_a_nofollow_link_makes_nothing_known(work: Workspace) -> None:
+    assert B not in after(work, links=[link(nofollow=True)])
+
+
+def test_a_page_fetched_again_casts_no_second_vote(work: Workspace) -> None:
+    put(work, "pages", [{"url": B, "inlinks": 2}], round_=0)
+    assert after(work, links=[link(first=False)])[B]["inlinks"] == 2
+
+
+def test_a_redirect_is_how_its_target_was_met(work: Workspace) -> None:
+    assert after(work, links=[link(relation="redirect")])[B]["source"] == "redirect"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "status", "fetches", "failures", "wait_ms"),
+    [
+        ("ok", "fetched", 1, 0, 30 * DAY_MS),
+        ("unchanged", "fetched", 1, 0, 30 * DAY_MS),
+        ("redirect", "redirected", 0, 0, 30 * DAY_MS),
+        ("robots", "excluded", 0, 0, 30 * DAY_MS),
+        ("not_found", "gone", 0, 0, 30 * DAY_MS),
+        ("forbidden_address", "gone", 0, 0, 30 * DAY_MS),
+        ("refused", "unfetched", 0, 1, DAY_MS),
+        ("busy", "unfetched", 0, 1, HOUR_MS),
+        ("server_error", "unfetched", 0, 1, HOUR_MS),
+        ("timeout", "unfetched", 0, 1, HOUR_MS),
+        ("unreachable", "unfetched", 0, 1, HOUR_MS),
+        ("broken", "unfetched", 0, 1, HOUR_MS),
+    ],
+)
+def test_what_an_outcome_means(
+    work: Workspace, outcome: str, status: str, fetches: int, failures: int, wait_ms: int
+) -> None:
+    found = after(work, {}, {"outcome": outcome})[A]
+    assert (found["status"], found["outcome"]) == (status, outcome)
+    assert (found["fetches"], found["failures"]) == (fetches, failures)
+    assert found["next_fetch_ms"] == DAY_MS + wait_ms
+    assert found["fetched_ms"] == DAY_MS
+
+
+def test_the_table_above_knows_every_outcome() -> None:
+    (mark,) = test_what_an_outcome_means.pytestmark  # type: ignore[attr-defined]
+    assert {row[0] for row in mark.args[1]} == set(OUTCOMES) - {"postponed"}
+
+
+def test_postponed_changes_nothing(work: Workspace) -> None:
+    was = {"status": "fetched", "failures": 2, "next_fetch_ms": 5, "fetches": 1, "fetched_ms": 4}
+    found = after(work, was, {"outcome": "postponed"})[A]
+    assert {name: found[name] for name in was if name != "fetched_ms"} == {
+        name: value for name, value in was.items() if name != "fetched_ms"
+    }
+
+
+def test_waits_double_and_end(work: Workspace) -> None:
+    found = after(work, {"failures": 2}, {"outcome": "timeout"})[A]
+    assert (found["status"], found["failures"]) == ("unfetched", 3)
+    assert found["next_fetch_ms"] == DAY_MS + 4 * HOUR_MS
+
+
+def test_the_last_try_makes_a_page_gone_for_good(work: Workspace) -> None:
+    tries = OUTCOMES["timeout"].max_tries
+    found = after(work, {"failures": tries - 1, "status": "fetched"}, {"outcome": "timeout"})[A]
+    assert found["status"] == "gone"
+
+
+def test_a_failure_of_a_page_that_was_fetched_keeps_it(work: Workspace) -> None:
+    was = {"status": "fetched", "digest": "D", "etag": "e", "fetches": 3}
+    found = after(work, was, {"outcome": "timeout", "digest": None})[A]
+    assert (found["status"], found["digest"], found["etag"], found["fetches"]) == (
+        "fetched",
+        "D",
+        "e",
+        3,
+    )
+
+
+def test_retry_after_is_obeyed_where_it_is_longer(work: Workspace) -> None:
+    found = after(work, {}, {"outcome": "busy", "retry_after_s": 7200})[A]
+    assert found["next_fetch_ms"] == DAY_MS + 2 * HOUR_MS
+
+
+def test_an_answer_counts_more_than_a_link(work: Workspace) -> None:
+    found = after(work, {}, {"outcome": "not_found"}, [link(A)])[A]
+    assert (found["status"], found["inlinks"]) == ("gone", 2)
+
+
+def test_validators_are_those_of_the_stored_answer(work: Workspace) -> None:
+    found = after(work, {"etag": "old"}, {"outcome": "ok", "etag": "new", "digest": "D"})[A]
+    assert (found["etag"], found["digest"]) == ("new", "D")
+
+
+def test_a_round_is_taken_in_once(work: Workspace) -> None:
+    after(work, {}, {"outcome": "ok"})
+    with pytest.raises(UsageError, match="gossamer generate"):
+        update.run(work)
+
+
+def test_a_round_is_parsed_first(work: Workspace) -> None:
+    put(work, "responses", [{"url": A, "outcome": "ok"}])
+    with pytest.raises(UsageError, match="gossamer parse"):
+        update.run(work)

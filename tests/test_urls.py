@@ -1,0 +1,386 @@
+import re
+from typing import Any
+from urllib.parse import unquote, unquote_to_bytes
+
+import ada_url
+import msgspec
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from gossamer import urls
+from gossamer.urls import DEFAULT, UrlRules, domain_of, host_of, normalize, normalize_all, surt
+
+BASE = "http://site.example/shelf/book/page.html?edition=2"
+
+# RFC 3986 appendix A, less what a crawlable URL has not: userinfo and fragment.
+RFC3986 = re.compile(
+    r"https?://(\[[0-9a-f:]+\]|[a-z0-9._-]+)(:[0-9]+)?"
+    r"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2})*)+"
+    r"(\?([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})+)?"
+)
+
+
+@pytest.mark.parametrize(
+    ("reference", "target"),
+    [
+        # RFC 3986 §5.2.2: each branch of the transformation
+        ("https://other.example/x", "https://other.example/x"),
+        ("//other.example/x?y", "http://other.example/x?y"),
+        ("", "http://site.example/shelf/book/page.html?edition=2"),
+        ("#top", "http://site.example/shelf/book/page.html?edition=2"),
+        ("?edition=3", "http://site.example/shelf/book/page.html?edition=3"),
+        ("/index.html", "http://site.example/index.html"),
+        ("next.html", "http://site.example/shelf/book/next.html"),
+        ("next.html#part", "http://site.example/shelf/book/next.html"),
+        ("next.html?q=1#part", "http://site.example/shelf/book/next.html?q=1"),
+        # RFC 3986 §5.2.4: dot segments
+        (".", "http://site.example/shelf/book/"),
+        ("..", "http://site.example/shelf/"),
+        ("./a/../b/./c", "http://site.example/shelf/book/b/c"),
+        ("../../../../top", "http://site.example/top"),
+        ("...", "http://site.example/shelf/book/..."),
+        (".hidden", "http://site.example/shelf/book/.hidden"),
+        ("a..b/c.", "http://site.example/shelf/book/a..b/c."),
+        ("?p=../x", "http://site.example/shelf/book/page.html?p=../x"),
+        # WHATWG URL §4.4: a special scheme with no slashes is relative to a base of that scheme
+        ("http:next.html", "http://site.example/shelf/book/next.html"),
+        ("https:next.html", "https://next.html/"),
+        # … backslashes are slashes, blanks around and tabs and line ends within go
+        (r"\a\b", "http://site.example/a/b"),
+        ("  next.html\n", "http://site.example/shelf/book/next.html"),
+        ("ne\nxt.\thtml", "http://site.example/shelf/book/next.html"),
+        # … but a blank before the fragment belongs to the path
+        ("a b #c", "http://site.example/shelf/book/a%20b%20"),
+        ("a//b", "http://site.example/shelf/book/a//b"),
+        ("a:b/c", None),
+        ("./a:b/c", "http://site.example/shelf/book/a:b/c"),
+    ],
+)
+def test_references_resolve_against_the_base(reference: str, target: str | None) -> None:
+    assert normalize(reference, BASE) == target
+
+
+@pytest.mark.parametrize(
+    ("url", "normal"),
+    [
+        # RFC 3986 §6.2.2.1: case
+        ("HTTP://WWW.Example.ORG/Path", "http://www.example.org/Path"),
+        ("http://h/%c3%bc%2f", "http://h/%C3%BC%2F"),
+        # RFC 3986 §6.2.2.2: unreserved characters are decoded, others never
+        ("http://h/%7Euser/%41%2d%5F%2e%30", "http://h/~user/A-_.0"),
+        ("http://h/a%2Fb%3fc%23d%26e%25f", "http://h/a%2Fb%3Fc%23d%26e%25f"),
+        ("http://h/?%61=%26%3D%2b%20+", "http://h/?a=%26%3D%2B%20+"),
+        # RFC 3986 §6.2.2.3: dot segments, also when encoded (WHATWG URL §4.1)
+        ("http://h/a/%2E%2e/b/.%2E/c/%2e/d", "http://h/c/d"),
+        # RFC 3986 §6.2.3: scheme
+        ("http://h", "http://h/"),
+        ("http://h:80/", "http://h/"),
+        ("https://h:443/", "https://h/"),
+        ("http://h:443/", "http://h:443/"),
+        ("http://h:0080/", "http://h/"),
+        ("http://h:/", "http://h/"),
+        ("http://h/?", "http://h/"),
+        ("http://h/?#", "http://h/"),
+        ("http://h?q", "http://h/?q"),
+        # RFC 3987 §3.1: non-ASCII as UTF-8
+        ("http://h/ü?ü", "http://h/%C3%BC?%C3%BC"),
+        # RFC 3986 §2.1 and §2.4: a percent sign is data only as %25
+        ("http://h/100%", "http://h/100%25"),
+        ("http://h/%zz%4?%", "http://h/%25zz%254?%25"),
+        ("http://h/%%341", "http://h/%2541"),
+        # RFC 3986 §3.3, §3.4: what they do not allow
+        ("http://h/a|b[c]{d}^`", "http://h/a%7Cb%5Bc%5D%7Bd%7D%5E%60"),
+        ("http://h/?a[]=|{}^`\\", "http://h/?a%5B%5D=%7C%7B%7D%5E%60%5C"),
+        ("http://h/?a=?b/c", "http://h/?a=?b/c"),
+        # user info and trailing dot
+        ("http://user:pass@h/", "http://h/"),
+        ("http://a@b@h/x@y", "http://h/x@y"),
+        ("http://www.example.org./", "http://www.example.org/"),
+        ("http://www.example.org.:8080/", "http://www.example.org:8080/"),
+        # WHATWG URL §3.5: hosts
+        ("http://Bücher.example/", "http://xn--bcher-kva.example/"),
+        ("http://stra\u00dfe.example/", "http://xn--strae-oqa.example/"),
+        ("http://ex%41mple.org/", "http://example.org/"),
+        ("http://192.168.257/", "http://192.168.1.1/"),
+        ("http://0x7F.1/", "http://127.0.0.1/"),
+        ("http://127.0.0.1./", "http://127.0.0.1/"),
+        ("http://[2001:DB8:0:0::1]:81/", "http://[2001:db8::1]:81/"),
+        ("http://my_host.example/", "http://my_host.example/"),
+    ],
+)
+def test_one_spelling(url: str, normal: str) -> None:
+    assert normalize(url) == normal
+    assert normalize(normal) == normal
+
+
+@pytest.mark.parametrize(
+    ("url", "normal"),
+    [
+        ("http://h/a;jsessionid=0A1B.node1", "http://h/a"),
+        ("http://h/a;JSESSIONID=0A1B/b;jsessionid=2?q=1", "http://h/a/b?q=1"),
+        ("http://h/a;v=1;jsessionid=2;w=3", "http://h/a;v=1;w=3"),
+        ("http://h/a;jsessionids", "http://h/a;jsessionids"),
+        ("http://h/x/..;jsessionid=1/y", "http://h/x/..;jsessionid=1/y"),
+        ("http://h/x/.;jsessionid=1;jsessionid=2", "http://h/x/.;jsessionid=1"),
+        ("http://h/(S(lit3py55t21z5v55vlm25s55))/a.aspx", "http://h/a.aspx"),
+        ("http://h/app/(X(1)A(zz)F(yy)S(xx))/a.aspx", "http://h/app/a.aspx"),
+        ("http://h/(S(a))/(S(b))/c", "http://h/c"),
+        ("http://h/Mean_(S(x))", "http://h/Mean_(S(x))"),
+        ("http://h/wiki/Lisp_(language)", "http://h/wiki/Lisp_(language)"),
+        ("http://h/?PHPSESSID=1&a=2", "http://h/?a=2"),
+        ("http://h/?ASPSESSIONIDCQTRQBRR=1&a=2", "http://h/?a=2"),
+        ("http://h/?sid=" + "0f" * 16 + "&a=2", "http://h/?a=2"),
+        ("http://h/?sid=08/01/27/story", "http://h/?sid=08/01/27/story"),
+        ("http://h/?s=needle", "http://h/?s=needle"),
+        ("http://h/?utm_source=x&UTM_Medium=y&utm%5Fterm=z", "http://h/"),
+        ("http://h/?a=1&gclid=x&fbclid=y&msclkid=z&mc_eid=w&yclid=v&_ga=u", "http://h/?a=1"),
+        ("http://h/?utm=1&gclidx=2", "http://h/?gclidx=2&utm=1"),
+        ("http://h/?a=utm_source", "http://h/?a=utm_source"),
+        ("http://h/?utm_source", "http://h/"),
+    ],
+)
+def test_sessions_and_tracking_are_no_part_of_a_page(url: str, normal: str) -> None:
+    assert normalize(url) == normal
+    assert normalize(normal) == normal
+
+
+@pytest.mark.parametrize(
+    ("query", "sorted_"),
+    [
+        ("b=1&a=2", "a=2&b=1"),
+        ("a=2&a=1", "a=1&a=2"),
+        ("a=&a", "a&a="),
+        ("&&b&&a&", "a&b"),
+        ("b=2=1&a", "a&b=2=1"),
+        ("=v&a", "=v&a"),
+        ("%62&a", "a&b"),
+        ("a=1&a=1", "a=1&a=1"),
+    ],
+)
+def test_parameters_are_sorted(query: str, sorted_: str) -> None:
+    assert normalize(f"http://h/?{query}") == f"http://h/?{sorted_}"
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "mailto:a@b.example",
+        "javascript:void(0)",
+        "data:text/html,hello",
+        "tel:+49",
+        "ftp://h/",
+        "file:///etc/passwd",
+        "blob:http://h/1",
+        "about:blank",
+        "ws://h/",
+        "http://",
+        "http://:80/",
+        "http://h:65536/",
+        "http://h:x/",
+        "http://[::1/",
+        "http://1.2.3.256/",
+        "http://a b/",
+        "http://a%00b/",
+        "http://./",
+        "http://.a/",
+        "http://a..b/",
+        "http://a../",
+        "http://'+host+'/",
+        "http://a,b/",
+        "http://" + "a" * 64 + ".example/",
+        "http://" + "a." * 126 + "ab/",
+        "http://h/" + "a" * 2000,
+        "http://h/?" + "%" * 700,  # short as given, not as %25
+        "http://h/a\x00b",
+        "http://h/a\x7fb",
+        "http://h/\ud800",
+        "relative",
+        "/absolute",
+        "?query",
+        "",
+        "#",
+    ],
+)
+def test_what_cannot_be_crawled_is_none(href: str) -> None:
+    assert normalize(href) is None
+
+
+def test_lengths_are_inclusive() -> None:
+    longest_name = "a." * 126 + "a"
+    assert normalize(f"http://{longest_name}/") == f"http://{longest_name}/"
+    assert normalize(f"http://{longest_name}./") == f"http://{longest_name}/"
+    short = UrlRules(max_length=32)
+    url = "http://site.example/".ljust(32, "a")
+    for suffix in ("", "#" + "f" * 100):
+        assert normalize(url + suffix, None, short) == url
+    assert normalize(url + "a", None, short) is None
+    assert normalize("a" * 32, url, short) is None
+    assert normalize("?" + "a" * 32, url, short) is None
+
+
+@pytest.mark.parametrize(
+    "base",
+    [None, "", "relative", "about:blank", "mailto:a@b.example", "http://[", "\ud800", "\x00" * 9],
+)
+def test_a_base_that_is_no_url_resolves_absolute_references_only(base: str | None) -> None:
+    hrefs = ["http://h/a?b", "/a", "a", "", "#a", "//h/"]
+    assert normalize_all(hrefs, base) == ["http://h/a?b", None, None, None, None, None]
+
+
+def test_the_base_is_normalised_too() -> None:
+    assert normalize("b", "http://u:p@H.:80/x/../%7ea;jsessionid=1/c#d") == "http://h/~a/b"
+    assert normalize("?q", "http://h/a|b") == "http://h/a%7Cb?q"
+
+
+def test_rules() -> None:
+    url = "http://h/?z=1&Lang=en&b=2&utm_source=x&phpsessid=y"
+    keep_all = UrlRules(drop_parameters=(), sort_parameters=False)
+    assert normalize(url, None, keep_all) == url
+    assert normalize(url, None, UrlRules(drop_parameters=("LANG", "u*", "php*"))) == (
+        "http://h/?b=2&z=1"
+    )
+    assert normalize(url, None, UrlRules(drop_parameters=("*",))) == "http://h/"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [{"drop_parameters": ["a*b"]}, {"max_length": 0}, {"sort_parameters": "no"}, {"other": 1}],
+)
+def test_rules_from_a_file_are_checked(table: dict[str, Any]) -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert(table, UrlRules)
+
+
+PIECES = [
+    *"/?#:@;&=%.()[]\\ \n\x00'",
+    "..",
+    "%2e",
+    "%2F",
+    "%4",
+    "%%",
+    "//",
+    "ü",
+    "\ud800",
+    "xn--",
+    "0x7f",
+    "1.2.3",
+    ";jsessionid=",
+    "/(S(",
+    "))/",
+    "utm_source=",
+    "sid=",
+    "http:",
+    "https://",
+    "example",
+    ".org",
+]
+reference = st.one_of(
+    st.text(),
+    st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join),
+)
+absolute = reference.map("http://h".__add__) | reference.map("https://www.example.org/".__add__)
+
+
+@given(href=reference | absolute, base=st.none() | reference | absolute)
+@example(href="http://h/" + "/(S(" * 100_000, base=None)
+@example(href="a/" * 50_000 + "!", base="http://h/")
+@example(href="?" + "&sid=" * 50_000, base="http://h/" + "../" * 50_000)
+@example(href="http://" + "a." * 100_000 + "b", base="x" * 100_000)
+@example(href="\x00" * 100_000, base="\ud800")
+def test_normal_forms_are_fixed_points_and_uris(href: str, base: str | None) -> None:
+    url = normalize(href, base)
+    if url is not None:
+        assert normalize(url) == url
+        assert normalize(url, "https://elsewhere.example/") == url
+        assert ada_url.normalize_url(url) == url
+        assert RFC3986.fullmatch(url)
+        assert len(url) <= DEFAULT.max_length
+        assert all(map(str.isascii, (host_of(url), domain_of(url), surt(url))))
+
+
+@given(absolute)
+def test_servers_see_the_same_octets(href: str) -> None:
+    # RFC 3986 §2.4: both spellings decode to the same, where there is no session to drop.
+    url = normalize(href, None, UrlRules(drop_parameters=(), sort_parameters=False))
+    assume(url is not None and "\ud800" not in href)
+    given_, normal = ada_url.URL(href), ada_url.URL(str(url))
+    assume(not re.search(r"jsessionid|\([AFSX]\(", unquote(given_.pathname), re.IGNORECASE))
+    assert unquote_to_bytes(normal.pathname) == unquote_to_bytes(given_.pathname)
+    queries = [
+        [unquote_to_bytes(pair) for pair in parsed.search[1:].split("&") if pair]
+        for parsed in (given_, normal)
+    ]
+    assert queries[0] == queries[1]
+    assert (normal.protocol, normal.port) == (given_.protocol, given_.port)
+    assert normal.hostname == given_.hostname.removesuffix(".")
+
+
+plain_segment = st.from_regex(r"[A-Za-z0-9._~-]{0,4}", fullmatch=True)
+plain_path = st.lists(plain_segment, max_size=4).map("/".join)
+plain_host = st.from_regex(
+    r"https?://([a-z0-9-]{1,3}\.|xn--[a-z]{1,3}\.){0,4}[a-z0-9]{1,3}/", fullmatch=True
+)
+
+
+@given(href=plain_path | st.builds(str.__add__, plain_host, plain_path), base=absolute)
+def test_the_shortcut_agrees_with_the_parser(href: str, base: str) -> None:
+    short = normalize(href, base)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(urls, "_PLAIN", re.compile(r"(?!)"))
+        assert normalize(href, base) == short
+
+
+@given(hrefs=st.lists(reference | absolute), base=absolute)
+def test_in_bulk_as_one_by_one(hrefs: list[str], base: str) -> None:
+    assert normalize_all(hrefs, base) == [normalize(href, base) for href in hrefs]
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "domain", "key"),
+    [
+        ("http://example.org/", "example.org", "example.org", "org,example)/"),
+        (
+            "http://www.example.org:8080/a?b",
+            "www.example.org:8080",
+            "example.org",
+            "org,example,www:8080)/a?b",
+        ),
+        ("https://a.b.co.uk/x/y", "a.b.co.uk", "b.co.uk", "uk,co,b,a)/x/y"),
+        ("http://co.uk/", "co.uk", "co.uk", "uk,co)/"),
+        ("http://localhost:81/", "localhost:81", "localhost", "localhost:81)/"),
+        ("http://10.0.0.1:81/a", "10.0.0.1:81", "10.0.0.1", "10.0.0.1:81)/a"),
+        ("http://[2001:db8::1]/a", "[2001:db8::1]", "[2001:db8::1]", "[2001:db8::1])/a"),
+        ("http://[::1]:81/a", "[::1]:81", "[::1]", "[::1]:81)/a"),
+        # the list's private section, wildcards and exceptions
+        ("http://alice.github.io/", "alice.github.io", "alice.github.io", "io,github,alice)/"),
+        ("http://a.b.c.ck/", "a.b.c.ck", "b.c.ck", "ck,c,b,a)/"),
+        ("http://a.www.ck/", "a.www.ck", "www.ck", "ck,www,a)/"),
+        # a name the list does not know, and one that only looks numeric
+        ("http://a.b.test/", "a.b.test", "b.test", "test,b,a)/"),
+        ("http://1.2.x3/", "1.2.x3", "2.x3", "x3,2,1)/"),
+        ("http://h/?a=http://b/", "h", "h", "h)/?a=http://b/"),
+    ],
+)
+def test_host_domain_and_sort_key(url: str, host: str, domain: str, key: str) -> None:
+    assert normalize(url) == url
+    assert host_of(url) == host
+    assert domain_of(url) == domain
+    assert surt(url) == key
+
+
+def test_sort_keys_keep_a_domain_together() -> None:
+    sites = [
+        "http://b.a.org/",
+        "http://a-b.org/x",
+        "http://a.org/y",
+        "http://c.a.org/",
+        "http://a.org/x",
+    ]
+    assert [host_of(url) for url in sorted(sites, key=surt)] == [
+        "a.org",
+        "a.org",
+        "b.a.org",
+        "c.a.org",
+        "a-b.org",
+    ]
