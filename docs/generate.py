@@ -25,7 +25,8 @@ What a crawl folder holds, as `src/gossamer/tables.py` says. `gossamer export` w
 as Parquet, CSV or JSON lines; [formats.md](formats.md) tells how the files lie."""
 OUTCOMES_INTRO = """\
 What may become of a fetch, and what follows from it. A failure with a wait is tried again, each
-time after twice the wait; after the last try the page has the status."""
+time after twice the wait; after the last try the page has the status. After a failure of the host its
+other pages wait, too, doubled with each of its failures in a row."""
 SETTINGS_INTRO = """\
 Keys of `gossamer.toml`, as `src/gossamer/config.py` says. What is not set has its default; a key
 that is not here, or a value out of its bounds, is an error that names it."""
@@ -59,13 +60,17 @@ def datasets() -> str:
             f"{policy.retry_wait_s:,} s" if policy.retry_wait_s else "",
             f"{policy.max_tries}" if policy.retry_wait_s else "",
             "yes" if policy.affects_host else "",
+            f"{policy.host_wait_s} s" if policy.host_wait_s else "",
         )
         for name, policy in OUTCOMES.items()
     ]
     lines += [
         "## Outcomes",
         OUTCOMES_INTRO,
-        table(("outcome", "meaning", "status", "wait", "tries", "host's failure"), outcomes),
+        table(
+            ("outcome", "meaning", "status", "wait", "tries", "host's failure", "host's wait"),
+            outcomes,
+        ),
     ]
     return "\n\n".join(lines) + "\n"
 
@@ -81,9 +86,20 @@ def settings() -> str:
         SETTINGS_INTRO,
     ]
     for name, kind in get_type_hints(Config).items():
-        lines += [f"## [{name}]", (kind.__doc__ or "").partition("\n")[0]]
-        lines.append(table(("key", "default", "bounds", "what"), rows_of(kind)))
+        lines += section(f"[{name}]", kind)
+        for field, inner in get_type_hints(kind).items():
+            if struct := next((part for part in get_args(inner) if is_struct(part)), None):
+                lines += section(f"[[{name}.{field}]]", struct)
     return "\n\n".join(lines) + "\n"
+
+
+def section(name: str, kind: type[msgspec.Struct]) -> list[str]:
+    head = " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
+    return [f"## {name}", head, table(("key", "default", "bounds", "what"), rows_of(kind))]
+
+
+def is_struct(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
 
 
 def rows_of(kind: type[msgspec.Struct]) -> Iterator[tuple[str, ...]]:
@@ -110,6 +126,8 @@ def metas_of(hint: Any) -> Iterator[msgspec.Meta]:
 
 
 def default_of(field: Any) -> str:
+    if field.required:
+        return ""
     value = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
     text = msgspec.json.encode(value).decode()
     return f"`{text}`" if len(text) <= LONG_DEFAULT else f"`{text[:LONG_DEFAULT]}…`"

@@ -14,7 +14,7 @@ from gossamer.backends import open_backend
 from gossamer.config import Config, FetchConfig
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fetch import responses as fetch_responses
-from gossamer.fetch.http import Answer, Request
+from gossamer.fetch.exchange import Answer, Request
 from gossamer.fetch.responses import ResponseWriter, Wanted
 from gossamer.fetch.task import Part, PartFetch, fetch_part
 from gossamer.layers import counts_of, layers_of

@@ -12,7 +12,8 @@ import pytest
 
 from gossamer import __version__
 from gossamer.config import FetchConfig
-from gossamer.fetch.http import Answer, HttpFetcher, Request, retry_after_s
+from gossamer.fetch.exchange import Answer, Request
+from gossamer.fetch.http import HttpFetcher, retry_after_s
 from gossamer.urls import UrlRules
 from loopback import NOTHING, RESET, SILENCE, Loopback, page
 

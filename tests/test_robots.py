@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.fetch import robots
-from gossamer.fetch.http import Answer
+from gossamer.fetch.exchange import Answer
 from gossamer.fetch.robots import Refusal, Robots, judge, parse
 
 SITE = "http://a.test"

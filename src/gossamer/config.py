@@ -108,6 +108,7 @@ class FilterConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True
         "zip",
     )
     max_depth: Annotated[int, Meta(ge=0, description="links from the nearest seed")] = 20
+    max_redirects: Annotated[int, Meta(ge=0, description="redirects in a row")] = 10
 
 
 class GenerateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -115,6 +116,35 @@ class GenerateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     pages: Annotated[Count, Meta(description="pages a round, the best first")] = 20_000
     pages_per_host: Annotated[Count, Meta(description="pages of one host a round")] = 1_000
+    pages_per_host_ever: Annotated[
+        int,
+        Meta(ge=0, description="pages of one host in all rounds, each counted once; 0: no limit"),
+    ] = 0
+
+
+class SiteConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What holds for some hosts alone: a table [[fetch.sites]] each, of which the first that fits
+    counts.
+    """
+
+    hosts: Annotated[
+        str, Meta(min_length=1, description="pattern of host names, such as `*.example.org`")
+    ]
+    delay_s: Annotated[
+        float | None, Meta(ge=0, description="instead of fetch.delay_s, where it is given")
+    ] = None
+    proxy: Annotated[
+        str,
+        Meta(
+            pattern=r"^(http://[^/]+/?)?$",
+            description="HTTP proxy that asks in our place: `http://host:port`",
+        ),
+    ] = ""
+    headers: Annotated[
+        dict[str, str], Meta(description="sent with every request, in place of our own")
+    ] = {}
+    user: Annotated[str, Meta(description="of HTTP's basic authentication, or of FTP")] = ""
+    password: Annotated[str, Meta(description="of the user")] = ""
 
 
 class FetchConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -127,16 +157,39 @@ class FetchConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     contact: Annotated[
         str, Meta(description="URL or address where a webmaster reaches you; sent to every host")
     ] = ""
-    delay_s: Annotated[Seconds, Meta(description="between two requests to a host")] = 1.0
+    delay_s: Annotated[Seconds, Meta(description="between two requests to a host, at least")] = 1.0
+    delay_factor: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="a host that took t seconds to answer is left alone for so many times t, "
+            "up to max_delay_s",
+        ),
+    ] = 5.0
     max_delay_s: Annotated[
         Seconds,
-        Meta(description="a longer Crawl-delay sends the host's pages to a later round"),
+        Meta(
+            description="a host that asks for more, by Crawl-delay or Retry-After, or by failing, "
+            "gives its pages back to a later round"
+        ),
     ] = 60.0
+    address_delay_s: Annotated[
+        Seconds, Meta(description="between two requests to an IP address, whatever the hosts")
+    ] = 0.1
+    connections_per_address: Annotated[
+        Count, Meta(description="open connections to an IP address, each for another host")
+    ] = 8
     hosts_at_once: Annotated[
         Count, Meta(description="open connections of a task, each to another host")
     ] = 256
-    timeout_s: Annotated[float, Meta(gt=0, description="for a whole answer")] = 30.0
-    connect_timeout_s: Annotated[float, Meta(gt=0, description="for a connection")] = 10.0
+    connect_timeout_s: Annotated[float, Meta(gt=0, description="for a connection, with TLS")] = 10.0
+    head_timeout_s: Annotated[
+        float, Meta(gt=0, description="from the request to the end of the answer's head")
+    ] = 20.0
+    timeout_s: Annotated[float, Meta(gt=0, description="for a whole answer")] = 60.0
+    min_bytes_per_s: Annotated[
+        int, Meta(ge=0, description="a body that comes slower, on average, is given up")
+    ] = 500
     max_body_bytes: Annotated[
         int, Meta(ge=1024, description="longer bodies are cut, and marked truncated")
     ] = 4 * 1024 * 1024
@@ -149,6 +202,13 @@ class FetchConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     round_minutes: Annotated[
         float, Meta(ge=0, description="end the round's fetch after this; 0: when all is fetched")
     ] = 0
+    verify_tls: Annotated[
+        bool, Meta(description="refuse certificates that do not hold, as browsers do")
+    ] = True
+    nameservers: Annotated[
+        tuple[str, ...],
+        Meta(description="DNS servers, `address` or `address:port`; none: those of the system"),
+    ] = ()
     allow_networks: Annotated[
         tuple[str, ...],
         Meta(description="private networks that may be crawled, such as `127.0.0.0/8`"),
@@ -160,6 +220,13 @@ class FetchConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "the address must be in allow_networks"
         ),
     ] = {}
+    file_folders: Annotated[
+        tuple[str, ...],
+        Meta(description="folders below which `file:` URLs may be read (see urls.schemes)"),
+    ] = ()
+    sites: Annotated[
+        tuple[SiteConfig, ...], Meta(description="what holds for some hosts alone: [[fetch.sites]]")
+    ] = ()
     warc_mb: Annotated[float, Meta(gt=0, description="a WARC file is closed at this size")] = 256
 
 
@@ -182,6 +249,12 @@ class UpdateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True
     scoring: Annotated[
         str, Meta(description="what to fetch first: `links`, `breadth`, or a plugin's name")
     ] = "links"
+    new_urls_per_host: Annotated[
+        Count, Meta(description="URLs of one host that a round may make known, the nearest first")
+    ] = 100_000
+    new_queries_per_path: Annotated[
+        Count, Meta(description="of these, URLs that differ in nothing but their query")
+    ] = 2_000
     merge_share: Annotated[
         float,
         Meta(

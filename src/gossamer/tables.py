@@ -25,6 +25,16 @@ _ARROW: Mapping[str, pa.DataType] = {
     "long": pa.int64(),
     "double": pa.float64(),
     "array<string>": pa.list_(pa.string()),
+    "array<struct<origin:string,fetched_ms:bigint,status:int,body:binary>>": pa.list_(
+        pa.struct(
+            [
+                ("origin", pa.string()),
+                ("fetched_ms", pa.int64()),
+                ("status", pa.int32()),
+                ("body", pa.binary()),
+            ]
+        )
+    ),
     "array<struct<src:string,anchor:string>>": pa.list_(
         pa.struct([("src", pa.string()), ("anchor", pa.string())])
     ),
@@ -80,6 +90,7 @@ PAGES = Dataset(
         Column("status", "string", "unfetched, fetched, redirected, excluded (robots.txt), gone"),
         Column("source", "string", "how it was met first: seed, link, redirect"),
         Column("depth", "int", "links from the nearest seed"),
+        Column("hops", "int", "redirects in a row that led to it, the fewest"),
         Column("inlinks", "long", "links to it, each linking page counted once"),
         Column("score", "double", "what to fetch first: higher is sooner (see scoring)"),
         Column("found_ms", "long", "when it was first met"),
@@ -87,6 +98,7 @@ PAGES = Dataset(
         Column("failures", "int", "failures since the last answer"),
         Column("outcome", "string", "of the last fetch (see docs/datasets.md, outcomes)"),
         Column("fetched_ms", "long", "when it was last asked for"),
+        Column("stored_ms", "long", "when the stored answer came"),
         Column("next_fetch_ms", "long", "not to be fetched before"),
         Column("interval_s", "long", "time between two fetches"),
         Column("etag", "string", "validator of the stored answer"),
@@ -109,10 +121,13 @@ FETCHLIST = Dataset(
         Column("part", "int", "the fetch task; all hosts of a registrable domain have the same"),
         Column("score", "double", "as in pages; a host's pages are fetched in falling order"),
         Column("depth", "int", "as in pages"),
+        Column("hops", "int", "as in pages"),
         Column("fetches", "int", "as in pages; 0: never fetched"),
+        Column("asked", "boolean", "it was asked for in an earlier round"),
         Column("etag", "string", "to ask for changes only"),
         Column("last_modified", "string", "to ask for changes only"),
         Column("digest", "string", "to tell whether the body changed"),
+        Column("stored_ms", "long", "as in pages"),
     ),
 )
 
@@ -128,6 +143,7 @@ RESPONSES = Dataset(
         Column("url", "string", "as asked for"),
         Column("host", "string", "as in pages"),
         Column("depth", "int", "as in pages"),
+        Column("hops", "int", "as in pages"),
         Column("fetches", "int", "as in the fetchlist"),
         Column("outcome", "string", "see docs/datasets.md, outcomes"),
         Column("detail", "string", "why, where the outcome alone does not tell"),
@@ -143,13 +159,41 @@ RESPONSES = Dataset(
         Column("etag", "string", "header"),
         Column("last_modified", "string", "header"),
         Column("warc_file", "string", "file in the dataset warc; null where nothing was stored"),
-        Column("warc_offset", "long", "of the response record, bytes"),
+        Column("warc_offset", "long", "of the record that holds the body, bytes"),
+    ),
+)
+
+HOSTS = Dataset(
+    "hosts",
+    "what is known of each host that was contacted",
+    key=("host",),
+    writer="fetch",
+    readers=("generate", "fetch"),
+    newest_wins=True,
+    columns=(
+        Column("host", "string", "as in pages"),
+        Column("address", "string", "IP address of the last contact"),
+        Column(
+            "robots",
+            "array<struct<origin:string,fetched_ms:bigint,status:int,body:binary>>",
+            "robots.txt of its origins: when it was fetched, the HTTP status (0: none came), the "
+            "body of a 200; kept for a day at most",
+        ),
+        Column("crawl_delay_s", "double", "what robots.txt asks for"),
+        Column("ready_ms", "long", "not to be contacted before"),
+        Column("failures", "int", "failures in a row"),
+        Column("outcome", "string", "of the last contact"),
+        Column("contacted_ms", "long", "when that ended"),
+        Column("latency_ms", "int", "how long it took"),
+        Column("requests", "long", "in all rounds, robots.txt included"),
+        Column("pages", "long", "asked for in all rounds, each counted once"),
+        Column("bytes", "long", "of bodies, decoded, in all rounds"),
     ),
 )
 
 WARC = Dataset(
     "warc",
-    "request and response records as other tools expect them",
+    "request, response, revisit and metadata records as other tools expect them",
     key=(),
     writer="fetch",
     readers=("parse",),
@@ -205,6 +249,7 @@ LINKS = Dataset(
         ),
         Column("nofollow", "boolean", "rel=nofollow, ugc or sponsored, or the page's own wish"),
         Column("depth", "int", "of dst, along this link; a redirect costs none"),
+        Column("hops", "int", "redirects in a row to dst, along this link; 0 where it is none"),
         Column("first", "boolean", "src was fetched for the first time"),
     ),
 )
@@ -255,6 +300,7 @@ DATASETS: Mapping[str, Dataset] = {
         PAGES,
         FETCHLIST,
         RESPONSES,
+        HOSTS,
         WARC,
         DOCUMENTS,
         LINKS,

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 import aiohttp
 from yarl import URL
 
 from gossamer import __version__
 from gossamer.fetch.coding import ACCEPT_ENCODING, Undecodable, decode
+from gossamer.fetch.exchange import DETAIL_CHARS, Answer
 from gossamer.fetch.resolver import ForbiddenAddress, Networks, Resolver
 from gossamer.urls import normalize
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from gossamer.config import FetchConfig
+    from gossamer.fetch.exchange import Request
     from gossamer.urls import UrlRules
 
 ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -36,7 +37,6 @@ MAX_HEADERS = 128
 READ_BUFFER_BYTES = 256 << 10
 DRAIN_BYTES = 64 << 10
 """Read of a body that is not wanted, so that the connection may be used again."""
-DETAIL_CHARS = 200
 MAX_RETRY_AFTER_S = 30 * 86_400
 DNS_TTL_S = 300
 
@@ -52,48 +52,6 @@ _FAILURES: Sequence[tuple[type[Exception], str]] = (
     (OSError, "unreachable"),  # DNS, TLS and sockets: aiohttp's own errors of these derive from it
 )
 """The first that fits; what fits none is an answer that is not HTTP."""
-
-
-class Request(NamedTuple):
-    """A URL, normalised; the validators of the answer that is stored already."""
-
-    url: str
-    max_body_bytes: int
-    etag: str | None = None
-    last_modified: str | None = None
-
-
-@dataclass(slots=True)
-class Answer:
-    """What became of a request. `outcome` is a key of gossamer.outcomes.OUTCOMES."""
-
-    outcome: str
-    started_ms: int
-    elapsed_ms: int = 0
-    detail: str | None = None
-    http_status: int | None = None
-    reason: str = ""
-    headers: Sequence[tuple[bytes, bytes]] = ()
-    """As sent."""
-    body: bytes = field(default=b"", repr=False)
-    """Decoded; of the outcome ok only."""
-    truncated: bool = False
-    decoded: bool = False
-    content_type: str | None = None
-    etag: str | None = None
-    last_modified: str | None = None
-    redirect_url: str | None = None
-    """Normalised target of the outcome redirect; None where it cannot be crawled."""
-    retry_after_s: int | None = None
-    """Of the outcome busy."""
-    target: str = ""
-    """Path and query, as asked for."""
-    request_headers: Sequence[tuple[str, str]] = ()
-
-
-class Fetcher(Protocol):
-    async def fetch(self, request: Request) -> Answer:
-        """Never raises, but for cancellation."""
 
 
 class HttpFetcher:

@@ -17,7 +17,7 @@ from gossamer.warc import WarcWriter, payload_digest, request_head, response_hea
 
 if TYPE_CHECKING:
     from gossamer.config import FetchConfig
-    from gossamer.fetch.http import Answer
+    from gossamer.fetch.exchange import Answer
 
 PAGES_PER_FILE = 1_000
 """Stored pages. About what a parse task works on at a time."""

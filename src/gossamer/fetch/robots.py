@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from protego import Protego
 
 if TYPE_CHECKING:
-    from gossamer.fetch.http import Answer
+    from gossamer.fetch.exchange import Answer
 
 MAX_BYTES = 500 * 1024
 """RFC 9309 §2.5: the least that a crawler has to read."""

@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import uvloop
 
 from gossamer.fetch import robots
+from gossamer.fetch.exchange import Answer, Request
 from gossamer.fetch.frontier import Entry, Frontier
-from gossamer.fetch.http import Answer, HttpFetcher, Request
+from gossamer.fetch.http import HttpFetcher
 from gossamer.fetch.responses import ResponseWriter, Wanted
 from gossamer.fetch.robots import Refusal, Robots
 from gossamer.layers import Row, counted
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.config import FetchConfig
-    from gossamer.fetch.http import Fetcher
+    from gossamer.fetch.exchange import Fetcher
     from gossamer.urls import UrlRules
 
 TIMER_S = 0.001
