@@ -69,7 +69,8 @@ def by_duckdb(
                    FROM '{links}/*.parquet' WHERE NOT nofollow GROUP BY dst)
         SELECT coalesce(p.url, f.dst) AS url, coalesce(p.host, split_part(f.dst, '/', 3)) AS host,
           coalesce(p.status, 'unfetched') AS status, coalesce(p.source, 'link') AS source,
-          least(p.depth, f.depth) AS depth, coalesce(p.inlinks, 0) + coalesce(f.n, 0) AS inlinks,
+          least(p.depth, f.depth) AS depth, least(p.hops, 0) AS hops,
+          coalesce(p.inlinks, 0) + coalesce(f.n, 0) AS inlinks,
           if(f.dst IS NULL, p.score, {new_score}) AS score,
           coalesce(p.found_ms, {NOW_MS}) AS found_ms,
           {", ".join("p." + name for name in carried)}
@@ -83,7 +84,8 @@ def by_duckdb(
         # as a window with QUALIFY.
         f"""SELECT page.* FROM (SELECT unnest(best) AS page FROM (
               SELECT max_by({{'url': url, 'host': host, 'score': score, 'depth': depth,
-                              'etag': etag, 'last_modified': last_modified, 'digest': digest}},
+                              'hops': hops, 'etag': etag, 'last_modified': last_modified,
+                              'digest': digest, 'stored_ms': stored_ms}},
                              score, {PER_HOST})
                      AS best
               FROM '{out}/pages/*.parquet'

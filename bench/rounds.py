@@ -66,6 +66,7 @@ def known_pages(folder: Path, urls: list[str], known: int) -> None:
         "status": "unfetched",
         "source": "link",
         "depth": 1,
+        "hops": 0,
         "inlinks": 0,
         "score": BEST_SCORE,
         "found_ms": NOW_MS,

@@ -35,6 +35,7 @@ def make_pages(sql: duckdb.DuckDBPyConnection, target: Path, n: int) -> None:
         "status": f"if({fetched}, 'fetched', 'unfetched')",
         "source": "'link'",
         "depth": "(1 + i % 9)::INT",
+        "hops": "0::INT",
         "inlinks": "(1 + floor(1 / (0.001 + hash(i) % 1000 / 1000.0)))::BIGINT",
         "score": "sqrt(2 + floor(1 / (0.001 + hash(i) % 1000 / 1000.0))) / (2 + i % 9)",
         "found_ms": f"{NOW_MS} - (i % 1000) * 3600000",
@@ -42,6 +43,7 @@ def make_pages(sql: duckdb.DuckDBPyConnection, target: Path, n: int) -> None:
         "failures": "0",
         "outcome": f"if({fetched}, 'ok', NULL)",
         "fetched_ms": f"if({fetched}, {NOW_MS} - (i % 1000) * 3600000, NULL)",
+        "stored_ms": f"if({fetched}, {NOW_MS} - (i % 1000) * 3600000, NULL)",
         "next_fetch_ms": f"if({fetched}, {NOW_MS} + (i % 1000) * 3600000, 0)::BIGINT",
         "interval_s": "2592000::BIGINT",
         "etag": f"if({fetched}, '\"' || i || '\"', NULL)",
@@ -69,7 +71,7 @@ def make_links(
         sql,
         f"SELECT {round_}::INT AS round, 'https://source.example/' || (hash(url) % 20000) AS src, "
         "url AS dst, 'anchor' AS anchor, 'a' AS relation, false AS nofollow, "
-        "(1 + hash(url) % 9)::INT AS depth, true AS first "
+        "(1 + hash(url) % 9)::INT AS depth, 0::INT AS hops, true AS first "
         f"FROM ({known} UNION ALL {new})",
         target,
     )

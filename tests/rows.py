@@ -18,6 +18,8 @@ PLAIN: dict[str, Any] = {
     "status": "unfetched",
     "source": "link",
     "depth": 1,
+    "hops": 0,
+    "asked": False,
     "inlinks": 1,
     "score": 1.0,
     "found_ms": 0,

@@ -39,7 +39,7 @@ ROUND = 3
 def wanted(url: str, **columns: object) -> Row:
     blank = {"etag": None, "last_modified": None, "digest": None}
     row = {"round": ROUND, "url": url, "host": host_of(url), "part": 0, "score": 1.0}
-    return row | {"depth": 1, "fetches": 0} | blank | columns
+    return row | {"depth": 1, "hops": 0, "fetches": 0, "asked": False} | blank | columns
 
 
 def settings(server: Loopback, **changes: object) -> FetchConfig:

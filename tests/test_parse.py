@@ -36,6 +36,7 @@ class Fetched:
     content_type: str | None = HTML
     outcome: str = "ok"
     depth: int = 0
+    hops: int = 0
     fetches: int = 0
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
@@ -74,6 +75,7 @@ def _response(warc: WarcWriter, page: Fetched) -> dict[str, Any]:
         "url": page.url,
         "host": page.url.split("/")[2],
         "depth": page.depth,
+        "hops": page.hops,
         "fetches": page.fetches,
         "outcome": page.outcome,
         "fetched_ms": 1_700_000_000_000,

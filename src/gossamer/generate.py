@@ -50,7 +50,19 @@ def run(work: Workspace) -> StepReport:
 def due_pages(known: DataFrame, now_ms: int) -> DataFrame:
     return known.where(
         ~F.col("status").isin(*NEVER_AGAIN) & (F.col("next_fetch_ms") <= now_ms)
-    ).select("url", "host", "score", "depth", "fetches", "etag", "last_modified", "digest")
+    ).select(
+        "url",
+        "host",
+        "score",
+        "depth",
+        "hops",
+        "fetches",
+        F.col("fetched_ms").isNotNull().alias("asked"),
+        "etag",
+        "last_modified",
+        "digest",
+        "stored_ms",
+    )
 
 
 def best(due: DataFrame, total: int, per_host: int) -> DataFrame:

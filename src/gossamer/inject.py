@@ -72,6 +72,7 @@ def as_seeds(seeded: DataFrame, before: DataFrame, work: Workspace) -> DataFrame
         "status": F.coalesce("status", F.lit("unfetched")),
         "source": F.lit("seed"),
         "depth": F.lit(0),
+        "hops": F.lit(0),
         "inlinks": inlinks,
         "score": scoring.load(config.scoring)(F.lit(0), inlinks),
         "found_ms": F.coalesce("found_ms", F.lit(work.now_ms())),

@@ -51,7 +51,7 @@ def run(work: Workspace) -> StepReport:
 
 
 def found_links(links: DataFrame) -> DataFrame:
-    """What a round's links say of their targets: url, depth, inlinks, source.
+    """What a round's links say of their targets: url, depth, hops, inlinks, source.
 
     Links that ask not to be followed make no page known. A page that is fetched again casts no
     second vote.
@@ -61,6 +61,7 @@ def found_links(links: DataFrame) -> DataFrame:
         .groupBy(F.col("dst").alias("url"))
         .agg(
             F.min("depth").alias("found_depth"),
+            F.min("hops").alias("found_hops"),
             F.sum(F.col("first").cast("long")).alias("found_inlinks"),
             F.min(F.when(F.col("relation") == "redirect", "redirect").otherwise("link")).alias(
                 "found_source"
@@ -81,7 +82,7 @@ def changed(
 
     `before` holds the rows that were there, for these pages at least.
     """
-    asked = answers.drop("round", "host", "depth", "fetches", "detail").withColumnRenamed(
+    asked = answers.drop("round", "host", "depth", "hops", "fetches", "detail").withColumnRenamed(
         "fetched_ms", "asked_ms"
     )
     asked = asked.select(
@@ -131,6 +132,7 @@ def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
         ),
         "source": F.coalesce("source", "found_source"),
         "depth": depth,
+        "hops": F.least("hops", "found_hops").cast("int"),
         "inlinks": inlinks,
         "score": scoring.load(config.scoring)(depth, inlinks),
         "found_ms": F.coalesce("found_ms", F.lit(now_ms)),
@@ -140,7 +142,8 @@ def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
         .otherwise(failures_before)
         .cast("int"),
         "outcome": F.coalesce("r_outcome", "outcome"),
-        "fetched_ms": F.coalesce("r_asked_ms", "fetched_ms"),
+        "fetched_ms": F.when(asked, F.col("r_asked_ms")).otherwise(F.col("fetched_ms")),
+        "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + wait_s * 1000)
         .when(asked, F.col("r_asked_ms") + interval_s * 1000)
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))

@@ -32,10 +32,13 @@ class Wanted(NamedTuple):
     host: str
     score: float
     depth: int
+    hops: int
     fetches: int
+    asked: bool
     etag: str | None
     last_modified: str | None
     digest: str | None
+    stored_ms: int | None
 
 
 class ResponseRow(NamedTuple):
@@ -45,6 +48,7 @@ class ResponseRow(NamedTuple):
     url: str
     host: str
     depth: int
+    hops: int
     fetches: int
     outcome: str
     detail: str | None
@@ -101,6 +105,7 @@ class ResponseWriter:
                 page.url,
                 page.host,
                 page.depth,
+                page.hops,
                 page.fetches,
                 outcome,
                 answer.detail,

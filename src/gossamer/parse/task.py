@@ -75,6 +75,7 @@ class Redirect(NamedTuple):
     url: str
     redirect_url: str
     depth: int
+    hops: int
     fetches: int
 
 
@@ -152,7 +153,7 @@ class PageWriter:
         self._counts: Counter[str] = Counter()
 
     def add(self, answer: Answer, page: ParsedPage) -> None:
-        links = self._add_links(answer.url, page.links, answer.depth + 1, answer.fetches)
+        links = self._add_links(answer.url, page.links, answer.depth + 1, 0, answer.fetches)
         self._counts["documents"] += 1
         self._document_rows.append(document_row(self._round, answer, page, len(links)))
         self._waiting_chars += len(page.text or "") + sum(len(link.dst) for link in links)
@@ -162,10 +163,11 @@ class PageWriter:
     def add_redirect(self, redirect: Redirect) -> None:
         """A redirect is a link that costs no depth: its target is a page of its own."""
         link = Link(redirect.redirect_url, "", "redirect", nofollow=False)
-        self._add_links(redirect.url, [link], redirect.depth, redirect.fetches)
+        hops = redirect.hops + 1
+        self._add_links(redirect.url, [link], redirect.depth, hops, redirect.fetches)
 
     def _add_links(
-        self, src: str, found: Sequence[Link], depth: int, fetches: int
+        self, src: str, found: Sequence[Link], depth: int, hops: int, fetches: int
     ) -> Sequence[Link]:
         """Rows of the links that pass the filters; these links."""
         reasons = self._filters.reject_all([link.dst for link in found], depth)
@@ -174,7 +176,7 @@ class PageWriter:
             self._counts.update(f"dropped_{reason}" for reason in reasons if reason is not None)
         self._counts["links"] += len(links)
         first = fetches == 0
-        self._link_rows.extend((self._round, src, *link, depth, first) for link in links)
+        self._link_rows.extend((self._round, src, *link, depth, hops, first) for link in links)
         return links
 
     def close(self) -> list[Row]:
