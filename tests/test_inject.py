@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import inject, pages, seeds
+from gossamer import inject, seeds, states
 from gossamer.errors import SeedError
+from gossamer.tables import PAGES
 from gossamer.urls import UrlRules
 from rows import by_url, put
 
@@ -75,7 +76,7 @@ def test_seeds_become_pages(work: Workspace) -> None:
     )
     assert report.counts == {"seeds": 1, "bad_lines": 1}
     assert str(bad[0]) == "argument:2: not a URL that can be crawled: 'a.example:99999'"
-    (page,) = by_url(pages.current(work)).values()
+    (page,) = by_url(states.current(work, PAGES)).values()
     assert (page["url"], page["status"], page["source"]) == (
         "http://a.example/",
         "unfetched",
@@ -88,7 +89,7 @@ def test_a_known_page_becomes_a_seed_and_keeps_its_history(work: Workspace) -> N
     was = {"url": "http://a.example/", "status": "fetched", "depth": 4, "fetches": 2, "inlinks": 3}
     put(work, "pages", [was, {"url": "http://b.example/"}], round_=0)
     inject.run(work, ["http://a.example/"])
-    found = by_url(pages.current(work))
+    found = by_url(states.current(work, PAGES))
     page = found["http://a.example/"]
     assert (page["depth"], page["source"], page["status"]) == (0, "seed", "fetched")
     assert (page["fetches"], page["inlinks"], page["score"]) == (2, 3, 2.0)
@@ -98,4 +99,4 @@ def test_a_known_page_becomes_a_seed_and_keeps_its_history(work: Workspace) -> N
 def test_nothing_goes_in_when_a_list_cannot_be_read(work: Workspace, tmp_path: Path) -> None:
     with pytest.raises(SeedError):
         inject.run(work, ["http://a.example/"], [str(tmp_path / "none")])
-    assert pages.current(work).collect() == []
+    assert states.current(work, PAGES).collect() == []

@@ -20,7 +20,7 @@ FORMATS = [
     "tables",
     "outcomes",
     "layers",
-    "pages",
+    "states",
     "linkgraph",
     "warc",
     "seeds",

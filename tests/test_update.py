@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer import pages, update
+from gossamer import states, update
 from gossamer.errors import UsageError
 from gossamer.outcomes import OUTCOMES
+from gossamer.tables import PAGES
 from rows import by_url, put
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def after(
     with work.step("parse", 1):
         pass
     update.run(work)
-    return by_url(pages.current(work))
+    return by_url(states.current(work, PAGES))
 
 
 def link(dst: str = B, **more: Any) -> dict[str, Any]:
@@ -83,6 +84,9 @@ def test_a_redirect_is_how_its_target_was_met(work: Workspace) -> None:
         ("timeout", "unfetched", 0, 1, HOUR_MS),
         ("unreachable", "unfetched", 0, 1, HOUR_MS),
         ("broken", "unfetched", 0, 1, HOUR_MS),
+        ("tls", "unfetched", 0, 1, DAY_MS),
+        ("bad_redirect", "gone", 0, 0, 30 * DAY_MS),
+        ("no_robots", "unfetched", 0, 0, 30 * DAY_MS),
     ],
 )
 def test_what_an_outcome_means(

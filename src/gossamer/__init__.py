@@ -5,7 +5,7 @@ holds them to it):
 
     steps             inject generate fetch parse update invert rank index serve
                       a verb, a command and a module each; a step never imports a step
-    formats           tables outcomes layers pages linkgraph warc seeds export index/schema
+    formats           tables outcomes layers states linkgraph warc seeds export index/schema
                       what goes in, lies in the crawl folder and comes out, and how to read it
     foundations       engine pool store backends urls config monitor errors workspace
     extension points  filters scoring

@@ -113,9 +113,10 @@ class Crawl:
 
     def pages(self) -> DataFrame:
         """Every URL ever met, once (dataset pages). `.toPandas()`, `.toArrow()`, `.where(…)`."""
-        from gossamer import pages
+        from gossamer import states
+        from gossamer.tables import PAGES
 
-        return pages.current(self.work)
+        return states.current(self.work, PAGES)
 
     def links(self) -> DataFrame:
         """The links of each page as it was last parsed (dataset links)."""

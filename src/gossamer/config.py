@@ -123,15 +123,13 @@ class GenerateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class SiteConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What holds for some hosts alone: a table [[fetch.sites]] each, of which the first that fits
-    counts.
-    """
+    """What holds for some hosts alone. Of several tables that fit a host, the first counts."""
 
     hosts: Annotated[
         str, Meta(min_length=1, description="pattern of host names, such as `*.example.org`")
     ]
     delay_s: Annotated[
-        float | None, Meta(ge=0, description="instead of fetch.delay_s, where it is given")
+        Seconds | None, Meta(description="instead of fetch.delay_s, where it is given")
     ] = None
     proxy: Annotated[
         str,

@@ -16,8 +16,8 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import pages
-from gossamer.tables import FETCHLIST
+from gossamer import states
+from gossamer.tables import FETCHLIST, PAGES
 from gossamer.urls import domain_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def run(work: Workspace) -> StepReport:
     round_ = work.round + 1
     config = work.config.generate
     with work.step("generate", round_) as draft:
-        due = due_pages(pages.current(work), work.now_ms())
+        due = due_pages(states.current(work, PAGES), work.now_ms())
         chosen, _ = work.scratch(best(due, config.pages, config.pages_per_host))
         parted = with_parts(work.engine, chosen, work.engine.workers)
         layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)

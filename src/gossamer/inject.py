@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import pages, scoring, seeds
+from gossamer import scoring, seeds, states
 from gossamer.backends import disk_errors
 from gossamer.tables import PAGES
 
@@ -56,9 +56,9 @@ def run(
         folder = work.store.attempt("scratch")
         paths = list(_write(told(chain(given, *listed)), f"{work.root}/{folder}"))
         seeded = work.engine.read(paths, "url string").distinct()
-        before = pages.among(pages.layers(work), seeded)
+        before = states.among(work, PAGES, seeded)
         rows, count = work.scratch(as_seeds(seeded, before, work))
-        draft.replace["pages"] = pages.put(work, rows, count, work.round)
+        draft.replace["pages"] = states.put(work, PAGES, rows, count, work.round)
         draft.counts.update(seeds=count, bad_lines=bad)
     return draft.done
 

@@ -45,9 +45,10 @@ def page_counts(work: Workspace) -> dict[str, int]:
     """Known pages by status, and hosts. Reads the page database."""
     from pyspark.sql import functions as F
 
-    from gossamer import pages
+    from gossamer import states
+    from gossamer.tables import PAGES
 
-    known = pages.current(work)
+    known = states.current(work, PAGES)
     by_status = known.groupBy("status").agg(F.count("*").alias("pages")).collect()
     hosts = known.agg(F.count_distinct("host")).collect()[0][0]
     return {row["status"]: row["pages"] for row in by_status} | {"hosts": hosts}

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer import linkgraph, pages
-from gossamer.tables import RANKS
+from gossamer import linkgraph, states
+from gossamer.tables import PAGES, RANKS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def run(work: Workspace) -> StepReport:
     with work.step("rank", work.round) as draft:
-        fetched = pages.current(work).where("status = 'fetched'").select("url")
+        fetched = states.current(work, PAGES).where("status = 'fetched'").select("url")
         nodes, n = work.scratch(fetched.select("url", F.xxhash64("url").alias("id")))
         edges, _ = work.scratch(weighted(linkgraph.current(work), nodes))
         ranks, iterations = power(work, nodes.select("id"), edges, n, work.config.rank)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer import pages, scoring
+from gossamer import scoring, states
 from gossamer.errors import UsageError
 from gossamer.outcomes import OUTCOMES
 from gossamer.tables import PAGES
@@ -40,12 +40,12 @@ def run(work: Workspace) -> StepReport:
         found, found_rows = work.scratch(found_links(work.read("links", round_)))
         answers = work.read("responses", round_)
         touched = found.select("url").union(answers.select("url")).distinct()
-        before = pages.among(pages.layers(work), touched)
+        before = states.among(work, PAGES, touched)
         rows = changed(work.engine, before, found, answers, work.now_ms(), work.config.update)
         count = found_rows + sum(
             layer.rows for layer in work.store.manifest.layers("responses", round_)
         )
-        draft.replace["pages"] = pages.put(work, rows, count, round_)
+        draft.replace["pages"] = states.put(work, PAGES, rows, count, round_)
         draft.counts["touched"] = count
     return draft.done
 

@@ -26,11 +26,12 @@ import pyarrow.parquet as pq
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import layers, pages
+from gossamer import layers, states
 from gossamer.backends import disk_errors, full
 from gossamer.engine import engine_errors
 from gossamer.index import schema
 from gossamer.monitor import Pulse, silence
+from gossamer.tables import PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -76,7 +77,7 @@ def run(work: Workspace) -> StepReport:
     silence(work.root, "index")
     with work.step("index", work.round) as draft:
         fates, _ = work.scratch(
-            fate(work.read("documents"), pages.current(work), work.read("ranks"))
+            fate(work.read("documents"), states.current(work, PAGES), work.read("ranks"))
         )
         with engine_errors():
             for row in fates.groupBy("fate").agg(F.count("*").alias("pages")).collect():

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer import pages
-from gossamer.config import UpdateConfig
+from gossamer import states
 from gossamer.errors import MissingFile
 from gossamer.store import File, Layer
+from gossamer.tables import PAGES
 from rows import by_url, frame, put
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def layer(rows: int) -> Layer:
 
 
 def test_no_layers_no_rows(work: Workspace) -> None:
-    assert pages.current(work).collect() == []
+    assert states.current(work, PAGES).collect() == []
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
@@ -36,10 +36,16 @@ def test_the_newest_row_of_a_url_wins(work: Workspace, written: list[dict[str, i
         for layer in [*written, {}]
     ]
     expected = {url: n for layer in written for url, n in layer.items()}
-    found = by_url(pages.newest(stack))
+    found = by_url(states.newest(stack, "url"))
     assert {url: row["fetches"] for url, row in found.items()} == expected
-    some = frame(work, "pages", [{"url": url} for url in "acex"]).select("url")
-    assert set(by_url(pages.among(stack, some))) == set(expected) & set("acex")
+
+
+def test_some_rows_of_all_layers(work: Workspace) -> None:
+    put(work, "pages", [{"url": url, "fetches": 1} for url in "abc"])
+    put(work, "pages", [{"url": url, "fetches": 2} for url in "bd"])
+    some = frame(work, "pages", [{"url": url} for url in "abx"]).select("url")
+    found = by_url(states.among(work, PAGES, some))
+    assert {url: row["fetches"] for url, row in found.items()} == {"a": 1, "b": 2}
 
 
 def test_put_folds_what_is_not_much_larger_and_keeps_every_row(work: Workspace) -> None:
@@ -48,30 +54,28 @@ def test_put_folds_what_is_not_much_larger_and_keeps_every_row(work: Workspace) 
     for step in range(12):
         rows = frame(work, "pages", [{"url": f"u{step}", "fetches": step}, {"url": f"n{step}"}])
         with work.step("test", 1) as draft:
-            draft.replace["pages"] = pages.put(work, rows, 2, 1)
+            draft.replace["pages"] = states.put(work, PAGES, rows, 2, 1)
         shapes.append([layer.rows for layer in work.store.manifest.layers("pages")])
     assert shapes[0] == [60, 2]
     assert shapes[1] == [60, 4]
     assert any(len(shape) == 1 for shape in shapes), "never merged into the base"
-    found = by_url(pages.current(work))
+    found = by_url(states.current(work, PAGES))
     assert len(found) == 72
     assert all(found[f"u{step}"]["fetches"] == step for step in range(12))
 
 
 def test_folding_takes_ever_larger_layers_or_all() -> None:
-    config = UpdateConfig(merge_share=0.25)
-    assert pages.foldable([], 5, config) == 0
-    assert pages.foldable([layer(1000)], 10, config) == 0
-    assert pages.foldable([layer(1000), layer(100), layer(10)], 10, config) == 1
-    assert pages.foldable([layer(1000), layer(30), layer(10)], 10, config) == 2
-    assert pages.foldable([layer(1000), layer(100), layer(100)], 100, config) == 3
+    assert states.foldable([], 5, 0.25) == 0
+    assert states.foldable([layer(1000)], 10, 0.25) == 0
+    assert states.foldable([layer(1000), layer(100), layer(10)], 10, 0.25) == 1
+    assert states.foldable([layer(1000), layer(30), layer(10)], 10, 0.25) == 2
+    assert states.foldable([layer(1000), layer(100), layer(100)], 100, 0.25) == 3
 
 
 def test_layers_stay_few() -> None:
-    config = UpdateConfig(merge_share=1.0)
     stack = [layer(1_000_000)]
     for _ in range(1000):
-        folded = pages.foldable(stack, 100, config)
+        folded = states.foldable(stack, 100, 1.0)
         taken = stack[len(stack) - folded :]
         stack = [*stack[: len(stack) - folded], layer(100 + sum(part.rows for part in taken))]
         assert len(stack) <= 12
@@ -82,4 +86,4 @@ def test_a_missing_file_is_named(work: Workspace) -> None:
     (path,) = work.paths("pages")
     Path(path).unlink()
     with pytest.raises(MissingFile, match=re.escape(path)):
-        pages.current(work)
+        states.current(work, PAGES)
