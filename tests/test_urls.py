@@ -1,5 +1,7 @@
+from __future__ import annotations
+
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_to_bytes
 
 import ada_url
@@ -9,8 +11,22 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from gossamer import urls
-from gossamer.urls import DEFAULT, UrlRules, domain_of, host_of, normalize, normalize_all, surt
+from gossamer.urls import (
+    DEFAULT,
+    UrlRules,
+    domain_of,
+    host_column,
+    host_of,
+    normalize,
+    normalize_all,
+    origin_of,
+    surt,
+)
 
+if TYPE_CHECKING:
+    from gossamer.engine import Engine
+
+ALL = UrlRules(schemes=("http", "https", "ftp", "file", "gopher"))
 BASE = "http://site.example/shelf/book/page.html?edition=2"
 
 # RFC 3986 appendix A, less what a crawlable URL has not: userinfo and fragment.
@@ -19,6 +35,9 @@ RFC3986 = re.compile(
     r"(/([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2})*)+"
     r"(\?([A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})+)?"
 )
+
+
+URI = re.compile(RFC3986.pattern.replace("https?://(", "(https?|ftp|gopher|file)://(|", 1))
 
 
 @pytest.mark.parametrize(
@@ -163,6 +182,109 @@ def test_parameters_are_sorted(query: str, sorted_: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "normal"),
+    [
+        ("FTP://Me:Secret@FTP.Example.:21/Pub/%7ea/../b", "ftp://ftp.example/Pub/b"),
+        ("ftp://h:2121", "ftp://h:2121/"),
+        # RFC 1738 §3.2.2: no query, and a type that is no part of the name
+        ("ftp://h/a;type=I", "ftp://h/a"),
+        ("ftp://h/a;type=i;TYPE=a?b;c", "ftp://h/a"),
+        ("ftp://h/a;type=x", "ftp://h/a;type=x"),
+        ("ftp://h/a%3Fb%0D%0A", "ftp://h/a%3Fb%0D%0A"),
+        # what is a session on the Web is a name here
+        ("ftp://h/(S(a))/b;jsessionid=1", "ftp://h/(S(a))/b;jsessionid=1"),
+        # RFC 8089 §2 and appendix B
+        ("file:///a%7eb/c", "file:///a~b/c"),
+        ("file:/a/./b", "file:///a/b"),
+        ("FILE://LocalHost/a?b#c", "file:///a"),
+        ("file:", "file:///"),
+        ("file:////a", "file:////a"),
+        ("file://host/a", None),
+        # RFC 8089 appendix E: a drive letter. No drives are here, so it is a folder
+        ("file:///C|/a", "file:///C%3A/a"),
+        ("file:///%43:", "file:///C%3A"),
+        ("file:///ab/C:/d", "file:///ab/C:/d"),
+        # a plugin's: RFC 3986 §6.2.2, §6.2.3
+        ("GOPHER://U@Host.Example:070", "gopher://host.example:70/"),
+        (
+            "gopher://h/1/a b/%2E%2e/%7e|?b=2&a=%7e|&utm_source=c",
+            "gopher://h/1/~%7C?b=2&a=~%7C&utm_source=c",
+        ),
+        ("gopher://h?a@b/", "gopher://h/?a@b/"),
+        ("gopher://[2001:DB8::1]:70/0", "gopher://[2001:db8::1]:70/0"),
+        ("gopher:a", None),
+        ("gopher:///a", None),
+        ("gopher://a,b/", None),
+        ("gopher://ü/", None),
+        ("gopher://" + "a." * 126 + "ab", None),
+        ("gopher://h" + "a" * 2000, None),
+        ("telnet://h/", None),
+        ("ws://h/", None),
+    ],
+)
+def test_other_schemes(url: str, normal: str | None) -> None:
+    assert normalize(url, None, ALL) == normal
+    assert normalize(normal or "", None, ALL) == normal
+    assert normalize(url) is None
+
+
+@pytest.mark.parametrize(
+    ("base", "reference", "target"),
+    [
+        ("ftp://h/a/b", "c", "ftp://h/a/c"),
+        ("ftp://h/a/", "/c", "ftp://h/c"),
+        ("ftp://h/a/", "//g/c", "ftp://g/c"),
+        ("gopher://h/1/a", "b", "gopher://h/1/b"),
+        ("gopher://H:70", "b", "gopher://h:70/b"),
+        ("file:///a/b", "c", "file:///a/c"),
+        ("file:///a/b", "/c", "file:///c"),
+        ("file:///a/b", "../../../c", "file:///c"),
+        ("file:///C:/a/b", "/c", "file:///c"),
+        ("file:///C:", "c", "file:///c"),
+        ("file:///a/b", "//localhost/c", "file:///c"),
+        ("file:///a/b", "//h/c", None),
+        ("file:///a/b", "http://h/c", "http://h/c"),
+    ],
+)
+def test_references_within_other_schemes(base: str, reference: str, target: str | None) -> None:
+    assert normalize(reference, base, ALL) == target
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "http://h/",
+        "https://h/",
+        "ftp://h/",
+        "gopher://h/",
+        "file://h/",
+        "about:blank",
+        "relative",
+        "",
+    ],
+)
+@pytest.mark.parametrize(
+    "href", ["file:///etc/passwd", "file:/a", "FILE:a", "\tfi\nle:///a", "file://localhost/a"]
+)
+def test_only_a_file_leads_to_a_file(href: str, base: str) -> None:
+    assert normalize(href, None, ALL) is not None
+    assert normalize(href, base, ALL) is None
+    assert normalize(href, "file:///x/", ALL) is not None
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_the_web_s_schemes_are_a_choice_too(scheme: str) -> None:
+    rules = UrlRules(schemes=(scheme,))
+    other = {"http": "https", "https": "http"}[scheme]
+    # plain, folded, with a query
+    for rest in ("://www.example.org/a", "://H/a|b", "://h/a?b"):
+        assert normalize(scheme + rest, None, rules) == normalize(scheme + rest)
+        assert normalize(other + rest, None, rules) is None
+        assert normalize(other + rest, scheme + rest, rules) is None
+        assert normalize("/c", other + rest, rules) is None
+
+
+@pytest.mark.parametrize(
     "href",
     [
         "mailto:a@b.example",
@@ -245,7 +367,15 @@ def test_rules() -> None:
 
 @pytest.mark.parametrize(
     "table",
-    [{"drop_parameters": ["a*b"]}, {"max_length": 0}, {"sort_parameters": "no"}, {"other": 1}],
+    [
+        {"drop_parameters": ["a*b"]},
+        {"max_length": 0},
+        {"sort_parameters": "no"},
+        {"other": 1},
+        {"schemes": []},
+        {"schemes": ["HTTP"]},
+        {"schemes": ["http://"]},
+    ],
 )
 def test_rules_from_a_file_are_checked(table: dict[str, Any]) -> None:
     with pytest.raises(msgspec.ValidationError):
@@ -272,6 +402,11 @@ PIECES = [
     "sid=",
     "http:",
     "https://",
+    "ftp://",
+    "file:",
+    "C:",
+    ";type=i",
+    "gopher://",
     "example",
     ".org",
 ]
@@ -280,6 +415,9 @@ reference = st.one_of(
     st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map("".join),
 )
 absolute = reference.map("http://h".__add__) | reference.map("https://www.example.org/".__add__)
+other = st.builds(
+    str.__add__, st.sampled_from(["ftp://h", "file:", "file:///", "gopher://h"]), reference
+)
 
 
 @given(href=reference | absolute, base=st.none() | reference | absolute)
@@ -297,6 +435,23 @@ def test_normal_forms_are_fixed_points_and_uris(href: str, base: str | None) -> 
         assert RFC3986.fullmatch(url)
         assert len(url) <= DEFAULT.max_length
         assert all(map(str.isascii, (host_of(url), domain_of(url), surt(url))))
+
+
+@given(href=reference | absolute | other, base=st.none() | absolute | other)
+@example(href="file:" + "/C|" * 50_000, base="file:///C:")
+@example(href="ftp://h/" + ";type=a" * 100_000 + "x", base=None)
+@example(href="gopher://" + "a." * 100_000 + "b", base="gopher://h?" + "@" * 100_000)
+def test_normal_forms_of_all_schemes_are_fixed_points(href: str, base: str | None) -> None:
+    url = normalize(href, base, ALL)
+    if url is not None:
+        assert normalize(url, None, ALL) == url
+        assert ada_url.normalize_url(url) == url
+        assert URI.fullmatch(url)
+        assert url.startswith(origin_of(url) + "/")
+        assert (host_of(url) == "localhost") or host_of(url) in origin_of(url)
+        assert all(map(str.isascii, (host_of(url), domain_of(url), surt(url))))
+        if url.startswith("file:"):
+            assert base is None or base.lower().startswith("file:")
 
 
 @given(absolute)
@@ -323,12 +478,16 @@ plain_host = st.from_regex(
 )
 
 
-@given(href=plain_path | st.builds(str.__add__, plain_host, plain_path), base=absolute)
-def test_the_shortcut_agrees_with_the_parser(href: str, base: str) -> None:
-    short = normalize(href, base)
+@given(href=plain_path | st.builds(str.__add__, plain_host, plain_path), base=absolute | other)
+@pytest.mark.parametrize("rules", [DEFAULT, ALL, UrlRules(schemes=("https", "file", "gopher"))])
+def test_the_shortcut_agrees_with_the_parser(href: str, base: str, rules: UrlRules) -> None:
+    short = normalize(href, base, rules)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(urls, "_PLAIN", re.compile(r"(?!)"))
-        assert normalize(href, base) == short
+        for name in ("_PLAIN", "_PLAIN_PATH"):
+            patch.setattr(urls, name, re.compile(r"(?!)"))
+        urls._form.cache_clear()
+        assert normalize(href, base, rules) == short
+    urls._form.cache_clear()
 
 
 @given(hrefs=st.lists(reference | absolute), base=absolute)
@@ -360,10 +519,19 @@ def test_in_bulk_as_one_by_one(hrefs: list[str], base: str) -> None:
         ("http://a.b.test/", "a.b.test", "b.test", "test,b,a)/"),
         ("http://1.2.x3/", "1.2.x3", "2.x3", "x3,2,1)/"),
         ("http://h/?a=http://b/", "h", "h", "h)/?a=http://b/"),
+        (
+            "ftp://ftp.example.org:2121/a",
+            "ftp.example.org:2121",
+            "example.org",
+            "org,example,ftp:2121)/a",
+        ),
+        ("file:///etc/hosts", "localhost", "localhost", "localhost)/etc/hosts"),
+        ("file:///", "localhost", "localhost", "localhost)/"),
+        ("gopher://h/1/a", "h", "h", "h)/1/a"),
     ],
 )
 def test_host_domain_and_sort_key(url: str, host: str, domain: str, key: str) -> None:
-    assert normalize(url) == url
+    assert normalize(url, None, ALL) == url
     assert host_of(url) == host
     assert domain_of(url) == domain
     assert surt(url) == key
@@ -384,3 +552,31 @@ def test_sort_keys_keep_a_domain_together() -> None:
         "c.a.org",
         "a-b.org",
     ]
+
+
+@pytest.mark.parametrize(
+    ("url", "origin"),
+    [
+        ("http://h/", "http://h"),
+        ("https://h:8080/a//b?c=/d", "https://h:8080"),
+        ("ftp://h/a/b", "ftp://h"),
+        ("file:///", "file://"),
+        ("file:///etc/hosts", "file://"),
+    ],
+)
+def test_origins(url: str, origin: str) -> None:
+    assert normalize(url, None, ALL) == url
+    assert origin_of(url) == origin
+
+
+def test_the_engine_knows_the_same_hosts(engine: Engine) -> None:
+    known = [
+        "http://a.example:81/b?c=/d",
+        "ftp://h/",
+        "file:///etc/hosts",
+        "file:////x",
+        "https://[::1]/",
+    ]
+    table = engine.spark.createDataFrame([(url,) for url in known], "url string")
+    found = table.select("url", host_column(table["url"])).collect()
+    assert {url: host_of(url) for url in known} == {row[0]: row[1] for row in found}

@@ -10,6 +10,13 @@
     percent-encoding  RFC 3986 §6.2.2: unreserved characters decoded, hex digits in upper case;
                       what the RFC does not allow is encoded (WHATWG lets `|[]{}` and `%` pass)
 
+That is for http and https. Sessions and tracking are theirs alone, and of other schemes that
+`UrlRules.schemes` may name
+
+    ftp               has no query (RFC 1738 §3.2.2): it is dropped, and so is `;type=`
+    file              has neither host nor query (RFC 8089 §2): `file:///path`, of this machine
+    others            of plugins: need a host, and keep their query as it is, and their port
+
 The result is an RFC 3986 URI in ASCII, as a WARC-Target-URI has to be, and a fixed point:
 normalising it again changes nothing. What cannot be crawled gives None: that is a fact about a
 stranger's page and never an exception.
@@ -18,7 +25,8 @@ Stricter than WHATWG: a host is an IP address or a name that DNS can carry, of l
 hyphens and underscores (RFC 1035 §2.3.4: labels of 1 to 63 octets, 253 in all). Browsers also
 take `http://'+host+'/`, which only broken scripts write; and a `,` or `)` in a host would make
 its `surt` ambiguous. And a reference with a control character inside, other than the tabs and
-line ends that WHATWG removes, is binary rubbish and gives None.
+line ends that WHATWG removes, is binary rubbish and gives None. As in browsers, only a file
+leads to a file: a page or redirect of another scheme that names one names nothing.
 
 Cost: a fragment, or a reference already met on the page, is a dictionary lookup; a plain path
 is one regular expression (see `_PLAIN`); only the rest pays for ada's parser.
@@ -36,6 +44,12 @@ from publicsuffixlist import PublicSuffixList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from pyspark.sql import Column
+
+LOCALHOST = "localhost"
+"""Host of `file:` URLs, as RFC 8089 §2 has it: an empty string would be no key."""
+WEB = ("http", "https")
 
 SESSION_PARAMETERS = (
     "jsessionid",
@@ -84,8 +98,16 @@ TRACKING_PARAMETERS = (
 
 
 class UrlRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Which URLs count as the same page."""
+    """Which URLs can be crawled at all, and which count as the same page."""
 
+    schemes: Annotated[
+        tuple[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*$")], ...],
+        Meta(
+            min_length=1,
+            description="URLs of other schemes are not followed; `http`, `https`, `ftp`, "
+            "`file` (see fetch.file_folders), and those of plugins",
+        ),
+    ] = WEB
     drop_parameters: Annotated[
         tuple[Annotated[str, Meta(pattern=r"^[^*]*\*?$")], ...],
         Meta(
@@ -114,20 +136,28 @@ class _Base(NamedTuple):
 # number (of at most 4 labels, so that it is shorter than 253), and segments of unreserved
 # characters, none empty and none starting with a dot. The possessive quantifiers make it give
 # up without backtracking, which is what it does twice for every URL with a query.
-_PLAIN = re.compile(
-    r"(?:https?://(?:[a-z0-9-]{1,60}\.){1,3}[a-z]{2,60}(?=/))?"
+_PLAIN_PATH = re.compile(
     r"/?[A-Za-z0-9_~-][A-Za-z0-9._~-]*+(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)*+/?"
 )
+_PLAIN = re.compile(
+    r"(?:https?://(?:[a-z0-9-]{1,60}\.){1,3}[a-z]{2,60}(?=/))?" + _PLAIN_PATH.pattern
+)
 
-# Splits what ada serialised. The userinfo holds no raw "@" or "/" by then.
+# Splits what ada serialised. The userinfo holds no raw "@", "/" or "?" by then. Of schemes that
+# WHATWG does not know it leaves the case of the host, and the path empty.
 _PARTS = re.compile(
     r"""
-    (?P<scheme> https?:// )
-    (?: [^/@]* @ )?
-    (?P<host> \[[0-9a-f:]+\] | (?=[^/:]{1,253}\.?[:/]) [a-z0-9_-]{1,63} (?:\.[a-z0-9_-]{1,63})* )
-    \.?
-    (?P<port> :[0-9]+ )?
-    (?P<path> /[^?]* )
+    (?: (?P<file> file ) | (?!file:) (?P<scheme> [a-z][a-z0-9+.-]* ) ) ://
+    (?(file) |
+        (?: [^/?@]* @ )?
+        (?P<host>
+            \[[0-9a-f:]+\]
+            | (?=[^/:?]{1,253}\.?(?:[:/?]|\Z)) [A-Za-z0-9_-]{1,63} (?:\.[A-Za-z0-9_-]{1,63})*
+        )
+        \.?
+        (?P<port> :[0-9]+ )?
+    )
+    (?P<path> (?: /[^?]* )? )
     (?: \? (?P<query> .* ) )?
     """,
     re.VERBOSE,
@@ -157,12 +187,19 @@ _COOKIELESS = re.compile(r"/\((?:[AFSX]\([^()/]*\))+\)(?=/)")
 # `s` and `sid` name other things too (Slashdot's stories), unless they hold a hex digest.
 _SESSION_DIGEST = re.compile(r"(?:s|sid|session)=[0-9a-f]{32,}", re.IGNORECASE)
 
+# How to transfer a file (RFC 1738 §3.2.2), which is no part of its name.
+_FTP_TYPE = re.compile(r"(?:;type=[aid])+\Z", re.IGNORECASE)
+# WHATWG treats the like of `/C:/` as the drive letter of a Windows machine, above which no `..`
+# leads. Here it is a folder of that name, and its colon encoded says so.
+_DRIVE = re.compile(r"\A(/[A-Za-z]):(?=/|\Z)")
+
 
 def normalize(href: str, base: str | None = None, rules: UrlRules = DEFAULT) -> str | None:
     """The normal form of `href`, resolved against `base`; None where it cannot be crawled.
 
     `base` is itself normalised first; a base that cannot be crawled counts as none, so that
-    only absolute references resolve. Never raises, whatever the two strings hold.
+    only absolute references resolve. Without a base, `href` is what a user wants crawled: a
+    `file:` then counts, where `rules.schemes` has it. Never raises, whatever the strings hold.
     """
     return normalize_all((href,), base, rules)[0]
 
@@ -172,7 +209,8 @@ def normalize_all(
 ) -> list[str | None]:
     """`normalize` of all references of a page, in their order, many times faster."""
     start = None if base is None else _base(base, rules)
-    fold = _folder(rules)
+    from_file = base is None or (start is not None and start.origin == "file://")
+    plain, fold = _form(rules, from_file and "file" in rules.schemes)
     found: dict[str, str | None] = {}
     normal: list[str | None] = []
     for href in hrefs:
@@ -180,7 +218,7 @@ def normalize_all(
         if mark and head[-1:] <= " ":
             head += mark  # WHATWG strips blanks at the end, but not those before a fragment
         if head not in found:
-            found[head] = _resolve(head, start, rules.max_length, fold)
+            found[head] = _resolve(head, start, rules.max_length, plain, fold)
         normal.append(found[head])
     return normal
 
@@ -189,8 +227,22 @@ def host_of(url: str) -> str:
     """Host of a normalised URL, with the port where it is not the scheme's own.
 
     It is the authority that robots.txt (RFC 9309 §2.3) and politeness apply to, hence the port.
+    Of a `file:` URL it is `localhost`.
     """
-    return url.split("/", 3)[2]
+    return url.split("/", 3)[2] or LOCALHOST
+
+
+def host_column(url: Column) -> Column:
+    """`host_of`, as an expression that the engine runs."""
+    from pyspark.sql import functions as F
+
+    host = F.split_part(url, F.lit("/"), F.lit(3))
+    return F.when(host == "", LOCALHOST).otherwise(host)
+
+
+def origin_of(url: str) -> str:
+    """Scheme and authority of a normalised URL: `https://example.org:8080`, `file://`."""
+    return url[: url.index("/", url.index("://") + len("://"))]
 
 
 def domain_of(url: str) -> str:
@@ -210,7 +262,7 @@ def surt(url: str) -> str:
     dropped: http and https share a key, so break ties by URL.
     """
     _, _, host, rest = url.split("/", 3)
-    name, port = _split_port(host)
+    name, port = _split_port(host or LOCALHOST)
     if not _is_address(name):
         name = ",".join(reversed(name.split(".")))
     return f"{name}{port})/{rest}"
@@ -221,14 +273,17 @@ def _base(base: str, rules: UrlRules) -> _Base | None:
     if url is None:
         return None
     path = url.partition("?")[0]
-    origin = path[: path.index("/", len("https://"))]
-    return _Base(url, origin, path[: path.rindex("/") + 1])
+    return _Base(url, origin_of(url), path[: path.rindex("/") + 1])
 
 
 def _resolve(
-    href: str, base: _Base | None, max_length: int, fold: Callable[[str], str | None]
+    href: str,
+    base: _Base | None,
+    max_length: int,
+    plain: re.Pattern[str],
+    fold: Callable[[str], str | None],
 ) -> str | None:
-    if _PLAIN.fullmatch(href):
+    if plain.fullmatch(href):
         if ":" in href:
             url = href
         elif base is None:
@@ -249,26 +304,37 @@ def _resolve(
 
 
 @lru_cache(maxsize=8)
-def _folder(rules: UrlRules) -> Callable[[str], str | None]:
-    """`_fold` that remembers: a host's pages share most of their links."""
-    return lru_cache(maxsize=1 << 15)(partial(_fold, rules=rules))
+def _form(rules: UrlRules, files: bool) -> tuple[re.Pattern[str], Callable[[str], str | None]]:
+    """What is plain by these rules, and a `_fold` that remembers: a host's pages share links."""
+    schemes = frozenset(rules.schemes) - (frozenset() if files else {"file"})
+    plain = _PLAIN if schemes.issuperset(WEB) else _PLAIN_PATH
+    fold = partial(_fold, rules=rules, schemes=schemes, plain=plain)
+    return plain, lru_cache(maxsize=1 << 15)(fold)
 
 
-def _fold(url: str, rules: UrlRules) -> str | None:
-    if _PLAIN.fullmatch(url):
+def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[str]) -> str | None:
+    if plain.fullmatch(url):
         return url
     parts = _PARTS.fullmatch(url)
     if parts is None:
         return None
-    scheme, host, port, path, query = parts.groups("")
-    folded = f"{scheme}{host}{port}{_fold_path(path)}"
-    if query and (query := _fold_query(query, rules)):
-        folded += "?" + query
+    file, scheme, host, port, path, query = parts.groups("")
+    scheme = scheme or file
+    if scheme not in schemes:
+        return None
+    if scheme in WEB:
+        path, query = _drop_sessions(_fold_escapes(path)), _fold_query(query, rules)
+    elif scheme == "ftp":
+        path, query = _FTP_TYPE.sub("", _fold_escapes(path)), ""
+    elif scheme == "file":
+        path, query = _DRIVE.sub(r"\1%3A", _fold_escapes(path)), ""
+    else:
+        host, path, query = host.lower(), _fold_escapes(path) or "/", _fold_escapes(query)
+    folded = f"{scheme}://{host}{port}{path}" + ("?" + query if query else "")
     return folded if len(folded) <= rules.max_length else None
 
 
-def _fold_path(path: str) -> str:
-    path = _fold_escapes(path)
+def _drop_sessions(path: str) -> str:
     if ";" in path:
         path = _JSESSIONID.sub("", path)
     if "(" in path:
