@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from importlib.metadata import EntryPoint, EntryPoints
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,39 @@ def test_each_url_has_its_first_reason() -> None:
     assert reasons(config, urls, depth=5) == [None, "scope", "extension", "deny"]
     assert reasons(config, urls, depth=6) == ["depth"] * 4
     assert reasons(config, []) == []
+
+
+def test_redirects_in_a_row_end() -> None:
+    made = Filters.from_config(FilterConfig(max_redirects=2, max_depth=5), ["e.org"], plugins={})
+    assert made.reject("https://e.org/", 5, hops=2) is None
+    assert made.reject("https://e.org/", 5, hops=3) == "redirects"
+    assert made.reject("https://e.org/", 6, hops=3) == "depth"
+    assert made.reject_all(["https://e.org/", "https://f.org/"], 1, hops=3) == ["redirects"] * 2
+
+
+def test_traps_are_judged_before_patterns_and_after_the_scope() -> None:
+    config = FilterConfig(deny=("calendar",))
+    made = Filters.from_config(config, ["e.org"], plugins={}, year=2026)
+    urls = [f"https://{host}.org/calendar/{year}/1/" for host in "ef" for year in (2027, 2099)]
+    assert made.reject_all(urls, 1) == ["deny", "calendar", "scope", "scope"]
+
+
+def test_calendars_are_judged_from_the_year_it_is() -> None:
+    made = Filters.from_config(FilterConfig(), ["e.org"], plugins={})
+    this = datetime.now(UTC).year
+    urls = [f"https://e.org/{year}/01/" for year in (this, this + 10)]
+    assert made.reject_all(urls, 1) == [None, "calendar"]
+
+
+def test_what_was_said_of_a_url_is_remembered_within_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(filters, "REMEMBERED_URLS", 10)
+    made = Filters.from_config(FilterConfig(), ["e.org"], plugins={})
+    urls = [f"https://{host}.org/{n}" for n in range(100) for host in "ef"]
+    for _ in "first", "second":
+        assert made.reject_all(urls, 1) == [None, "scope"] * 100
+    assert made._reason.cache_info().currsize == 10
 
 
 def test_any_scope_and_no_extensions_let_all_pass() -> None:

@@ -38,7 +38,7 @@ FOUNDATIONS = [
     "errors",
     "workspace",
 ]
-EXTENSION_POINTS = ["filters", "scoring"]
+EXTENSION_POINTS = ["filters", "traps", "scoring"]
 DOORS = ["__init__", "api", "rounds", "overview", "cli"]
 FAKEWEB = ["fakeweb"]
 

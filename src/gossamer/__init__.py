@@ -8,7 +8,7 @@ holds them to it):
     formats           tables outcomes layers states linkgraph warc seeds export index/schema
                       what goes in, lies in the crawl folder and comes out, and how to read it
     foundations       engine pool store backends urls config monitor errors workspace
-    extension points  filters scoring
+    extension points  filters traps scoring
 
 `fakeweb/` is a deterministic web on loopback that the demo, the tests and the benchmarks
 crawl. `cli/` and `api.py` are the two doors: commands, and `from gossamer import Crawl`.

@@ -109,6 +109,21 @@ class FilterConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True
     )
     max_depth: Annotated[int, Meta(ge=0, description="links from the nearest seed")] = 20
     max_redirects: Annotated[int, Meta(ge=0, description="redirects in a row")] = 10
+    max_path_segments: Annotated[Count, Meta(description="parts of a path, between slashes")] = 25
+    max_repeats: Annotated[
+        Count,
+        Meta(
+            description="times that a part of a path may stand in it; numbers below 1000 may more"
+        ),
+    ] = 3
+    max_parameters: Annotated[int, Meta(ge=0, description="parameters of a query")] = 20
+    calendar_from_year: Annotated[
+        int, Meta(ge=0, le=3000, description="URLs with an earlier date in them are not crawled")
+    ] = 1700
+    calendar_years_ahead: Annotated[
+        int,
+        Meta(ge=0, description="nor those with a date that is more years ahead of the present one"),
+    ] = 5
 
 
 class GenerateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

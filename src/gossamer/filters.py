@@ -9,11 +9,13 @@ arguments that returns a `UrlFilter`. It is made once in each task, and asked la
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from gossamer.errors import ConfigError, GossamerError, UsageError
+from gossamer.traps import Traps
 from gossamer.urls import domain_of, host_of
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "gossamer.filters"
 MAX_REMEMBERED_HOSTS = 100_000
+REMEMBERED_URLS = 1 << 15
 
 
 @runtime_checkable
@@ -91,11 +94,25 @@ class Deny:
 
 
 class Filters:
-    """All filters of a crawl, in the order in which they are asked, cheapest first."""
+    """All filters of a crawl, in the order in which they are asked, cheapest first.
 
-    def __init__(self, filters: Sequence[UrlFilter], *, max_depth: int) -> None:
+    What the built-in ones say of a URL is remembered, as a host's pages share most of their
+    links; plugins are asked each time.
+    """
+
+    def __init__(
+        self,
+        filters: Sequence[UrlFilter],
+        plugins: Sequence[UrlFilter],
+        *,
+        max_depth: int,
+        max_redirects: int,
+    ) -> None:
         self._filters = filters
+        self._plugins = plugins
         self._max_depth = max_depth
+        self._max_redirects = max_redirects
+        self._reason = lru_cache(maxsize=REMEMBERED_URLS)(self._ask)
 
     @classmethod
     def from_config(
@@ -103,40 +120,58 @@ class Filters:
         config: FilterConfig,
         seed_hosts: Iterable[str],
         plugins: Mapping[str, UrlFilter] | None = None,
+        year: int | None = None,
     ) -> Self:
         """Raises ConfigError for a pattern or plugin that cannot be used.
 
         `seed_hosts` are hosts as in pages; where the scope is "any" they do not matter.
-        `plugins` by name; None stands for those that are installed.
+        `plugins` by name; None stands for those that are installed. `year` is the present one,
+        from which calendars are judged; None stands for the clock's.
         """
         filters: list[UrlFilter] = []
         if config.scope != "any":
             filters.append(Scope(seed_hosts, whole_domains=config.scope == "domain"))
         if config.skip_extensions:
             filters.append(Extension(config.skip_extensions))
+        filters.append(Traps(config, datetime.now(UTC).year if year is None else year))
         if config.allow:
             filters.append(Allow(config.allow))
         if config.deny:
             filters.append(Deny(config.deny))
-        for name, plugin in (installed() if plugins is None else plugins).items():
-            filters.append(_Guarded(name, plugin))
-        return cls(filters, max_depth=config.max_depth)
+        found = installed() if plugins is None else plugins
+        return cls(
+            filters,
+            [_Guarded(name, plugin) for name, plugin in found.items()],
+            max_depth=config.max_depth,
+            max_redirects=config.max_redirects,
+        )
 
-    def reject(self, url: str, depth: int) -> str | None:
-        return self.reject_all((url,), depth)[0]
+    def reject(self, url: str, depth: int, hops: int = 0) -> str | None:
+        return self.reject_all((url,), depth, hops)[0]
 
-    def reject_all(self, urls: Sequence[str], depth: int) -> list[str | None]:
-        """For each normalised URL, `depth` links from the nearest seed: a reason, or None."""
+    def reject_all(self, urls: Sequence[str], depth: int, hops: int = 0) -> list[str | None]:
+        """For each normalised URL a reason, or None.
+
+        They are `depth` links from the nearest seed, and `hops` redirects in a row led there.
+        """
         if depth > self._max_depth:
             return ["depth"] * len(urls)
-        reasons: list[str | None] = [None] * len(urls)
-        for each in self._filters:
-            reject = each.reject
+        if hops > self._max_redirects:
+            return ["redirects"] * len(urls)
+        reasons = list(map(self._reason, urls))
+        for plugin in self._plugins:
+            reject = plugin.reject
             reasons = [
                 reject(url) if reason is None else reason
                 for url, reason in zip(urls, reasons, strict=True)
             ]
         return reasons
+
+    def _ask(self, url: str) -> str | None:
+        for each in self._filters:
+            if (reason := each.reject(url)) is not None:
+                return reason
+        return None
 
 
 def check(config: FilterConfig) -> None:

@@ -1,0 +1,143 @@
+"""URLs that lead into a space without end: the filter against crawler traps.
+
+Facts
+  * No algorithm tells a trap from a large site (Olston and Najork, Web Crawling, 2010, §6.2). What
+    crawlers do is to refuse shapes that few pages have, and to bound what any host may take. This
+    module is the first; `update` and `generate` do the second, as IRLbot does with the budgets of
+    domains (Lee et al., WWW 2008, §5), which also hold traps whose URLs look like any other.
+  * A page that is refused is lost in silence, a trap costs some thousand requests. So the defaults
+    let pass what real sites have, and every refusal is counted by its reason.
+  * Most calendars and loops lead outwards step by step. Where the first step across a border is
+    refused, what lies behind is never met.
+
+What is refused, and what others do:
+
+    path_segments  more folders than `max_path_segments`. Heritrix refuses more than 20
+                   (TooManyPathSegmentsDecideRule).
+    repeated       a segment that stands more than `max_repeats` times in the path, side by side or
+                   not: a relative link on a page that answers to any path. A sequence that repeats
+                   repeats its segments, so this covers sequences. Heritrix refuses three in a row
+                   (PathologicalPathDecideRule), Nutch three with one segment between each
+                   (regex-urlfilter.txt); but github.com/numpy/numpy/tree/main/numpy is a page.
+                   Numbers below 1000 may repeat: /ukpga/2004/1/schedule/1/part/1/paragraph/1/1.
+    parameters     more query parameters than `max_parameters`: filters of a shop that add up.
+    calendar       a date outside of `calendar_from_year` and `calendar_years_ahead`.
+
+What counts as a date has to leave numbers in peace that are names, pages of a thread (/1848/3/)
+or telephones. Any URL: year, month and day with two digits each (/2050/03/09, 2050-03-09), or the
+month alone as a folder of its own with a zero (/2050/03/). After a word that announces a date
+(calendar, events, month …), with no digit between: also 2050-3, 2050/3/9 and 20500309. And two
+parameters for the year and the month. Years have four digits and begin with 1 or 2; they stand
+at the start of a segment or of a parameter's value.
+
+Cost: 1 µs for a short URL, 3 µs for one with a long path and a date in it; `filters.py` remembers
+what was said. There are no back-references over the path, for which StormCrawler calls Nutch's
+pattern "very time-consuming".
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from gossamer.config import FilterConfig
+
+BEFORE_PATH = 3
+"""Parts of a URL between slashes that are not of its path: scheme, nothing, host."""
+YEARS = range(1000, 3000)
+"""Other numbers of four digits are taken for no year."""
+LOOKBACK = 64
+"""Characters before a year in which a word may announce it: a bound on what hostile URLs cost."""
+
+_SMALL_NUMBER = re.compile(r"[0-9]{1,3}")
+_MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12][0-9]|3[01])"
+_LOOSE_MONTH, _LOOSE_DAY = r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12][0-9]|3[01])"
+
+# What follows the year.
+_STRICT = re.compile(rf"([/-]){_MONTH}\1{_DAY}(?![0-9])|/0[1-9](?![^/?])")
+_LOOSE = re.compile(
+    rf"(?:[/-]{_LOOSE_MONTH}(?:[/-]{_LOOSE_DAY})?|{_MONTH}{_DAY})(?![0-9A-Za-z])",
+)
+# What precedes it, up to the end.
+_ANNOUNCED = re.compile(
+    r"(?:(?<![a-z])(?:calend[a-z]*|kalend[a-z]*|agenda|diary|events|termine"
+    r"|months?|monat|mois|weeks?|days?|dates?)|date)(?=[/?.=_])[^0-9]*$",
+    re.IGNORECASE,
+)
+_YEAR_PARAMETER = re.compile(r"[?&](?:[^=&]*(?:year|jahr)|yr?)=$", re.IGNORECASE)
+_MONTH_PARAMETER = re.compile(  # some count from 0
+    r"[?&](?:[^=&]*(?:month|monat)|mon?|mm?)=(?:0?[0-9]|1[0-2])(?![^&])", re.IGNORECASE
+)
+
+
+class Traps:
+    """Reasons `path_segments`, `repeated`, `parameters` and `calendar`: see the module.
+
+    `year` is the present one.
+    """
+
+    def __init__(self, config: FilterConfig, year: int) -> None:
+        self._max_segments = config.max_path_segments
+        self._max_repeats = config.max_repeats
+        self._max_parameters = config.max_parameters
+        window = range(config.calendar_from_year, year + config.calendar_years_ahead + 1)
+        outside = [str(each) for each in YEARS if each not in window]
+        self._outside = re.compile(f"[/=]{one_of(outside)}")
+
+    def reject(self, url: str) -> str | None:
+        path, _, query = url.partition("?")
+        parts = path.split("/")
+        if len(parts) > BEFORE_PATH + self._max_repeats:
+            # A slash at the end is no segment more.
+            if len(parts) - (not parts[-1]) > BEFORE_PATH + self._max_segments:
+                return "path_segments"
+            # Counting is for the few in which enough parts are alike.
+            if len(parts) - len(set(parts)) >= self._max_repeats and self._repeats(parts):
+                return "repeated"
+        if query and query.count("&") >= self._max_parameters:
+            return "parameters"
+        found = self._outside.search(url)
+        while found:
+            if is_date(url, found.end()):
+                return "calendar"
+            found = self._outside.search(url, found.end())
+        return None
+
+    def _repeats(self, parts: Sequence[str]) -> bool:
+        segments = parts[BEFORE_PATH:] if parts[-1] else parts[BEFORE_PATH:-1]
+        return any(
+            count > self._max_repeats and not _SMALL_NUMBER.fullmatch(segment)
+            for segment, count in Counter(segments).items()
+        )
+
+
+def is_date(url: str, after: int) -> bool:
+    """Whether the four digits before this place of a URL are the year of a date."""
+    if _STRICT.match(url, after):
+        return True
+    year = after - 4
+    start = max(0, year - LOOKBACK)
+    if _LOOSE.match(url, after):
+        return _ANNOUNCED.search(url, start, year) is not None
+    return (
+        url[after : after + 1] in {"", "&"}
+        and _YEAR_PARAMETER.search(url, start, year) is not None
+        and _MONTH_PARAMETER.search(url) is not None
+    )
+
+
+def one_of(numbers: Collection[str]) -> str:
+    """A pattern for these digit strings of one length: their trie, with equal branches joined."""
+    if not numbers:
+        return "(?!)"
+    if "" in numbers:
+        return ""
+    digits: dict[str, str] = {}
+    for digit in sorted({number[0] for number in numbers}):
+        below = one_of({number[1:] for number in numbers if number[0] == digit})
+        digits[below] = digits.get(below, "") + digit
+    return "(?:" + "|".join(f"[{first}]{below}" for below, first in digits.items()) + ")"
