@@ -7,11 +7,13 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Iterator, Sequence
 
 RESET = b"reset"
@@ -20,6 +22,9 @@ SILENCE = b"silence"
 """In place of an answer: say nothing until the client goes away."""
 NOTHING = b""
 """In place of an answer: close the connection."""
+
+Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+"""In place of an answer: has the connection to itself, which is closed when it returns."""
 
 LINGER_NOT = struct.pack("ii", 1, 0)
 TLS_HANDSHAKE = b"\x16"
@@ -37,8 +42,13 @@ class Loopback:
     """`answers` by path, or by host and path; other paths are 404. Several are given in turn."""
 
     port: int = 0
-    answers: dict[str, bytes | list[bytes]] = field(default_factory=dict)
+    answers: dict[str, bytes | list[bytes] | Script] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
+    opened: int = 0
+    """Connections."""
+    all_closed: threading.Event = field(default_factory=threading.Event)
+    """No connection is open. Set when the last one of some was closed."""
+    _open: int = 0
 
     @property
     def address(self) -> str:
@@ -48,13 +58,16 @@ class Loopback:
     def paths(self) -> list[str]:
         return [request.path for request in self.asked]
 
-    def answer(self, host: str, path: str) -> bytes:
+    def answer(self, host: str, path: str) -> bytes | Script:
         told = self.answers.get(host + path, self.answers.get(path, page(status="404 Not Found")))
-        if isinstance(told, bytes):
-            return told
-        return told.pop(0) if len(told) > 1 else told[0]
+        if isinstance(told, list):
+            return told.pop(0) if len(told) > 1 else told[0]
+        return told
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.opened += 1
+        self._open += 1
+        self.all_closed.clear()
         try:
             while head := await _head(reader):
                 begun_s = time.monotonic()
@@ -69,11 +82,13 @@ class Loopback:
                     await reader.read()
                     return
                 if answer == RESET:
-                    connection = writer.get_extra_info("socket")
-                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
+                    reset(writer)
                     return
                 # Before it is sent: who has the answer shall find that it was asked for.
                 self.asked.append(Asked(begun_s, headers["host"], path, headers))
+                if not isinstance(answer, bytes):
+                    await answer(reader, writer)
+                    return
                 writer.write(answer)
                 await writer.drain()
                 if b"connection: close" in answer.lower() or not answer.startswith(b"HTTP/1.1"):
@@ -82,6 +97,15 @@ class Loopback:
             return
         finally:
             writer.close()
+            self._open -= 1
+            if not self._open:
+                self.all_closed.set()
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Let the connection end with a TCP reset, as soon as it is closed."""
+    connection = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
 
 
 async def _head(reader: asyncio.StreamReader) -> bytes:
@@ -111,13 +135,13 @@ def page(
 
 
 @contextmanager
-def loopback() -> Iterator[Loopback]:
+def loopback(tls: ssl.SSLContext | None = None) -> Iterator[Loopback]:
     server = Loopback()
     started, stop = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 
     async def main() -> None:
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=tls)
         server.port = listening.sockets[0].getsockname()[1]
         started.set()
         await stop.wait()

@@ -11,33 +11,12 @@ import brotli
 import pytest
 
 from gossamer import __version__
-from gossamer.config import FetchConfig
+from fetching import LIMIT, config, fetch, fetch_url, http_fetcher
 from gossamer.fetch.exchange import Answer, Request
-from gossamer.fetch.http import HttpFetcher, retry_after_s
-from gossamer.urls import UrlRules
+from gossamer.fetch.http import retry_after_s
 from loopback import NOTHING, RESET, SILENCE, Loopback, page
 
-LIMIT = 10_000
 TEXT = b"<p>" + b"word " * 1_000
-
-
-def config(server: Loopback, **settings: object) -> FetchConfig:
-    return FetchConfig(
-        **{
-            "allow_networks": ("127.0.0.0/8",),
-            "resolve": {"*.test": server.address},
-            "contact": "mailto:me@a.test",
-            **settings,
-        }  # type: ignore[arg-type]
-    )
-
-
-def fetch(settings: FetchConfig, *requests: Request) -> list[Answer]:
-    async def run() -> list[Answer]:
-        async with HttpFetcher(settings, UrlRules()) as fetcher:
-            return [await fetcher.fetch(request) for request in requests]
-
-    return asyncio.run(run())
 
 
 def fetch_one(server: Loopback, answer: bytes, limit: int = LIMIT, **settings: object) -> Answer:
@@ -63,7 +42,7 @@ def test_what_we_say_of_ourselves(server: Loopback) -> None:
     sent = server.asked[0].headers
     assert sent["host"] == "a.test"
     assert sent["user-agent"] == f"gossamer/{__version__} (+mailto:me@a.test)"
-    assert sent["accept-encoding"] == "gzip, deflate, br"
+    assert sent["accept-encoding"] == "gzip, deflate, br, zstd"
     assert {name.lower(): value for name, value in answer.request_headers} == sent
     assert answer.target == "/page"
 
@@ -91,9 +70,12 @@ def test_a_connection_is_used_again_after_any_small_answer(server: Loopback) -> 
         ("429 Too Many Requests", "busy"),
         ("503 Service Unavailable", "busy"),
         ("500 Internal Server Error", "server_error"),
-        ("302 Found", "broken"),  # without Location
+        ("302 Found", "bad_redirect"),  # without Location
         ("304 Not Modified", "broken"),  # without validators
-        ("999 Go Away", "broken"),
+        ("600 Odd", "server_error"),
+        ("999 Go Away", "server_error"),
+        ("101 Switching Protocols", "broken"),
+        ("000 Zero", "server_error"),
     ],
 )
 def test_outcomes_by_status(server: Loopback, status: str, outcome: str) -> None:

@@ -1,26 +1,36 @@
 """Content codings (RFC 9110 §8.4), decoded without trust.
 
-Facts: deflate expands at most 1,032-fold, brotli without bound, and codings may be stacked; so
-no decoder is ever asked for more than the limit. Servers name codings that do not exist
+Facts: deflate expands at most 1,032-fold, brotli and zstd without bound, and codings may be
+stacked; so no decoder is ever asked for more than the limit. There is no bound on the ratio
+beside it: input and output are bounded, and with them time and memory, whatever lies between;
+a ratio would only refuse the page of a million blanks. Servers name codings that do not exist
 ("utf-8", "none"): like browsers we leave such a body as it is. Streams without their end are
-common, and taken; "deflate" is often sent without its zlib frame.
+common, and taken as far as they go; "deflate" is often sent without its zlib frame.
 """
 
 from __future__ import annotations
 
+import sys
 import zlib
 from typing import TYPE_CHECKING, Protocol
 
 import brotli
 from isal import isal_zlib
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-ACCEPT_ENCODING = "gzip, deflate, br"
+ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 MAX_CODINGS = 2
 MAX_MEMBERS = 64
-"""Of a gzip body. Each costs a copy of what follows it."""
+"""Members of a gzip body, frames of a zstd body. Each costs a copy of what follows it."""
+_ZSTD_OPTIONS: Mapping[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
+"""8 MiB, the window that a decoder must have and an encoder may not exceed (RFC 9659 §3)."""
 IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # their stub is wrong
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 
@@ -29,9 +39,12 @@ class Undecodable(ValueError):
     """The body is not what its Content-Encoding says."""
 
 
-class _Inflater(Protocol):
-    eof: bool
-    unused_data: bytes
+class _Decoder(Protocol):
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
@@ -51,7 +64,7 @@ def decode(body: bytes, content_encoding: str, limit: int) -> tuple[bytes, bool,
     for decoder in decoders:
         try:
             body = decoder(body, limit + 1)
-        except (zlib.error, IsalError, brotli.error) as error:
+        except (zlib.error, IsalError, brotli.error, zstd.ZstdError) as error:
             raise Undecodable(f"{content_encoding}: {error}") from None
         cut = cut or len(body) > limit
         body = body[:limit]
@@ -59,19 +72,33 @@ def decode(body: bytes, content_encoding: str, limit: int) -> tuple[bytes, bool,
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
-    """All members (RFC 1952 §2.2), up to `limit` bytes; what follows that is no member is left."""
+    """All members (RFC 1952 §2.2)."""
+    return _members(lambda: isal_zlib.decompressobj(_GZIP_OR_ZLIB), IsalError, data, limit)
+
+
+def _unzstd(data: bytes, limit: int) -> bytes:
+    """All frames (RFC 8878 §3), skippable ones too."""
+    return _members(
+        lambda: zstd.ZstdDecompressor(options=_ZSTD_OPTIONS), zstd.ZstdError, data, limit
+    )
+
+
+def _members(
+    decoder: Callable[[], _Decoder], error: type[Exception], data: bytes, limit: int
+) -> bytes:
+    """One stream after the other, up to `limit` bytes; what follows that is none is left."""
     parts: list[bytes] = []
     while data and limit > 0 and len(parts) < MAX_MEMBERS:
-        inflater: _Inflater = isal_zlib.decompressobj(_GZIP_OR_ZLIB)
+        member = decoder()
         try:
-            part = inflater.decompress(data, limit)
-        except IsalError:
+            part = member.decompress(data, limit)
+        except error:
             if parts:
                 break
             raise
         parts.append(part)
         limit -= len(part)
-        data = inflater.unused_data if inflater.eof else b""
+        data = member.unused_data if member.eof else b""
     return b"".join(parts)
 
 
@@ -92,4 +119,5 @@ _DECODERS: Mapping[str, Callable[[bytes, int], bytes]] = {
     "x-gzip": _gunzip,
     "deflate": _inflate,
     "br": _unbrotli,
+    "zstd": _unzstd,
 }

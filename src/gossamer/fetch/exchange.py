@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,3 +56,14 @@ class Fetcher(Protocol):
 
     async def fetch(self, request: Request) -> Answer:
         """Never raises, but for cancellation."""
+
+
+@overload
+def text(value: str) -> str: ...
+@overload
+def text(value: None) -> None: ...
+def text(value: str | None) -> str | None:
+    """Text that can be stored. aiohttp gives bytes that are not UTF-8 as lone surrogates."""
+    if value is None or value.isascii():
+        return value
+    return value.encode("utf-8", "replace").decode()

@@ -1,0 +1,194 @@
+"""aiohttp's connections, bounded where aiohttp has no bound.
+
+Facts about aiohttp 3.14, each with a test:
+  * Nothing bounds the time until the head, nor interim answers (1xx): a server may send them for
+    ever. Header lines are bounded in length and number, the head as a whole is not.
+  * An error in a chunked body is told to who waits for the next head, not to who reads the body:
+    that reader waits until its time is over.
+  * Where head and error come in one piece, the head is lost.
+  * Any request that got no answer is sent once more at once, though only one on a connection
+    that was used before may be (RFC 9112 §9.3.1), as its server may have closed it for idleness.
+  * A transport that is closed under TLS goes on to read, until its peer has said goodbye.
+
+There is no setting for the class of connections, so the connector's factory is replaced.
+"""
+
+from __future__ import annotations
+
+import ssl
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+from aiohttp.client_proto import ResponseHandler
+from aiohttp.http_exceptions import BadHttpMessage
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from aiohttp.connector import Connection as Lease
+    from aiohttp.http import RawResponseMessage
+    from aiohttp.streams import StreamReader
+
+MAX_HEAD_BYTES = 256 << 10
+"""Of all heads of an answer, interim ones included. Chrome's bound."""
+MAX_INTERIM = 16
+"""Heads with a status of 1xx, before that of the answer."""
+SWITCHING_PROTOCOLS = 101
+FINAL = 200
+BLANK_LINE = b"\r\n\r\n"
+
+established: ContextVar[int] = ContextVar("established")
+"""Connections of TCP that a request has got so far: what fails after that is TLS."""
+
+
+class NoAnswer(aiohttp.ClientError):
+    """The connection ended before the head did; the cause tells how."""
+
+
+class HeadTimeout(aiohttp.SocketTimeoutError):
+    """The head did not come in time."""
+
+
+class Connection(ResponseHandler):
+    """A connection whose heads are bounded in time, size and number.
+
+    Invariant: of each request, one head at most is ever queued, the final one.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, head_timeout_s: float) -> None:
+        super().__init__(loop)
+        established.set(established.get(0) + 1)
+        self.address: str | None = None
+        self._head_timeout_s = head_timeout_s
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._requests = 0
+        self._head_left = 0
+        """Bytes that the head may still have; 0 where none is awaited."""
+        self._interim_left = 0
+
+    @property
+    def was_idle(self) -> bool:
+        """It was used before, and nothing has come since it was asked again."""
+        return self._requests > 1 and self._head_left == MAX_HEAD_BYTES
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        peer = transport.get_extra_info("peername")
+        self.address = peer[0] if peer else None
+
+    def set_response_params(self, **params: Any) -> None:
+        """Called before each request."""
+        self._requests += 1
+        self._head_left = MAX_HEAD_BYTES
+        self._interim_left = MAX_INTERIM
+        self._head_timer = self._loop.call_later(self._head_timeout_s, self._too_late)
+        super().set_response_params(**params)
+
+    def data_received(self, data: bytes) -> None:
+        # Head by head, so that what is wrong behind a head cannot take it along.
+        while data and self._head_left:
+            end = data.find(BLANK_LINE) + len(BLANK_LINE)
+            head, data = (data[:end], data[end:]) if end >= len(BLANK_LINE) else (data, b"")
+            self._head_left -= min(len(head), self._head_left)
+            if not self._head_left:
+                self.set_exception(BadHttpMessage(f"head of more than {MAX_HEAD_BYTES} bytes"))
+                return
+            super().data_received(head)
+        if data and self._exception is None:
+            super().data_received(data)
+
+    def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
+        """A head has come."""
+        message, _ = data
+        if not self._head_left:
+            self.set_exception(BadHttpMessage("an answer that was not asked for"))
+        elif SWITCHING_PROTOCOLS < message.code < FINAL or message.code == 100:  # noqa: PLR2004
+            self._interim_left -= 1
+            if not self._interim_left:
+                self.set_exception(BadHttpMessage(f"{MAX_INTERIM} interim answers, and no other"))
+        else:
+            self._head_left = 0
+            self._stop_timer()
+            super().feed_data(data, size)
+
+    def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
+        self._stop_timer()
+        self._head_left = 0
+        payload, transport = self._payload, self.transport
+        super().set_exception(exc, *cause)
+        if payload is not None:
+            # After its reader had the turn that it was given by the bytes before the error.
+            self._loop.call_soon(_break_off, payload, exc)
+        if transport is not None:
+            transport.abort()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def close(self) -> None:
+        self.abort()
+
+    def abort(self) -> None:
+        self._stop_timer()
+        super().abort()
+
+    def _too_late(self) -> None:
+        self.set_exception(HeadTimeout(f"no answer within {self._head_timeout_s:g} s"))
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+
+class Connector(aiohttp.TCPConnector):
+    """Makes such connections."""
+
+    def __init__(self, head_timeout_s: float, **settings: Any) -> None:
+        super().__init__(
+            limit=0,  # the frontier has one request out per host, the task so many in all
+            use_dns_cache=False,  # the resolver caches
+            **settings,
+        )
+        self._factory = partial(Connection, self._loop, head_timeout_s)  # type: ignore[assignment]
+
+
+class Response(aiohttp.ClientResponse):
+    """Knows who sent it, even when the connection is gone."""
+
+    address: str | None = None
+
+    async def start(self, connection: Lease) -> aiohttp.ClientResponse:
+        protocol = connection.protocol
+        assert isinstance(protocol, Connection)  # noqa: S101  # the connector makes no others
+        self.address = protocol.address
+        try:
+            return await super().start(connection)
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+            if protocol.was_idle:
+                raise  # aiohttp asks once more
+            raise NoAnswer from error
+
+
+def tls_context(*, verify: bool) -> ssl.SSLContext:
+    """Verifies as browsers do, with the system's authorities, or those of $SSL_CERT_FILE.
+
+    Without verification, protocols and ciphers as old as OpenSSL still speaks are taken too.
+    """
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    if not verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+        context.set_ciphers("ALL:@SECLEVEL=0")
+        context.options |= getattr(ssl, "OP_LEGACY_SERVER_CONNECT", 0x4)  # RFC 5746, named in 3.12
+    return context
+
+
+def _break_off(payload: StreamReader, error: BaseException) -> None:
+    if not payload.is_eof() and payload.exception() is None:
+        payload.set_exception(aiohttp.ClientPayloadError(str(error)))

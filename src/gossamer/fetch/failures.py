@@ -1,0 +1,100 @@
+"""What went wrong, as an outcome and in words for a webmaster."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from gossamer.fetch.exchange import DETAIL_CHARS, text
+from gossamer.fetch.networks import ForbiddenAddress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gossamer.config import FetchConfig
+
+
+def outcome_of(error: Exception, config: FetchConfig, *, in_handshake: bool) -> tuple[str, str]:
+    """Outcome and detail.
+
+    `in_handshake`: TCP had connected, so that an error of connecting is one of TLS. A server that
+    resets the handshake is `tls` and not `unreachable`: it is there, but will not speak.
+    """
+    causes = list(_causes(error))
+    reason = _os_reason(causes[-1])
+    outcome, detail = (
+        _by_cause(causes)
+        or _connecting(error, reason, config.connect_timeout_s, in_handshake)
+        or _answering(error, causes, reason)
+    )
+    return outcome, text(detail[:DETAIL_CHARS])
+
+
+def _by_cause(causes: Sequence[BaseException]) -> tuple[str, str] | None:
+    """What tells itself, wherever it happened: TLS can fail after the handshake too."""
+    for cause in causes:
+        if isinstance(cause, ForbiddenAddress):
+            return "forbidden_address", str(cause.strerror)
+        if isinstance(cause, aiohttp.ClientConnectorError):
+            continue  # some derive from SSLError, but what they come from tells more
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return "tls", f"certificate: {cause.verify_message}"
+        if isinstance(cause, ssl.SSLError):
+            # OpenSSL's own words, such as WRONG_VERSION_NUMBER.
+            return "tls", f"TLS: {(cause.reason or str(cause)).lower().replace('_', ' ')}"
+    return None
+
+
+def _connecting(
+    error: Exception, reason: str, timeout_s: float, in_handshake: bool
+) -> tuple[str, str] | None:
+    outcome, aim = ("tls", "TLS handshake") if in_handshake else ("unreachable", "connection")
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return outcome, f"no {aim} within {timeout_s:g} s"
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "unreachable", f"no address: {reason}"
+    if isinstance(error, aiohttp.ClientProxyConnectionError):
+        return "unreachable", f"no connection to the proxy: {reason}"
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return "unreachable", f"the proxy said {error.status} {error.message}"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return outcome, f"no {aim}: {reason}"
+    return None
+
+
+def _answering(error: Exception, causes: Sequence[BaseException], reason: str) -> tuple[str, str]:
+    if isinstance(error, TimeoutError):
+        return "timeout", str(error)
+    if isinstance(error, aiohttp.ClientResponseError):
+        return "broken", f"not HTTP: {_first_line(error.message)}"
+    for cause in causes:
+        if isinstance(cause, aiohttp.ServerDisconnectedError):
+            # In place of a text it has the head, as far as it came.
+            began = not isinstance(cause.message, str)
+            return "broken", f"closed {'within the head' if began else 'without an answer'}"
+        if isinstance(cause, OSError):
+            return "unreachable", reason
+    return "broken", f"{type(error).__name__}: {error}"
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error, and what it came from."""
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _os_reason(error: BaseException) -> str:
+    number = getattr(error, "errno", None)
+    if isinstance(number, int) and number > 0:
+        return os.strerror(number).lower()
+    return str(getattr(error, "strerror", None) or error) or type(error).__name__
+
+
+def _first_line(message: str) -> str:
+    """The words of llhttp; aiohttp appends the bytes, and an arrow that points into them."""
+    lines = [line.strip(" :") for line in message.partition("\n\n")[0].splitlines()]
+    return ": ".join(line for line in lines if line)
