@@ -1,78 +1,77 @@
-"""Names to addresses, and which addresses a crawl may connect to.
+"""Names to addresses: the config's own names, then a cache, then DNS (`dns.py`).
 
-A crawler is a tool that strangers' pages steer: a link, a redirect or a DNS answer may point it
-at the network it stands in (server-side request forgery, CWE-918). So addresses that are not
-global are refused unless the config allows them, at two places:
-
-  * `Resolver` drops them from DNS answers, so that a host with others is still reached;
-  * `Networks.socket`, which makes every socket of the fetcher, refuses what gets that far. No
-    URL gets around it, not even one that names an address, which aiohttp does not resolve.
+Who follows one name: `locate` finds its address long before its host's turn, so that `resolve`,
+which aiohttp calls for each new connection, has it at hand. Both share one cache and one look-up.
 """
 
 from __future__ import annotations
 
-import errno
-import ipaddress
+import asyncio
+import re
 import socket
+import time
+from contextlib import nullcontext
 from fnmatch import fnmatchcase
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import DefaultResolver
 
 from gossamer.errors import ConfigError
+from gossamer.fetch.dns import Dns, Found
+from gossamer.fetch.networks import ForbiddenAddress, Networks, parse_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from gossamer.config import FetchConfig
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+__all__ = ["ForbiddenAddress", "Networks", "Resolver", "matching", "routes"]
 
-NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""RFC 6052: the last 32 bits are an IPv4 address, which a gateway connects to."""
+MIN_TTL_S = 30
+"""Names with a TTL of 0 would be asked for at each connection: a host's next page is due sooner."""
+MAX_TTL_S = 3_600
+"""A server that moves shall be found again within a round, whatever its TTL says."""
+MAX_NAMES = 1 << 16
+"""Kept, some 30 MB at most."""
+LOOKUPS = 64
+"""Under way at once, each of two queries: more would be lost in the DNS server's buffers."""
+PREFETCHES = 48
+"""… of these for `locate`, so that a connection never waits behind twenty thousand of them."""
+
+_PORT = re.compile(r":[0-9]+$")
 
 
-class ForbiddenAddress(OSError):
-    """An address that the config does not allow."""
-
-    def __init__(self, address: str) -> None:
-        super().__init__(errno.EACCES, f"{address} is not in fetch.allow_networks")
-
-
-class Networks:
-    """Which addresses may be connected to: all global ones, and `allowed` (CIDR) ones."""
-
-    def __init__(self, allowed: Iterable[str] = ()) -> None:
-        self._allowed = [_network(text) for text in allowed]
-        self.allows = lru_cache(maxsize=1 << 14)(self._allows)
-
-    def __contains__(self, address: Address) -> bool:
-        """Whether an address is among the allowed ones, global or not."""
-        return any(
-            address in network for network in self._allowed if network.version == address.version
-        )
-
-    def _allows(self, text: str) -> bool:
-        address = parse_address(text)
-        return address is not None and (address in self or _is_global(address))
-
-    def socket(self, info: tuple[Any, ...]) -> socket.socket:
-        """A socket for one result of getaddrinfo. Raises ForbiddenAddress."""
-        family, kind, protocol, _, (address, *_) = info
-        if not self.allows(address):
-            raise ForbiddenAddress(address)
-        return socket.socket(family, kind, protocol)
+class _Known(NamedTuple):
+    found: Found
+    expires_s: float
 
 
 class Resolver(AbstractResolver):
-    """DNS, with the config's own names first. aiohttp takes address and port from here."""
+    """An asynchronous resolver with a cache. Opened by its first use, in a running event loop.
 
-    def __init__(self, config: FetchConfig, networks: Networks) -> None:
+    Invariants
+      * A name is looked up by one task at a time, which no caller's cancellation ends.
+      * At most LOOKUPS are under way, at most MAX_NAMES are kept: who was not asked for longest
+        goes first.
+    Times are seconds of `clock`, which never goes back. Raises ConfigError.
+    """
+
+    def __init__(
+        self,
+        config: FetchConfig,
+        networks: Networks,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._routes = routes(config)
         self._networks = networks
-        self._dns = DefaultResolver()
+        self._clock = clock
+        self._dns = Dns(config.nameservers, clock)
+        self._known: dict[str, _Known] = {}
+        self._pending: dict[str, asyncio.Task[Found]] = {}
+        self._lookups = asyncio.Semaphore(LOOKUPS)
+        self._prefetches = asyncio.Semaphore(PREFETCHES)
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
@@ -80,14 +79,77 @@ class Resolver(AbstractResolver):
         """Raises OSError, and ForbiddenAddress where no address is left that may be used."""
         if (pattern := matching(host, self._routes)) is not None:
             return [_result(host, *self._routes[pattern])]
-        found = await self._dns.resolve(host, port, family)
-        usable = [result for result in found if self._networks.allows(result["host"])]
-        if found and not usable:
-            raise ForbiddenAddress(found[0]["host"])
-        return usable
+        found = await self._find(_name(host))
+        if found.failure is not None:
+            raise socket.gaierror(found.failure.code, f"{host}: {found.failure.text}")
+        usable = [address for address in found.addresses if self._networks.allows(address)]
+        if not usable:
+            raise ForbiddenAddress(found.addresses[0])
+        results = [_result(host, address, port) for address in usable]
+        if family != socket.AF_UNSPEC:
+            results = [result for result in results if result["family"] == family]
+        if not results:
+            raise socket.gaierror(socket.EAI_ADDRFAMILY, f"{host}: no address of this family")
+        return results
+
+    async def locate(self, host: str) -> str | None:
+        """The address at which a host (of `pages`: maybe with a port) will be contacted first.
+
+        None where there is none that may be used. Never raises, but for cancellation.
+        """
+        name = host if host.endswith("]") else _PORT.sub("", host)
+        try:
+            async with nullcontext() if self._at_hand(name) else self._prefetches:
+                first, *_ = await self.resolve(name)
+        except OSError:
+            return None
+        return first["host"] if self._networks.allows(first["host"]) else None
 
     async def close(self) -> None:
+        """Look-ups under way fail at once, for all who wait."""
         await self._dns.close()
+        await asyncio.gather(*self._pending.values())
+
+    def _at_hand(self, host: str) -> bool:
+        """Whether it takes no new look-up to resolve a host."""
+        name = _name(host)
+        return (
+            name in self._pending
+            or self._remembered(name) is not None
+            or matching(host, self._routes) is not None
+        )
+
+    async def _find(self, name: str) -> Found:
+        if (found := self._remembered(name)) is not None:
+            return found
+        if name not in self._pending:
+            self._pending[name] = asyncio.create_task(self._look_up(name))
+        return await asyncio.shield(self._pending[name])
+
+    async def _look_up(self, name: str) -> Found:
+        try:
+            async with self._lookups:
+                found = await self._dns.look_up(name)
+        finally:
+            del self._pending[name]
+        self._remember(name, found)
+        return found
+
+    def _remembered(self, name: str) -> Found | None:
+        """What is known of a name, which now is the last one to be forgotten."""
+        if parse_address(name) is not None:
+            return Found((name.strip("[]"),), inf)
+        known = self._known.pop(name, None)
+        if known is None or known.expires_s <= self._clock():
+            return None
+        self._known[name] = known
+        return known.found
+
+    def _remember(self, name: str, found: Found) -> None:
+        ttl_s = min(max(found.ttl_s, MIN_TTL_S), MAX_TTL_S)
+        self._known[name] = _Known(found, self._clock() + ttl_s)
+        if len(self._known) > MAX_NAMES:
+            del self._known[next(iter(self._known))]
 
 
 def routes(config: FetchConfig) -> dict[str, tuple[str, int]]:
@@ -100,37 +162,6 @@ def matching(host: str, patterns: Iterable[str]) -> str | None:
     return next((pattern for pattern in patterns if fnmatchcase(host, pattern.lower())), None)
 
 
-def parse_address(text: str) -> Address | None:
-    """An address as the network will see it: one inside another (IPv4-mapped, NAT64, 6to4)."""
-    try:
-        address = ipaddress.ip_address(text.strip("[]"))
-    except ValueError:
-        return None
-    if isinstance(address, ipaddress.IPv6Address):
-        if address in NAT64:
-            return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
-        return address.ipv4_mapped or address.sixtofour or address
-    return address
-
-
-def _is_global(address: Address) -> bool:
-    return (
-        address.is_global
-        and not address.is_multicast
-        and not address.is_reserved
-        and not getattr(address, "is_site_local", False)
-    )
-
-
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-    try:
-        return ipaddress.ip_network(text)
-    except ValueError as error:
-        raise ConfigError(
-            f"fetch.allow_networks: {text!r}", str(error), "give a network, such as 10.0.0.0/8"
-        ) from None
-
-
 def _route(pattern: str, target: str) -> tuple[str, int]:
     address, _, port = target.rpartition(":")
     if parse_address(address) is None or not port.isdigit() or int(port) >= 1 << 16:
@@ -140,6 +171,11 @@ def _route(pattern: str, target: str) -> tuple[str, int]:
             "give the like of 127.0.0.1:8080",
         )
     return address.strip("[]"), int(port)
+
+
+def _name(host: str) -> str:
+    """What the cache knows a host by: `a.example.` is `a.example`."""
+    return host.lower().removesuffix(".")
 
 
 def _result(host: str, address: str, port: int) -> ResolveResult:

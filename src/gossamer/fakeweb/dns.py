@@ -1,0 +1,225 @@
+"""A DNS server on loopback that answers, fails and lies as it is told (RFC 1035, over UDP).
+
+    zone = {"*.test": addresses("192.0.2.7"), "gone.test": NXDOMAIN, "slow.test": SILENCE}
+    async with serve(zone) as server:
+        ...  # look names up at server.address
+        server.queries  # what was asked, in order
+
+A zone maps patterns of names to replies; the first pattern that matches counts, and a name that
+none matches does not exist. A sequence of replies is given in turn to the queries for a name
+and type, its last one from then on: `(addresses("8.8.8.8", ttl_s=0), addresses("127.0.0.1"))` is
+DNS rebinding. There is no TCP: who follows a truncated reply there is refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+
+from gossamer.fakeweb.server import loopback_addresses
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+A, CNAME, AAAA = 1, 5, 28
+IN = 1
+NO_ERROR, FORMAT_ERROR, SERVER_FAILURE, NAME_ERROR, REFUSED_BY_POLICY = 0, 1, 2, 3, 5
+"""Response codes (RFC 1035 §4.1.1)."""
+RESPONSE, AUTHORITATIVE, TRUNCATION, RECURSION_DESIRED, RECURSION_AVAILABLE = (
+    0x8000, 0x0400, 0x0200, 0x0100, 0x0080,
+)  # fmt: skip
+MAX_ALIASES = 8
+"""CNAMEs in one reply; a loop goes round so often."""
+MAX_LABEL_BYTES = 63
+_HEADER = struct.Struct("!6H")
+_FIXED = struct.Struct("!HHIH")
+"""Of a resource record, between its name and its data: type, class, TTL, length."""
+_QUESTION_NAME = struct.pack("!H", 0xC000 | _HEADER.size)
+"""A pointer to the name in the question (RFC 1035 §4.1.4)."""
+
+
+class Query(NamedTuple):
+    """A query as it came. `name` is in lower case, without its last dot."""
+
+    id: int
+    name: str
+    type: int
+    question: bytes
+    """With the sender's capitals, which a reply must repeat."""
+    recursion_desired: bool
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What is answered. The default is a name that exists and has no address (NODATA)."""
+
+    addresses: tuple[str, ...] = ()
+    """IPv4 for queries of type A, IPv6 for AAAA."""
+    ttl_s: int = 300
+    alias: str = ""
+    """A CNAME; what the zone says of that name follows."""
+    code: int = NO_ERROR
+    silent_for: tuple[int, ...] = ()
+    """Types that are not answered."""
+    truncated: bool = False
+    wrong_id: bool = False
+    """As of somebody who guesses, to poison a cache."""
+    garbage: bytes | None = None
+    """In place of a message; after the query's id, so that it is taken for an answer."""
+
+
+Zone: TypeAlias = Mapping[str, Reply | Sequence[Reply]]
+NODATA = Reply()
+NXDOMAIN = Reply(code=NAME_ERROR)
+SERVFAIL = Reply(code=SERVER_FAILURE)
+REFUSED = Reply(code=REFUSED_BY_POLICY)
+SILENCE = Reply(silent_for=(A, AAAA))
+TRUNCATED = Reply(truncated=True)
+
+
+def addresses(*texts: str, ttl_s: int = 300) -> Reply:
+    return Reply(texts, ttl_s)
+
+
+def parse(message: bytes) -> Query | None:
+    """The query in a message; None where there is none. What follows its question is ignored."""
+    try:
+        number, flags, questions, *_ = _HEADER.unpack_from(message)
+        labels, at = [], _HEADER.size
+        while length := message[at]:
+            if length > MAX_LABEL_BYTES:
+                return None
+            labels.append(message[at + 1 : at + 1 + length].decode("ascii").lower())
+            at += 1 + length
+        kind, _ = struct.unpack_from("!HH", message, at + 1)
+    except (struct.error, IndexError, UnicodeDecodeError):
+        return None
+    if flags & RESPONSE or questions != 1:
+        return None
+    question = message[_HEADER.size : at + 5]
+    return Query(number, ".".join(labels), kind, question, bool(flags & RECURSION_DESIRED))
+
+
+def encode_name(name: str) -> bytes:
+    labels = [label.encode("ascii") for label in name.rstrip(".").split(".")]
+    return b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
+
+
+class DnsServer(asyncio.DatagramProtocol):
+    """A running server: its `address` (`127.0.0.1:port`), and the `queries` it was asked."""
+
+    def __init__(self, zone: Zone) -> None:
+        self.queries: list[Query] = []
+        self.address = ""
+        self._zone = {pattern.lower(): reply for pattern, reply in zone.items()}
+        self._asked: Counter[tuple[str, int]] = Counter()
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
+
+    def asked(self, name: str, kind: int = A) -> int:
+        """How many queries of a type came for a name."""
+        return self._asked[name, kind]
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.DatagramTransport", transport)
+        host, port = transport.get_extra_info("sockname")[:2]
+        self.address = f"{host}:{port}"
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        query = parse(data)
+        if query is not None and (message := self.answer(query)) is not None:
+            self._transport.sendto(message, addr)
+
+    def answer(self, query: Query) -> bytes | None:
+        """The message that answers a query, which is counted; None for silence."""
+        self.queries.append(query)
+        turn = self._asked[query.name, query.type]
+        self._asked[query.name, query.type] += 1
+        reply = self._reply(query.name, turn)
+        if query.type in reply.silent_for:
+            return None
+        if reply.garbage is not None:
+            return struct.pack("!H", query.id) + reply.garbage
+        code, records = self._records(query, reply, turn)
+        flags = RESPONSE | AUTHORITATIVE | RECURSION_AVAILABLE | code
+        flags |= RECURSION_DESIRED * query.recursion_desired | TRUNCATION * reply.truncated
+        number = query.id ^ 0xFFFF if reply.wrong_id else query.id
+        return (
+            _HEADER.pack(number, flags, 1, len(records), 0, 0) + query.question + b"".join(records)
+        )
+
+    def _reply(self, name: str, turn: int) -> Reply:
+        found = next(
+            (reply for pattern, reply in self._zone.items() if fnmatchcase(name, pattern)), NXDOMAIN
+        )
+        return found if isinstance(found, Reply) else found[min(turn, len(found) - 1)]
+
+    def _records(self, query: Query, reply: Reply, turn: int) -> tuple[int, list[bytes]]:
+        """Response code and answer section, along the aliases that the zone knows."""
+        records: list[bytes] = []
+        owner = _QUESTION_NAME
+        while reply.alias and len(records) < MAX_ALIASES:
+            target = encode_name(reply.alias)
+            records.append(_record(owner, CNAME, reply.ttl_s, target))
+            owner, reply = target, self._reply(reply.alias, turn)
+        for text in () if reply.alias else reply.addresses:
+            address = ip_address(text)
+            kind = A if address.version == 4 else AAAA  # noqa: PLR2004
+            if kind == query.type:
+                records.append(_record(owner, kind, reply.ttl_s, address.packed))
+        return reply.code, records
+
+
+def _record(owner: bytes, kind: int, ttl_s: int, data: bytes) -> bytes:
+    return owner + _FIXED.pack(kind, IN, ttl_s, len(data)) + data
+
+
+@asynccontextmanager
+async def serve(zone: Zone, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[DnsServer]:
+    """Serve while the context is open; port 0 takes a free one.
+
+    Raises UsageError for an address that is not loopback.
+    """
+    (address,) = loopback_addresses(host, 1)
+    transport, server = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: DnsServer(zone), (address, port)
+    )
+    try:
+        yield server
+    finally:
+        transport.close()
+        await asyncio.sleep(0)  # the transport closes in the loop's next turn
+
+
+@contextmanager
+def serve_in_thread(zone: Zone) -> Iterator[DnsServer]:
+    """The same in a thread of its own, for callers without an event loop."""
+    started, stop = threading.Event(), asyncio.Event()
+    servers: list[DnsServer] = []
+    loop = asyncio.new_event_loop()
+
+    async def main() -> None:
+        async with serve(zone) as server:
+            servers.append(server)
+            started.set()
+            await stop.wait()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(main(),))
+    thread.start()
+    started.wait()
+    try:
+        yield servers[0]
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join()
+        loop.close()

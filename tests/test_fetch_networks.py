@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.errors import ConfigError
+from gossamer.fetch.networks import NAT64, ForbiddenAddress, Networks, is_global, parse_address
+
+INSIDE = [
+    "0.0.0.0",
+    "0.1.2.3",
+    "10.1.2.3",
+    "100.64.0.1",
+    "100.100.100.200",  # Alibaba's metadata
+    "127.0.0.1",
+    "127.255.255.254",
+    "168.63.129.16",  # Azure's
+    "169.254.169.254",  # most other clouds'
+    "169.254.170.2",  # Amazon's, of containers
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.0.0.192",  # Oracle's
+    "192.0.2.1",
+    "192.88.99.1",
+    "192.168.1.1",
+    "198.18.0.1",
+    "198.19.255.255",
+    "198.51.100.1",
+    "203.0.113.1",
+    "224.0.0.1",
+    "239.1.1.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::1%lo",
+    "100::1",
+    "2001:db8::1",
+    "2001:10::1",
+    "3fff::1",
+    "4000::1",
+    "5f00::1",
+    "fc00::1",
+    "fd00:ec2::254",  # Amazon's metadata
+    "fe80::1",
+    "fe80::1%eth0",
+    "fe80::a9fe:a9fe",
+    "fec0::1",
+    "ff02::1",
+    "ff0e::1",
+    # IPv4 inside
+    "::127.0.0.1",  # compatible
+    "::8.8.8.8",
+    "::ffff:127.0.0.1",  # mapped
+    "::ffff:127.0.0.1%eth0",
+    "::ffff:7f00:1",
+    "0:0:0:0:0:ffff:a9fe:a9fe",
+    "::ffff:0.0.0.0",
+    "::ffff:0:127.0.0.1",  # translated (RFC 2765)
+    "64:ff9b::7f00:1",  # NAT64
+    "64:ff9b::169.254.169.254",
+    "64:ff9b:1::8.8.8.8",  # of a local NAT64, which knows where that leads
+    "2002:7f00:1::",  # 6to4
+    "2002:a9fe:a9fe::1",
+    "2001:0:7f00:1::",  # Teredo: server, and client (inverted)
+    "2001:0:808:808::80ff:fffe",
+    "2600::5efe:127.0.0.1",  # ISATAP
+    "2600::200:5efe:10.0.0.1",
+    # Spellings that the C library takes for addresses
+    "0177.0.0.1",
+    "0x7f.0.0.1",
+    "0x7f000001",
+    "2130706433",
+    "127.1",
+    "127.0.1",
+    "010.0.0.1",
+    "8.8.8.8 ",
+    "8.8.8.8\0",
+    "1.2.3.4.5",
+    "١٢٧.0.0.1",
+    "localhost",
+    "not an address",
+    "",
+]
+OUTSIDE = [
+    "1.1.1.1",
+    "8.8.8.8",
+    "9.255.255.255",
+    "11.0.0.0",
+    "100.63.255.255",
+    "100.128.0.0",
+    "168.63.129.15",
+    "172.15.255.255",
+    "172.32.0.0",
+    "191.255.255.255",
+    "192.0.1.0",
+    "198.17.255.255",
+    "198.20.0.0",
+    "223.255.255.255",
+    "2001:200::1",
+    "2606:4700::1",
+    "2a00:1450:4001:80e::200e",
+    "::ffff:8.8.8.8",
+    "64:ff9b::808:808",
+    "2002:808:808::1",
+]
+
+
+def info(address: str) -> tuple[object, ...]:
+    if ":" in address:
+        return (socket.AF_INET6, socket.SOCK_STREAM, 0, "", (address, 80, 0, 0))
+    return (socket.AF_INET, socket.SOCK_STREAM, 0, "", (address, 80))
+
+
+@pytest.mark.parametrize("address", INSIDE)
+def test_what_is_not_global_is_refused(address: str) -> None:
+    assert not Networks().allows(address)
+    with pytest.raises(ForbiddenAddress):
+        Networks().socket(info(address))
+
+
+@pytest.mark.parametrize("address", OUTSIDE)
+def test_what_is_global_is_allowed(address: str) -> None:
+    assert Networks().allows(address)
+    Networks().socket(info(address)).close()
+
+
+def test_allowed_networks() -> None:
+    networks = Networks(["10.0.0.0/8", "::1/128", "fe80::/10"])
+    assert networks.allows("10.1.2.3")
+    assert networks.allows("::ffff:10.1.2.3")
+    assert networks.allows("::1")
+    assert networks.allows("fe80::1%eth0")
+    assert not networks.allows("127.0.0.1")
+
+
+def test_all_of_ipv6_is_not_ipv4() -> None:
+    networks = Networks(["::/0"])
+    assert networks.allows("fc00::1")
+    assert not networks.allows("::ffff:127.0.0.1")
+    assert not networks.allows("64:ff9b::7f00:1")
+
+
+@given(st.ip_addresses(v=4))
+def test_an_address_is_judged_alike_in_all_its_forms(address: ipaddress.IPv4Address) -> None:
+    number = int(address)
+    forms = [
+        f"::ffff:{address}",
+        str(ipaddress.IPv6Address((0xFFFF << 32) | number)),
+        str(NAT64[number]),
+        str(ipaddress.IPv6Address((0x2002 << 112) | (number << 80))),
+    ]
+    assert {parse_address(form) for form in forms} == {address}
+    assert {Networks().allows(form) for form in forms} == {is_global(address)}
+
+
+@given(st.ip_addresses())
+def test_nothing_passes_that_python_calls_private(
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
+) -> None:
+    if is_global(address):
+        assert address.is_global or address.is_private is False
+        assert not address.is_multicast
+        assert not address.is_reserved
+
+
+def test_a_network_that_is_none() -> None:
+    with pytest.raises(ConfigError, match=r"fetch\.allow_networks"):
+        Networks(["10.0.0.1/8"])
