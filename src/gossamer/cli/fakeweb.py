@@ -35,6 +35,12 @@ def fakeweb_command(
     ] = None,
     latency_s: Annotated[float, typer.Option(help="What slow hosts take to answer.")] = 0.0,
     addresses: Annotated[int, typer.Option(help="Listen on 127.0.0.1 … 127.0.0.N.")] = 1,
+    hostile: Annotated[
+        bool, typer.Option("--hostile", help="Add hosts that misbehave, from http://hostile.test/.")
+    ] = False,
+    tls: Annotated[
+        bool, typer.Option("--tls", help="Serve https, too; needs the package trustme.")
+    ] = False,
     log: Annotated[Path | None, typer.Option(help="Write a line per request here.")] = None,
 ) -> None:
     """Serve a deterministic web on loopback, for a crawler to crawl, until Ctrl-C.
@@ -56,6 +62,8 @@ def fakeweb_command(
         page_bytes=page_bytes,
         links_per_page=links,
         latency_s=latency_s,
+        hostile=hostile,
+        tls=tls,
     )
     uvloop.run(_serve(web, port, addresses, log))
 
@@ -86,5 +94,9 @@ async def _serve(web: Web, port: int, addresses: int, log: Path | None) -> None:
         typer.echo(f"fakeweb on {server.address}; every host by its Host header, or as a proxy:")
         for url in web.seeds()[-SHOWN_HOSTS:]:
             typer.echo(f"  curl -x {server.address} {url}")
+        for name in sorted(server.routes.keys() - {"*.test"}):
+            typer.echo(f"  {name} has a port of its own: {server.routes[name]}")
+        if server.tls is not None:
+            typer.echo(f"  trust {server.tls.ca_file}")
         await stop.wait()
     typer.echo(f"served {server.served} requests on {server.connected} connections")

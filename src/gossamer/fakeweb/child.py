@@ -1,6 +1,6 @@
 """The process that `FakeWeb` starts: `python -m gossamer.fakeweb.child`.
 
-Parent and child speak lines: settings as JSON on standard input, the port on standard output,
+Parent and child speak lines: settings as JSON on standard input, the ports on standard output,
 then `flush` → `flushed`. The end of its input ends the child, so it cannot outlive its parent.
 """
 
@@ -30,7 +30,12 @@ async def _child(lines: asyncio.StreamReader) -> None:
         settings["log"],
         addresses=settings["addresses"],
     ) as server:
-        _say(f"{server.port}")
+        ports = {
+            "port": server.port,
+            "routes": server.routes,
+            "ca_file": str(server.tls.ca_file) if server.tls else None,
+        }
+        _say(msgspec.json.encode(ports).decode())
         while await lines.readline():
             if server.log is not None:
                 server.log.flush()

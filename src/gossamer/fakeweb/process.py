@@ -24,7 +24,9 @@ STOP_S = 10.0
 class FakeWeb:
     """A context manager: the web runs while it is open.
 
-    `address` is "127.0.0.1:PORT", `addresses` all of them without the port. `log()` gives the
+    `address` is "127.0.0.1:PORT", `addresses` all of them without the port. `routes` is what the
+    setting fetch.resolve needs to reach every host, those that have ports of their own first;
+    `ca_file` what a client of the https hosts must trust, None without them. `log()` gives the
     requests so far, also after the end; `log_path` keeps the file.
     """
 
@@ -41,6 +43,8 @@ class FakeWeb:
         self.web = web or Web()
         self.addresses = loopback_addresses(host, addresses)
         self.port = port
+        self.routes: dict[str, str] = {}
+        self.ca_file: str | None = None
         self._warm = warm
         self._log_path = Path(log_path) if log_path is not None else None
         self._kept = ""
@@ -78,7 +82,8 @@ class FakeWeb:
         except GossamerError:
             self.stop()
             raise
-        self.port = int(answer)
+        ports = msgspec.json.decode(answer)
+        self.port, self.routes, self.ca_file = ports["port"], ports["routes"], ports["ca_file"]
         return self
 
     def stop(self) -> None:

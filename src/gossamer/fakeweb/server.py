@@ -4,6 +4,9 @@ One life of a request: bytes arrive (`data_received`), a request is taken off th
 web answers, and the answer is written at once or, on a slow host, later. Until then, and while
 the client does not read what was written, the connection takes no further request, and above
 `MAX_BUFFER_BYTES` reads no more: so a client that only sends cannot fill the memory.
+
+A hostile host answers with an act, which a `Player` plays; it counts as the pending answer. Its
+ports beside the common one are listed in `Server.routes`.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from http import HTTPStatus
@@ -21,8 +24,11 @@ from typing import TYPE_CHECKING, cast
 
 from gossamer.errors import GossamerError, UsageError
 from gossamer.fakeweb.answer import Answer, refusal
+from gossamer.fakeweb.doors import open_doors
+from gossamer.fakeweb.hostile.act import Act, Player
 from gossamer.fakeweb.log import RequestLog
 from gossamer.fakeweb.request import Refused, Request, take
+from gossamer.fakeweb.tls import TLS_HOSTS, TlsPort, open_tls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
 
 MAX_BUFFER_BYTES = 64 << 10
 IDLE_S = 60.0
+ACT_S = 600.0  # as IDLE_S, during an act: longer than a client's patience
 SWEEP_S = 5.0
 MAX_ADDRESSES = 250
 BACKLOG = 1024
@@ -39,12 +46,18 @@ BIND_TRIES = 20  # ports to try until one is free on all addresses
 
 @dataclass(eq=False)
 class Server:
-    """A running server: `port`, and the `addresses` it listens on."""
+    """A running server: `port`, and the `addresses` it listens on.
+
+    `routes` leads to every host, as the setting fetch.resolve takes it: host pattern to
+    address:port, the first that matches. `tls` is the port of the https hosts, if there is one.
+    """
 
     web: Web
     addresses: list[str]
     port: int
     log: RequestLog | None
+    tls: TlsPort | None = None
+    routes: dict[str, str] = field(default_factory=dict)
     connections: set[Connection] = field(default_factory=set)
     served: int = 0
     connected: int = 0
@@ -64,18 +77,32 @@ class Server:
 
     def close_idle(self, now_s: float) -> None:
         for connection in list(self.connections):
-            if now_s - connection.active_s > IDLE_S:
+            if now_s - connection.active_s > connection.patience_s:
                 connection.close()
+
+    def note(self, who: str, request: str, status: int, size: int) -> None:
+        """A line of the log: `who` is connection, port and address, `request` method to target."""
+        self.served += 1
+        if self.log is not None:
+            now = f"{time.monotonic():.6f}\t{time.time():.6f}"
+            self.log.add(f"{now}\t{who}\t{request}\t{int(status)}\t{size}")
 
 
 class Connection(asyncio.Protocol):
     """Invariant: at most one answer is pending, and it is that of the oldest unanswered request."""
 
-    def __init__(self, server: Server, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        server: Server,
+        loop: asyncio.AbstractEventLoop,
+        greeting: tuple[str, Act] | None = None,
+    ) -> None:
+        """`greeting` is a host's name, and what it does to whoever connects."""
         self._server = server
         self._loop = loop
+        self._greeting = greeting
         self._buffer = bytearray()
-        self._pending: asyncio.TimerHandle | None = None
+        self._pending: asyncio.TimerHandle | Player | None = None
         self._paused = False  # the client does not read
         self._reading = True
         self.active_s = loop.time()
@@ -87,14 +114,25 @@ class Connection(asyncio.Protocol):
         server.connected += 1
         peer, own = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
         self._who = f"{server.connected}\t{peer[1]}\t{own[0]}"
+        if self._greeting is not None:
+            name, act = self._greeting
+            self._play("-", name, "-", act)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._server.connections.discard(self)
         if self._pending is not None:
             self._pending.cancel()
 
+    @property
+    def patience_s(self) -> float:
+        return ACT_S if isinstance(self._pending, Player) else IDLE_S
+
     def close(self) -> None:
-        self._transport.close()
+        """At once, if the client does not read or the answer has no end."""
+        if self._paused or isinstance(self._pending, Player):
+            self._transport.abort()
+        else:
+            self._transport.close()
 
     def data_received(self, data: bytes) -> None:
         self.active_s = self._loop.time()
@@ -103,10 +141,15 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._paused = True
+        if isinstance(self._pending, Player):
+            self._pending.pause()
 
     def resume_writing(self) -> None:
         self._paused = False
-        self._serve()
+        if isinstance(self._pending, Player):
+            self._pending.resume()
+        else:
+            self._serve()
 
     def _serve(self) -> None:
         """Answer what is in the buffer, as far as order and the client's reading allow."""
@@ -117,8 +160,10 @@ class Connection(asyncio.Protocol):
             if isinstance(request, Refused):
                 self._refuse(request)
                 return
-            answer = self._server.web.answer(request.host, request.target, request.headers)
-            if answer.delay_s:
+            answer = self._server.web.reply(request.host, request.target, request.headers)
+            if isinstance(answer, Act):
+                self._play(request.method, request.host, request.target, answer)
+            elif answer.delay_s:
                 self._pending = self._loop.call_later(answer.delay_s, self._late, request, answer)
             else:
                 self._send(request, answer)
@@ -128,6 +173,15 @@ class Connection(asyncio.Protocol):
         self._pending = None
         self._send(request, answer)
         self._serve()
+
+    def _play(self, method: str, host: str, target: str, act: Act) -> None:
+        self._log(method, host, target, act.status, 0)
+        self._pending = player = Player(act, self._transport, self._loop, self._played)
+        player.play()
+
+    def _played(self) -> None:
+        self._pending = None
+        self._loop.call_soon(self._serve)  # not at once: `_serve` itself may have begun the act
 
     def _read_or_not(self) -> None:
         full = len(self._buffer) >= MAX_BUFFER_BYTES
@@ -156,13 +210,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def _log(self, method: str, host: str, target: str, status: int, size: int) -> None:
-        server = self._server
-        server.served += 1
-        if server.log is not None:
-            server.log.add(
-                f"{time.monotonic():.6f}\t{time.time():.6f}\t{self._who}"
-                f"\t{method}\t{host}\t{target}\t{int(status)}\t{size}"
-            )
+        self._server.note(self._who, f"{method}\t{host}\t{target}", status, size)
 
 
 @asynccontextmanager
@@ -177,30 +225,55 @@ async def serve(
     """Serve `web` while the context is open; port 0 takes a free one.
 
     `addresses` counts up from `host`: 3 listens on 127.0.0.1, 127.0.0.2 and 127.0.0.3, on one
-    port. Raises UsageError for an address that is not loopback: the pages are meant for this
-    machine alone.
+    port. A web with `hostile` or `tls` has more ports, on the first address. Raises UsageError for
+    an address that is not loopback: the pages are meant for this machine alone.
     """
     names = loopback_addresses(host, addresses)
     sockets = _bind(names, port)
     loop = asyncio.get_running_loop()
     request_log = RequestLog(Path(log)) if log is not None else None
     server = Server(web, names, sockets[0].getsockname()[1], request_log)
-    listeners = [
-        await loop.create_server(lambda: Connection(server, loop), sock=sock, backlog=BACKLOG)
-        for sock in sockets
-    ]
-    sweeper = asyncio.create_task(_sweep(server, loop))
-    try:
-        yield server
-    finally:
-        sweeper.cancel()
-        for listener in listeners:
-            listener.close()
-        for connection in list(server.connections):
-            connection.close()
-        await asyncio.sleep(0)  # the transports close in the loop's next turn
+    async with AsyncExitStack() as stack:
         if request_log is not None:
-            request_log.close()
+            stack.callback(request_log.close)
+        stack.push_async_callback(_end, server)
+        for sock in sockets:
+            listener = await loop.create_server(
+                lambda: Connection(server, loop), sock=sock, backlog=BACKLOG
+            )
+            stack.callback(listener.close)
+        await _open_other_ports(server, stack, loop)
+        sweeper = asyncio.create_task(_sweep(server, loop))
+        stack.callback(sweeper.cancel)
+        yield server
+
+
+async def _open_other_ports(
+    server: Server, stack: AsyncExitStack, loop: asyncio.AbstractEventLoop
+) -> None:
+    def connection(name: str, act: Act | None) -> Connection:
+        return Connection(server, loop, None if act is None else (name, act))
+
+    def failed(client: socket.socket, name: str) -> None:
+        server.connected += 1
+        who = f"{server.connected}\t{client.getpeername()[1]}\t{client.getsockname()[0]}"
+        server.note(who, f"-\t{name or '-'}\t-", 0, 0)
+
+    first = server.addresses[0]
+    if server.web.hostile is not None:
+        cases = server.web.hostile.cases()
+        server.routes |= await stack.enter_async_context(open_doors(cases, first, connection, loop))
+    if server.web.tls:
+        listening = _listening(first, 0)
+        server.tls = await stack.enter_async_context(open_tls(listening, connection, failed))
+        server.routes[TLS_HOSTS] = server.tls.address
+    server.routes["*.test"] = server.address
+
+
+async def _end(server: Server) -> None:
+    for connection in list(server.connections):
+        connection.close()
+    await asyncio.sleep(0)  # the transports close in the loop's next turn
 
 
 def loopback_addresses(host: str, count: int) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from gossamer.errors import UsageError
 from gossamer.fakeweb.answer import Answer, AnswerCache, conditional, redirect, refusal
 from gossamer.fakeweb.folders import Folder, host_name
+from gossamer.fakeweb.hostile import HostileWeb
 from gossamer.fakeweb.hosts import Host, Hosts
 from gossamer.fakeweb.mix import Mix
 from gossamer.fakeweb.odd import ODD, page
@@ -18,6 +19,8 @@ from gossamer.fakeweb.pages import Pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from gossamer.fakeweb.hostile import Act
 
 CACHE_BYTES = 256 << 20
 NO_HEADERS: Mapping[str, str] = {}
@@ -31,6 +34,9 @@ class Web:
     `pages_per_host` over hosts (Zipfian), `page_bytes` over pages (0.5 to 1.5 times of it),
     `links_per_page` likewise (by default one per 300 bytes). `latency_s` is what slow hosts
     (`Mix.slow`) take to answer. `cache_bytes` bounds the answers kept in memory.
+
+    `hostile` adds the hosts of `gossamer.fakeweb.hostile`, of which slow ones pause for `drip_s`
+    after each byte. With `tls` it is also served over TLS, for which trustme must be installed.
     """
 
     def __init__(
@@ -45,6 +51,9 @@ class Web:
         mix: Mix | None = None,
         latency_s: float = 0.0,
         cache_bytes: int = CACHE_BYTES,
+        hostile: bool = False,
+        tls: bool = False,
+        drip_s: float = 1.0,
     ) -> None:
         if not 500 <= page_bytes <= 50 << 20:  # noqa: PLR2004 - below, no room for head and tree
             raise UsageError("page_bytes", f"{page_bytes}", "give 500 … 50 MB")
@@ -57,6 +66,8 @@ class Web:
         if links_per_page is not None:
             self.links_per_page = links_per_page
         self.latency_s = latency_s
+        self.tls = tls
+        self.hostile = HostileWeb(seed, drip_s, tls=tls) if hostile else None
         self.docs = {host_name(name): Folder(Path(path)) for name, path in (docs or {}).items()}
         fanout = max(2, min(16, self.links_per_page // 3))
         self._hosts = Hosts(seed, hosts, pages_per_host, fanout, self.mix)
@@ -72,6 +83,9 @@ class Web:
             "mix": asdict(self.mix),
             "latency_s": latency_s,
             "cache_bytes": cache_bytes,
+            "hostile": hostile,
+            "tls": tls,
+            "drip_s": drip_s,
         }
 
     def settings(self) -> dict[str, object]:
@@ -93,9 +107,16 @@ class Web:
             yield self._hosts.name(index)
 
     def seeds(self) -> list[str]:
-        """Where to start: each folder's first page, and host 0, which leads to all other hosts."""
-        folders = [f"http://{name}{folder.entry()}" for name, folder in self.docs.items()]
-        return folders + [f"http://{self._hosts.name(0)}/"] * bool(self._hosts.count)
+        """Where to start: each folder's first page; host 0, which leads to all synthetic hosts.
+
+        And http://hostile.test/, which leads to all hostile ones.
+        """
+        seeds = [f"http://{name}{folder.entry()}" for name, folder in self.docs.items()]
+        if self._hosts.count:
+            seeds.append(f"http://{self._hosts.name(0)}/")
+        if self.hostile is not None:
+            seeds.append(self.hostile.seed_url)
+        return seeds
 
     def size(self, host: str | None = None) -> int:
         """Pages of one synthetic host, or of all of them (time in proportion to the hosts)."""
@@ -124,13 +145,23 @@ class Web:
 
     # What it answers
 
+    def reply(
+        self, host: str, target: str, headers: Mapping[str, str] = NO_HEADERS
+    ) -> Answer | Act:
+        """As `answer`, of hostile hosts too."""
+        if self.hostile is not None:
+            reply = self.hostile.reply(_name(host), target, headers)
+            if reply is not None:
+                return reply
+        return self.answer(host, target, headers)
+
     def answer(self, host: str, target: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
         """The answer to GET `target` (path and query) at `host`; never raises for a bad one.
 
         `host` may carry a port and capitals; a host that is not of this web is 404. `headers`
         has lower-case names; only those of conditional requests matter.
         """
-        name = host.partition(":")[0].lower().removesuffix(".")
+        name = _name(host)
         if (folder := self.docs.get(name)) is not None:
             return folder.answer(target, headers)
         key = (name, target)
@@ -172,3 +203,8 @@ class Web:
                 self.answer(name, url.removeprefix(f"http://{name}"))
                 made += 1
         return made
+
+
+def _name(host: str) -> str:
+    """Of a Host header."""
+    return host.partition(":")[0].lower().removesuffix(".")

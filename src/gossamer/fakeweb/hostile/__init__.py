@@ -1,0 +1,57 @@
+"""The hostile web: hosts that misbehave, each by a name that says how.
+
+    http://slow-head.hostile.test/       one of CATALOGUE, the table of all
+    http://hostile.test/                 links to each of them
+
+A request becomes an `Ask`, its host's `Case` answers: with an `Answer`, or where an honest one
+cannot say it, with an `Act` (`act.py`), which the connection plays. What goes wrong before a
+request is there has a port of its own (`doors.py`), or is a matter of TLS (`tls.py`).
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from gossamer.fakeweb.answer import Answer, refusal
+from gossamer.fakeweb.hostile.act import Act, End
+from gossamer.fakeweb.hostile.case import DOMAIN, Ask, Case, good_page, no_robots
+from gossamer.fakeweb.hostile.catalogue import CATALOGUE, markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["CATALOGUE", "DOMAIN", "Act", "Case", "End", "HostileWeb", "markdown"]
+
+
+class HostileWeb:
+    """`drip_s` is the pause between two bytes of a slow host; `tls` adds the https hosts."""
+
+    def __init__(self, seed: int, drip_s: float, *, tls: bool) -> None:
+        self._seed = seed
+        self._drip_s = drip_s
+        self._tls = tls
+
+    @property
+    def seed_url(self) -> str:
+        return f"http://{DOMAIN}/"
+
+    def cases(self) -> Iterator[Case]:
+        return (case for case in CATALOGUE.values() if self._tls or case.tls is None)
+
+    def reply(self, name: str, target: str, headers: Mapping[str, str]) -> Answer | Act | None:
+        """The answer of host `name`, in lower case; None for one that is not of this web."""
+        if not f".{name}".endswith(f".{DOMAIN}"):
+            return None
+        ask = Ask(self._seed, self._drip_s, name, target, headers)
+        if name == DOMAIN:
+            return no_robots(ask) if target == "/robots.txt" else self._index(ask)
+        label = name.removesuffix(f".{DOMAIN}").rpartition(".")[2]
+        case = CATALOGUE.get(label)
+        if case is None:
+            return refusal(HTTPStatus.NOT_FOUND, f"{name}: no such hostile host")
+        reply = case.robots if target.partition("?")[0] == "/robots.txt" else case.reply
+        return reply(ask)
+
+    def _index(self, ask: Ask) -> Answer:
+        return good_page(ask, *(case.url for case in self.cases()))

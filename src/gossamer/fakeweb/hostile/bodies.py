@@ -1,0 +1,165 @@
+"""Bodies: too slow, too long, and of another length than their head says."""
+
+from __future__ import annotations
+
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
+
+from gossamer.fakeweb.draw import stream
+from gossamer.fakeweb.hostile.act import Act, End
+from gossamer.fakeweb.hostile.case import Case, good_html
+from gossamer.fakeweb.hostile.heads import HTML, dripped, flood, head, said
+
+if TYPE_CHECKING:
+    from gossamer.fakeweb.hostile.case import Ask, Reply
+
+CHUNKED = "Transfer-Encoding: chunked"
+BLOCK_BYTES = 64 << 10
+TEN_GB = 10 * 10**9
+TINY_CHUNKS = 50_000
+
+
+def block(ask: Ask) -> bytes:
+    """64 KiB of text that hardly compresses, drawn for this URL."""
+    return stream(ask.seed, ask.host + ask.target).getrandbits(4 * BLOCK_BYTES).to_bytes(
+        BLOCK_BYTES // 2, "big"
+    ).hex().encode()  # fmt: skip
+
+
+def chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def _slow(ask: Ask) -> Act:
+    body = good_html(ask) + 10_000 * b"<p>slow"
+    opening = head(HTML, f"Content-Length: {len(body)}")
+    return Act(200, lambda: chain([opening], dripped(body, ask.drip_s)))
+
+
+def _stalled(ask: Ask) -> Act:
+    body = good_html(ask)
+    return said(200, head(HTML, "Content-Length: 100000") + body, End.HANG)
+
+
+def _endless(ask: Ask) -> Act:
+    return Act(200, lambda: chain([head(HTML, "Connection: close")], repeat(block(ask))))
+
+
+def _endless_chunks(ask: Ask) -> Act:
+    return Act(200, lambda: chain([head(HTML, CHUNKED)], repeat(chunk(block(ask)))))
+
+
+def _tiny_chunks(ask: Ask) -> Act:
+    body = good_html(ask).ljust(TINY_CHUNKS)
+    raw = b"".join(b"1\r\n%c\r\n" % byte for byte in body)
+    return said(200, head(HTML, CHUNKED) + raw + b"0\r\n\r\n", End.KEEP)
+
+
+def _endless_extension(_: Ask) -> Act:
+    return Act(200, lambda: chain([head(HTML, CHUNKED), b"5;x="], repeat(flood(b"x"))))
+
+
+def _endless_trailers(ask: Ask) -> Act:
+    opening = head(HTML, CHUNKED) + chunk(good_html(ask)) + b"0\r\n"
+    return Act(200, lambda: chain([opening], repeat(flood(b"X-Trailer: rain\r\n"))))
+
+
+def _ten_gb(*lines: str) -> Reply:
+    def reply(ask: Ask) -> Act:
+        piece = block(ask)
+        whole, rest = divmod(TEN_GB, len(piece))
+        opening = head(HTML, f"Content-Length: {TEN_GB}", *lines)
+        return Act(200, lambda: chain([opening], repeat(piece, whole), [piece[:rest]]), End.KEEP)
+
+    return reply
+
+
+def _with(*lines: str, end: End = End.CLOSE) -> Reply:
+    """A page whose head has these lines, and no other word on its length."""
+    return lambda ask: said(200, head(HTML, *lines) + good_html(ask), end)
+
+
+def _chunks(before: bytes, after: bytes = b"") -> Reply:
+    """A page in chunks, with a framing of one's own."""
+    return lambda ask: said(200, head(HTML, CHUNKED) + before + good_html(ask) + after)
+
+
+def _too_short(ask: Ask) -> Act:
+    body = good_html(ask)
+    raw = head(HTML, f"Content-Length: {len(body)}") + body + 1_000 * b"<p>more"
+    return said(200, raw, End.KEEP)
+
+
+def _both(ask: Ask) -> Act:
+    raw = chunk(good_html(ask)) + b"0\r\n\r\n"
+    return said(200, head(HTML, CHUNKED, "Content-Length: 7") + raw, End.KEEP)
+
+
+CASES = (
+    Case("slow-body", "sends its body a byte at a time, with pauses", ("timeout",), _slow),
+    Case("stalled-body", "says nothing more after the first of its body", ("timeout",), _stalled),
+    Case("endless-body", "a body without length and without end", ("ok",), _endless),
+    Case("endless-chunks", "chunks without end", ("ok",), _endless_chunks),
+    Case("tiny-chunks", f"{TINY_CHUNKS:,} chunks of one byte", ("ok",), _tiny_chunks),
+    Case(
+        "endless-extension",
+        "a chunk extension without end (RFC 9112 §7.1.1)",
+        ("broken", "timeout"),
+        _endless_extension,
+    ),
+    Case(
+        "endless-trailers",
+        "a page in chunks, then trailer lines without end",
+        ("broken", "ok", "timeout"),
+        _endless_trailers,
+    ),
+    Case("ten-gigabytes", "a page of 10 GB, as announced", ("ok",), _ten_gb()),
+    Case(
+        "ten-gigabytes-ranges",
+        "the same; offers ranges, and sends all whatever was asked for",
+        ("ok",),
+        _ten_gb("Accept-Ranges: bytes"),
+    ),
+    Case(
+        "length-too-long",
+        "Content-Length says 100,000, then closes early (RFC 9112 §8)",
+        ("broken", "ok"),
+        _with("Content-Length: 100000"),
+    ),
+    Case("length-too-short", "sends more than Content-Length says", ("ok",), _too_short),
+    Case(
+        "length-twice",
+        "two Content-Lengths that differ (RFC 9112 §6.3)",
+        ("broken",),
+        _with("Content-Length: 50", "Content-Length: 51"),
+    ),
+    Case("length-negative", "Content-Length: -5", ("broken",), _with("Content-Length: -5")),
+    Case("length-garbage", "Content-Length: many", ("broken",), _with("Content-Length: many")),
+    Case(
+        "length-overflow",
+        "Content-Length of 30 digits, then closes",
+        ("broken", "ok"),
+        _with(f"Content-Length: 1{29 * '0'}"),
+    ),
+    Case(
+        "length-and-chunks",
+        "Content-Length and chunks; chunks count, or neither (RFC 9112 §6.3)",
+        ("broken", "ok"),
+        _both,
+    ),
+    Case("chunk-not-hex", "a chunk size that is no number", ("broken",), _chunks(b"zz\r\n")),
+    Case("chunk-overflow", "a chunk size of 20 digits", ("broken",), _chunks(20 * b"F" + b"\r\n")),
+    Case("chunk-negative", "a chunk size below zero", ("broken",), _chunks(b"-10\r\n")),
+    Case(
+        "chunk-unframed",
+        "a chunk that is longer than its size",
+        ("broken",),
+        _chunks(b"10\r\n", b"\r\n0\r\n\r\n"),
+    ),
+    Case(
+        "chunk-cut",
+        "closes before the last chunk (RFC 9112 §8)",
+        ("broken", "ok"),
+        lambda ask: said(200, head(HTML, CHUNKED) + chunk(good_html(ask))),
+    ),
+)

@@ -1,0 +1,133 @@
+"""Content codings that explode, and codings that are not there.
+
+Each bomb is ten gigabytes of zeros. It is made of one compressed megabyte again and again: a
+flush ends on a byte, and a stream of zeros is then in the same state as a megabyte before.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import cache
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
+
+import brotli
+
+from gossamer.fakeweb.hostile.act import Act, End
+from gossamer.fakeweb.hostile.case import Case, good_html
+from gossamer.fakeweb.hostile.heads import HTML, head, said
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gossamer.fakeweb.hostile.case import Ask, Reply
+
+MEGABYTE = bytes(1 << 20)
+BOMB_MEGABYTES = 10_000
+GZIP = 16 + zlib.MAX_WBITS
+TOWER = 20
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+ZSTD_WINDOW = b"\x00\x50"  # RFC 8878 §3.1.1.1: no size, no checksum; a window of 1 MB
+ZSTD_WINDOW_2GB = b"\x00\xa8"
+ZSTD_BLOCK_BYTES = 128 << 10  # RFC 8878 §3.1.1.2.4
+ZSTD_RLE = (ZSTD_BLOCK_BYTES << 3 | 1 << 1).to_bytes(3, "little") + b"\0"
+ZSTD_LAST = b"\x01\x00\x00"  # a raw block of no bytes
+
+
+def gzip_zeros() -> Iterator[bytes]:
+    """A whole member (RFC 1952), with its checksum right."""
+    first, again = _gzip_megabytes()
+    checksum = 0
+    for part in chain([first], repeat(again, BOMB_MEGABYTES - 1)):
+        checksum = zlib.crc32(MEGABYTE, checksum)
+        yield part
+    size = (BOMB_MEGABYTES << 20) % (1 << 32)
+    yield b"\x03\x00" + checksum.to_bytes(4, "little") + size.to_bytes(4, "little")
+
+
+@cache
+def _gzip_megabytes() -> tuple[bytes, bytes]:
+    """The header with the first megabyte, and any further one."""
+    packer = zlib.compressobj(9, wbits=GZIP)
+    first = packer.compress(MEGABYTE) + packer.flush(zlib.Z_FULL_FLUSH)
+    return first, packer.compress(MEGABYTE) + packer.flush(zlib.Z_FULL_FLUSH)
+
+
+def gzip_in_gzip() -> Iterator[bytes]:
+    packer = zlib.compressobj(9, wbits=GZIP)
+    for part in gzip_zeros():
+        if packed := packer.compress(part):
+            yield packed
+    yield packer.flush()
+
+
+def brotli_zeros() -> Iterator[bytes]:
+    packer = brotli.Compressor(quality=5)
+    yield packer.process(MEGABYTE) + packer.flush()
+    yield from repeat(packer.process(MEGABYTE) + packer.flush(), BOMB_MEGABYTES - 1)
+    yield packer.finish()
+
+
+def zstd_zeros(window: bytes = ZSTD_WINDOW) -> Iterator[bytes]:
+    """A frame of blocks that say "this byte, 128 Ki times" (RFC 8878 §3.1.1.2.2)."""
+    blocks = (1 << 20) // ZSTD_BLOCK_BYTES
+    yield ZSTD_MAGIC + window
+    yield from repeat(blocks * ZSTD_RLE, BOMB_MEGABYTES)
+    yield ZSTD_LAST
+
+
+def _bomb(coding: str, body: Callable[[], Iterator[bytes]]) -> Reply:
+    opening = head(HTML, f"Content-Encoding: {coding}", "Connection: close")
+    return lambda _: Act(200, lambda: chain([opening], body()))
+
+
+def _coded(coding: str, change: Callable[[bytes], bytes]) -> Reply:
+    """A page whose body is `change`d, of a right length."""
+
+    def reply(ask: Ask) -> Act:
+        body = change(good_html(ask))
+        length = f"Content-Length: {len(body)}"
+        return said(200, head(HTML, f"Content-Encoding: {coding}", length) + body, End.KEEP)
+
+    return reply
+
+
+def _gzipped(body: bytes) -> bytes:
+    return zlib.compress(body, wbits=GZIP)
+
+
+def _tower(body: bytes) -> bytes:
+    for _ in range(TOWER):
+        body = _gzipped(body)
+    return body
+
+
+CUT = ("ok", "broken")
+"""A body cut at the limit is as good as one refused for its ratio."""
+
+CASES = (
+    Case("gzip-bomb", "10 GB of zeros in 10 MB of gzip", CUT, _bomb("gzip", gzip_zeros)),
+    Case("gzip-in-gzip", "the same, gzipped twice", CUT, _bomb("gzip, gzip", gzip_in_gzip)),
+    Case("brotli-bomb", "10 GB of zeros in 130 KB of brotli", CUT, _bomb("br", brotli_zeros)),
+    Case("zstd-bomb", "10 GB of zeros in 320 KB of zstd", CUT, _bomb("zstd", zstd_zeros)),
+    Case(
+        "zstd-window",
+        "the same; its frame wants a window of 2 GB, 8 MB being allowed (RFC 9659 §3)",
+        ("broken", "ok"),
+        _bomb("zstd", lambda: zstd_zeros(ZSTD_WINDOW_2GB)),
+    ),
+    Case(
+        "coding-tower",
+        f"a page gzipped {TOWER} times over",
+        ("broken",),
+        _coded(", ".join(TOWER * ["gzip"]), _tower),
+    ),
+    Case("not-gzip", "plain text that is said to be gzip", ("broken",), _coded("gzip", bytes)),
+    Case(
+        "gzip-cut",
+        "gzip without its end",
+        ("ok", "broken"),
+        _coded("gzip", lambda body: _gzipped(body)[:-12]),
+    ),
+)

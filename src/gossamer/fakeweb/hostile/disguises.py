@@ -1,0 +1,59 @@
+"""Content that is not what its header says."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import TYPE_CHECKING
+
+from gossamer.fakeweb.answer import HTML_TYPE, Answer, found
+from gossamer.fakeweb.hostile.act import End
+from gossamer.fakeweb.hostile.case import EPOCH_S, Case, good_html
+from gossamer.fakeweb.hostile.heads import head, said
+
+if TYPE_CHECKING:
+    from gossamer.fakeweb.hostile.act import Act
+    from gossamer.fakeweb.hostile.case import Ask, Reply
+
+RUSSIAN = "Гавань, фонарь, река, сад, окно, рынок, мост, зима. " * 20
+
+
+def _png_chunk(kind: bytes, data: bytes) -> bytes:
+    checksum = zlib.crc32(kind + data)
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
+
+
+PNG = (  # one black pixel
+    b"\x89PNG\r\n\x1a\n"
+    + _png_chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
+    + _png_chunk(b"IDAT", zlib.compress(b"\0\0"))
+    + _png_chunk(b"IEND", b"")
+)
+
+
+def _as(content_type: str) -> Reply:
+    return lambda ask: found(good_html(ask), content_type, EPOCH_S)
+
+
+def _russian(charset: str) -> Reply:
+    body = f"<!DOCTYPE html><title>Гавань</title><p>{RUSSIAN}".encode("windows-1251")
+    return lambda _: found(body, f"text/html; charset={charset}", EPOCH_S)
+
+
+def _png(_: Ask) -> Answer:
+    return found(PNG, HTML_TYPE, EPOCH_S)
+
+
+def _untyped(ask: Ask) -> Act:
+    body = good_html(ask)
+    return said(200, head(f"Content-Length: {len(body)}") + body, End.KEEP)
+
+
+CASES = (
+    Case("html-as-png", "HTML behind image/png", ("ok",), _as("image/png")),
+    Case("png-as-html", "a PNG behind text/html", ("ok",), _png),
+    Case("html-untyped", "HTML without Content-Type", ("ok",), _untyped),
+    Case("html-mistyped", "HTML behind the type `;;=`", ("ok",), _as(";;=")),
+    Case("wrong-charset", "windows-1251 that is said to be UTF-8", ("ok",), _russian("utf-8")),
+    Case("no-such-charset", "windows-1251 that is said to be x-none", ("ok",), _russian("x-none")),
+)

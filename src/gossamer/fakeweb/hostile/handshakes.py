@@ -1,0 +1,52 @@
+"""TLS that fails in each way. All hosts share a port and are told apart by SNI (RFC 6066 §3)."""
+
+from __future__ import annotations
+
+from gossamer.fakeweb.hostile.act import Act, End
+from gossamer.fakeweb.hostile.case import Case, Certificate, Handshake
+from gossamer.fakeweb.hostile.heads import head, said
+
+PLAIN = head("Content-Length: 0", "Connection: close", status="HTTP/1.1 400 Bad Request")
+
+
+def _case(name: str, does: str, handshake: Handshake, *outcomes: str) -> Case:
+    return Case(f"tls-{name}", does, outcomes or ("tls",), tls=handshake)
+
+
+def _certificate(name: str, does: str, certificate: Certificate) -> Case:
+    return _case(name, f"a certificate that {does}", Handshake(certificate))
+
+
+def _instead(name: str, does: str, act: Act, *outcomes: str) -> Case:
+    return _case(name, does, Handshake(Certificate.NONE, greeting=act), *outcomes)
+
+
+CASES = (
+    _case("valid", "a page behind a certificate of the test CA", Handshake(), "ok"),
+    _certificate("expired", "is no longer valid", Certificate.EXPIRED),
+    _certificate("future", "is not yet valid", Certificate.FUTURE),
+    _certificate("self-signed", "signs itself", Certificate.SELF_SIGNED),
+    _certificate("other-name", "is another host's", Certificate.OTHER_NAME),
+    _certificate("other-ca", "a CA signed that nobody knows", Certificate.OTHER_CA),
+    _case("old", "speaks TLS 1.1 at most (RFC 8996)", Handshake(old=True)),
+    _instead(
+        "reset", "resets in the handshake", Act(0, end=End.RESET), "tls", "unreachable", "broken"
+    ),
+    _instead(
+        "silent",
+        "says nothing in the handshake",
+        Act(0, end=End.HANG),
+        "tls",
+        "unreachable",
+        "timeout",
+    ),
+    _instead("plain", "answers in plain HTTP", said(400, PLAIN)),
+    _case(
+        "close",
+        "closes after the handshake",
+        Handshake(greeting=Act(0)),
+        "broken",
+        "unreachable",
+        "tls",
+    ),
+)

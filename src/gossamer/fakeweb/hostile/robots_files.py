@@ -1,0 +1,121 @@
+"""robots.txt in every way but the right one; each host's other pages are good (RFC 9309 §2.3.1).
+
+Where the file can be read, it disallows /private/, which the home page links to.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from itertools import chain, repeat
+from typing import TYPE_CHECKING
+
+from gossamer.fakeweb.answer import HTML_TYPE, Answer, found, refusal
+from gossamer.fakeweb.draw import stream
+from gossamer.fakeweb.hostile.act import Act, End
+from gossamer.fakeweb.hostile.case import DISALLOW, EPOCH_S, PRIVATE, Case, good_html, good_page
+from gossamer.fakeweb.hostile.heads import dripped, flood, head, said
+from gossamer.fakeweb.hostile.redirects import hop, number
+
+if TYPE_CHECKING:
+    from gossamer.fakeweb.hostile.case import Ask, Reply
+
+TEXT = "Content-Type: text/plain; charset=utf-8"
+HUGE_BYTES = 100 * 10**6
+COMMENT = flood(b"# nothing to see here, and so on and on\n")
+NOISE_BYTES = 4096
+
+
+def _home(ask: Ask) -> Answer:
+    return good_page(ask, PRIVATE)
+
+
+def _huge(_: Ask) -> Act:
+    whole, rest = divmod(HUGE_BYTES - len(DISALLOW), len(COMMENT))
+    opening = head(TEXT, f"Content-Length: {HUGE_BYTES}") + DISALLOW
+    return Act(200, lambda: chain([opening], repeat(COMMENT, whole), [COMMENT[:rest]]), End.KEEP)
+
+
+def _endless(_: Ask) -> Act:
+    opening = head(TEXT, "Connection: close") + DISALLOW
+    return Act(200, lambda: chain([opening], repeat(COMMENT)))
+
+
+def _slow(ask: Ask) -> Act:
+    opening = head(TEXT, "Content-Length: 10000")
+    return Act(200, lambda: chain([opening], dripped(DISALLOW.ljust(10_000), ask.drip_s)))
+
+
+def _chain(hops: int) -> Reply:
+    """/robots.txt → /robots/1 → … → /robots/`hops`, which is the file."""
+
+    def reply(ask: Ask) -> Answer:
+        passed = number(ask.target)
+        return _file(ask) if passed == hops else hop(f"/robots/{passed + 1}")
+
+    return reply
+
+
+def _chained(name: str, hops: int, does: str) -> Case:
+    follow = _chain(hops)
+
+    def reply(ask: Ask) -> Answer | Act:
+        return follow(ask) if ask.target.startswith("/robots/") else _home(ask)
+
+    return Case(name, does, ("ok",), reply, follow)
+
+
+def _file(_: Ask) -> Answer:
+    return found(DISALLOW, "text/plain; charset=utf-8", EPOCH_S)
+
+
+def _html(ask: Ask) -> Answer:
+    return found(good_html(ask), HTML_TYPE, EPOCH_S)
+
+
+def _binary(ask: Ask) -> Answer:
+    noise = stream(ask.seed, ask.host).getrandbits(8 * NOISE_BYTES).to_bytes(NOISE_BYTES, "big")
+    return found(noise, "text/plain", EPOCH_S)
+
+
+def _status(status: HTTPStatus, *outcomes: str) -> Case:
+    return Case(
+        f"robots-{status}",
+        f"robots.txt is {status} {status.phrase}",
+        outcomes,
+        _home,
+        lambda _: refusal(status, status.phrase),
+    )
+
+
+def _case(name: str, does: str, robots: Reply, *outcomes: str) -> Case:
+    return Case(f"robots-{name}", f"robots.txt {does}", outcomes, _home, robots)
+
+
+DISALLOWED = ("robots", "postponed", "busy")
+UNREACHABLE = ("robots", "postponed", "broken", "unreachable")
+
+CASES = (
+    _case("huge", "is 100 MB, its rules first", _huge, "ok"),
+    _case("endless", "has no end, its rules first", _endless, "ok"),
+    _case("slow", "comes a byte at a time", _slow, "timeout", "robots", "postponed"),
+    _chained("robots-5-hops", 5, "robots.txt is 5 redirects away, and counts"),
+    _chained("robots-6-hops", 6, "robots.txt is 6 redirects away, as if there were none"),
+    _case("loop", "redirects in a loop", lambda _: hop("/robots.txt?again"), "ok"),
+    _case(
+        "metadata",
+        "redirects to http://169.254.169.254/",
+        lambda _: hop("http://169.254.169.254/robots.txt"),
+        "robots",
+        "ok",
+        "forbidden_address",
+    ),
+    _status(HTTPStatus.UNAUTHORIZED, "ok"),
+    _status(HTTPStatus.FORBIDDEN, "ok"),
+    _status(HTTPStatus.TOO_MANY_REQUESTS, *DISALLOWED),
+    _status(HTTPStatus.INTERNAL_SERVER_ERROR, *DISALLOWED, "server_error"),
+    _status(HTTPStatus.SERVICE_UNAVAILABLE, *DISALLOWED),
+    _case("html", "is a page of HTML: no rules", _html, "ok"),
+    _case("binary", "is 4 KB of noise: no rules", _binary, "ok"),
+    _case("garbage", "is not HTTP", lambda _: said(0, b"\x16\x03rubbish\r\n\r\n"), *UNREACHABLE),
+    _case("reset", "is a reset", lambda _: Act(0, end=End.RESET), *UNREACHABLE),
+)

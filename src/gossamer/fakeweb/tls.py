@@ -1,0 +1,237 @@
+"""TLS on loopback: one port, on which SNI chooses how the handshake goes.
+
+A connection begins in plain TCP: its first record is looked at with MSG_PEEK, which leaves it
+for whoever takes over, and the server name in it (RFC 6066 §3) decides. Names that are not of
+the catalogue get a good certificate, made when they are first asked for; behind it is the same
+web as behind the plain port.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+import tempfile
+import warnings
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gossamer.errors import GossamerError
+from gossamer.fakeweb.hostile.case import DOMAIN, Certificate, Handshake
+from gossamer.fakeweb.hostile.catalogue import CATALOGUE
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from types import ModuleType
+
+    from gossamer.fakeweb.hostile.act import Act
+
+TLS_HOSTS = f"tls-*.{DOMAIN}"
+CA_FILE = "ca.pem"
+MAX_CONTEXTS = 1_024
+HANDSHAKE = 22  # the type of a record (RFC 8446 §5.1)
+RECORD_HEAD_BYTES = 5
+MAX_RECORD_BYTES = 16 << 10
+HELLO_HEAD_BYTES = 4 + 2 + 32  # type and length, version, random (RFC 8446 §4.1.2)
+SERVER_NAME = 0
+HELLO_S = 10.0
+DAY = timedelta(days=1)
+
+
+class Certificates:
+    """A test CA, and a context for each host name. Raises GossamerError without trustme."""
+
+    def __init__(self) -> None:
+        trustme = _trustme()
+        self._ca = trustme.CA()
+        self._strangers = trustme.CA()
+        self.context = lru_cache(maxsize=MAX_CONTEXTS)(self._context)
+
+    def ca_pem(self) -> bytes:
+        """What a client must trust."""
+        return self._ca.cert_pem.bytes()  # type: ignore[no-any-return]
+
+    def _context(self, name: str, handshake: Handshake) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        if handshake.old:
+            # SECLEVEL=0: OpenSSL 3 has no signature left for TLS 1.1 on its default level.
+            context.set_ciphers("ALL:@SECLEVEL=0")
+            with warnings.catch_warnings():  # these versions are deprecated, which is the point
+                warnings.simplefilter("ignore", DeprecationWarning)
+                context.minimum_version = ssl.TLSVersion.TLSv1
+                context.maximum_version = ssl.TLSVersion.TLSv1_1
+        if handshake.certificate is Certificate.SELF_SIGNED:
+            ca = self._strangers  # a CA's own certificate is one that signs itself
+            with ca.private_key_pem.tempfile() as key, ca.cert_pem.tempfile() as certificate:
+                context.load_cert_chain(certificate, key)
+            return context
+        issuer = self._strangers if handshake.certificate is Certificate.OTHER_CA else self._ca
+        now = datetime.now(UTC)
+        validity = {
+            Certificate.EXPIRED: {"not_before": now - 60 * DAY, "not_after": now - 30 * DAY},
+            Certificate.FUTURE: {"not_before": now + 30 * DAY, "not_after": now + 60 * DAY},
+        }.get(handshake.certificate, {})
+        if handshake.certificate is Certificate.OTHER_NAME:
+            name = f"other.{DOMAIN}"
+        issuer.issue_cert(name, **validity).configure_cert(context)
+        return context
+
+
+class TlsPort:
+    """`address` as host:port, `ca_file` with the certificate that a client must trust."""
+
+    def __init__(
+        self,
+        listening: socket.socket,
+        ca_file: Path,
+        certificates: Certificates,
+        make: Callable[[str, Act | None], asyncio.Protocol],
+        failed: Callable[[socket.socket, str], None],
+    ) -> None:
+        """`make` gives a connection's protocol, from its host's name and greeting.
+
+        `failed` is told of a handshake that came to nothing, with the name or "".
+        """
+        host, port = listening.getsockname()
+        self.address = f"{host}:{port}"
+        self.ca_file = ca_file
+        self._listening = listening
+        self._certificates = certificates
+        self._make = make
+        self._failed = failed
+        self._greetings: set[asyncio.Task[None]] = set()
+
+    async def accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                connection, _ = await loop.sock_accept(self._listening)
+                task = loop.create_task(self._greet(connection))
+                self._greetings.add(task)
+                task.add_done_callback(self._greetings.discard)
+        finally:
+            for task in self._greetings:
+                task.cancel()
+
+    async def _greet(self, connection: socket.socket) -> None:
+        name = ""
+        try:
+            async with asyncio.timeout(HELLO_S):
+                name = server_name(await _first_record(connection))
+            await self._take_over(connection, name)
+        except (OSError, ValueError):  # of TLS, of the socket, or of a name no certificate can have
+            self._failed(connection, name)
+            connection.close()
+        except asyncio.CancelledError:
+            connection.close()
+            raise
+
+    async def _take_over(self, connection: socket.socket, name: str) -> None:
+        case = CATALOGUE.get(name.removesuffix(f".{DOMAIN}"))
+        handshake = (case and case.tls) or Handshake()
+        plain = handshake.certificate is Certificate.NONE
+        await asyncio.get_running_loop().connect_accepted_socket(
+            lambda: self._make(name, handshake.greeting),
+            connection,
+            ssl=None if plain else self._certificates.context(name, handshake),
+        )
+
+
+@contextlib.asynccontextmanager
+async def open_tls(
+    listening: socket.socket,
+    make: Callable[[str, Act | None], asyncio.Protocol],
+    failed: Callable[[socket.socket, str], None],
+) -> AsyncIterator[TlsPort]:
+    """Serve TLS on a bound socket while the context is open."""
+    listening.setblocking(False)
+    listening.listen()
+    certificates = Certificates()
+    with _ca_folder(certificates.ca_pem()) as folder, listening:
+        port = TlsPort(listening, Path(folder, CA_FILE), certificates, make, failed)
+        accepting = asyncio.create_task(port.accept())
+        try:
+            yield port
+        finally:
+            accepting.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await accepting
+
+
+async def _first_record(connection: socket.socket) -> bytes:
+    """The first TLS record, left in the socket; what there is of it if it is none."""
+    loop = asyncio.get_running_loop()
+    seen = b""
+    wanted = RECORD_HEAD_BYTES
+    while len(seen) < wanted:
+        # Readable means that all of it is there: no turning in circles while it arrives.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
+        await _readable(loop, connection)
+        before, seen = seen, connection.recv(wanted, socket.MSG_PEEK)
+        if len(seen) == len(before) or seen[0] != HANDSHAKE:
+            break
+        if len(seen) >= RECORD_HEAD_BYTES:
+            wanted = RECORD_HEAD_BYTES + min(int.from_bytes(seen[3:5], "big"), MAX_RECORD_BYTES)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+    return seen
+
+
+async def _readable(loop: asyncio.AbstractEventLoop, connection: socket.socket) -> None:
+    ready: asyncio.Future[None] = loop.create_future()
+
+    def read() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(connection, read)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(connection)
+
+
+def server_name(record: bytes) -> str:
+    """The name in a ClientHello (RFC 8446 §4.1.2), in lower case; "" where there is none."""
+    try:
+        return _server_name(record)
+    except IndexError:
+        return ""
+
+
+def _server_name(record: bytes) -> str:
+    at = RECORD_HEAD_BYTES + HELLO_HEAD_BYTES
+    at += 1 + record[at]  # session id
+    at += 2 + _uint16(record, at)  # cipher suites
+    at += 1 + record[at]  # compression methods
+    at += 2
+    while at < len(record):
+        kind, size = _uint16(record, at), _uint16(record, at + 2)
+        if kind == SERVER_NAME:  # a list's length, a name's type and length, the name
+            name = record[at + 9 : at + 4 + size]
+            return name.decode("ascii", "replace").lower()
+        at += 4 + size
+    return ""
+
+
+def _uint16(data: bytes, at: int) -> int:
+    return data[at] << 8 | data[at + 1]
+
+
+def _ca_folder(pem: bytes) -> tempfile.TemporaryDirectory[str]:
+    """A folder with CA_FILE in it, gone when it is closed."""
+    folder = tempfile.TemporaryDirectory(prefix="fakeweb-tls-")
+    Path(folder.name, CA_FILE).write_bytes(pem)
+    return folder
+
+
+def _trustme() -> ModuleType:
+    try:
+        import trustme
+    except ImportError:
+        raise GossamerError(
+            "fakeweb --tls", "certificates cannot be made", "pip install trustme"
+        ) from None
+    return trustme
