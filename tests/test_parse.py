@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec import structs
 
+from archive import http_capture
 from gossamer import parse
 from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, MissingFile, UsageError
@@ -16,7 +17,7 @@ from gossamer.layers import ParquetWriter, layers_of
 from gossamer.monitor import heartbeats
 from gossamer.parse import task
 from gossamer.tables import PAGES, RESPONSES
-from gossamer.warc import WarcWriter, payload_digest, response_head
+from gossamer.warc import WarcWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,19 +88,20 @@ def _response(warc: WarcWriter, page: Fetched) -> dict[str, Any]:
     headers = list(page.headers)
     if page.content_type is not None:
         headers.append((b"Content-Type", page.content_type.encode()))
-    digest = payload_digest(page.body)
-    head = response_head(200, "OK", headers, len(page.body), decoded=False)
-    offset = warc.write(
-        page.url, 1_700_000_000_000, b"GET / HTTP/1.1\r\n\r\n", head, page.body, digest,
-        truncated=False,
-    )  # fmt: skip
+    capture = http_capture(page.url, page.body, headers)
+    offset = warc.write(capture, tuple(headers))
     return row | {
         "http_status": 200,
         "body_bytes": len(page.body),
-        "digest": digest,
+        "digest": capture.digest,
         "warc_file": warc.path,
         "warc_offset": offset,
     }
+
+
+def archive_of(work: Workspace) -> str:
+    (path,) = (path for path in work.paths("warc", 1) if path.endswith(".warc.gz"))
+    return path
 
 
 def with_filter(work: Workspace, config: FilterConfig) -> Workspace:
@@ -206,7 +208,7 @@ def test_headers_come_from_warc(work: Workspace) -> None:
 def test_a_damaged_record_costs_the_pages_it_holds(work: Workspace) -> None:
     pages = [Fetched(f"{HOME}{n}", b"<p>page %d" % n * 50) for n in range(5)]
     store_round(work, pages)
-    (path,) = work.paths("warc", 1)
+    path = archive_of(work)
     offsets = pq.read_table(work.paths("responses", 1)[0])["warc_offset"].to_pylist()
     with Path(path).open("r+b") as file:
         file.seek(offsets[2] + 30)
@@ -225,7 +227,7 @@ def test_a_damaged_record_costs_the_pages_it_holds(work: Workspace) -> None:
 
 def test_a_lost_warc_file_is_an_error_that_names_it(work: Workspace) -> None:
     store_round(work, [Fetched(HOME, b"<p>x")])
-    (path,) = work.paths("warc", 1)
+    path = archive_of(work)
     before = work.store.manifest
     Path(path).unlink()
     with pytest.raises(MissingFile, match=path):

@@ -1,5 +1,10 @@
 """What a task writes: rows of responses, and beside them the WARC files that they name.
 
+The rows say what became of each page. The archive has every exchange whose answer had a head:
+pages, redirects, errors, robots.txt files. A body that is stored already, by an earlier round or
+for another URL of the same file, is not stored again: its exchange is a `revisit`, and the row of
+a page names the record that holds the body.
+
 Both are rolled together, so that `parse` can spread a round over tasks by its files of
 responses, and each of them leads to one WARC file.
 """
@@ -13,16 +18,22 @@ import pyarrow as pa
 from gossamer.fetch.http import user_agent
 from gossamer.layers import ParquetWriter, Row
 from gossamer.tables import RESPONSES
-from gossamer.warc import WarcWriter, payload_digest, request_head, response_head
+from gossamer.warc import Capture, Known, WarcWriter, payload_digest, request_head, response_head
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import Answer
 
 PAGES_PER_FILE = 1_000
 """Stored pages. About what a parse task works on at a time."""
-ROWS_PER_FILE = 50_000
-"""Rows of any outcome: they wait in memory for their file."""
+ROWS_PER_FILE = 20_000
+"""Rows of any outcome: they wait in memory for their file, 1 KB each with their lines of CDXJ."""
+READ_BY_PARSERS = frozenset(
+    (b"content-type", b"content-encoding", b"content-language", b"x-robots-tag")
+)
+"""Headers that say what a body means. Equal bodies under others are not the same page."""
 
 
 class Wanted(NamedTuple):
@@ -70,7 +81,11 @@ class ResponseRow(NamedTuple):
 class ResponseWriter:
     """Writes the answers of one task.
 
-    Invariant: every row that `_rows` holds names no WARC file, or that of `_warc`.
+    Invariants
+      * Every row that `_rows` holds names no WARC file, or that of `_warc`; so both are rolled
+        together.
+      * A row is there when its exchange is in the archive, and not before: after StoreFull the
+        two still agree.
     """
 
     def __init__(
@@ -87,7 +102,10 @@ class ResponseWriter:
         self._warc = self._new_warc()
 
     def add(self, page: Wanted, answer: Answer) -> str:
-        """Record an answer, and store its body if it is new; the outcome as it was recorded."""
+        """Record an answer, and archive its exchange; the outcome as it was recorded.
+
+        Raises StoreFull.
+        """
         outcome, digest = answer.outcome, page.digest
         warc_file: str | None = None
         warc_offset: int | None = None
@@ -95,10 +113,19 @@ class ResponseWriter:
             digest = payload_digest(answer.body)
             if digest == page.digest:
                 outcome = "unchanged"
-            else:
-                warc_file, warc_offset = self._warc.path, self._store(page.url, answer, digest)
         elif outcome != "unchanged":
             digest = None
+        if is_archived(answer):
+            notes = {"depth": page.depth, "redirects": page.hops, "outcome": outcome}
+            capture = captured(page.url, answer, digest, notes)
+            if outcome == "unchanged":
+                not_modified = answer.outcome == "unchanged"
+                self._warc.revisit(capture, Known(page.url, page.stored_ms, not_modified))
+            else:
+                offset = self._warc.write(capture, likeness(answer))
+                if outcome == "ok":
+                    warc_file, warc_offset = self._warc.path, offset
+                    self._pages += 1
         self._rows.append(
             ResponseRow(
                 self._round,
@@ -124,36 +151,28 @@ class ResponseWriter:
                 warc_offset,
             )
         )
-        if (
-            self._pages >= PAGES_PER_FILE
-            or len(self._rows) >= ROWS_PER_FILE
-            or self._warc.size >= self._max_bytes
-        ):
-            self._roll()
+        self._roll_when_full()
         return outcome
+
+    def add_robots(self, url: str, answer: Answer) -> None:
+        """Archive the exchange of a robots.txt, which is no page. Raises StoreFull."""
+        if is_archived(answer):
+            capture = captured(url, answer, None, {"outcome": answer.outcome})
+            self._warc.write(capture, likeness(answer))
+            self._roll_when_full()
 
     def close(self) -> list[Row]:
         """All files, as rows of YIELD."""
         self._roll()
         return self._files
 
-    def _store(self, url: str, answer: Answer, digest: str) -> int:
-        self._pages += 1
-        return self._warc.write(
-            url,
-            answer.started_ms,
-            request_head(answer.target, answer.request_headers),
-            response_head(
-                answer.http_status or 0,
-                answer.reason,
-                answer.headers,
-                len(answer.body),
-                decoded=answer.decoded,
-            ),
-            answer.body,
-            digest,
-            truncated=answer.truncated,
-        )
+    def _roll_when_full(self) -> None:
+        if (
+            self._pages >= PAGES_PER_FILE
+            or len(self._rows) >= ROWS_PER_FILE
+            or self._warc.size >= self._max_bytes
+        ):
+            self._roll()
 
     def _roll(self) -> None:
         self._files += self._warc.close()
@@ -172,3 +191,55 @@ class ResponseWriter:
 
     def _new_warc(self) -> WarcWriter:
         return WarcWriter(self._root, self._warc_attempt, self._info)
+
+
+def is_archived(answer: Answer) -> bool:
+    """Every exchange whose answer had a head, and every page."""
+    return bool(answer.headers) or answer.outcome == "ok"
+
+
+def captured(url: str, answer: Answer, digest: str | None, notes: Mapping[str, object]) -> Capture:
+    """An exchange as the archive takes it. `digest` is that of the body, where it is known."""
+    is_http = answer.http_status is not None
+    unmodified = answer.outcome == "unchanged"
+    head = request = b""
+    if is_http:
+        body_bytes = None if unmodified else len(answer.body)
+        head = response_head(
+            answer.http_status or 0,
+            answer.reason,
+            answer.headers,
+            body_bytes,
+            decoded=answer.decoded,
+        )
+        request = request_head(answer.target, answer.request_headers)
+    return Capture(
+        url,
+        answer.started_ms,
+        answer.body,
+        digest if digest is not None or unmodified else payload_digest(answer.body),
+        head,
+        request,
+        answer.http_status,
+        answer.content_type or "",
+        answer.address,
+        truncation(answer),
+        {"fetchTimeMs": answer.elapsed_ms, **notes},
+    )
+
+
+def truncation(answer: Answer) -> str | None:
+    """WARC-Truncated (ISO 28500 §5.13): why a body is not whole."""
+    if not answer.truncated:
+        return None
+    if answer.outcome == "timeout":
+        return "time"
+    if answer.outcome == "ok":  # with a detail only where it broke off
+        return "length" if answer.detail is None else "disconnect"
+    return "unspecified"
+
+
+def likeness(answer: Answer) -> Hashable:
+    """What two answers with the same body must share to be stored once."""
+    described = [(name.lower(), value) for name, value in answer.headers]
+    return answer.http_status, tuple(pair for pair in described if pair[0] in READ_BY_PARSERS)

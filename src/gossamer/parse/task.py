@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,12 +24,13 @@ from gossamer.parse.content import split_content_type
 from gossamer.parse.guard import standing_parser
 from gossamer.parse.page import Link, Page, ParsedPage, Rules
 from gossamer.tables import DOCUMENTS, LINKS
-from gossamer.warc import StoredResponse, read_response, responses
+from gossamer.warc import WarcReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gossamer.config import Config
+    from gossamer.warc import StoredResponse
 
 FLUSH_PAGES = 500
 FLUSH_CHARS = 32_000_000
@@ -117,25 +120,20 @@ def read_redirects(paths: Sequence[str]) -> list[Redirect]:
 def bodies(root: str, answers: Sequence[Answer]) -> Iterator[tuple[Answer, StoredResponse | None]]:
     """Each answer with what WARC stored; None where its record is damaged.
 
-    Raises MissingFile where a whole WARC file is gone.
+    Answers that share a record, since their bodies are equal, follow each other, and it is read
+    once. Raises MissingFile where a whole WARC file is gone.
     """
-    wanted: dict[str, dict[int, Answer]] = {}
-    for answer in answers:
-        wanted.setdefault(answer.warc_file, {})[answer.warc_offset] = answer
-    for file, by_offset in wanted.items():
+    for file, of_file in groupby(answers, key=attrgetter("warc_file")):
         path = Path(root, file)
         if not path.exists():
             raise MissingFile(
                 path, "responses name this file, but it is gone", "put it back from a copy"
             )
-        for stored in responses(path):
-            answer_here = by_offset.pop(stored.offset, None)
-            if answer_here is not None:
-                yield answer_here, stored
-            if not by_offset:
-                break
-        for offset, answer in by_offset.items():  # from a damaged record on
-            yield answer, _read(path, offset)
+        with WarcReader(path) as reader:
+            for offset, sharing in groupby(of_file, key=attrgetter("warc_offset")):
+                stored = reader.at(offset)
+                for answer in sharing:
+                    yield answer, stored
 
 
 class PageWriter:
@@ -232,10 +230,3 @@ def _page(answer: Answer, stored: StoredResponse) -> Page:
 def _unreadable(answer: Answer) -> ParsedPage:
     where = f"{answer.warc_file}, offset {answer.warc_offset}"
     return ParsedPage(outcome="failed", detail=f"no whole record in {where}")
-
-
-def _read(path: Path, offset: int) -> StoredResponse | None:
-    try:
-        return read_response(path, offset)
-    except ValueError:
-        return None

@@ -1,0 +1,124 @@
+"""CDXJ: the index beside a WARC file, by which replay tools find a URL's captures.
+
+A line a capture, sorted by its bytes: the URL's key, the time (14 digits, UTC) and a JSON object,
+with the fields and the form that cdxj-indexer writes and pywb reads.
+
+    org,example)/a?b=1 20261121191109 {"url": "http://www.example.org/a?b=1", "mime": ...}
+
+The key is what pywb looks for: the form of the `surt` package, a port of the Internet Archive's
+IAURLCanonicalizer. It folds more than `gossamer.urls` does (case, `www.`, slashes at the end),
+since it groups captures for a reader and does not decide what is crawled.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+KEPT = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
+"""What the key does not escape: printable ASCII without `#` and `%`."""
+
+_PLAIN = re.compile(r"https?://([a-z0-9.-]*[a-z])((?:/[a-z0-9_~-][a-z0-9._~-]*)+|/)")
+_PARTS = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?]*?)(?::([0-9]+))?(/[^?]*)?(?:\?(.*))?", re.DOTALL)
+_WWW = re.compile(r"www\d*\.")
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_PATH_SESSIONS = (
+    re.compile(r"(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)"),
+    re.compile(r"(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)"),
+)
+_QUERY_SESSIONS = (
+    re.compile(r"(.*)jsessionid=[0-9a-z]{32}(?:&(.*))?"),
+    re.compile(r"(.*)phpsessid=[0-9a-z]{32}(?:&(.*))?"),
+    re.compile(r"(.*)sid=[0-9a-z]{32}(?:&(.*))?"),
+    re.compile(r"(.*)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?"),
+    re.compile(r"(.*)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?"),
+)
+
+
+def line(
+    url: str,
+    date: str,
+    *,
+    mime: str,
+    status: int | None,
+    digest: str | None,
+    length: int,
+    offset: int,
+    filename: str,
+) -> bytes:
+    """The line of a capture, with its line end.
+
+    `date` is as in WARC-Date, `digest` is base 32; `offset` and `length` are those of the
+    compressed record, in bytes. What a capture has not is left out.
+    """
+    fields = {
+        "url": url,
+        "mime": mime,
+        "status": status and str(status),
+        "digest": digest and f"sha1:{digest}",
+        "length": str(length),
+        "offset": str(offset),
+        "filename": filename,
+    }
+    known = json.dumps({name: value for name, value in fields.items() if value})
+    return f"{key(url)} {timestamp(date)} {known}\n".encode()
+
+
+def timestamp(date: str) -> str:
+    """`2026-11-21T19:11:09.123Z` as `20261121191109`."""
+    return f"{date[:4]}{date[5:7]}{date[8:10]}{date[11:13]}{date[14:16]}{date[17:19]}"
+
+
+def key(url: str) -> str:
+    """The sort key of a normalised URL, as the package `surt` makes it."""
+    plain = _PLAIN.fullmatch(url)
+    if plain:
+        host, path = plain.groups()
+        return f"{_reversed(host)}){path}"
+    parts = _PARTS.fullmatch(url)
+    if parts is None:
+        return url
+    scheme, host, port, path, query = parts.groups("")
+    port = f":{port}" if port and port != _DEFAULT_PORTS.get(scheme) else ""
+    found = (f"{_reversed(host)}{port})" if host else f"{scheme}:") + _path(path)
+    query = _query(query)
+    return f"{found}?{query}" if query else found
+
+
+def _reversed(host: str) -> str:
+    name = host.lower().strip("[]")
+    if www := _WWW.match(name):
+        name = name[www.end() :]
+    return ",".join(reversed(name.split(".")))
+
+
+def _path(path: str) -> str:
+    kept: list[str] = []
+    for segment in _escaped_once(path).lower().split("/")[1:]:
+        if segment == ".." and kept:
+            kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    *directories, last = kept or [""]
+    found = "/".join(["", *filter(None, directories), last])
+    for session in _PATH_SESSIONS:
+        if match := session.fullmatch(found):
+            found = "".join(match.groups())
+    return found[:-1] if len(found) > 1 and found.endswith("/") else found
+
+
+def _query(query: str) -> str:
+    found = _escaped_once(query).lower()
+    for session in _QUERY_SESSIONS:
+        if match := session.fullmatch(found):
+            found = "".join(match.groups(""))
+    return "&".join(map("=".join, sorted(pair.split("=", 1) for pair in found.split("&"))))
+
+
+def _escaped_once(text: str) -> str:
+    """Unescaped as often as it can be, and then escaped once."""
+    data = text.encode()
+    while (unescaped := unquote_to_bytes(data)) != data:
+        data = unescaped
+    return quote_from_bytes(data, safe=KEPT)
