@@ -1,13 +1,18 @@
 """update: pages + responses + links → pages. What a round changed in what is known.
 
 Where rows of one URL meet, the fetch's result counts most, then a link found, then what the
-database knew. Only the rows that change are written, as a new layer (see pages.py).
+database knew. Only the rows that change are written, as a new layer (see states.py).
+
+A round makes only so many URLs of a host known, and only so many that differ in their query alone:
+a bound on traps that no filter knows by their look (see traps.py). What was dropped is found again
+where another page links to it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer import scoring, states
@@ -38,6 +43,14 @@ def run(work: Workspace) -> StepReport:
         raise UsageError(work.root, f"round {round_} is not parsed", f"gossamer parse {work.root}")
     with work.step("update", round_) as draft:
         found, found_rows = work.scratch(found_links(work.read("links", round_)))
+        for growth in growths(work.config.update):
+            dropped = 0
+            crowded, keys = work.scratch(crowds(found, growth))
+            if keys:
+                excess, dropped = work.scratch(beyond(work, found, crowded, growth))
+            if dropped:
+                found, found_rows = work.scratch(found.join(excess, on="url", how="left_anti"))
+                draft.counts[f"dropped_{growth.reason}"] = dropped
         answers = work.read("responses", round_)
         touched = found.select("url").union(answers.select("url")).distinct()
         before = states.among(work, PAGES, touched)
@@ -68,6 +81,52 @@ def found_links(links: DataFrame) -> DataFrame:
             ),
         )
     )
+
+
+class Growth(NamedTuple):
+    """A bound on the URLs that one round makes known: at most so many of a key."""
+
+    reason: str
+    key: Column
+    """Null for URLs that are not bounded."""
+    most: int
+
+
+def growths(config: UpdateConfig) -> tuple[Growth, ...]:
+    """In this order, so that a host's share is not used up by queries that are dropped anyway."""
+    path = F.when(F.contains("url", F.lit("?")), F.split_part("url", F.lit("?"), F.lit(1)))
+    host = F.split_part("url", F.lit("/"), F.lit(3))
+    return (
+        Growth("query_growth", path, config.new_queries_per_path),
+        Growth("host_growth", host, config.new_urls_per_host),
+    )
+
+
+def crowds(found: DataFrame, growth: Growth) -> DataFrame:
+    """The keys (a column `key`) of more URLs than may become known: usually none.
+
+    They are counted before anything is known of which URLs are new, for that costs a single pass
+    over what was found.
+    """
+    keys = found.select(growth.key.alias("key")).where("key IS NOT NULL")
+    counts = keys.groupBy("key").agg(F.count("*").alias("urls"))
+    return counts.where(F.col("urls") > growth.most).select("key")
+
+
+def beyond(work: Workspace, found: DataFrame, crowded: DataFrame, growth: Growth) -> DataFrame:
+    """The new URLs (a column `url`) of these keys that are too many.
+
+    Kept are those nearest to a seed, then those that most pages link to, then in their order.
+    """
+    suspects = found.withColumn("key", growth.key).join(
+        F.broadcast(crowded), on="key", how="left_semi"
+    )
+    known = states.among(work, PAGES, suspects.select("url")).select("url")
+    order = Window.partitionBy("key").orderBy("found_depth", F.desc("found_inlinks"), "url")
+    placed = suspects.join(known, on="url", how="left_anti").withColumn(
+        "place", F.row_number().over(order)
+    )
+    return placed.where(F.col("place") > growth.most).select("url")
 
 
 def changed(
