@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from gossamer import states, update
@@ -148,6 +149,71 @@ def test_an_answer_counts_more_than_a_link(work: Workspace) -> None:
 def test_validators_are_those_of_the_stored_answer(work: Workspace) -> None:
     found = after(work, {"etag": "old"}, {"outcome": "ok", "etag": "new", "digest": "D"})[A]
     assert (found["etag"], found["digest"]) == ("new", "D")
+
+
+def capped(work: Workspace, **caps: int) -> None:
+    update_config = msgspec.structs.replace(work.config.update, **caps)
+    work.config = msgspec.structs.replace(work.config, update=update_config)
+
+
+def drops(work: Workspace) -> dict[str, int]:
+    counts = work.store.manifest.history[-1].counts
+    return {name: n for name, n in counts.items() if name.startswith("dropped_")}
+
+
+def test_a_round_makes_so_many_urls_of_a_host_known(work: Workspace) -> None:
+    capped(work, new_urls_per_host=3)
+    urls = [f"http://b.example/{name}" for name in "fedcba"]
+    far, near = urls[0], urls[1]
+    links = [link(url, depth=5 if url == far else 1 if url == near else 2) for url in urls]
+    links.append(link(urls[2], src="http://c.example/", depth=2))
+    found = after(work, links=[*links, link("http://c.example/x")])
+    assert sorted(found) == ["http://b.example/a", urls[2], near, "http://c.example/x"]
+    assert drops(work) == {"dropped_host_growth": 3}
+    assert work.store.manifest.history[-1].counts["touched"] == 4
+
+
+def test_what_is_known_does_not_count_as_growth(work: Workspace) -> None:
+    capped(work, new_urls_per_host=2)
+    known = [f"http://b.example/{n}" for n in range(5)]
+    put(work, "pages", [{"url": url, "inlinks": 1} for url in known], round_=0)
+    new = ["http://b.example/x", "http://b.example/y"]
+    found = after(work, links=[link(url) for url in known + new])
+    assert sorted(found) == sorted(known + new)
+    assert {found[url]["inlinks"] for url in known} == {2}
+    assert drops(work) == {}
+
+
+def test_a_page_that_answered_is_never_dropped(work: Workspace) -> None:
+    capped(work, new_urls_per_host=1)
+    found = after(work, {}, {"outcome": "ok"}, [link(A), link(A + "x"), link(A + "y")])
+    assert sorted(found) == [A, A + "x"]
+    assert (found[A]["status"], found[A]["inlinks"]) == ("fetched", 2)
+
+
+def test_a_round_makes_so_many_queries_of_a_path_known(work: Workspace) -> None:
+    capped(work, new_queries_per_path=2)
+    queries = [f"http://b.example/list?page={n}" for n in range(4)]
+    others = ["http://b.example/list", "http://b.example/other?a=1", "http://c.example/list?page=1"]
+    found = after(work, links=[link(url) for url in queries + others])
+    assert sorted(found) == sorted(queries[:2] + others)
+    assert drops(work) == {"dropped_query_growth": 2}
+
+
+def test_dropped_queries_use_up_nothing_of_a_host_s_share(work: Workspace) -> None:
+    capped(work, new_queries_per_path=1, new_urls_per_host=3)
+    queries = [f"http://b.example/a?{n}" for n in range(9)]
+    pages_ = [f"http://b.example/z{n}" for n in range(3)]
+    found = after(work, links=[link(url) for url in queries + pages_])
+    assert sorted(found) == [queries[0], *pages_[:2]]
+    assert drops(work) == {"dropped_query_growth": 8, "dropped_host_growth": 1}
+
+
+def test_redirects_count_as_growth_too(work: Workspace) -> None:
+    capped(work, new_urls_per_host=1)
+    targets = [f"http://b.example/{n}" for n in range(3)]
+    found = after(work, links=[link(url, relation="redirect") for url in targets])
+    assert list(found) == targets[:1]
 
 
 def test_a_round_is_taken_in_once(work: Workspace) -> None:
