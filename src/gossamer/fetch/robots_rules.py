@@ -1,0 +1,143 @@
+"""The rules of a robots.txt: which of them matches a URL, and wins (RFC 9309 §2.2.2, §2.2.3).
+
+Patterns and URLs are compared as octets in one spelling:
+
+    percent-encoding  unreserved octets decoded, hex digits in upper case, everything else that RFC
+                      3986 wants encoded is; reserved octets stay as they were written
+    `*` and `$`       %2A and %24, where they are no wildcard and no end of a pattern
+    a query           `/`, `:`, `?` and `@` delimit nothing there, so that they equal their encoded
+                      form, as in the table of §2.2.2; a pattern without `?` meets both
+
+How rules are found. A pattern starts with a literal head, up to its first `*`. Heads are keys of a
+dictionary, and a path is cut to each length that some head has: prefixes cost a look-up per length,
+however many there are. What follows the head is searched from left to right without going back:
+the time grows with the URL and with the octets of the rules, never exponentially.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# RFC 3986 appendix B, as far as the fragment.
+_URL = re.compile(rb"(?:[^:/?#]+:)?(?://[^/?#]*)?([^#]*)")
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+# Triplets, stray percent signs, `$`, and what may stand neither in a path nor in a query.
+_ESCAPES = re.compile(rb"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9._~/?:@!&'()*+,;=%-]")
+_QUERY_DELIMITERS = {"%2F": "/", "%3A": ":", "%3F": "?", "%40": "@"}
+_ESCAPED_DELIMITERS = re.compile("|".join(_QUERY_DELIMITERS))
+
+_UNMATCHED = 1
+
+
+class Rule(NamedTuple):
+    allow: bool
+    pattern: bytes
+    """As written, and not empty."""
+
+
+class _Wildcard(NamedTuple):
+    """What a pattern with `*` wants after its head."""
+
+    rank: int
+    needle: str
+    """The longest part. Most URLs do not hold it, and need no closer look."""
+    parts: tuple[str, ...]
+    end: str
+    """The end of the URL, behind the parts; empty where any will do."""
+
+
+class Rules:
+    """All rules for one agent.
+
+    The rank of a rule is twice its octets, plus one if it allows. The greatest rank that matches
+    wins, so of two equal patterns the one that allows. Octets count as they are compared.
+    """
+
+    __slots__ = ("_exact", "_lengths", "_prefixes", "_wildcards")
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._exact: dict[str, int] = {}
+        self._prefixes: dict[str, int] = {}
+        wildcards: dict[str, set[_Wildcard]] = {}
+        for allow, pattern in rules:
+            anchored = pattern.endswith(b"$")
+            literal = _open_query(_normal(pattern.removesuffix(b"$")))
+            rank = 2 * (len(literal) + anchored) + allow
+            head, *parts = literal.split("*")
+            table = self._exact if anchored and not parts else self._prefixes
+            end = parts.pop() if anchored and parts else ""
+            parts = [part for part in parts if part]
+            if parts or end:
+                needle = max(*parts, end, key=len) if parts else end
+                wildcards.setdefault(head, set()).add(_Wildcard(rank, needle, tuple(parts), end))
+            else:
+                table[head] = max(rank, table.get(head, rank))
+        self._wildcards = {
+            head: sorted(found, key=lambda wildcard: wildcard.rank, reverse=True)
+            for head, found in wildcards.items()
+        }
+        heads = chain(self._prefixes, self._wildcards)
+        self._lengths = sorted({len(head) for head in heads}, reverse=True)
+
+    def allow(self, url: str) -> bool:
+        """Whether they allow an absolute URL. What no rule matches is allowed."""
+        path = _path(url)
+        rank = self._rank(path)
+        opened = _open_query(path)
+        if opened != path:
+            rank = max(rank, self._rank(opened))
+        return rank % 2 == 1 or path == "/robots.txt"  # which is always allowed
+
+    def _rank(self, path: str) -> int:
+        best = self._exact.get(path, _UNMATCHED)
+        for length in self._lengths:
+            head = path[:length]
+            best = max(best, self._prefixes.get(head, _UNMATCHED))
+            for rank, needle, parts, end in self._wildcards.get(head, ()):
+                if rank <= best:
+                    break
+                if needle in path and _follow(parts, end, path, length):
+                    best = rank
+                    break
+        return best
+
+
+def _follow(parts: tuple[str, ...], end: str, path: str, start: int) -> bool:
+    """Whether all parts are found in their order; the leftmost place of each is good enough."""
+    for part in parts:
+        found = path.find(part, start)
+        if found < 0:
+            return False
+        start = found + len(part)
+    return path.endswith(end, start)
+
+
+def _path(url: str) -> str:
+    """Path and query, normal. Lone surrogates are octets too: nothing is refused here."""
+    match = _URL.match(url.encode("utf-8", "surrogatepass"))
+    path = match[1] if match else b""
+    if path[:1] != b"/":
+        path = b"/" + path
+    return _normal(path).replace("*", "%2A")
+
+
+def _normal(text: bytes) -> str:
+    return _ESCAPES.sub(lambda escape: _escaped(escape[0]), text).decode("ascii")
+
+
+@cache  # of 741 different arguments
+def _escaped(escape: bytes) -> bytes:
+    triplet = len(escape) == len("%41")
+    octet = int(escape[1:], 16) if triplet else escape[0]
+    return bytes((octet,)) if triplet and octet in _UNRESERVED else b"%%%02X" % octet
+
+
+def _open_query(text: str) -> str:
+    path, mark, query = text.partition("?")
+    return path + mark + _ESCAPED_DELIMITERS.sub(lambda found: _QUERY_DELIMITERS[found[0]], query)
