@@ -12,9 +12,10 @@ since it groups captures for a reader and does not decide what is crawled.
 
 from __future__ import annotations
 
-import json
 import re
 from urllib.parse import quote_from_bytes, unquote_to_bytes
+
+import msgspec
 
 KEPT = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 """What the key does not escape: printable ASCII without `#` and `%`."""
@@ -61,8 +62,8 @@ def line(
         "offset": str(offset),
         "filename": filename,
     }
-    known = json.dumps({name: value for name, value in fields.items() if value})
-    return f"{key(url)} {timestamp(date)} {known}\n".encode()
+    known = msgspec.json.encode({name: value for name, value in fields.items() if value})
+    return b"%b %b %b\n" % (key(url).encode(), timestamp(date).encode(), known)
 
 
 def timestamp(date: str) -> str:

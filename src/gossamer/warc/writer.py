@@ -11,12 +11,15 @@ from gossamer import __version__
 from gossamer.backends import disk_errors
 from gossamer.layers import Row, written
 from gossamer.warc import cdxj
-from gossamer.warc.records import one_line, record, warc_date
+from gossamer.warc.records import block_digest, plain, record, warc_date, warc_fields
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
     from io import FileIO
 
+HTTP_RESPONSE = "application/http; msgtype=response"
+HTTP_REQUEST = "application/http; msgtype=request"
+WARC_FIELDS = "application/warc-fields"
 PROFILES = "http://netpreserve.org/warc/1.1/revisit"
 _ID_PREFIX_CHARS = len("01234567-0123-4567-0123-")
 
@@ -68,11 +71,13 @@ class WarcWriter:
     """
 
     def __init__(self, root: str, attempt: str, info: Mapping[str, str]) -> None:
-        name = uuid.uuid4().hex
-        self.path = f"{attempt}/{name}.warc.gz"
+        stem = uuid.uuid4().hex
+        self.path = f"{attempt}/{stem}.warc.gz"
         self.size = 0
-        self._index_path = f"{attempt}/{name}.cdxj"
+        self._index_path = f"{attempt}/{stem}.cdxj"
         self._root = Path(root)
+        self._full_path = self._root / self.path
+        self._name = self._full_path.name
         self._file: FileIO | None = None
         self._info = info
         # A random UUID for the file, and its records counted in the last 48 bits of it.
@@ -95,16 +100,16 @@ class WarcWriter:
         file = self._begun(capture.date_ms)
         offset = self.size
         record_id = self._next_id()
-        if capture.head:
-            kind, block = "response", capture.head + capture.body
-            content_type = "application/http; msgtype=response"
-        else:
-            kind, block = "resource", capture.body
-            content_type = one_line(capture.content_type).decode(errors="replace")
         fields = f"WARC-Payload-Digest: sha1:{capture.digest}\r\n"
         if capture.truncated is not None:
             fields += f"WARC-Truncated: {capture.truncated}\r\n"
-        fields += f"Content-Type: {content_type}\r\n"
+        if capture.head:
+            kind, block = "response", capture.head + capture.body
+            fields += f"Content-Type: {HTTP_RESPONSE}\r\n"
+        else:
+            kind, block = "resource", capture.body
+            if content_type := plain(capture.content_type):
+                fields += f"Content-Type: {content_type}\r\n"
         self._append(file, capture, kind, record_id, fields, block)
         if capture.body:
             self._stored[capture.digest, likeness] = Known(
@@ -125,7 +130,7 @@ class WarcWriter:
         if capture.head:
             if not known.not_modified:
                 fields += "WARC-Truncated: length\r\n"
-            fields += "Content-Type: application/http; msgtype=response\r\n"
+            fields += f"{block_digest(capture.head)}Content-Type: {HTTP_RESPONSE}\r\n"
         file = self._begun(capture.date_ms)
         self._append(file, capture, "revisit", self._next_id(), fields, capture.head)
 
@@ -161,56 +166,55 @@ class WarcWriter:
             f"WARC-Target-URI: {capture.url}\r\nWARC-Date: {date}\r\n{address}"
             f"WARC-Warcinfo-ID: {self._info_id}\r\n"
         )
-        with_it = f"{about}WARC-Concurrent-To: {record_id}\r\n"
-        came = self._record(kind, record_id, about + fields, block)
+        came = record(kind, record_id, about + fields, block)
         records = [came]
-        if capture.request:
-            fields = f"{with_it}Content-Type: application/http; msgtype=request\r\n"
-            records.append(self._record("request", self._next_id(), fields, capture.request))
-        if capture.notes:
-            fields = f"{with_it}Content-Type: application/warc-fields\r\n"
-            notes = _warc_fields(capture.notes)
-            records.append(self._record("metadata", self._next_id(), fields, notes))
+        beside = (
+            ("request", HTTP_REQUEST, capture.request),
+            ("metadata", WARC_FIELDS, warc_fields(capture.notes)),
+        )
+        for kind_beside, content_type, text in beside:
+            if text:
+                fields = (
+                    f"{about}WARC-Concurrent-To: {record_id}\r\n{block_digest(text)}"
+                    f"Content-Type: {content_type}\r\n"
+                )
+                records.append(record(kind_beside, self._next_id(), fields, text))
         offset = self.size
         self._put(file, b"".join(records))
-        mime = "warc/revisit" if kind == "revisit" else capture.content_type.partition(";")[0]
+        mime = "warc/revisit" if kind == "revisit" else plain(capture.content_type.split(";")[0])
         self._index.append(
             cdxj.line(
                 capture.url,
                 date,
-                mime=mime.strip(),
+                mime=mime,
                 status=capture.status,
                 digest=capture.digest,
                 length=len(came),
                 offset=offset,
-                filename=Path(self.path).name,
+                filename=self._name,
             )
         )
 
-    def _record(self, kind: str, record_id: str, fields: str, block: bytes) -> bytes:
-        return record(f"WARC-Type: {kind}\r\nWARC-Record-ID: {record_id}\r\n{fields}", block)
-
     def _begun(self, date_ms: int) -> FileIO:
         """The file, with its warcinfo record."""
-        path = self._root / self.path
         if self._file is None:
-            with disk_errors(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
+            with disk_errors(self._full_path):
+                self._full_path.parent.mkdir(parents=True, exist_ok=True)
                 # Without a buffer: what was written is in the file whenever a kill comes.
-                self._file = path.open("xb", buffering=0)
+                self._file = self._full_path.open("xb", buffering=0)
         if not self.size:
             own = {"software": f"gossamer/{__version__}", "format": "WARC File Format 1.1"}
+            block = warc_fields({**own, **self._info})
             fields = (
-                f"WARC-Date: {warc_date(date_ms)}\r\nWARC-Filename: {path.name}\r\n"
-                "Content-Type: application/warc-fields\r\n"
+                f"WARC-Date: {warc_date(date_ms)}\r\nWARC-Filename: {self._name}\r\n"
+                f"{block_digest(block)}Content-Type: {WARC_FIELDS}\r\n"
             )
-            block = _warc_fields({**own, **self._info})
-            self._put(self._file, self._record("warcinfo", self._info_id, fields, block))
+            self._put(self._file, record("warcinfo", self._info_id, fields, block))
         return self._file
 
     def _put(self, file: FileIO, data: bytes) -> None:
         """Append all of it, or nothing and raise StoreFull."""
-        with disk_errors(self._root / self.path):
+        with disk_errors(self._full_path):
             try:
                 rest = memoryview(data)
                 while rest:
@@ -224,8 +228,3 @@ class WarcWriter:
     def _next_id(self) -> str:
         self._ids += 1
         return f"{self._id_prefix}{self._ids:012x}>"
-
-
-def _warc_fields(fields: Mapping[str, object]) -> bytes:
-    """A block of the type application/warc-fields."""
-    return b"".join(b"%b: %b\r\n" % (one_line(k), one_line(str(v))) for k, v in fields.items())
