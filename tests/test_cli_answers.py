@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.cli.answers import print_results
+from gossamer.cli.answers import print_overview, print_results
 from gossamer.serve.search import Hit, Results
 
 if TYPE_CHECKING:
@@ -34,3 +34,12 @@ def test_it_says_when_no_page_has_all_the_words(capsys: pytest.CaptureFixture[st
         f"   {URL}",
         "No page has all these words; these have at least half of them.",
     ]
+
+
+def test_status_tells_what_was_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = {"path": "web", "round": 2, "pages": {"hosts": 1}, "datasets": {}, "steps": []}
+    print_overview(figures | {"refused": {"scope": 12_345, "calendar": 7}})
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert rows[-3:] == [["refused", "URLs"], ["scope", "12,345"], ["calendar", "7"]]
+    print_overview(figures | {"refused": {}})
+    assert "refused" not in capsys.readouterr().out

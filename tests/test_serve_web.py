@@ -270,6 +270,17 @@ def test_status_shows_steps_and_tasks(tmp_path: Path) -> None:
         assert status["tasks"][0]["done"] == 25
 
 
+def test_status_shows_what_was_refused(tmp_path: Path) -> None:
+    work = crawl(tmp_path / "crawl")
+    with serving(work) as client:
+        assert "No URL was refused yet" in one(dom(client, "/status"), "main").text()
+        with work.step("parse", 1) as draft:
+            draft.counts.update(links=9, dropped_path_segments=1_234, dropped_scope=5)
+        rows = [row.text(separator=" ").split() for row in dom(client, "/status").css("tr")]
+        assert ["path", "segments", "1,234"] in rows
+        assert client.get("/api/status").json()["refused"] == {"path_segments": 1_234, "scope": 5}
+
+
 @pytest.mark.parametrize(
     ("count", "text"),
     [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_550_000, "1.6 MB"), (10**16, "10000.0 TB")],

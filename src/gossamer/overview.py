@@ -9,9 +9,13 @@ import msgspec
 from gossamer.monitor import heartbeats
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gossamer.workspace import Workspace
 
 LAST_STEPS = 20
+REFUSALS = ("bad_redirect", "forbidden_address", "robots")
+"""Outcomes (see outcomes.py) that are ours and not the server's, beside those postponed."""
 
 
 def overview(work: Workspace) -> dict[str, Any]:
@@ -36,9 +40,26 @@ def overview(work: Workspace) -> dict[str, Any]:
             for name, layers in manifest.datasets.items()
         },
         "counts": counts,
+        "refused": refused(counts),
         "steps": [msgspec.to_builtins(report) for report in manifest.history[-LAST_STEPS:]],
         "tasks": [msgspec.to_builtins(beat) for beat in heartbeats(work.root)],
     }
+
+
+def refused(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """URLs that were not followed or not asked for, by reason, the most frequent first.
+
+    `counts` are those of all steps. A URL counts each time that it is met. What the index leaves
+    out was not refused, and is counted anew in each round.
+    """
+    reasons: dict[str, int] = {}
+    for step, names in counts.items():
+        for name, count in names.items():
+            dropped = name.startswith("dropped_") and step != "index"
+            if count and (dropped or name in REFUSALS or name.startswith("postponed")):
+                reason = name.removeprefix("dropped_")
+                reasons[reason] = reasons.get(reason, 0) + count
+    return dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
 
 
 def page_counts(work: Workspace) -> dict[str, int]:

@@ -44,6 +44,11 @@ def print_overview(figures: dict[str, Any]) -> None:
         numbers = (held["rows"], held["bytes"] / 1e6, held["layers"], held["files"])
         table.add_row(name, *(f"{n:,.1f}" if isinstance(n, float) else f"{n:,}" for n in numbers))
     console.print(table)
+    if figures["refused"]:
+        table = Table("refused", "URLs", box=None, header_style="dim")
+        for reason, count in figures["refused"].items():
+            table.add_row(escape(reason), f"{count:,}")
+        console.print(table)
     for step in figures["steps"][-8:]:
         when = datetime.fromtimestamp(step["started_ms"] / 1000, UTC)
         counts = ", ".join(f"{n:,} {name}" for name, n in sorted(step["counts"].items()) if n)
