@@ -58,7 +58,8 @@ def test_a_colon_may_be_missing_before_a_single_word() -> None:
 
 def test_prose_is_no_rule() -> None:
     assert allowed(b"User-agent: *\nDisallow / for everyone, please", "/a")
-    assert not allowed(b"User-agent: *\nUser agent strings are ignored\nDisallow: /a", "/a")
+    text = b"User-agent: *\nDisallow: /b\nUser agent strings are ignored\nDisallow: /a"
+    assert not allowed(text, "/a")
 
 
 @pytest.mark.parametrize("agent", [b"", b"/1.0", b"(all)", b"\xe3\x83\x84", b"*bot", b"gossamer*x"])
