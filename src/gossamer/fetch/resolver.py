@@ -19,14 +19,13 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 
 from gossamer.errors import ConfigError
 from gossamer.fetch.dns import Dns, Found
-from gossamer.fetch.networks import ForbiddenAddress, Networks, parse_address
+from gossamer.fetch.networks import ForbiddenAddress, parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from gossamer.config import FetchConfig
-
-__all__ = ["ForbiddenAddress", "Networks", "Resolver", "matching", "routes"]
+    from gossamer.fetch.networks import Networks
 
 MIN_TTL_S = 30
 """Names with a TTL of 0 would be asked for at each connection: a host's next page is due sooner."""
