@@ -10,12 +10,11 @@
     percent-encoding  RFC 3986 §6.2.2: unreserved characters decoded, hex digits in upper case;
                       what the RFC does not allow is encoded (WHATWG lets `|[]{}` and `%` pass)
 
-That is for http and https. Sessions and tracking are theirs alone, and of other schemes that
-`UrlRules.schemes` may name
+Sessions and tracking are matters of http and https alone. Of other schemes in `UrlRules.schemes`
 
     ftp               has no query (RFC 1738 §3.2.2): it is dropped, and so is `;type=`
     file              has neither host nor query (RFC 8089 §2): `file:///path`, of this machine
-    others            of plugins: need a host, and keep their query as it is, and their port
+    plugins'          need a host, and keep port and query as they are
 
 The result is an RFC 3986 URI in ASCII, as a WARC-Target-URI has to be, and a fixed point:
 normalising it again changes nothing. What cannot be crawled gives None: that is a fact about a
@@ -37,6 +36,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
+from urllib.parse import quote, unquote_to_bytes
 
 import ada_url
 from msgspec import Meta, Struct
@@ -189,17 +189,15 @@ _SESSION_DIGEST = re.compile(r"(?:s|sid|session)=[0-9a-f]{32,}", re.IGNORECASE)
 
 # How to transfer a file (RFC 1738 §3.2.2), which is no part of its name.
 _FTP_TYPE = re.compile(r"(?:;type=[aid])+\Z", re.IGNORECASE)
-# WHATWG treats the like of `/C:/` as the drive letter of a Windows machine, above which no `..`
-# leads. Here it is a folder of that name, and its colon encoded says so.
-_DRIVE = re.compile(r"\A(/[A-Za-z]):(?=/|\Z)")
+# What stays as it is in the names of files. Not `:`: WHATWG takes `/C:/` for a Windows drive.
+_NAME = "!$&'()*+,=@"
 
 
 def normalize(href: str, base: str | None = None, rules: UrlRules = DEFAULT) -> str | None:
     """The normal form of `href`, resolved against `base`; None where it cannot be crawled.
 
-    `base` is itself normalised first; a base that cannot be crawled counts as none, so that
-    only absolute references resolve. Without a base, `href` is what a user wants crawled: a
-    `file:` then counts, where `rules.schemes` has it. Never raises, whatever the strings hold.
+    `base` is itself normalised first; one that cannot be crawled lets only absolute references
+    resolve. Only without a base, or from a file, may `href` be a `file:`. Never raises.
     """
     return normalize_all((href,), base, rules)[0]
 
@@ -325,9 +323,9 @@ def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[
     if scheme in WEB:
         path, query = _drop_sessions(_fold_escapes(path)), _fold_query(query, rules)
     elif scheme == "ftp":
-        path, query = _FTP_TYPE.sub("", _fold_escapes(path)), ""
+        path, query = _fold_names(_FTP_TYPE.sub("", path)), ""
     elif scheme == "file":
-        path, query = _DRIVE.sub(r"\1%3A", _fold_escapes(path)), ""
+        path, query = _fold_names(path), ""
     else:
         host, path, query = host.lower(), _fold_escapes(path) or "/", _fold_escapes(query)
     folded = f"{scheme}://{host}{port}{path}" + ("?" + query if query else "")
@@ -358,6 +356,11 @@ def _fold_query(query: str, rules: UrlRules) -> str:
     if rules.sort_parameters:
         kept.sort()
     return "&".join(map("".join, kept))
+
+
+def _fold_names(path: str) -> str:
+    """Of a path to a file, in which no character but the slash has a meaning of its own."""
+    return "/".join(quote(unquote_to_bytes(name), _NAME) for name in path.split("/"))
 
 
 def _fold_escapes(text: str) -> str:

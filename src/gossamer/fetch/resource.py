@@ -1,0 +1,88 @@
+"""What HTTP would say of a file or a folder, for schemes that know no headers.
+
+A folder is a page of links to what is in it. The archive stores body and headers as a `resource`
+record (WARC 1.1 §6.5), and the parser takes the type from there.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from itertools import islice
+from mimetypes import MimeTypes
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from gossamer.urls import normalize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gossamer.fetch.exchange import Answer, Request
+    from gossamer.urls import UrlRules
+
+FOLDER_TYPE = "text/html; charset=utf-8"
+MAX_ENTRIES = 10_000
+"""Of a folder. Those beyond are left out, and the page is marked truncated."""
+
+_TYPES = MimeTypes()  # Python's own table: not the machine's, so that all tasks say the same
+
+
+class Entry(NamedTuple):
+    name: bytes
+    is_folder: bool
+
+
+def media_type(path: bytes) -> str | None:
+    """By the ending of a file's name; None where that tells nothing, and the body has to."""
+    kind, coding = _TYPES.guess_type(path.decode("latin-1"))
+    if coding is None:
+        return kind
+    return "application/gzip" if coding == "gzip" else "application/octet-stream"
+
+
+def give(answer: Answer, body: bytes, content_type: str | None, *, truncated: bool = False) -> None:
+    """A body, and the headers that HTTP would have sent with it."""
+    answer.outcome = "ok"
+    answer.body, answer.truncated, answer.content_type = body, truncated, content_type
+    headers = {
+        "Content-Type": content_type,
+        "Content-Length": None if truncated else str(len(body)),
+        "Last-Modified": answer.last_modified,
+        "ETag": answer.etag,
+    }
+    answer.headers = [
+        (name.encode(), value.encode()) for name, value in headers.items() if value is not None
+    ]
+
+
+def give_folder(answer: Answer, path: bytes, entries: Iterable[Entry], limit: int) -> None:
+    """The page of a folder, in the order of its names, of at most `limit` bytes.
+
+    Links are relative: the folder's URL ends in a slash.
+    """
+    title = escape(path.decode("utf-8", "replace"))
+    start = f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{title}</title>\n<h1>{title}</h1>\n'
+    page = bytearray(f"{start}<ul>\n".encode())
+    left_out = False
+    for number, entry in enumerate(sorted(islice(entries, MAX_ENTRIES + 1))):
+        item = _item(entry)
+        left_out = number >= MAX_ENTRIES or len(page) + len(item) > limit
+        if left_out:
+            break
+        page += item
+    truncated = left_out or len(page) > limit
+    give(answer, bytes(page[:limit]), FOLDER_TYPE, truncated=truncated)
+
+
+def send_to_folder(answer: Answer, request: Request, rules: UrlRules) -> None:
+    """A folder that was asked for without its slash."""
+    answer.redirect_url = normalize(f"{request.url}/", request.url, rules)
+    answer.outcome = "redirect" if answer.redirect_url else "bad_redirect"
+    answer.detail = "a folder"
+
+
+def _item(entry: Entry) -> bytes:
+    slash = "/" if entry.is_folder else ""
+    href = quote(entry.name, safe="") + slash
+    text = escape(entry.name.decode("utf-8", "replace"))
+    return f'<li><a href="{href}">{text}{slash}</a></li>\n'.encode()
