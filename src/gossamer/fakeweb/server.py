@@ -254,12 +254,12 @@ async def _open_other_ports(
     def connection(name: str, act: Act | None) -> Connection:
         return Connection(server, loop, None if act is None else (name, act))
 
-    def failed(client: socket.socket, name: str) -> None:
-        server.connected += 1
-        who = f"{server.connected}\t{client.getpeername()[1]}\t{client.getsockname()[0]}"
-        server.note(who, f"-\t{name or '-'}\t-", 0, 0)
-
     first = server.addresses[0]
+
+    def failed(client_port: int, name: str) -> None:
+        server.connected += 1
+        server.note(f"{server.connected}\t{client_port}\t{first}", f"-\t{name or '-'}\t-", 0, 0)
+
     if server.web.hostile is not None:
         cases = server.web.hostile.cases()
         server.routes |= await stack.enter_async_context(open_doors(cases, first, connection, loop))

@@ -14,6 +14,7 @@ import socket
 import ssl
 import tempfile
 import warnings
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +25,7 @@ from gossamer.fakeweb.hostile.case import DOMAIN, Certificate, Handshake
 from gossamer.fakeweb.hostile.catalogue import CATALOGUE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from types import ModuleType
 
     from gossamer.fakeweb.hostile.act import Act
@@ -39,6 +40,9 @@ HELLO_HEAD_BYTES = 4 + 2 + 32  # type and length, version, random (RFC 8446 §4.
 SERVER_NAME = 0
 HELLO_S = 10.0
 DAY = timedelta(days=1)
+
+Failed = Callable[[int, str], None]
+"""Is told of a handshake that came to nothing: the client's port, the host's name or ""."""
 
 
 class Certificates:
@@ -89,12 +93,9 @@ class TlsPort:
         ca_file: Path,
         certificates: Certificates,
         make: Callable[[str, Act | None], asyncio.Protocol],
-        failed: Callable[[socket.socket, str], None],
+        failed: Failed,
     ) -> None:
-        """`make` gives a connection's protocol, from its host's name and greeting.
-
-        `failed` is told of a handshake that came to nothing, with the name or "".
-        """
+        """`make` gives a connection's protocol, from its host's name and greeting."""
         host, port = listening.getsockname()
         self.address = f"{host}:{port}"
         self.ca_file = ca_file
@@ -108,22 +109,22 @@ class TlsPort:
         loop = asyncio.get_running_loop()
         try:
             while True:
-                connection, _ = await loop.sock_accept(self._listening)
-                task = loop.create_task(self._greet(connection))
+                connection, client = await loop.sock_accept(self._listening)
+                task = loop.create_task(self._greet(connection, client[1]))
                 self._greetings.add(task)
                 task.add_done_callback(self._greetings.discard)
         finally:
             for task in self._greetings:
                 task.cancel()
 
-    async def _greet(self, connection: socket.socket) -> None:
+    async def _greet(self, connection: socket.socket, client_port: int) -> None:
         name = ""
         try:
             async with asyncio.timeout(HELLO_S):
                 name = server_name(await _first_record(connection))
             await self._take_over(connection, name)
         except (OSError, ValueError):  # of TLS, of the socket, or of a name no certificate can have
-            self._failed(connection, name)
+            self._failed(client_port, name)
             connection.close()
         except asyncio.CancelledError:
             connection.close()
@@ -136,7 +137,7 @@ class TlsPort:
         await asyncio.get_running_loop().connect_accepted_socket(
             lambda: self._make(name, handshake.greeting),
             connection,
-            ssl=None if plain else self._certificates.context(name, handshake),
+            ssl=None if plain else self._certificates.context(name or DOMAIN, handshake),
         )
 
 
@@ -144,7 +145,7 @@ class TlsPort:
 async def open_tls(
     listening: socket.socket,
     make: Callable[[str, Act | None], asyncio.Protocol],
-    failed: Callable[[socket.socket, str], None],
+    failed: Failed,
 ) -> AsyncIterator[TlsPort]:
     """Serve TLS on a bound socket while the context is open."""
     listening.setblocking(False)

@@ -110,7 +110,7 @@ CASES = tuple(
         ("mirror-two", "the same pages as mirror-one, to the byte", _mirror),
         ("soft-404", "every URL is 200 and says that it is not there", _soft_404),
         (FARM, "each page links to ten new hosts of its domain", _farm),
-        ("million-links", "a page of a million links, 27 MB", _million_links),
+        ("million-links", "a page of a million links, 32 MB", _million_links),
         ("nested", f"{LEVELS:,} elements within each other", _nested),
         ("long-urls", f"{LONG_URLS} links of {LONG_URL_BYTES:,} bytes", _long_urls),
     )
