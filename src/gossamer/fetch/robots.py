@@ -51,7 +51,8 @@ helps a server in trouble by asking it again and again."""
 
 TOO_MANY_REQUESTS = 429
 
-# Each field with its misspellings: those that the parser of the RFC's authors takes.
+# Each field with its misspellings: those that the parser of the RFC's authors takes, which knows no
+# Crawl-delay.
 _FIELDS = {
     b"user-agent": "user-agent",
     b"user agent": "user-agent",
