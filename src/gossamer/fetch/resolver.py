@@ -10,6 +10,7 @@ import asyncio
 import re
 import socket
 import time
+from collections import OrderedDict
 from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from math import inf
@@ -32,7 +33,7 @@ MIN_TTL_S = 30
 MAX_TTL_S = 3_600
 """A server that moves shall be found again within a round, whatever its TTL says."""
 MAX_NAMES = 1 << 16
-"""Kept, some 30 MB at most."""
+"""Kept, 600 bytes each: 40 MB in all."""
 LOOKUPS = 64
 """Under way at once, each of two queries: more would be lost in the DNS server's buffers."""
 PREFETCHES = 48
@@ -67,7 +68,7 @@ class Resolver(AbstractResolver):
         self._networks = networks
         self._clock = clock
         self._dns = Dns(config.nameservers, clock)
-        self._known: dict[str, _Known] = {}
+        self._known: OrderedDict[str, _Known] = OrderedDict()
         self._pending: dict[str, asyncio.Task[Found]] = {}
         self._lookups = asyncio.Semaphore(LOOKUPS)
         self._prefetches = asyncio.Semaphore(PREFETCHES)
@@ -136,19 +137,20 @@ class Resolver(AbstractResolver):
 
     def _remembered(self, name: str) -> Found | None:
         """What is known of a name, which now is the last one to be forgotten."""
-        if parse_address(name) is not None:
-            return Found((name.strip("[]"),), inf)
-        known = self._known.pop(name, None)
-        if known is None or known.expires_s <= self._clock():
+        known = self._known.get(name)
+        if known is None:
+            return Found((name.strip("[]"),), inf) if parse_address(name) is not None else None
+        if known.expires_s <= self._clock():
             return None
-        self._known[name] = known
+        self._known.move_to_end(name)
         return known.found
 
     def _remember(self, name: str, found: Found) -> None:
         ttl_s = min(max(found.ttl_s, MIN_TTL_S), MAX_TTL_S)
         self._known[name] = _Known(found, self._clock() + ttl_s)
+        self._known.move_to_end(name)
         if len(self._known) > MAX_NAMES:
-            del self._known[next(iter(self._known))]
+            self._known.popitem(last=False)
 
 
 def routes(config: FetchConfig) -> dict[str, tuple[str, int]]:
