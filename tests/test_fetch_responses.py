@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 from dataclasses import replace
+from hashlib import shake_128
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -374,7 +374,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def fill(task: Task, bodies: Sequence[bytes]) -> list[str]:
     """The URLs that were recorded before the disk was full."""
-    recorded = []
+    recorded: list[str] = []
     for number, body in enumerate(bodies):
         url = f"http://a.test/{number}"
         try:
@@ -389,7 +389,7 @@ def test_rows_and_archive_agree_after_the_disk_was_full(small_disk: Path) -> Non
     task = Task(small_disk)
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(64_000))
-    noise = [Random(number).randbytes(20_000) for number in range(100)]
+    noise = [shake_128(bytes([number])).digest(20_000) for number in range(100)]
     recorded = fill(task, noise)
     assert recorded
     ballast.unlink()

@@ -127,10 +127,10 @@ def test_an_answer_without_a_body_gets_no_length() -> None:
     assert response_head(304, "", [], None, decoded=False) == b"HTTP/1.1 304 \r\n\r\n"
 
 
-def test_credentials_are_not_archived() -> None:
-    headers = [("Host", "a.test"), ("authorization", "Basic c2VjcmV0"), ("Cookie", "id=1")]
+def test_secrets_are_not_archived() -> None:
+    headers = [("Host", "a.test"), ("authorization", "Basic c2VjcmV0"), ("X-Key", "secret")]
     assert request_head("/", headers) == (
-        b"GET / HTTP/1.1\r\nHost: a.test\r\nauthorization: (withheld)\r\nCookie: (withheld)\r\n\r\n"
+        b"GET / HTTP/1.1\r\nHost: a.test\r\nauthorization: (withheld)\r\nX-Key: (withheld)\r\n\r\n"
     )
 
 

@@ -28,8 +28,19 @@ GZIP = 31
 
 TRANSFER = frozenset((b"content-encoding", b"transfer-encoding", b"content-length"))
 """Headers that describe the transfer, and would be wrong for what is stored."""
-CREDENTIALS = frozenset(("authorization", "proxy-authorization", "cookie"))
-"""Request headers whose values come from the settings and are no part of an archive."""
+SHOWN = frozenset(
+    (
+        "host",
+        "user-agent",
+        "accept",
+        "accept-encoding",
+        "accept-language",
+        "connection",
+        "if-none-match",
+        "if-modified-since",
+    )
+)
+"""Request headers that are archived. Others come from the settings, and may be secrets."""
 WITHHELD = "(withheld)"
 
 _ONE_LINE = bytes.maketrans(b"\r\n\0", b"   ")
@@ -70,10 +81,10 @@ def warc_date(time_ms: int) -> str:
 
 
 def request_head(target: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    """The head of a GET request, without credentials. `target` is path and query."""
+    """The head of a GET request, without secrets. `target` is path and query."""
     lines = [b"GET %b HTTP/1.1\r\n" % one_line(target)]
     for name, value in headers:
-        shown = WITHHELD if name.lower() in CREDENTIALS else value
+        shown = value if name.lower() in SHOWN else WITHHELD
         lines.append(b"%b: %b\r\n" % (one_line(name), one_line(shown)))
     lines.append(b"\r\n")
     return b"".join(lines)
