@@ -15,7 +15,7 @@ import pytest
 import uvloop
 
 from gossamer.fakeweb import FakeWeb, Server, Web, serve
-from gossamer.fakeweb.hostile import CATALOGUE, Act
+from gossamer.fakeweb.hostile import CATALOGUE, Act, End
 from gossamer.fakeweb.hostile.act import TURN_BYTES, Player
 from hostile import (
     LAST,
@@ -227,6 +227,8 @@ class Recorder:
     def __init__(self) -> None:
         self.written: list[bytes] = []
         self.later: list[tuple[float, Callable[[], None]]] = []
+        self.unsent = 0
+        self.calls: list[str] = []
 
     def write(self, data: bytes) -> None:
         self.written.append(data)
@@ -240,6 +242,18 @@ class Recorder:
 
     def cancel(self) -> None:
         self.later.clear()
+
+    def get_write_buffer_size(self) -> int:
+        return self.unsent
+
+    def get_extra_info(self, _: str) -> Recorder:
+        return self
+
+    def setsockopt(self, *_: object) -> None:
+        self.calls.append("linger")
+
+    def abort(self) -> None:
+        self.calls.append("abort")
 
 
 def player(*steps: bytes | float) -> tuple[Player, Recorder]:
@@ -284,3 +298,14 @@ def test_a_cancelled_act_says_nothing_more() -> None:
     playing.cancel()
     playing.play()
     assert (notes.written, notes.later) == ([b"a"], [])
+
+
+def test_a_reset_waits_until_all_is_sent() -> None:
+    notes = Recorder()
+    act = Act(200, lambda: [b"a"], End.RESET)
+    notes.unsent = 1
+    Player(act, notes, notes, notes.cancel).play()  # type: ignore[arg-type]
+    assert notes.calls == []
+    notes.unsent = 0
+    notes.later.pop()[1]()
+    assert notes.calls == ["linger", "abort"]
