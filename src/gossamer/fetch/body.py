@@ -41,7 +41,7 @@ async def read(stream: StreamReader, limit: int, deadline_s: float, config: Fetc
         content = stream.read_nowait()
         return Body(content[:limit], cut=len(content) > limit)
     loop = asyncio.get_running_loop()
-    begun_s = loop.time()
+    begun_s = until_s = loop.time()
     min_bytes_per_s = config.min_bytes_per_s
     chunks: list[bytes] = []
     size = 0
@@ -50,14 +50,15 @@ async def read(stream: StreamReader, limit: int, deadline_s: float, config: Fetc
         async with asyncio.timeout_at(None) as clock:
             while size <= limit:
                 patience_s = GRACE_S + size / min_bytes_per_s if min_bytes_per_s else inf
-                clock.reschedule(min(begun_s + patience_s, deadline_s))
+                until_s = min(begun_s + patience_s, deadline_s)
+                clock.reschedule(until_s)
                 if not (chunk := await stream.readany()):
                     break
                 chunks.append(chunk)
                 size += len(chunk)
     except TimeoutError:
         seconds = loop.time() - begun_s
-        if loop.time() >= deadline_s:
+        if until_s == deadline_s:
             late = f"no whole answer within {config.timeout_s:g} s, {size} bytes came"
         else:
             late = f"{size / seconds:.0f} bytes/s on average, of at least {min_bytes_per_s}"

@@ -64,6 +64,7 @@ class Connection(ResponseHandler):
         self._head_timeout_s = head_timeout_s
         self._head_timer: asyncio.TimerHandle | None = None
         self._requests = 0
+        self._silent = True
         self._head_left = 0
         """Bytes that the head may still have; 0 where none is awaited."""
         self._interim_left = 0
@@ -71,7 +72,7 @@ class Connection(ResponseHandler):
     @property
     def was_idle(self) -> bool:
         """It was used before, and nothing has come since it was asked again."""
-        return self._requests > 1 and self._head_left == MAX_HEAD_BYTES
+        return self._requests > 1 and self._silent
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -81,12 +82,14 @@ class Connection(ResponseHandler):
     def set_response_params(self, **params: Any) -> None:
         """Called before each request."""
         self._requests += 1
+        self._silent = True
         self._head_left = MAX_HEAD_BYTES
         self._interim_left = MAX_INTERIM
         self._head_timer = self._loop.call_later(self._head_timeout_s, self._too_late)
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
+        self._silent = False
         # Head by head, so that what is wrong behind a head cannot take it along.
         while data and self._head_left:
             end = data.find(BLANK_LINE) + len(BLANK_LINE)

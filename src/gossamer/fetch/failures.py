@@ -91,6 +91,8 @@ def _os_reason(error: BaseException) -> str:
     number = getattr(error, "errno", None)
     if isinstance(number, int) and number > 0:
         return os.strerror(number).lower()
+    if isinstance(error, ConnectionError) and not error.args:
+        return "closed by the server"  # asyncio's word for an end within the handshake
     return str(getattr(error, "strerror", None) or error) or type(error).__name__
 
 
