@@ -55,22 +55,28 @@ def give(answer: Answer, body: bytes, content_type: str | None, *, truncated: bo
     ]
 
 
-def give_folder(answer: Answer, path: bytes, entries: Iterable[Entry], limit: int) -> None:
+def give_folder(
+    answer: Answer,
+    path: bytes,
+    entries: Iterable[Entry],
+    limit: int,
+    *,
+    truncated: bool = False,
+) -> None:
     """The page of a folder, in the order of its names, of at most `limit` bytes.
 
-    Links are relative: the folder's URL ends in a slash.
+    Links are relative: the folder's URL ends in a slash. `truncated`: more was to be listed.
     """
     title = escape(path.decode("utf-8", "replace"))
     start = f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{title}</title>\n<h1>{title}</h1>\n'
     page = bytearray(f"{start}<ul>\n".encode())
-    left_out = False
     for number, entry in enumerate(sorted(islice(entries, MAX_ENTRIES + 1))):
         item = _item(entry)
-        left_out = number >= MAX_ENTRIES or len(page) + len(item) > limit
-        if left_out:
+        if number >= MAX_ENTRIES or len(page) + len(item) > limit:
+            truncated = True
             break
         page += item
-    truncated = left_out or len(page) > limit
+    truncated = truncated or len(page) > limit
     give(answer, bytes(page[:limit]), FOLDER_TYPE, truncated=truncated)
 
 

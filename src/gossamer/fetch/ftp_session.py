@@ -1,0 +1,239 @@
+"""A session of FTP (RFC 959; EPSV: RFC 2428): replies, the login, and what is transferred.
+
+Facts
+  * The control connection is lines of text; the data of each transfer come by a connection of
+    its own, to a port that the server names. With PASV it names an address too, and could so
+    point us at a third machine: only the port is taken, the peer is that of the control connection.
+  * The end of a transfer is told twice: the data end, and a reply says whether that was all.
+
+Every wait is bounded, every line, their number, and what is downloaded. The client is our own:
+aioftp connects wherever PASV says, ftplib needs threads, which no time limit ends, and neither
+bounds the number of a reply's lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer.fetch.body import GRACE_S
+from gossamer.fetch.streams import connect, connect_address
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from gossamer.config import FetchConfig
+    from gossamer.fetch.networks import Networks
+    from gossamer.fetch.resolver import Resolver
+    from gossamer.fetch.streams import Stream
+
+FTP_PORT = 21
+MAX_LINES = 1_000
+"""Of all replies of a session. Welcomes have some dozens."""
+READ_BYTES = 64 << 10
+
+READY = 220
+LOGGED_IN = range(230, 240)
+PASSIVE = 227
+EXTENDED_PASSIVE = 229
+NEEDS_PASSWORD = 331
+CLOSING = 421
+PRELIMINARY, COMPLETED = 1, 2
+"""First digits of replies (RFC 959 §4.2.1)."""
+
+_REPLY = re.compile(rb"([1-5][0-9]{2})(?:[ -]|\Z)")
+_EPSV = re.compile(r"\(([!-~])\1\1([0-9]{1,5})\1\)")  # RFC 2428 §3
+_PASV = re.compile(r"[0-9]{1,3}(?:,[0-9]{1,3}){3},([0-9]{1,3}),([0-9]{1,3})")  # RFC 959 §4.1.2
+_UNSENDABLE = re.compile(rb"[\0\r\n]")
+
+
+class Reply(NamedTuple):
+    code: int
+    text: str
+    """Of its first line."""
+
+    @property
+    def kind(self) -> int:
+        return self.code // 100
+
+
+class Refused(Exception):
+    """The server answered with a reply that ends the matter."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(f"FTP {reply.code} {reply.text}")
+        self.code = reply.code
+
+
+class NotFtp(Exception):
+    """What came is no reply."""
+
+
+class Unsendable(Exception):
+    """A command that would be two, or none: its argument has a line break or a NUL."""
+
+
+class Download(NamedTuple):
+    content: bytes
+    cut: bool
+    """At the limit."""
+    flaw: str | None
+    """Why it broke off, or may have."""
+
+    @property
+    def is_partial(self) -> bool:
+        return self.cut or self.flaw is not None
+
+
+class Session:
+    """Invariant: no command is sent before the reply to the last one was read whole.
+
+    All methods raise Refused, NotFtp, Unsendable, OSError, and TimeoutError (which is one).
+    """
+
+    def __init__(self, control: Stream, networks: Networks, config: FetchConfig) -> None:
+        self.address = control.address
+        self._control = control
+        self._networks = networks
+        self._config = config
+        self._lines_left = MAX_LINES
+
+    async def ask(self, command: bytes) -> Reply:
+        """Any reply but that the server closes the connection."""
+        if _UNSENDABLE.search(command):
+            raise Unsendable("a line break or NUL in a name, which FTP cannot carry")
+        self._control.writer.write(command + b"\r\n")
+        return await self.reply()
+
+    async def demand(self, command: bytes, kind: int = COMPLETED) -> Reply:
+        """A reply of this kind; raises Refused with any other."""
+        reply = await self.ask(command)
+        if reply.kind != kind:
+            raise Refused(reply)
+        return reply
+
+    async def reply(self) -> Reply:
+        limit_s = self._config.head_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                first = line = await self._line()
+                if _REPLY.match(first) is None:
+                    raise NotFtp(f"not FTP: {first[:40]!r}")
+                if first[3:4] == b"-":  # several lines, up to the one that has the code and a blank
+                    while line[:4].rstrip() != first[:3]:
+                        line = await self._line()
+        except TimeoutError:
+            raise TimeoutError(f"no reply within {limit_s:g} s") from None
+        reply = Reply(int(first[:3]), first[4:].decode("utf-8", "replace").strip())
+        if reply.code == CLOSING:
+            raise Refused(reply)
+        return reply
+
+    async def login(self, user: bytes, password: bytes) -> None:
+        greeting = await self.reply()
+        if greeting.code != READY:
+            raise Refused(greeting)
+        reply = await self.ask(b"USER " + user)
+        if reply.code == NEEDS_PASSWORD:
+            reply = await self.ask(b"PASS " + password)
+        if reply.kind != COMPLETED:
+            raise Refused(reply)
+        await self.demand(b"TYPE I")
+
+    async def download(self, command: bytes, limit: int) -> Download:
+        """What a command transfers, `limit` bytes at most. After a cut the session is over."""
+        port = await self._passive_port()
+        timeout_s = self._config.connect_timeout_s
+        async with connect_address(self.address, port, self._networks, timeout_s) as data:
+            reply = await self.ask(command)
+            if reply.kind not in {PRELIMINARY, COMPLETED}:
+                raise Refused(reply)
+            chunks: list[bytes] = []
+            try:
+                await _receive(data.reader, chunks, limit, self._config.min_bytes_per_s)
+            except TimeoutError:
+                raise
+            except OSError:
+                return _downloaded(chunks, limit, flaw="the connection broke off")
+        found = _downloaded(chunks, limit)
+        if found.cut or reply.kind == COMPLETED:
+            return found
+        try:
+            reply = await self.reply()
+        except (Refused, NotFtp, OSError, ValueError) as error:
+            return found._replace(flaw=str(error))
+        return found if reply.kind == COMPLETED else found._replace(flaw=str(Refused(reply)))
+
+    def leave(self) -> None:
+        self._control.writer.write(b"QUIT\r\n")
+
+    async def _passive_port(self) -> int:
+        reply = await self.ask(b"EPSV")
+        if reply.code == EXTENDED_PASSIVE and (said := _EPSV.search(reply.text)):
+            port = int(said[2])
+        else:
+            reply = await self.demand(b"PASV")
+            said = _PASV.search(reply.text)
+            if said is None:
+                raise NotFtp(f"no port: {reply.text[:40]!r}")
+            port = int(said[1]) * 256 + int(said[2])
+        if not 0 < port < 1 << 16:
+            raise NotFtp(f"no port: {reply.text[:40]!r}")
+        return port
+
+    async def _line(self) -> bytes:
+        self._lines_left -= 1
+        if self._lines_left < 0:
+            raise NotFtp(f"replies of more than {MAX_LINES} lines")
+        try:
+            line = await self._control.reader.readline()
+        except ValueError:
+            raise NotFtp("a reply with an endless line") from None
+        if not line.endswith(b"\n"):
+            raise NotFtp("closed within a reply" if line else "closed without a reply")
+        return line.rstrip(b"\r\n")
+
+
+@asynccontextmanager
+async def session(
+    host: str, port: int, networks: Networks, resolver: Resolver, config: FetchConfig
+) -> AsyncIterator[Session]:
+    timeout_s = config.connect_timeout_s
+    async with connect(host, port, networks, resolver, timeout_s) as control:
+        yield Session(control, networks, config)
+
+
+def split_host(host: str) -> tuple[str, int]:
+    """Name and port of a host of `pages`."""
+    name, colon, port = host.rpartition(":")
+    return (name, int(port)) if colon and not host.endswith("]") else (host, FTP_PORT)
+
+
+async def _receive(
+    reader: asyncio.StreamReader, chunks: list[bytes], limit: int, min_bytes_per_s: int
+) -> None:
+    """Append what comes, until there are more than `limit` bytes. Raises TimeoutError, OSError."""
+    loop = asyncio.get_running_loop()
+    begun_s, size = loop.time(), 0
+    try:
+        async with asyncio.timeout_at(None) as clock:
+            while size <= limit:
+                patience_s = GRACE_S + size / min_bytes_per_s if min_bytes_per_s else inf
+                clock.reschedule(begun_s + patience_s)
+                if not (chunk := await reader.read(READ_BYTES)):
+                    return
+                chunks.append(chunk)
+                size += len(chunk)
+    except TimeoutError:
+        speed = size / (loop.time() - begun_s)
+        raise TimeoutError(
+            f"{speed:.0f} bytes/s on average, of at least {min_bytes_per_s}"
+        ) from None
+
+
+def _downloaded(chunks: list[bytes], limit: int, flaw: str | None = None) -> Download:
+    content = b"".join(chunks)
+    return Download(content[:limit], len(content) > limit, flaw)
