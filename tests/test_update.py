@@ -6,13 +6,20 @@ import msgspec
 import pytest
 
 from gossamer import states, update
+from gossamer.backends import LocalBackend
+from gossamer.config import Config
 from gossamer.errors import UsageError
 from gossamer.outcomes import OUTCOMES
+from gossamer.store import Store
 from gossamer.tables import PAGES
+from gossamer.workspace import Workspace
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from gossamer.engine import Engine
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 A, B = "http://a.example/", "http://b.example/x"
@@ -214,6 +221,22 @@ def test_redirects_count_as_growth_too(work: Workspace) -> None:
     targets = [f"http://b.example/{n}" for n in range(3)]
     found = after(work, links=[link(url, relation="redirect") for url in targets])
     assert list(found) == targets[:1]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "bounded",
+    [
+        test_a_round_makes_so_many_urls_of_a_host_known,
+        test_what_is_known_does_not_count_as_growth,
+        test_dropped_queries_use_up_nothing_of_a_host_s_share,
+    ],
+)
+def test_growth_is_bounded_alike_on_a_cluster(
+    bounded: Callable[[Workspace], None], spark_engine: Engine, tmp_path: Path
+) -> None:
+    store = Store.create(LocalBackend(tmp_path))
+    bounded(Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine))
 
 
 def test_a_round_is_taken_in_once(work: Workspace) -> None:
