@@ -52,7 +52,13 @@ def bare(urls: Sequence[str], address: str) -> None:
 
 
 def whole(urls: Sequence[str], address: str) -> None:
-    config = FetchConfig(delay_s=0, allow_networks=("127.0.0.0/8",), resolve={"*.test": address})
+    config = FetchConfig(
+        delay_s=0,
+        delay_factor=0,
+        address_delay_s=0,
+        allow_networks=("127.0.0.0/8",),
+        resolve={"*.test": address},
+    )
     blank = {"round": 1, "part": 0, "score": 1.0, "depth": 0, "hops": 0, "fetches": 0}
     blank |= {"asked": False}
     rows = [blank | {"url": url, "host": host_of(url)} for url in urls]

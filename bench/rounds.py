@@ -43,7 +43,9 @@ SETTINGS = """\
 scope = "any"
 
 [fetch]
-delay_s = 0.0
+delay_s = 0
+delay_factor = 0
+address_delay_s = 0
 allow_networks = ["127.0.0.0/8"]
 resolve = {{ "*.test" = "{address}" }}
 

@@ -11,7 +11,11 @@ from gossamer.fakeweb import FakeWeb, Web
 
 SETTINGS = """
 filter.scope = "any"
-fetch = {{ delay_s = 0, allow_networks = ["127.0.0.0/8"], resolve = {{ "*.test" = "{address}" }} }}
+fetch.delay_s = 0
+fetch.delay_factor = 0
+fetch.address_delay_s = 0
+fetch.allow_networks = ["127.0.0.0/8"]
+fetch.resolve = {{ "*.test" = "{address}" }}
 """
 
 with (

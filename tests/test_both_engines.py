@@ -23,7 +23,9 @@ SETTINGS = """
 filter.scope = "any"
 generate.pages = 150
 generate.pages_per_host = 25
-fetch.delay_s = 0.0
+fetch.delay_s = 0
+fetch.delay_factor = 0
+fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
 fetch.resolve = {{ "*.test" = "{address}" }}
 """

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 SETTINGS = """
 filter.scope = "any"
-fetch.delay_s = 0.0
+fetch.delay_s = 0
+fetch.delay_factor = 0
+fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
 fetch.resolve = {{ "*.test" = "{address}" }}
 """

@@ -17,6 +17,8 @@ MAX_LINES = 40
 PAGES = 6
 SETTINGS = """
 fetch.delay_s = 0
+fetch.delay_factor = 0
+fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
 fetch.resolve = {{ "*.test" = "{address}" }}
 """

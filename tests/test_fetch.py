@@ -3,25 +3,26 @@ from __future__ import annotations
 import asyncio
 import socket
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from fetched import ROUND, Fetched, Row, settings, wanted, write_rows
 from gossamer import fetch
 from gossamer.backends import open_backend
 from gossamer.config import Config, FetchConfig
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fetch import responses as fetch_responses
 from gossamer.fetch.exchange import Answer, Request
-from gossamer.fetch.responses import ResponseWriter, Wanted
-from gossamer.fetch.task import Part, PartFetch, fetch_part
-from gossamer.layers import counts_of, layers_of
+from gossamer.fetch.hosts import HostBook
+from gossamer.fetch.responses import ResponseWriter
+from gossamer.fetch.task import Pages
+from gossamer.fetch.visits import Visits
 from gossamer.monitor import Pulse, heartbeats
 from gossamer.store import File, Layer, StepReport, Store
-from gossamer.tables import FETCHLIST, RESPONSES
-from gossamer.urls import UrlRules, host_of
+from gossamer.tables import FETCHLIST
 from gossamer.warc import payload_digest, read_response, responses
 from gossamer.workspace import Workspace
 from loopback import SILENCE, Loopback, page
@@ -30,72 +31,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    Crawl = Callable[..., "Fetched"]
+    from gossamer.fetch.schemes import Fetchers
 
-Row = dict[str, Any]
-ROUND = 3
-
-
-def wanted(url: str, **columns: object) -> Row:
-    blank = {"etag": None, "last_modified": None, "digest": None}
-    row = {"round": ROUND, "url": url, "host": host_of(url), "part": 0, "score": 1.0}
-    return row | {"depth": 1, "hops": 0, "fetches": 0, "asked": False} | blank | columns
-
-
-def settings(server: Loopback, **changes: object) -> FetchConfig:
-    return FetchConfig(
-        **{
-            "allow_networks": ("127.0.0.0/8",),
-            "resolve": {"*.test": server.address},
-            "delay_s": 0.0,
-            **changes,
-        }  # type: ignore[arg-type]
-    )
-
-
-def write_fetchlist(folder: Path, rows: Sequence[Row]) -> Path:
-    path = folder / "fetchlist" / "list.parquet"
-    path.parent.mkdir()
-    pq.write_table(pa.Table.from_pylist(list(rows), schema=FETCHLIST.schema), path)
-    return path
-
-
-class Fetched:
-    """A part that was fetched, with what its task wrote."""
-
-    def __init__(self, root: Path, rows: Sequence[Row], config: FetchConfig) -> None:
-        attempts = ("responses/1", "warc/1")
-        paths = (str(write_fetchlist(root, rows)),)
-        part = Part(str(root), ROUND, 0, paths, config, UrlRules(), attempts)
-        written = fetch_part(part)
-        self.root = root
-        self.counts = counts_of(written)
-        self.layers = layers_of(written, ROUND)
-        self.rows: dict[str, Row] = {}
-        for file in self.files("responses"):
-            table = pq.read_table(root / file.path)
-            assert table.schema.equals(RESPONSES.schema)
-            assert table.num_rows == file.rows
-            for row in table.to_pylist():
-                assert row["url"] not in self.rows
-                self.rows[row["url"]] = row
-
-    def files(self, dataset: str) -> Sequence[File]:
-        return self.layers[dataset].files if dataset in self.layers else ()
-
-    def outcomes(self) -> list[str]:
-        """In the order of the URLs."""
-        return [self.rows[url]["outcome"] for url in sorted(self.rows)]
-
-    def details(self) -> set[str | None]:
-        return {row["detail"] for row in self.rows.values()}
+    Crawl = Callable[..., Fetched]
 
 
 @pytest.fixture
 def crawl(tmp_path: Path, server: Loopback) -> Callable[..., Fetched]:
-    def run(rows: Iterable[Row | str], **changes: object) -> Fetched:
+    def run(rows: Iterable[Row | str], *, hosts: Sequence[Row] = (), **changes: object) -> Fetched:
         full = [wanted(row) if isinstance(row, str) else row for row in rows]
-        return Fetched(tmp_path, full, settings(server, **changes))
+        return Fetched(tmp_path, full, settings(server, **changes), hosts)
 
     return run
 
@@ -110,14 +55,14 @@ def test_a_page_becomes_a_row_and_a_record(server: Loopback, crawl: Crawl) -> No
     assert (row["http_status"], row["content_type"], row["etag"]) == (200, "text/html", '"1"')
     assert (row["body_bytes"], row["truncated"]) == (len(body), False)
     assert row["digest"] == payload_digest(body)
-    (file,) = fetched.files("warc")
-    assert (row["warc_file"], file.rows) == (file.path, 1)
+    (file,) = fetched.warcs
+    assert (row["warc_file"], file.rows) == (file.path, 2)  # with robots.txt
     stored = read_response(fetched.root / file.path, row["warc_offset"])
     assert (stored.body, stored.headers["etag"]) == (body, '"1"')
     assert fetched.counts == {"ok": 1}
 
 
-def test_what_is_no_new_page_is_a_row_alone(server: Loopback, crawl: Crawl) -> None:
+def test_what_is_no_new_page_has_no_body_to_parse(server: Loopback, crawl: Crawl) -> None:
     same = b"as before"
     server.answers |= {
         "/304": page(b"", status="304 Not Modified"),
@@ -133,7 +78,7 @@ def test_what_is_no_new_page_is_a_row_alone(server: Loopback, crawl: Crawl) -> N
         ]
     )
     assert fetched.outcomes() == ["unchanged", "not_found", "redirect", "unchanged"]
-    assert not fetched.files("warc")
+    assert [file.rows for file in fetched.warcs] == [5]
     rows = [fetched.rows[url] for url in sorted(fetched.rows)]
     assert [row["digest"] for row in rows] == ["OLD", None, None, payload_digest(same)]
     assert [row["warc_file"] for row in rows] == [None] * 4
@@ -177,15 +122,16 @@ def test_robots_is_followed_over_five_redirects(
 def test_a_robots_that_leads_inside_is_not_followed(server: Loopback, crawl: Crawl) -> None:
     server.answers["/robots.txt"] = page(b"", ("Location: http://[::1]:1/",), status="302 Found")
     fetched = crawl(["http://a.test/a"])
-    assert fetched.outcomes() == ["robots"]
+    assert fetched.outcomes() == ["postponed"]
     assert server.paths == ["/robots.txt"]
 
 
 def test_a_robots_server_in_trouble_forbids_all(server: Loopback, crawl: Crawl) -> None:
     server.answers["/robots.txt"] = page(b"", status="500 Oops")
     fetched = crawl(["http://a.test/a", "http://a.test/b"])
-    assert fetched.outcomes() == ["robots", "robots"]
-    assert fetched.details() == {"robots.txt unreachable: HTTP 500"}
+    assert fetched.outcomes() == ["postponed", "postponed"]
+    assert fetched.details() == {"robots.txt: HTTP 500"}
+    assert fetched.counts == {"postponed_no_robots": 2}
     assert server.paths == ["/robots.txt"]
 
 
@@ -245,9 +191,10 @@ def test_a_long_retry_after_postpones_the_rest(server: Loopback, crawl: Crawl) -
 def test_failures_in_a_row_postpone_the_rest(server: Loopback, crawl: Crawl) -> None:
     server.answers |= {f"/{n}": SILENCE for n in range(5)}
     fetched = crawl(
-        [f"http://a.test/{n}" for n in range(5)], timeout_s=0.03, max_failures_per_host=2
+        [f"http://a.test/{n}" for n in range(5)], timeout_s=0.03, max_failures_per_host=1
     )
-    assert fetched.outcomes() == ["timeout"] * 2 + ["postponed"] * 3
+    assert fetched.outcomes() == ["timeout"] + ["postponed"] * 4
+    assert fetched.counts == {"timeout": 1, "postponed_failing": 4}
 
 
 def test_the_end_of_the_round_postpones_the_rest(server: Loopback, crawl: Crawl) -> None:
@@ -268,6 +215,9 @@ class Crowd:
     def __init__(self) -> None:
         self.here = self.most = 0
 
+    async def locate(self, host: str) -> str | None:
+        return f"192.0.2.{len(host)}"
+
     async def fetch(self, request: Request) -> Answer:
         assert request.url.startswith("http://h")
         self.here += 1
@@ -280,15 +230,18 @@ class Crowd:
 
 @pytest.mark.parametrize("hosts_at_once", [1, 7])
 def test_hosts_at_once_is_a_limit(tmp_path: Path, hosts_at_once: int) -> None:
-    config = FetchConfig(delay_s=0, hosts_at_once=hosts_at_once)
+    config = FetchConfig(delay_s=0, address_delay_s=0, hosts_at_once=hosts_at_once)
     hosts = [f"h{n}.test" for n in range(30)]
-    pages = [Wanted(f"http://{host}/", host, 1, 0, 0, None, None, None) for host in hosts]
+    rows = [wanted(f"http://{host}/") for host in hosts]
+    pages = Pages(pa.Table.from_pylist(rows, schema=FETCHLIST.schema))
     writer = ResponseWriter(str(tmp_path), ("responses/1", "warc/1"), ROUND, config)
     pulse = Pulse(str(tmp_path), "fetch", ROUND, "0", len(pages))
     crowd = Crowd()
 
     async def run() -> None:
-        await PartFetch(pages, config, crowd, writer, pulse).run()
+        fetchers = cast("Fetchers", crowd)
+        root, book = str(tmp_path), HostBook()
+        await Visits(root, pages, book, config, fetchers, writer, pulse).run()
 
     asyncio.run(run())
     assert crowd.most == hosts_at_once
@@ -301,19 +254,18 @@ def test_files_are_rolled_in_pairs(
     monkeypatch.setattr(fetch_responses, "PAGES_PER_FILE", 2)
     server.answers |= {f"/{n}": page(b"%d" % n) for n in range(5)}
     fetched = crawl([f"http://a.test/{n}" for n in range(5)])
-    assert sorted(file.rows for file in fetched.files("warc")) == [1, 2, 2]
+    assert sorted(file.rows for file in fetched.warcs) == [1, 2, 3]  # with robots.txt
     for file in fetched.files("responses"):
         rows = pq.read_table(fetched.root / file.path).to_pylist()
         (warc,) = {row["warc_file"] for row in rows}
-        stored = list(responses(fetched.root / warc))
-        assert [page.offset for page in stored] == [row["warc_offset"] for row in rows]
-        assert [page.body.decode() for page in stored] == [row["url"][-1] for row in rows]
+        stored = {page.offset: page.body.decode() for page in responses(fetched.root / warc)}
+        assert [stored[row["warc_offset"]] for row in rows] == [row["url"][-1] for row in rows]
 
 
 def test_a_large_warc_file_is_closed(server: Loopback, crawl: Crawl) -> None:
     server.answers |= {f"/{n}": page(b"%d" % n) for n in range(3)}
     fetched = crawl([f"http://a.test/{n}" for n in range(3)], warc_mb=1e-6)
-    assert [file.rows for file in fetched.files("warc")] == [1, 1, 1]
+    assert [file.rows for file in fetched.warcs] == [1, 1, 1, 1]  # with robots.txt
 
 
 def test_header_bytes_that_are_no_text_are_stored(server: Loopback, crawl: Crawl) -> None:
@@ -350,7 +302,8 @@ class OneProcess:
 
 def workspace(folder: Path, rows: Sequence[Row], config: FetchConfig) -> Workspace:
     store = Store.create(open_backend(str(folder)))
-    path = write_fetchlist(folder, rows)
+    path = folder / "fetchlist" / "list.parquet"
+    write_rows(path, FETCHLIST.schema, rows)
     file = File("fetchlist/list.parquet", len(rows), path.stat().st_size)
     layer = Layer(ROUND, (file,) if rows else ())
     store.commit(StepReport("generate", ROUND, 0, 0.0), replace={"fetchlist": (layer,)})
@@ -365,7 +318,7 @@ def test_the_step_commits_what_its_tasks_wrote(server: Loopback, tmp_path: Path)
     assert (report.step, report.round) == ("fetch", ROUND)
     assert report.counts == {"ok": 1, "not_found": 1}
     assert sum(file.rows for file in work.store.files("responses", ROUND)) == 2
-    assert sum(file.rows for file in work.store.files("warc", ROUND)) == 1
+    assert sum(file.rows for file in work.store.files("warc", ROUND)) == 4  # with robots.txt
     assert work.round == ROUND
 
 

@@ -1,76 +1,124 @@
 from __future__ import annotations
 
 import heapq
-from collections import defaultdict
+from collections import Counter, defaultdict
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fetch.frontier import Entry, Frontier
+from gossamer.fetch.frontier import FRONT_QUEUES, Frontier, Politeness, Reason, Turn, _level
+from gossamer.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     import random
 
 DELAY_S = 1.0
+STOP = Reason("time", "the round's time was over")
 
 
-def frontier(
-    *, delay_s: float = DELAY_S, max_delay_s: float = 60, max_failures: int = 3, ends_s: float = inf
-) -> Frontier:
-    return Frontier(
-        delay_s=delay_s, max_delay_s=max_delay_s, max_failures=max_failures, deadline_s=ends_s
-    )
+def frontier(back_queues: int = 100, **owed: Any) -> Frontier:
+    politeness = {"delay_s": DELAY_S, "max_delay_s": 60.0, "max_failures": 3} | owed
+    return Frontier(Politeness(**politeness), back_queues=back_queues)
 
 
-def fill(target: Frontier, host: str, scores: list[float]) -> None:
-    for row, score in enumerate(scores):
-        target.add(f"http://{host}/{row}", host, score, row)
+def fill(target: Frontier, host: str, scores: list[float], first: int = 0) -> None:
+    for row, score in enumerate(scores, first):
+        target.add(host, row, score)
 
 
-def taken(target: Frontier, now_s: float) -> Entry:
-    entry = target.next(now_s)
-    assert isinstance(entry, Entry)
-    return entry
+def locate(target: Frontier, now_s: float, address: str | None = None) -> Turn | float | None:
+    """The next turn, when hosts that wait for their addresses have been given one."""
+    found = target.next(now_s)
+    while target.activated:
+        target.release(target.activated.pop(0), address)
+        found = target.next(now_s) if not isinstance(found, Turn) else found
+    return found
 
 
-def reasons(target: Frontier) -> set[str]:
-    return {reason for _, reason in target.postponed}
+def taken(target: Frontier, now_s: float, address: str | None = None) -> Turn:
+    turn = locate(target, now_s, address)
+    assert isinstance(turn, Turn)
+    return turn
+
+
+def given_back(target: Frontier) -> list[int]:
+    return [row for row, _ in target.given_back]
+
+
+def words(target: Frontier) -> set[str]:
+    return {reason.word for _, reason in target.given_back}
 
 
 def test_an_empty_frontier_is_done() -> None:
     assert frontier().next(0) is None
 
 
-def test_a_host_is_asked_in_falling_order_of_scores_then_by_url() -> None:
+def test_a_host_is_asked_for_high_scores_first_and_equal_ones_in_turn() -> None:
     target = frontier(delay_s=0)
     fill(target, "a", [0.5, 2.0, 1.0, 2.0])
     rows = []
     for _ in range(4):
-        entry = taken(target, 0)
-        rows.append(entry.row)
+        rows.append(taken(target, 0).row)
         target.done("a", 0, "ok")
     assert rows == [1, 3, 2, 0]
 
 
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+def test_higher_scores_stand_in_no_later_queue(one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert 0 <= _level(high) <= _level(low) < FRONT_QUEUES
+
+
+def test_the_best_hosts_are_in_turn_first_when_not_all_can_be() -> None:
+    target = frontier(back_queues=2)
+    for number, host in enumerate("abcd"):
+        fill(target, host, [2.0**number], number)
+    assert [taken(target, 0).host, taken(target, 0).host] == ["d", "c"]
+    assert target.next(0) == inf
+    target.done("d", 0, "ok")
+    assert taken(target, 0).host == "b"
+
+
+def test_a_host_is_held_until_its_address_is_known() -> None:
+    target = frontier()
+    fill(target, "a", [1])
+    assert target.next(0) == inf
+    assert target.activated == ["a"]
+    target.release("a")
+    assert target.next(0) == Turn("a", 0)
+
+
 def test_a_host_that_is_out_is_not_asked_again() -> None:
     target = frontier(delay_s=0)
-    fill(target, "a", [1, 2])
+    fill(target, "a", [2, 1])
     taken(target, 0)
     assert target.next(1_000) == inf
     target.done("a", 1_000, "ok")
-    assert taken(target, 1_000).row == 0
+    assert taken(target, 1_000).row == 1
 
 
 def test_the_delay_begins_when_the_exchange_has_ended() -> None:
     target = frontier()
-    fill(target, "a", [1, 2])
+    fill(target, "a", [2, 1])
     taken(target, 0)
     target.done("a", 7.0, "ok")
     assert target.next(7.25) == pytest.approx(0.75)
-    assert taken(target, 8.0).row == 0
+    assert taken(target, 8.0).row == 1
+
+
+def test_a_slow_host_is_left_alone_for_longer_but_not_beyond_patience() -> None:
+    target = frontier(delay_factor=5)
+    fill(target, "a", [3, 2, 1])
+    taken(target, 0)
+    target.done("a", 2, "ok", elapsed_s=2)
+    assert target.next(2) == 10
+    taken(target, 12)
+    target.done("a", 32, "ok", elapsed_s=20)
+    assert target.next(32) == 60
+    assert taken(target, 92).row == 2
 
 
 def test_other_hosts_do_not_wait() -> None:
@@ -78,6 +126,22 @@ def test_other_hosts_do_not_wait() -> None:
     fill(target, "a", [1, 1])
     fill(target, "b", [1])
     assert [taken(target, 0).host, taken(target, 0).host] == ["a", "b"]
+
+
+def test_what_is_known_of_a_host_is_minded() -> None:
+    target = frontier()
+    target.know("a", ready_s=5, failures=2)
+    target.know("b", delay_s=0.25)
+    fill(target, "a", [2, 1])
+    fill(target, "b", [1, 1])
+    assert taken(target, 0).host == "b"
+    target.done("b", 0, "ok")
+    assert target.next(0) == 0.25
+    assert taken(target, 0.25).host == "b"
+    assert target.next(0.25) == 4.75
+    taken(target, 5)
+    target.done("a", 5, "unreachable")
+    assert words(target) == {"failing"}
 
 
 def test_a_host_stays_slow_after_its_queue_was_empty() -> None:
@@ -90,27 +154,39 @@ def test_a_host_stays_slow_after_its_queue_was_empty() -> None:
     assert target.next(0) == DELAY_S
 
 
-def test_a_skipped_entry_costs_no_delay() -> None:
-    target = frontier()
-    fill(target, "a", [1, 2])
-    taken(target, 0)
+def test_a_skipped_row_costs_no_delay() -> None:
+    target = frontier(address_delay_s=9)
+    fill(target, "a", [2, 1])
+    taken(target, 0, "192.0.2.1")
     target.skip("a")
-    assert taken(target, 0).row == 0
+    assert taken(target, 0).row == 1
 
 
-def test_an_entry_that_is_put_back_comes_again_after_the_delay() -> None:
+def test_a_row_that_is_put_back_comes_again_after_the_delay() -> None:
     target = frontier()
-    fill(target, "a", [1, 2])
-    entry = taken(target, 0)
-    target.put_back(entry)
+    fill(target, "a", [2, 1])
+    turn = taken(target, 0)
+    target.put_back(turn)
     target.done("a", 0, "ok")
     assert target.next(0) == DELAY_S
-    assert taken(target, DELAY_S) == entry
+    assert taken(target, DELAY_S) == turn
+
+
+def test_a_host_on_hold_waits_for_its_release() -> None:
+    target = frontier()
+    fill(target, "a", [1])
+    turn = taken(target, 0)
+    target.put_back(turn)
+    target.hold("a")
+    target.done("a", 0, "redirect")
+    assert target.next(100) == inf
+    target.release("a")
+    assert taken(target, 100) == turn
 
 
 def test_a_crawl_delay_can_only_slow_us_down() -> None:
     target = frontier()
-    fill(target, "a", [1, 2, 3])
+    fill(target, "a", [3, 2, 1])
     taken(target, 0)
     target.slow_down("a", 0.1)
     target.done("a", 0, "ok")
@@ -121,28 +197,48 @@ def test_a_crawl_delay_can_only_slow_us_down() -> None:
     assert target.next(1) == 5
 
 
-def test_a_crawl_delay_beyond_patience_postpones_the_host() -> None:
-    target = frontier()
-    fill(target, "a", [1, 2, 3])
-    entry = taken(target, 0)
-    target.put_back(entry)
+def test_a_crawl_delay_beyond_patience_gives_the_host_back() -> None:
+    target = frontier(back_queues=1)
+    fill(target, "a", [3, 2, 1])
+    turn = taken(target, 0)
+    target.put_back(turn)
     target.slow_down("a", 61)
     target.done("a", 0, "ok")
+    fill(target, "a", [1], first=3)
     assert target.next(1e9) is None
-    assert [entry.row for entry, _ in target.postponed] == [2, 1, 0]
-    assert reasons(target) == {"the host asks for 61 s between requests"}
+    assert given_back(target) == [0, 1, 2, 3]
+    assert words(target) == {"crawl_delay"}
 
 
-def test_failures_in_a_row_postpone_the_rest_of_the_host() -> None:
-    target = frontier(delay_s=0, max_failures=2)
-    fill(target, "a", [5, 4, 3, 2, 1])
+def test_failures_in_a_row_give_the_rest_of_the_host_back() -> None:
+    target = frontier(max_failures=2)
+    fill(target, "a", [16, 8, 4, 2, 1])
+    now_s = 0.0
     for outcome in ("timeout", "ok", "timeout", "unreachable"):
-        assert not target.postponed
-        taken(target, 0)
-        target.done("a", 0, outcome)
-    assert target.next(0) is None
-    assert [entry.row for entry, _ in target.postponed] == [4]
-    assert reasons(target) == {"2 failures in a row, the last: unreachable"}
+        assert not target.given_back
+        taken(target, now_s)
+        target.done("a", now_s, outcome)
+        now_s += 60
+    assert target.next(now_s) is None
+    assert given_back(target) == [4]
+    reason = "2 failures in a row, the last: unreachable"
+    assert target.given_back == [(4, Reason("failing", reason))]
+
+
+def test_a_host_that_fails_is_left_alone_twice_as_long_each_time() -> None:
+    target = frontier(max_failures=10)
+    fill(target, "a", [1] * 5)
+    now_s, first_s = 0.0, OUTCOMES["busy"].host_wait_s
+    for wait_s in (first_s, 2 * first_s, 4 * first_s):
+        taken(target, now_s)
+        target.done("a", now_s, "busy")
+        assert target.next(now_s) == wait_s
+        now_s += wait_s
+    taken(target, now_s)
+    target.done("a", now_s, "busy")
+    assert given_back(target) == [4]
+    (host,) = target.hosts()
+    assert (host.failures, host.ready_s) == (4, now_s + 8 * first_s)
 
 
 def test_a_page_that_fails_says_nothing_of_its_host() -> None:
@@ -156,46 +252,79 @@ def test_a_page_that_fails_says_nothing_of_its_host() -> None:
 
 def test_retry_after_is_waited_for_as_long_as_patience_lasts() -> None:
     target = frontier()
-    fill(target, "a", [3, 2, 1])
+    fill(target, "a", [4, 2, 1])
     taken(target, 0)
     target.done("a", 0, "busy", retry_after_s=30)
     assert target.next(0) == 30
     taken(target, 30)
     target.done("a", 30, "busy", retry_after_s=61)
     assert target.next(1e9) is None
-    assert reasons(target) == {"the host asked us to wait 61 s"}
+    assert words(target) == {"busy"}
 
 
 def test_retry_after_is_never_shorter_than_the_delay() -> None:
     target = frontier()
     fill(target, "a", [2, 1])
     taken(target, 0)
-    target.done("a", 0, "busy", retry_after_s=0)
+    target.done("a", 0, "ok", retry_after_s=0)
     assert target.next(0) == DELAY_S
 
 
-def test_the_deadline_postpones_all_that_is_left() -> None:
-    target = frontier(ends_s=2.5)
-    fill(target, "a", [5, 4, 3, 2, 1])
-    fill(target, "b", [1])
-    taken(target, 0)
-    taken(target, 0)
-    target.done("a", 2, "ok")
-    assert target.next(2) == 0.5  # until the deadline, not until the host is ready
-    assert target.next(2.5) == inf  # b is out still
-    target.done("b", 9, "ok")
-    assert target.next(9) is None
-    assert len(target.postponed) == 4
-    assert reasons(target) == {"the round's time was over"}
+def test_hosts_of_an_address_take_turns() -> None:
+    target = frontier(address_delay_s=0.5, connections_per_address=2)
+    for number, host in enumerate("abc"):
+        fill(target, host, [1], number)
+    assert taken(target, 0, "192.0.2.1").host == "a"
+    assert target.next(0) == 0.5
+    assert taken(target, 0.5).host == "b"
+    assert target.next(9) == inf  # both of its connections are open
+    target.done("a", 9, "ok")
+    assert taken(target, 9).host == "c"
 
 
-def test_what_is_put_back_after_the_deadline_is_postponed() -> None:
-    target = frontier(ends_s=1)
+def test_the_only_connection_of_an_address_is_spared_from_its_end_on() -> None:
+    target = frontier(address_delay_s=0.5, connections_per_address=1)
     fill(target, "a", [1])
-    target.put_back(taken(target, 0))
-    target.done("a", 5, "ok")
-    assert target.next(5) is None
-    assert len(target.postponed) == 1
+    fill(target, "b", [1], 1)
+    taken(target, 0, "192.0.2.1")
+    target.done("a", 3, "ok")
+    assert target.next(3) == 0.5
+
+
+def test_addresses_do_not_wait_for_each_other() -> None:
+    target = frontier(address_delay_s=5)
+    fill(target, "a", [1])
+    fill(target, "b", [1])
+    assert target.next(0) == inf
+    target.release("a", "192.0.2.1")
+    target.release("b", "192.0.2.2")
+    assert [taken(target, 0).host, taken(target, 0).host] == ["a", "b"]
+
+
+def test_a_stop_gives_back_all_that_is_left() -> None:
+    target = frontier(back_queues=2)
+    fill(target, "a", [4, 2, 1])
+    fill(target, "b", [3], 3)
+    fill(target, "c", [1, 1], 4)
+    out = taken(target, 0)
+    target.stop(STOP)
+    target.put_back(out)
+    target.done(out.host, 9, "ok")
+    fill(target, "d", [1], 6)
+    assert target.next(9) is None
+    assert sorted(given_back(target)) == list(range(7))
+    assert words(target) == {"time"}
+
+
+def test_a_host_that_is_closed_is_asked_nothing_more() -> None:
+    target = frontier(back_queues=1)
+    fill(target, "a", [2, 1])
+    taken(target, 0)
+    target.done("a", 0, "ok")
+    target.close("a", Reason("no_robots", "robots.txt: HTTP 503"))
+    fill(target, "b", [1], 2)
+    assert taken(target, 5).host == "b"
+    assert target.given_back == [(1, Reason("no_robots", "robots.txt: HTTP 503"))]
 
 
 @st.composite
@@ -205,57 +334,108 @@ def webs(draw: st.DrawFn) -> list[tuple[str, float]]:
     return draw(st.lists(st.tuples(hosts, scores), max_size=60))
 
 
+class World:
+    """Hosts that answer after random times; its clock moves to what happens next."""
+
+    def __init__(self, draws: random.Random, addresses: int, at_once: int, **owed: Any) -> None:
+        self.draws, self.addresses, self.at_once = draws, addresses, at_once
+        self.per_address = owed["connections_per_address"]
+        self.target = frontier(max_delay_s=10, address_delay_s=0.25, **owed)
+        self.now_s = 0.0
+        self.out: list[tuple[float, Turn]] = []
+        self.ready_s: defaultdict[str, float] = defaultdict(float)
+        self.delay_s: defaultdict[str, float] = defaultdict(lambda: owed["delay_s"])
+        self.address_of: dict[str, str] = {}
+        self.given: Counter[int] = Counter()
+        self.put_back: Counter[int] = Counter()
+
+    def run(self, stop_s: float) -> None:
+        while True:
+            if self.now_s >= stop_s:
+                self.target.stop(STOP)
+            turn = self.target.next(self.now_s) if len(self.out) < self.at_once else inf
+            located = self.locate_one()
+            if isinstance(turn, Turn):
+                assert self.now_s < stop_s
+                self.ask(turn)
+            elif not located:
+                if turn is None:
+                    return
+                self.wait(turn, stop_s)
+
+    def locate_one(self) -> bool:
+        if not self.target.activated:
+            return False
+        host = self.target.activated.pop(self.draws.randrange(len(self.target.activated)))
+        if self.addresses:
+            self.address_of[host] = f"192.0.2.{self.draws.randrange(self.addresses)}"
+        self.target.release(host, self.address_of.get(host))
+        return True
+
+    def wait(self, wait_s: float, stop_s: float) -> None:
+        ends_s = self.out[0][0] if self.out else inf
+        self.now_s = min(self.now_s + wait_s, ends_s, max(stop_s, self.now_s))
+        assert self.now_s < inf, "it would wait for ever"
+        while self.out and self.out[0][0] <= self.now_s:
+            _, turn = heapq.heappop(self.out)
+            outcome = self.draws.choice(["ok", "ok", "ok", "timeout", "busy", "not_found"])
+            wait = self.draws.choice([None, 1, 9, 11]) if outcome == "busy" else None
+            self.target.done(turn.host, self.now_s, outcome, 0.0, wait)
+            self.ready_s[turn.host] = self.now_s + max(self.delay_s[turn.host], wait or 0)
+
+    def ask(self, turn: Turn) -> None:
+        assert turn.host not in {open_.host for _, open_ in self.out}
+        assert self.now_s >= self.ready_s[turn.host]
+        address = self.address_of.get(turn.host, "")
+        if address:
+            assert self.now_s >= self.ready_s[address]
+            beside = sum(self.address_of.get(open_.host) == address for _, open_ in self.out)
+            assert beside < self.per_address
+        self.given[turn.row] += 1
+        if self.draws.random() < 0.1:
+            self.target.skip(turn.host)
+            return
+        self.ready_s[address] = self.now_s + 0.25
+        if self.draws.random() < 0.1:
+            self.delay_s[turn.host] = max(self.delay_s[turn.host], 2.0)
+            self.target.slow_down(turn.host, 2.0)
+        if self.draws.random() < 0.1:
+            self.target.put_back(turn)
+            self.put_back[turn.row] += 1
+        heapq.heappush(self.out, (self.now_s + self.draws.uniform(0, 4), turn))
+
+
 @given(
     pages=webs(),
     draws=st.randoms(use_true_random=False),
     delay_s=st.floats(0, 3),
-    ends_s=st.sampled_from([inf, 20.0]),
+    stop_s=st.sampled_from([inf, 20.0]),
     at_once=st.integers(1, 4),
+    back_queues=st.integers(1, 8),
+    addresses=st.integers(0, 3),
+    per_address=st.integers(1, 2),
 )
 def test_never_two_at_once_never_early_nothing_lost(
     pages: list[tuple[str, float]],
     draws: random.Random,
     delay_s: float,
-    ends_s: float,
+    stop_s: float,
     at_once: int,
+    back_queues: int,
+    addresses: int,
+    per_address: int,
 ) -> None:
-    """A simulation: the clock moves to what happens next; hosts answer after random times."""
-    target = frontier(delay_s=delay_s, max_delay_s=10, max_failures=3, ends_s=ends_s)
+    world = World(
+        draws,
+        addresses,
+        at_once,
+        back_queues=back_queues,
+        delay_s=delay_s,
+        connections_per_address=per_address,
+    )
     for row, (host, score) in enumerate(pages):
-        target.add(f"http://{host}/{row}", host, score, row)
-    now_s = 0.0
-    out: list[tuple[float, Entry]] = []
-    earliest: dict[str, float] = defaultdict(float)
-    delays: dict[str, float] = defaultdict(lambda: delay_s)
-    last_order: dict[str, tuple[float, str]] = {}
-    given_rows: list[int] = []
-    while True:
-        turn = target.next(now_s) if len(out) < at_once else inf
-        if turn is None:
-            break
-        if isinstance(turn, float):
-            now_s = min(now_s + turn, out[0][0] if out else inf)
-            while out and out[0][0] <= now_s:
-                _, entry = heapq.heappop(out)
-                outcome = draws.choice(["ok", "ok", "ok", "timeout", "busy", "not_found"])
-                wait_s = draws.choice([None, 1, 9, 11]) if outcome == "busy" else None
-                target.done(entry.host, now_s, outcome, wait_s)
-                earliest[entry.host] = now_s + max(delays[entry.host], wait_s or 0)
-            continue
-        assert turn.host not in {entry.host for _, entry in out}
-        assert now_s >= earliest[turn.host]
-        assert now_s < ends_s
-        order = (turn.order, turn.url)
-        assert order > last_order.get(turn.host, (-inf, ""))
-        last_order[turn.host] = order
-        given_rows.append(turn.row)
-        if draws.random() < 0.1:
-            target.skip(turn.host)
-            continue
-        if draws.random() < 0.1:
-            delays[turn.host] = max(delays[turn.host], 2.0)
-            target.slow_down(turn.host, 2.0)
-        heapq.heappush(out, (now_s + draws.uniform(0, 4), turn))
-    assert not out
-    left = [entry.row for entry, _ in target.postponed]
-    assert sorted(given_rows + left) == list(range(len(pages)))
+        world.target.add(host, row, score)
+    world.run(stop_s)
+    assert not world.out
+    given_out = world.given + Counter(given_back(world.target))
+    assert given_out == Counter(range(len(pages))) + world.put_back

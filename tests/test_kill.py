@@ -29,7 +29,9 @@ KILLS = 20
 SETTINGS = """
 engine.workers = 2
 filter.scope = "any"
-fetch.delay_s = 0.0
+fetch.delay_s = 0
+fetch.delay_factor = 0
+fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
 fetch.resolve = {{ "*.test" = "{address}" }}
 generate.pages = 120

@@ -35,6 +35,7 @@ FOUNDATIONS = [
     "urls",
     "config",
     "monitor",
+    "stopping",
     "errors",
     "workspace",
 ]

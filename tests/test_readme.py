@@ -56,7 +56,8 @@ def test_the_python_of_the_readme_runs(
     (snippet,) = blocks(README, "python")
     with FakeWeb(Web(hosts=1, pages_per_host=3, mix=Mix.plain())) as fake:
         settings = (
-            f'fetch = {{delay_s = 0, allow_networks = ["127.0.0.0/8"], '
+            "fetch = {delay_s = 0, delay_factor = 0, address_delay_s = 0, "
+            'allow_networks = ["127.0.0.0/8"], '
             f'resolve = {{"*.test" = "{fake.address}"}}}}'
         )
         snippet = snippet.replace('fetch.contact = "you@example.org"', settings)

@@ -2,6 +2,7 @@
 
     GossamerError            something a person has to act on
     ├── UsageError           a command or call that makes no sense
+    ├── Stopped              a step that ended early, as it was asked to
     ├── ConfigError          gossamer.toml: file, key, what was expected
     ├── SeedError            a seed list that cannot be read
     ├── StoreError           the crawl folder
@@ -35,6 +36,10 @@ class GossamerError(Exception):
 
 
 class UsageError(GossamerError):
+    pass
+
+
+class Stopped(GossamerError):
     pass
 
 

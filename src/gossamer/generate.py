@@ -17,7 +17,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer import states
-from gossamer.tables import FETCHLIST, PAGES
+from gossamer.tables import FETCHLIST, HOSTS, PAGES
 from gossamer.urls import domain_of
 
 if TYPE_CHECKING:
@@ -39,6 +39,14 @@ def run(work: Workspace) -> StepReport:
     config = work.config.generate
     with work.step("generate", round_) as draft:
         due = due_pages(states.current(work, PAGES), work.now_ms())
+        hosts = states.current(work, HOSTS)
+        if work.store.manifest.layers(HOSTS.name):
+            patience_ms = int(work.config.fetch.max_delay_s * 1000)
+            due = of_ready_hosts(due, hosts, work.now_ms() + patience_ms)
+        if config.pages_per_host_ever:
+            within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
+            draft.counts["dropped_budget"] = due.count() - within.count()
+            due = within
         chosen, _ = work.scratch(best(due, config.pages, config.pages_per_host))
         parted = with_parts(work.engine, chosen, work.engine.workers)
         layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
@@ -63,6 +71,29 @@ def due_pages(known: DataFrame, now_ms: int) -> DataFrame:
         "digest",
         "stored_ms",
     )
+
+
+def of_ready_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame:
+    """Without the pages of hosts that fail, or asked us to wait, beyond `ready_ms`."""
+    waiting = hosts.where(F.col("ready_ms") > ready_ms).select("host")
+    return due.join(waiting, on="host", how="left_anti")
+
+
+def within_budget(due: DataFrame, hosts: DataFrame, ever: int, per_host: int) -> DataFrame:
+    """At most so many pages that were never asked for that their host's pages are `ever` in all.
+
+    Only hosts with less left than `per_host`, which the round allows, have to be sorted.
+    """
+    left = F.coalesce(F.lit(ever) - F.col("pages"), F.lit(ever))
+    known = due.join(hosts.select("host", "pages"), on="host", how="left").withColumn("left", left)
+    spent = ~F.col("asked") & (F.col("left") < per_host)
+    in_host = Window.partitionBy("host").orderBy(F.desc("score"), F.asc("url"))
+    last = (
+        known.where(spent)
+        .withColumn("place", F.row_number().over(in_host))
+        .where(F.col("place") <= F.col("left"))
+    )
+    return known.where(~spent).select(due.columns).unionByName(last.select(due.columns))
 
 
 def best(due: DataFrame, total: int, per_host: int) -> DataFrame:

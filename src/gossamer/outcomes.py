@@ -71,11 +71,5 @@ OUTCOMES: Mapping[str, Policy] = {
     "broken": Policy("an answer that is not HTTP", "gone", retry_wait_s=3_600, max_tries=3),
     "forbidden_address": Policy("an address or folder the config does not allow", "gone"),
     "robots": Policy("robots.txt forbids it", "excluded"),
-    "no_robots": Policy(
-        "of a host: robots.txt could not be had, so that all is forbidden until it can",
-        "unfetched",
-        affects_host=True,
-        host_wait_s=3_600,
-    ),
     "postponed": Policy("not asked for: the round ended before its turn", "unfetched"),
 }

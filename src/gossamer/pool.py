@@ -170,7 +170,8 @@ class _Worker:
 
 def work(descriptor: int) -> None:
     """A worker's life: take a function, run it over the batches it pulls, begin again."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    for number in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, and a service that is stopped, are
+        signal.signal(number, signal.SIG_IGN)  # the parent's to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
     connection = Connection(descriptor)
     try:

@@ -90,6 +90,15 @@ def foldable(stack: Sequence[Layer], rows: int, merge_share: float) -> int:
     return folded
 
 
+def take_up(work: Workspace, dataset: Dataset, layer: Layer) -> tuple[Layer, ...]:
+    """The dataset with a layer that is written already on top: see `put`."""
+    old = work.store.manifest.layers(dataset.name)
+    if not foldable(old, layer.rows, work.config.update.merge_share):
+        return (*old, layer)
+    rows = work.engine.read([f"{work.root}/{file.path}" for file in layer.files], dataset.ddl)
+    return put(work, dataset, rows, layer.rows, layer.round)
+
+
 def put(
     work: Workspace, dataset: Dataset, rows: DataFrame, count: int, round_: int
 ) -> tuple[Layer, ...]:

@@ -14,7 +14,7 @@ import typer
 
 from gossamer import __version__
 from gossamer.cli import crawling, fakeweb, reading, steps
-from gossamer.errors import GossamerError
+from gossamer.errors import GossamerError, Stopped
 
 app = typer.Typer(
     name="gossamer",
@@ -52,6 +52,9 @@ def main() -> None:
     """The console script."""
     try:
         app()
+    except Stopped as stopped:
+        typer.echo(f"gossamer: {stopped}", err=True)
+        sys.exit(130)
     except GossamerError as error:
         typer.echo(f"gossamer: {error}", err=True)
         sys.exit(1)

@@ -37,7 +37,9 @@ allow = ['^https?://[^/]+\\.test/']  # manuals link to the real web, too
 pages = 5_000
 
 [fetch]
-delay_s = 0.0
+delay_s = 0
+delay_factor = 0
+address_delay_s = 0
 allow_networks = ["127.0.0.0/8"]
 resolve = {{ "*.test" = "{address}" }}
 """

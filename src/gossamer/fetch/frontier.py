@@ -1,138 +1,400 @@
 """When each host may be contacted next, and what is to be asked of it. No I/O, no clock.
 
-The back half of Mercator's frontier (Heydon and Najork, World Wide Web 1999, §3.2): a queue per
-host, and a heap of the earliest times at which hosts may be contacted again. `generate` is its
-front half: what is added here has been chosen already.
+Mercator's frontier (Heydon and Najork, World Wide Web 1999, §3.2; Manning, Raghavan and Schütze,
+Introduction to Information Retrieval, §20.2.3): front queues hold what waits, by priority; back
+queues, one a host, hold what is next of the hosts in turn, and are refilled from the front as they
+empty; a heap tells which of them may be contacted, and when. Beside it, as in BUbiNG (Boldi et al.,
+WWW 2014, §4.2), the IP addresses, each of which many hosts may share.
 
-Times are seconds of any clock that never goes back; the caller passes them in.
-Cost: O(log hosts + log entries of the host) for `add` and `next`.
+The life of a host:
+
+    IDLE     its back queue is empty; more of it may stand in the front queues
+    HELD     it has something to be asked, but its address is not known yet, or its robots.txt is
+             being asked of another host: it waits for `release`
+    WAITING  in the heap, until the time at which it may be contacted
+    DUE      in the queue of its address, which takes its hosts one after the other
+    OUT      an entry of it was given out: a request is open
+
+Times are seconds of any clock that never goes back; the caller passes them in. Rows are the
+caller's own numbers: what they stand for is not known here.
+Cost: O(log hosts) for `next` and `done`, O(1) for `add`; bench/frontier.py.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from dataclasses import dataclass
+from enum import Enum, auto
 from heapq import heappop, heappush
-from math import inf
-from typing import NamedTuple
+from itertools import count
+from math import frexp, inf, sqrt
+from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.outcomes import OUTCOMES
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-class Entry(NamedTuple):
-    """A URL to fetch. Entries of a host compare in the order in which they are fetched."""
+FRONT_QUEUES = 64
+"""Of half an octave of scores each, as many above 1 as below."""
+HALF_OCTAVE = sqrt(0.5)
+BACK_QUEUES = 20_000
+"""Hosts in turn. With a delay of 10 s they permit 2,000 pages a second: all that a task fetches."""
+MAX_HOST_WAIT_S = 86_400
+MAX_DOUBLINGS = 16
 
-    order: float
-    """The negated score."""
-    url: str
+
+@dataclass(frozen=True)
+class Politeness:
+    """What is owed to hosts and addresses; as in FetchConfig, whose help texts explain it."""
+
+    delay_s: float = 1.0
+    delay_factor: float = 0.0
+    max_delay_s: float = inf
+    max_failures: int = 8
+    address_delay_s: float = 0.0
+    connections_per_address: int = 1 << 30
+
+
+class Turn(NamedTuple):
+    """Something to ask of a host."""
+
     host: str
     row: int
-    """The caller's own."""
 
 
-class _Host:
-    __slots__ = ("delay_s", "failures", "name", "queue", "ready_s")
+class Reason(NamedTuple):
+    """Why something is not asked in this round: a word to count, and a text."""
+
+    word: str
+    text: str
+
+
+class _State(Enum):
+    IDLE = auto()
+    HELD = auto()
+    WAITING = auto()
+    DUE = auto()
+    OUT = auto()
+
+
+class _Address:
+    """An IP address. Invariant: it is in the heap once, if a host is due and it may take one."""
+
+    __slots__ = ("before_s", "due", "name", "open", "queued", "ready_s")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.due: deque[Host] = deque()
+        self.open = 0
+        self.ready_s = self.before_s = -inf
+        self.queued = False
+
+
+class Host:
+    """What the frontier knows of a host."""
+
+    __slots__ = (
+        "address", "closed", "delay_s", "ended_s", "failures", "located", "name", "queue",
+        "ready_s", "state",
+    )  # fmt: skip
 
     def __init__(self, name: str, delay_s: float) -> None:
         self.name = name
         self.delay_s = delay_s
         self.failures = 0
-        self.ready_s = -inf
-        self.queue: list[Entry] = []
+        self.ended_s = self.ready_s = -inf
+        self.queue: deque[int] | None = None  # an empty deque takes 700 bytes
+        self.state = _State.IDLE
+        self.address: _Address | None = None
+        self.located = False
+        self.closed: Reason | None = None
 
 
 class Frontier:
-    """Entries, given out politely.
+    """Rows, given out politely.
 
     Invariants
-      * A host is *out* from the `next` that gives an entry of it to the `done` or `skip` that
+      * A host is OUT from the `next` that gives a row of it to the `done`, `skip` or `forget` that
         follows. So it is never asked for two things at once.
-      * A host is in the heap, once, if it has entries and is not out.
-      * `next(now_s)` gives no entry of a host before its `ready_s`, which is its delay (or what
-        it asked for by Retry-After) after its last `done`.
-      * Every entry that is added is given by `next` or becomes part of `postponed`, once; and
-        once more for each `put_back`.
+      * `next(now_s)` gives no row of a host before its `ready_s`, and none of an address before
+        the address's; at most `connections_per_address` hosts of an address are OUT.
+      * At most `back_queues` hosts are not IDLE, but for those that were put back.
+      * Every row that is added is given out by `next`, or stands in `given_back`, once; and once
+        more for each `put_back`.
     """
 
-    def __init__(
-        self, *, delay_s: float, max_delay_s: float, max_failures: int, deadline_s: float = inf
+    def __init__(self, politeness: Politeness, *, back_queues: int = BACK_QUEUES) -> None:
+        self.given_back: list[tuple[int, Reason]] = []
+        """Rows that are not going to be given out, and why; the caller empties it."""
+        self.activated: list[str] = []
+        """Hosts that are HELD until the caller has found their addresses; the caller empties it."""
+        self._owed = politeness
+        self._max_delay_s = max(politeness.max_delay_s, politeness.delay_s)
+        self._back_queues = back_queues
+        self._hosts: dict[str, Host] = {}
+        self._addresses: dict[str, _Address] = {}
+        self._front: list[deque[tuple[Host, int]]] = [deque() for _ in range(FRONT_QUEUES)]
+        self._in_front = 0
+        self._top = 0
+        """No queue before this one holds anything."""
+        self._active = 0
+        self._open = 0
+        self._held = 0
+        self._heap: list[tuple[float, int, Host | _Address]] = []
+        self._order = count()
+        self._stopped: Reason | None = None
+
+    def know(
+        self,
+        host: str,
+        *,
+        ready_s: float = -inf,
+        failures: int = 0,
+        delay_s: float | None = None,
     ) -> None:
-        self.postponed: list[tuple[Entry, str]] = []
-        """What is not going to be fetched in this round, and why; the caller empties it."""
-        self._delay_s = delay_s
-        self._max_delay_s = max_delay_s
-        self._max_failures = max_failures
-        self._deadline_s = deadline_s
-        self._hosts: dict[str, _Host] = {}
-        self._out: dict[str, _Host] = {}
-        self._heap: list[tuple[float, str]] = []
+        """What was learned of a host elsewhere, or is set for it."""
+        known = self._host(host)
+        known.ready_s = max(known.ready_s, ready_s)
+        known.failures += failures
+        if delay_s is not None:
+            known.delay_s = delay_s
 
-    def add(self, url: str, host: str, score: float, row: int) -> None:
-        self._push(Entry(-score, url, host, row))
+    def add(self, host: str, row: int, score: float) -> None:
+        """A row to be given out. The highest score is infinite."""
+        level = _level(score)
+        self._front[level].append((self._host(host), row))
+        self._in_front += 1
+        if level < self._top:
+            self._top = level
 
-    def next(self, now_s: float) -> Entry | float | None:
-        """The next entry; or how many seconds to wait; or None when all is done.
+    def next(self, now_s: float) -> Turn | float | None:
+        """The next turn; or how many seconds to wait; or None when all is done.
 
-        An infinite wait ends with the next `done` or `skip`.
+        An infinite wait ends with the next `done`, `skip` or `release`.
         """
-        if not self._heap:
-            return inf if self._out else None
-        if now_s >= self._deadline_s:
-            for _, name in self._heap:
-                self._postpone(self._hosts[name], "the round's time was over")
-            self._heap.clear()
-            return self.next(now_s)
-        ready_s, name = self._heap[0]
-        if ready_s > now_s:
-            return min(ready_s, self._deadline_s) - now_s
-        heappop(self._heap)
-        host = self._out[name] = self._hosts[name]
-        return heappop(host.queue)
+        self._refill()
+        heap = self._heap
+        while heap:
+            ready_s, _, item = heap[0]
+            if ready_s > now_s:
+                return ready_s - now_s
+            heappop(heap)
+            if isinstance(item, _Address):
+                host = self._take_due(item, now_s)
+                if host is None:
+                    continue
+            elif item.state is not _State.WAITING:
+                continue  # it was closed meanwhile
+            elif item.address is not None:
+                item.state = _State.DUE
+                item.address.due.append(item)
+                self._queue(item.address)
+                continue
+            else:
+                host = item
+            host.state = _State.OUT
+            self._open += 1
+            assert host.queue  # noqa: S101  # the invariant of WAITING and DUE
+            return Turn(host.name, host.queue.popleft())
+        return inf if self._open or self._held else None
 
-    def put_back(self, entry: Entry) -> None:
-        """Give an entry that is out another turn: this one was needed for something else."""
-        self._push(entry)
+    def put_back(self, turn: Turn) -> None:
+        """Give a row whose host is OUT another turn: this one was needed for something else."""
+        host = self._hosts[turn.host]
+        if host.closed is not None:
+            self.given_back.append((turn.row, host.closed))
+        else:
+            assert host.queue is not None  # noqa: S101
+            host.queue.appendleft(turn.row)
 
     def skip(self, host: str) -> None:
-        """The entry needed no request: the host's next one may follow at once."""
-        self._back(self._out.pop(host))
+        """The row that `next` gave last needed no request: the next one may follow at once."""
+        state = self._in(host)
+        if state.address is not None:
+            state.address.ready_s = state.address.before_s
+        self._back(state)
 
     def done(
-        self, host: str, now_s: float, outcome: str, retry_after_s: float | None = None
+        self,
+        host: str,
+        now_s: float,
+        outcome: str,
+        elapsed_s: float = 0.0,
+        retry_after_s: float | None = None,
     ) -> None:
-        """The host was contacted, and the exchange ended at `now_s`."""
-        state = self._out.pop(host)
+        """The host was contacted, and the exchange ended at `now_s` after `elapsed_s`."""
+        state, owed = self._in(host), self._owed
         wait_s = state.delay_s
-        if OUTCOMES[outcome].affects_host:
+        if (slowness_s := owed.delay_factor * elapsed_s) > wait_s:
+            wait_s = max(wait_s, min(slowness_s, self._max_delay_s))
+        policy = OUTCOMES[outcome]
+        if policy.affects_host:
+            backoff_s = policy.host_wait_s * 2.0 ** min(state.failures, MAX_DOUBLINGS)
+            wait_s = max(wait_s, min(backoff_s, MAX_HOST_WAIT_S))
             state.failures += 1
-            if state.failures >= self._max_failures:
-                self._postpone(state, f"{state.failures} failures in a row, the last: {outcome}")
         else:
             state.failures = 0
         if retry_after_s is not None:
             wait_s = max(wait_s, retry_after_s)
-            if wait_s > self._max_delay_s:
-                self._postpone(state, f"the host asked us to wait {retry_after_s:.0f} s")
-        state.ready_s = now_s + wait_s
+        state.ended_s, state.ready_s = now_s, max(state.ready_s, now_s + wait_s)
+        if state.failures >= owed.max_failures:
+            text = f"{state.failures} failures in a row, the last: {outcome}"
+            self._close(state, Reason("failing", text))
+        elif wait_s > self._max_delay_s:
+            self._close(state, Reason(outcome, f"to be left alone for {wait_s:.0f} s"))
+        if state.address is not None and not state.address.open:
+            state.address.ready_s = max(state.address.ready_s, now_s + owed.address_delay_s)
         self._back(state)
 
-    def slow_down(self, host: str, delay_s: float) -> None:
-        """A host that is out asks for this delay. One too long postpones all its entries."""
-        state = self._out[host]
+    def withdraw(self, host: str) -> list[int]:
+        """Take all rows out of the back queue of a host that is OUT."""
+        queue = self._hosts[host].queue
+        rows = list(queue or ())
+        if queue:
+            queue.clear()
+        return rows
+
+    def slow_down(self, host: str, delay_s: float) -> bool:
+        """A host that is not WAITING asks for this delay. One too long closes it: then False."""
+        state = self._hosts[host]
         state.delay_s = max(state.delay_s, delay_s)
+        state.ready_s = max(state.ready_s, state.ended_s + state.delay_s)
         if state.delay_s > self._max_delay_s:
-            self._postpone(state, f"the host asks for {delay_s:.0f} s between requests")
+            text = f"the host asks for {delay_s:.0f} s between requests"
+            self._close(state, Reason("crawl_delay", text))
+            return False
+        return True
 
-    def _push(self, entry: Entry) -> None:
-        host = self._hosts.get(entry.host)
+    def hold(self, host: str) -> None:
+        """A host that is OUT waits for its `release` after its `done`."""
+        self._hosts[host].located = False
+
+    def release(self, host: str, address: str | None = None) -> None:
+        """The host may go on. Its address, where one is known and is to be spared."""
+        state = self._hosts[host]
+        state.located = True
+        if address is not None:
+            if address not in self._addresses:
+                self._addresses[address] = _Address(address)
+            state.address = self._addresses[address]
+        if state.state is _State.HELD:
+            self._held -= 1
+            self._wait(state)
+
+    def close(self, host: str, reason: Reason) -> None:
+        """Nothing more is asked of a host: its rows are given back."""
+        self._close(self._hosts[host], reason)
+
+    def stop(self, reason: Reason) -> None:
+        """Nothing more is asked of any host. What is OUT may still be put back."""
+        self._stopped = reason
+        for host in self._hosts.values():
+            self._close(host, reason)
+        for level in self._front:
+            self.given_back.extend((row, host.closed or reason) for host, row in level)
+            level.clear()
+        self._in_front = 0
+        self._heap.clear()
+
+    def hosts(self) -> Iterator[Host]:
+        """All hosts, as they are now."""
+        return iter(self._hosts.values())
+
+    def _host(self, name: str) -> Host:
+        host = self._hosts.get(name)
         if host is None:
-            host = self._hosts[entry.host] = _Host(entry.host, self._delay_s)
-        heappush(host.queue, entry)
-        if len(host.queue) == 1 and host.name not in self._out:
-            heappush(self._heap, (host.ready_s, host.name))
+            host = self._hosts[name] = Host(name, self._owed.delay_s)
+            host.closed = self._stopped
+        return host
 
-    def _back(self, host: _Host) -> None:
-        if host.queue:
-            heappush(self._heap, (host.ready_s, host.name))
+    def _refill(self) -> None:
+        """Fill back queues from the front, the highest queue first."""
+        while self._in_front and self._active < self._back_queues:
+            level = self._front[self._top]
+            self._top += not level
+            while level and self._active < self._back_queues:
+                host, row = level.popleft()
+                self._in_front -= 1
+                if host.closed is not None:
+                    self.given_back.append((row, host.closed))
+                    continue
+                if host.queue is None:
+                    host.queue = deque()
+                host.queue.append(row)
+                if host.state is _State.IDLE:
+                    self._active += 1
+                    if not host.located:
+                        self.activated.append(host.name)
+                    self._wait(host)
 
-    def _postpone(self, host: _Host, reason: str) -> None:
-        self.postponed.extend((entry, reason) for entry in sorted(host.queue))
-        host.queue.clear()
+    def _take_due(self, address: _Address, now_s: float) -> Host | None:
+        """The host that has waited longest for an address, which is given to it."""
+        address.queued = False
+        while address.due:
+            host = address.due.popleft()
+            if host.state is _State.DUE:
+                address.open += 1
+                address.before_s, address.ready_s = (
+                    address.ready_s,
+                    now_s + self._owed.address_delay_s,
+                )
+                self._queue(address)
+                return host
+        return None
+
+    def _queue(self, address: _Address) -> None:
+        free = address.open < self._owed.connections_per_address
+        if address.due and free and not address.queued:
+            address.queued = True
+            heappush(self._heap, (address.ready_s, next(self._order), address))
+
+    def _wait(self, host: Host) -> None:
+        """Of a host with something to ask: when may it go on?"""
+        if not host.located:
+            host.state = _State.HELD
+            self._held += 1
+        else:
+            host.state = _State.WAITING
+            heappush(self._heap, (host.ready_s, next(self._order), host))
+
+    def _in(self, name: str) -> Host:
+        host = self._hosts[name]
+        self._open -= 1
+        if host.address is not None:
+            host.address.open -= 1
+        return host
+
+    def _back(self, host: Host) -> None:
+        """After its request: in turn again, or idle."""
+        if host.queue and host.closed is None:
+            self._wait(host)
+        else:
+            host.queue = None
+            host.state = _State.IDLE
+            self._active -= 1
+        if host.address is not None:
+            self._queue(host.address)
+
+    def _close(self, host: Host, reason: Reason) -> None:
+        if host.closed is not None:
+            return
+        host.closed = reason
+        self.given_back.extend((row, reason) for row in host.queue or ())
+        host.queue = None
+        if host.state is _State.HELD:
+            self._held -= 1
+        if host.state not in {_State.IDLE, _State.OUT}:
+            host.state = _State.IDLE
+            self._active -= 1
+
+
+def _level(score: float) -> int:
+    """The front queue of a score: 0 for the highest."""
+    if score <= 0:
+        return FRONT_QUEUES - 1
+    if score == inf:
+        return 0
+    fraction, octave = frexp(score)
+    half = 2 * octave + (fraction >= HALF_OCTAVE)
+    return min(max(FRONT_QUEUES // 2 - half, 1), FRONT_QUEUES - 2)

@@ -1,0 +1,148 @@
+"""What a fetch task knows of each host, and passes on to later rounds: rows of `hosts`.
+
+Bodies of robots.txt are kept as they came, not parsed: `robots.parse` remembers the latest
+thousands, and many hosts send the same.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gossamer.fetch import robots
+from gossamer.tables import HOSTS
+from gossamer.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Self
+
+    from gossamer.fetch.exchange import Answer
+    from gossamer.fetch.frontier import Host
+    from gossamer.fetch.robots import Robots
+
+MAX_ROBOTS_BYTES = 256 << 20
+"""Of all robots.txt of a task; the oldest are forgotten, and fetched again where missed."""
+ROWS_PER_BATCH = 1_000
+
+
+class RobotsFile(NamedTuple):
+    """A robots.txt as it was fetched."""
+
+    fetched_ms: int
+    status: int
+    body: bytes
+
+
+@dataclass(slots=True)
+class HostRecord:
+    """The columns of `hosts` that the frontier does not know better."""
+
+    address: str | None = None
+    crawl_delay_s: float | None = None
+    outcome: str | None = None
+    contacted_ms: int = 0
+    latency_ms: int = 0
+    requests: int = 0
+    pages: int = 0
+    bytes: int = 0
+    ready_ms: int = 0
+    failures: int = 0
+    touched: bool = False
+
+
+class HostBook:
+    """The hosts of one task.
+
+    Invariant: `_robots_bytes` is the sum of the bodies in `_robots`, at most MAX_ROBOTS_BYTES.
+    """
+
+    def __init__(self) -> None:
+        self._records: dict[str, HostRecord] = {}
+        self._robots: dict[str, RobotsFile] = {}
+        self._robots_bytes = 0
+
+    @classmethod
+    def read(cls, paths: Sequence[str]) -> Self:
+        """From Parquet files of the dataset's columns, in which each host stands once."""
+        book = cls()
+        for path in paths:
+            for batch in pq.ParquetFile(path).iter_batches(columns=HOSTS.column_names):
+                for row in batch.to_pylist():
+                    book._take(row)
+        return book
+
+    def _take(self, row: dict[str, Any]) -> None:
+        for kept in row["robots"] or ():
+            file = RobotsFile(kept["fetched_ms"], kept["status"], kept["body"] or b"")
+            self.keep_robots(kept["origin"], file)
+        names = HostRecord.__dataclass_fields__.keys() & row.keys()
+        self._records[row["host"]] = HostRecord(**{name: row[name] for name in names})
+
+    def record(self, host: str) -> HostRecord:
+        if host not in self._records:
+            self._records[host] = HostRecord()
+        return self._records[host]
+
+    def records(self) -> Iterable[tuple[str, HostRecord]]:
+        return self._records.items()
+
+    def keep_robots(self, origin: str, file: RobotsFile) -> None:
+        self._forget_robots(origin)
+        self._robots[origin] = file
+        self._robots_bytes += len(file.body)
+        while self._robots_bytes > MAX_ROBOTS_BYTES:
+            self._forget_robots(next(iter(self._robots)))
+
+    def robots(self, origin: str, now_ms: int) -> Robots | None:
+        """The rules of an origin, if they are known and not too old."""
+        file = self._robots.get(origin)
+        if file is None:
+            return None
+        if not 0 <= now_ms - file.fetched_ms < robots.keep_s(file.status) * 1000:
+            self._forget_robots(origin)
+            return None
+        return robots.judge(file.status, file.body)
+
+    def contacted(self, host: str, answer: Answer) -> None:
+        """A request to a host has ended."""
+        record = self.record(host)
+        record.touched = True
+        record.address = answer.address or record.address
+        record.outcome = answer.outcome
+        record.contacted_ms = answer.started_ms + answer.elapsed_ms
+        record.latency_ms = answer.elapsed_ms
+        record.requests += 1
+        record.bytes += len(answer.body)
+
+    def rows(self, hosts: Iterable[Host], now_s: float) -> Iterator[pa.RecordBatch]:
+        """The rows of hosts that were contacted; `now_s` on the clock of the frontier."""
+        now_ms = int(time.time() * 1000)
+        files: dict[str, list[dict[str, Any]]] = {}
+        for origin, file in self._robots.items():
+            files.setdefault(host_of(f"{origin}/"), []).append({"origin": origin} | file._asdict())
+        rows = []
+        for host in hosts:
+            record = self._records.get(host.name)
+            if record is None or not record.touched:
+                continue
+            wait_s = host.ready_s - now_s if isfinite(host.ready_s) else 0
+            row = {name: getattr(record, name) for name in HostRecord.__slots__}
+            row |= {"host": host.name, "robots": files.get(host.name, [])}
+            row |= {"failures": host.failures, "ready_ms": now_ms + int(max(wait_s, 0) * 1000)}
+            rows.append(row)
+            if len(rows) >= ROWS_PER_BATCH:
+                yield pa.RecordBatch.from_pylist(rows, schema=HOSTS.schema)
+                rows.clear()
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, schema=HOSTS.schema)
+
+    def _forget_robots(self, origin: str) -> None:
+        file = self._robots.pop(origin, None)
+        if file is not None:
+            self._robots_bytes -= len(file.body)

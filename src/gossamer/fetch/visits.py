@@ -1,0 +1,323 @@
+"""The visits of a task: turns of the frontier become requests, answers become rows.
+
+A turn is one request to one host: for a page, or for a robots.txt. Each redirect of a robots.txt
+takes a turn of the host it leads to, and the host whose file it is waits for the end of that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from itertools import count
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gossamer import stopping
+from gossamer.fetch import robots
+from gossamer.fetch.exchange import Answer, Request
+from gossamer.fetch.frontier import Frontier, Politeness, Reason, Turn
+from gossamer.fetch.hosts import RobotsFile
+from gossamer.fetch.resolver import matching
+from gossamer.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterator
+
+    from gossamer.config import FetchConfig
+    from gossamer.fetch.frontier import Host
+    from gossamer.fetch.hosts import HostBook
+    from gossamer.fetch.responses import ResponseWriter
+    from gossamer.fetch.robots import Robots
+    from gossamer.fetch.schemes import Fetchers
+    from gossamer.fetch.task import Pages
+    from gossamer.monitor import Pulse
+
+    _Task = asyncio.Task[None]
+
+TIMER_S = 0.001
+"""Resolution of uvloop's timers. Its clock is as coarse, and stands still while Python runs, so
+that delays are measured with `time.monotonic`."""
+LOOK_S = 0.5
+"""Between two looks at whether we shall stop."""
+GRACE_S = 4.0
+"""For requests that are open when we shall stop."""
+HAVE_ROBOTS = ("http://", "https://")
+NOT_REACHED = frozenset(("unreachable", "timeout", "tls", "forbidden_address"))
+TIME_OVER = Reason("time", "the round's time was over")
+STOPPED = Reason("stopped", "the fetch was stopped")
+
+
+class Hop(NamedTuple):
+    """A robots.txt that is still to be asked for, `redirects` away from where it should be."""
+
+    origin: str
+    url: str
+    redirects: int
+
+    @property
+    def owner(self) -> str:
+        """The host whose file it is."""
+        return host_of(f"{self.origin}/")
+
+
+class Refusal(NamedTuple):
+    """An origin that could not be reached: the outcome of each of its pages."""
+
+    outcome: str
+    detail: str
+
+
+class Visits:
+    """Drives a frontier.
+
+    Invariants
+      * Each turn is ended by exactly one `done` or `skip` of the frontier.
+      * Each page is recorded exactly once.
+      * At most `hosts_at_once` requests are open.
+      * No page is asked for before its origin's robots.txt has been judged.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        pages: Pages,
+        book: HostBook,
+        config: FetchConfig,
+        fetchers: Fetchers,
+        writer: ResponseWriter,
+        pulse: Pulse,
+    ) -> None:
+        self._root = root
+        self._pages = pages
+        self._book = book
+        self._config = config
+        self._fetchers = fetchers
+        self._writer = writer
+        self._pulse = pulse
+        self._requests: set[_Task] = set()
+        self._lookups: set[_Task] = set()
+        self._something_ended = asyncio.Event()
+        self._hops: dict[int, Hop] = {}
+        """Robots.txt that other hosts are asked for, by the negative rows that stand for them."""
+        self._hop_numbers = count(1)
+        self._next_hop: dict[str, Hop] = {}
+        """By origin: what its own host is to be asked for."""
+        self._refused: dict[str, Refusal] = {}
+        self._slowed: set[str] = set()
+        """Origins whose Crawl-delay the frontier knows."""
+        self._look_s = self._started_s = time.monotonic()
+        self._ends_s = self._started_s + (config.round_minutes * 60 or inf)
+        self._cancel_s = inf
+        self._frontier = self._new_frontier()
+
+    def _new_frontier(self) -> Frontier:
+        config, now_ms = self._config, _now_ms()
+        frontier = Frontier(
+            Politeness(
+                config.delay_s,
+                config.delay_factor,
+                config.max_delay_s,
+                config.max_failures_per_host,
+                config.address_delay_s,
+                config.connections_per_address,
+            )
+        )
+        for host, record in self._book.records():
+            ready_s = self._started_s + (record.ready_ms - now_ms) / 1000
+            frontier.know(host, ready_s=ready_s, failures=record.failures)
+        table = self._pages.table
+        hosts, scores = table.column("host").to_pylist(), table.column("score").to_pylist()
+        for site in reversed(config.sites):
+            if site.delay_s is not None:
+                for host in set(hosts):
+                    if matching(host.partition(":")[0], (site.hosts,)):
+                        frontier.know(host, delay_s=site.delay_s)
+        for row, (host, score) in enumerate(zip(hosts, scores, strict=True)):
+            frontier.add(host, row, score)
+        return frontier
+
+    def hosts(self) -> Iterator[Host]:
+        return self._frontier.hosts()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            while (turn := self._frontier.next(time.monotonic())) is not None:
+                for host in self._frontier.activated:
+                    self._spawn(group, self._locate(host), self._lookups)
+                self._frontier.activated.clear()
+                if not isinstance(turn, Turn):
+                    await self._wait(turn)
+                elif (asked := self._plan(turn)) is None:
+                    self._frontier.skip(turn.host)
+                    await asyncio.sleep(0)  # requests go on between thousands of these
+                else:
+                    self._spawn(group, self._turn(turn, asked), self._requests)
+                    while len(self._requests) >= self._config.hosts_at_once:
+                        await self._wait(inf)
+                self._look_whether_to_stop()
+                self._record_given_back()
+            for lookup in self._lookups:
+                lookup.cancel()
+        self._record_given_back()
+
+    def _spawn(
+        self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, None], beside: set[_Task]
+    ) -> None:
+        def ended(task: _Task) -> None:
+            beside.discard(task)
+            self._something_ended.set()
+
+        beside.add(task := group.create_task(work))
+        task.add_done_callback(ended)
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait for so long, or until a request ends, or a host is located."""
+        self._something_ended.clear()
+        wait_s = min(max(seconds, TIMER_S), LOOK_S)
+        timer = asyncio.get_running_loop().call_later(wait_s, self._something_ended.set)
+        await self._something_ended.wait()
+        timer.cancel()
+        self._look_whether_to_stop()
+
+    def _look_whether_to_stop(self) -> None:
+        now_s = time.monotonic()
+        if now_s < self._look_s:
+            return
+        self._look_s = now_s + LOOK_S
+        if now_s >= self._cancel_s:
+            for request in self._requests:
+                request.cancel()
+        elif self._cancel_s == inf and (now_s >= self._ends_s or stopping.asked(self._root)):
+            self._cancel_s = now_s + GRACE_S
+            self._frontier.stop(TIME_OVER if now_s >= self._ends_s else STOPPED)
+
+    async def _locate(self, host: str) -> None:
+        self._frontier.release(host, await self._fetchers.locate(host))
+
+    def _plan(self, turn: Turn) -> Request | Hop | None:
+        """What to ask in this turn; None where it is settled without a request."""
+        if turn.row < 0:
+            return self._hops[turn.row]
+        url = self._pages.url(turn.row)
+        if url.startswith(HAVE_ROBOTS):
+            origin = origin_of(url)
+            if (refused := self._refused.get(origin)) is not None:
+                self._record(turn.row, Answer(refused.outcome, _now_ms(), detail=refused.detail))
+                return None
+            rules = self._book.robots(origin, _now_ms())
+            if rules is None:
+                return self._next_hop.pop(origin, None) or Hop(origin, f"{origin}/robots.txt", 0)
+            if not rules.allows(self._config.agent, url):
+                self._record(turn.row, Answer("robots", _now_ms()))
+                return None
+            if origin not in self._slowed and self._slow_down(turn.host, origin, rules):
+                self._frontier.put_back(turn)
+                return None
+        page = self._pages[turn.row]
+        return Request(url, self._config.max_body_bytes, page.etag, page.last_modified)
+
+    def _slow_down(self, host: str, origin: str, rules: Robots) -> bool:
+        """Tell the frontier a Crawl-delay, once; whether it is too long for this round."""
+        self._slowed.add(origin)
+        delay_s = self._book.record(host).crawl_delay_s = rules.crawl_delay_s(self._config.agent)
+        return delay_s is not None and not self._frontier.slow_down(host, delay_s)
+
+    async def _turn(self, turn: Turn, asked: Request | Hop) -> None:
+        try:
+            if isinstance(asked, Hop):
+                answer = await self._fetchers.fetch(Request(asked.url, robots.MAX_BYTES))
+            else:
+                answer = await self._fetchers.fetch(asked)
+        except asyncio.CancelledError:
+            self._frontier.put_back(turn)
+            self._frontier.skip(turn.host)
+            raise
+        self._book.contacted(turn.host, answer)
+        if isinstance(asked, Hop):
+            self._writer.add_robots(asked.url, answer)
+            if self._hops.pop(turn.row, None) is None:
+                self._frontier.put_back(turn)
+            self._follow(turn.host, asked, answer)
+        else:
+            self._record(turn.row, answer)
+        elapsed_s = answer.elapsed_ms / 1000
+        self._frontier.done(
+            turn.host, time.monotonic(), answer.outcome, elapsed_s, answer.retry_after_s
+        )
+
+    def _follow(self, host: str, hop: Hop, answer: Answer) -> None:
+        """What follows from the answer of `host` to the request for a robots.txt."""
+        target = answer.redirect_url
+        if answer.outcome == "redirect" and target and hop.redirects < robots.MAX_REDIRECTS:
+            self._lead_on(host, Hop(hop.origin, target, hop.redirects + 1))
+            return
+        if answer.outcome in NOT_REACHED and not hop.redirects:
+            self._refuse(hop, Refusal(answer.outcome, f"robots.txt: {answer.detail}"))
+        else:
+            self._judge(hop, answer)
+        if host != hop.owner:
+            self._frontier.release(hop.owner)
+
+    def _refuse(self, hop: Hop, refusal: Refusal) -> None:
+        """Its pages could not be reached either: none of them has to wait and find out."""
+        self._refused[hop.origin] = refusal
+        for row in self._frontier.withdraw(hop.owner):
+            if origin_of(self._pages.url(row)) == hop.origin:
+                self._record(row, Answer(refusal.outcome, _now_ms(), detail=refusal.detail))
+            else:
+                self._frontier.add(hop.owner, row, inf)
+
+    def _lead_on(self, host: str, hop: Hop) -> None:
+        where = host_of(hop.url)
+        if where == hop.owner:
+            self._next_hop[hop.origin] = hop
+            if host != hop.owner:
+                self._frontier.release(hop.owner)
+            return
+        if host == hop.owner:
+            self._frontier.hold(hop.owner)
+        self._hops[row := -next(self._hop_numbers)] = hop
+        self._frontier.add(where, row, inf)
+
+    def _judge(self, hop: Hop, answer: Answer) -> None:
+        """Keep what robots.txt says; where it could not be had, all is forbidden for now."""
+        read = answer.outcome != "broken" and answer.outcome not in NOT_REACHED
+        status = answer.http_status if read and answer.http_status else 0
+        rules = robots.judge(status, answer.body)
+        if rules is None:
+            self._close(hop, f"HTTP {status}" if status else answer.detail or answer.outcome)
+        else:
+            self._book.keep_robots(hop.origin, RobotsFile(_now_ms(), status, answer.body))
+            self._slow_down(hop.owner, hop.origin, rules)
+
+    def _close(self, hop: Hop, why: str) -> None:
+        ready_s = time.monotonic() + robots.NO_ANSWER_KEPT_S
+        self._frontier.know(hop.owner, ready_s=ready_s)
+        self._frontier.close(hop.owner, Reason("no_robots", f"robots.txt: {why}"))
+
+    def _record(self, row: int, answer: Answer) -> None:
+        page = self._pages[row]
+        outcome = self._writer.add(page, answer)
+        if not page.asked and outcome != "robots":
+            self._book.record(page.host).pages += 1
+        self._pulse.beat(1, outcome)
+
+    def _record_given_back(self) -> None:
+        for row, reason in self._frontier.given_back:
+            if row < 0:
+                self._close(self._hops.pop(row), f"{reason.text} of the host it redirects to")
+            else:
+                self._writer.add(
+                    self._pages[row], Answer("postponed", _now_ms(), detail=reason.text)
+                )
+                self._pulse.beat(1, f"postponed_{reason.word}")
+        self._frontier.given_back.clear()
+
+
+def origin_of(url: str) -> str:
+    """Scheme and authority: what a robots.txt is for (RFC 9309 §2.3)."""
+    return url[: url.index("/", url.index("://") + 3)]
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
