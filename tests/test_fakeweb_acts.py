@@ -7,6 +7,8 @@ import re
 import select
 import socket
 import ssl
+import subprocess
+import sys
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -219,6 +221,23 @@ def test_the_log_shows_them_all(tmp_path: Path) -> None:
         ("-", "tls-plain.hostile.test", "-", 400),
     ]
     assert len({entry.connection for entry in entries}) == len(entries)
+
+
+def test_the_command_line_tells_the_ports() -> None:
+    program = "from gossamer.cli import main; main()"
+    command = [sys.executable, "-c", program, "fakeweb", "--hosts=1", "--port=0", "--hostile"]
+    with subprocess.Popen([*command, "--tls"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = []
+        while not (lines and lines[-1].startswith("  trust ")):
+            lines.append(process.stdout.readline())
+        assert Path(lines[-1].split()[1]).read_text().startswith("-----BEGIN CERTIFICATE-----")
+        process.terminate()
+    said = "".join(lines)
+    assert "http://hostile.test/" in said
+    for name in ("reset-accept.hostile.test", "tls-*.hostile.test"):
+        assert re.search(rf"{re.escape(name)} has a port of its own: 127\.0\.0\.1:\d+", said)
+    assert not Path(lines[-1].split()[1]).exists()
 
 
 class Recorder:

@@ -50,7 +50,8 @@ async def _main() -> None:
     try:
         await _child(lines)
     except GossamerError as error:
-        _say(f"error {error.subject}: {error.what}")
+        remedy = f" ({error.remedy})" if error.remedy else ""
+        _say(f"error {error.subject}: {error.what}{remedy}")
 
 
 def _say(line: str) -> None:

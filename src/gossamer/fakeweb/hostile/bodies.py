@@ -95,6 +95,9 @@ def _both(ask: Ask) -> Act:
     return said(200, head(HTML, CHUNKED, "Content-Length: 7") + raw, End.KEEP)
 
 
+CUT = ("ok", "broken")
+"""What came before a body broke off is half a page, marked as cut; or nothing."""
+
 CASES = (
     Case("slow-body", "sends its body a byte at a time, with pauses", ("timeout",), _slow),
     Case("stalled-body", "says nothing more after the first of its body", ("timeout",), _stalled),
@@ -123,7 +126,7 @@ CASES = (
     Case(
         "length-too-long",
         "Content-Length says 100,000, then closes early (RFC 9112 §8)",
-        ("broken", "ok"),
+        CUT,
         _with("Content-Length: 100000"),
     ),
     Case("length-too-short", "sends more than Content-Length says", ("ok",), _too_short),
@@ -153,13 +156,13 @@ CASES = (
     Case(
         "chunk-unframed",
         "a chunk that is longer than its size",
-        ("broken",),
+        CUT,
         _chunks(b"10\r\n", b"\r\n0\r\n\r\n"),
     ),
     Case(
         "chunk-cut",
         "closes before the last chunk (RFC 9112 §8)",
-        ("broken", "ok"),
+        CUT,
         lambda ask: said(200, head(HTML, CHUNKED) + chunk(good_html(ask))),
     ),
 )

@@ -109,7 +109,7 @@ CASES = (
     Case(
         "redirect-empty",
         "redirects with an empty Location, which is the page itself (RFC 3986 §4.4)",
-        ("bad_redirect", "redirect"),
+        ("redirect", "bad_redirect"),
         _to(""),
     ),
     Case("redirect-nowhere", "302 without Location", ("bad_redirect", "broken"), _no_location),
