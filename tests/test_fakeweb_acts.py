@@ -228,7 +228,7 @@ def test_the_command_line_tells_the_ports() -> None:
     command = [sys.executable, "-c", program, "fakeweb", "--hosts=1", "--port=0", "--hostile"]
     with subprocess.Popen([*command, "--tls"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        lines = []
+        lines: list[str] = []
         while not (lines and lines[-1].startswith("  trust ")):
             lines.append(process.stdout.readline())
         assert Path(lines[-1].split()[1]).read_text().startswith("-----BEGIN CERTIFICATE-----")

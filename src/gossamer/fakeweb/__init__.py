@@ -11,7 +11,8 @@ so that a crawl is judged from the server's side.
 From URL to bytes: `web.py` finds the kind of host; a folder (`folders.py`), or a synthetic host
 (`hosts.py`), whose pages `pages.py` writes out of `text.py` and `links.py`, and whose other
 URLs `odd.py` answers; or a hostile one (`hostile/`), which says what no honest server would.
-`server.py` speaks HTTP, `tls.py` HTTPS, `doors.py` opens ports for what happens before a request, `process.py` runs it in a process of its own.
+`server.py` speaks HTTP, `tls.py` HTTPS, `doors.py` opens ports for what happens before a request,
+`process.py` runs it in a process of its own.
 """
 
 from gossamer.fakeweb.answer import Answer
