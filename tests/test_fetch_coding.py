@@ -3,15 +3,27 @@ from __future__ import annotations
 import gzip
 import time
 import zlib
+from functools import partial
+from typing import TYPE_CHECKING
 
 import brotli
 import pytest
+from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.fetch.coding import MAX_MEMBERS, Undecodable, decode
 
-ENCODERS = {"gzip": gzip.compress, "deflate": zlib.compress, "br": brotli.compress}
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": partial(brotli.compress, quality=5),
+    "zstd": zstd.compress,
+}
+WORDS = b"".join(f"word {number} ".encode() for number in range(100_000))
 CODINGS = st.lists(st.sampled_from(sorted(ENCODERS)), max_size=2)
 
 
@@ -33,7 +45,9 @@ def test_what_was_coded_is_decoded_up_to_the_limit(
 
 @given(
     body=st.binary(max_size=300),
-    coding=st.sampled_from(["gzip", "x-gzip", "deflate", "br", "gzip, br", "zstd", ",;="]),
+    coding=st.sampled_from(
+        ["gzip", "x-gzip", "deflate", "br", "gzip, br", "zstd", "zstd, gzip", ",;="]
+    ),
     limit=st.integers(0, 400),
 )
 def test_no_bytes_get_past_the_limit_or_the_exception(body: bytes, coding: str, limit: int) -> None:
@@ -52,8 +66,45 @@ def test_a_thousand_members_cost_no_more_than_a_few() -> None:
     assert time.process_time() - started_s < 2  # each copies what follows: quadratic without limit
 
 
-def test_what_follows_a_gzip_body_is_left() -> None:
-    assert decode(gzip.compress(b"x") + b"rubbish", "gzip", 100)[0] == b"x"
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_all_members_are_decoded(coding: str) -> None:
+    encode = ENCODERS[coding]
+    assert decode(encode(b"a") + encode(b"b"), coding, 100) == (b"ab", False, True)
+    assert decode(encode(b"a") + b"rubbish", coding, 100)[0] == b"a"
+
+
+def test_a_skippable_frame_is_skipped() -> None:
+    frame = b"\x50\x2a\x4d\x18" + (3).to_bytes(4, "little") + b"xyz"  # RFC 8878 §3.1.2
+    assert decode(frame + zstd.compress(b"a"), "zstd", 100)[0] == b"a"
+
+
+@pytest.mark.parametrize("coding", sorted(ENCODERS))
+def test_a_stream_that_breaks_off_is_taken_as_far_as_it_goes(coding: str) -> None:
+    coded = ENCODERS[coding](WORDS)
+    decoded, cut, _ = decode(coded[: len(coded) // 2], coding, len(WORDS))
+    assert WORDS.startswith(decoded)
+    assert len(decoded) > len(WORDS) // 10
+    assert not cut
+
+
+def test_a_window_larger_than_a_decoder_must_have_is_refused() -> None:
+    options: dict[int, int] = {
+        zstd.CompressionParameter.window_log: 24,
+        zstd.CompressionParameter.content_size_flag: 0,
+    }
+    large = zstd.ZstdCompressor(options=options)
+    coded = large.compress(bytes(20 << 20)) + large.flush()
+    with pytest.raises(Undecodable, match="zstd"):
+        decode(coded, "zstd", 1 << 20)
+
+
+def test_many_small_blocks_cost_little() -> None:
+    text = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    block = text.compress(WORDS[:200]) + text.flush(zlib.Z_FULL_FLUSH)
+    coded = block * ((4 << 20) // len(block))
+    started_s = time.process_time()
+    decode(coded, "deflate", 4 << 20)
+    assert time.process_time() - started_s < 2
 
 
 @pytest.mark.parametrize("coding", ["", "identity", "utf-8", "none", " , "])
