@@ -90,7 +90,8 @@ class FtpFetcher:
         name, port = split_host(host_of(request.url))
         site = next((site for site in self._config.sites if matching(name, (site.hosts,))), None)
         if site is not None and site.proxy:
-            answer.outcome, answer.detail = "forbidden_address", "a proxy of HTTP for a host of FTP"
+            answer.outcome = "forbidden_address"
+            answer.detail = "fetch.sites gives it a proxy, which FTP does not go through"
             return
         answer.target = request.url.removeprefix(origin_of(request.url))
         path = unquote_to_bytes(answer.target[1:])
@@ -115,7 +116,7 @@ class FtpFetcher:
         try:
             found = await opened.download(b"RETR " + path, request.max_body_bytes)
         except Refused as refused:
-            if refused.code in _BY_CODE and (await opened.ask(b"CWD " + path)).kind == COMPLETED:
+            if refused.code in NO_FILES and (await opened.ask(b"CWD " + path)).kind == COMPLETED:
                 resource.send_to_folder(answer, request, self._rules)
                 return
             raise
