@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import sys
@@ -148,8 +149,13 @@ def test_a_hello_that_is_cut() -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_have_a_name_or_none(tail: bytes) -> None:
     for data in (tail, HELLO[: RECORD_HEAD_BYTES + HELLO_HEAD_BYTES] + tail):
-        name = server_name(data)
-        assert name == name.lower()
+        assert re.fullmatch(r"[a-z0-9._-]*", server_name(data))
+
+
+def test_a_name_that_would_break_the_log_is_none() -> None:
+    for name in (b"a\ttst", b"a\n.tst", b"\xff.test", b"a test"):
+        assert server_name(HELLO.replace(b"a.test", name)) == ""
+    assert server_name(HELLO.replace(b"a.test", b"A.TEST")) == "a.test"
 
 
 def test_without_trustme(monkeypatch: pytest.MonkeyPatch) -> None:

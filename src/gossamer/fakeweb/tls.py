@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import socket
 import ssl
 import tempfile
@@ -40,6 +41,8 @@ HELLO_HEAD_BYTES = 4 + 2 + 32  # type and length, version, random (RFC 8446 §4.
 SERVER_NAME = 0
 HELLO_S = 10.0
 DAY = timedelta(days=1)
+
+_HOST = re.compile(rb"[A-Za-z0-9._-]{1,253}")  # RFC 1035 §2.3.4
 
 Failed = Callable[[int, str], None]
 """Is told of a handshake that came to nothing: the client's port, the host's name or ""."""
@@ -195,14 +198,18 @@ async def _readable(loop: asyncio.AbstractEventLoop, connection: socket.socket) 
 
 
 def server_name(record: bytes) -> str:
-    """The name in a ClientHello (RFC 8446 §4.1.2), in lower case; "" where there is none."""
+    """The name in a ClientHello (RFC 8446 §4.1.2), in lower case; "" where there is none.
+
+    What is no host name is none: it would stand in the log.
+    """
     try:
-        return _server_name(record)
+        name = _server_name(record)
     except IndexError:
         return ""
+    return name.decode().lower() if _HOST.fullmatch(name) else ""
 
 
-def _server_name(record: bytes) -> str:
+def _server_name(record: bytes) -> bytes:
     at = RECORD_HEAD_BYTES + HELLO_HEAD_BYTES
     at += 1 + record[at]  # session id
     at += 2 + _uint16(record, at)  # cipher suites
@@ -211,10 +218,9 @@ def _server_name(record: bytes) -> str:
     while at < len(record):
         kind, size = _uint16(record, at), _uint16(record, at + 2)
         if kind == SERVER_NAME:  # a list's length, a name's type and length, the name
-            name = record[at + 9 : at + 4 + size]
-            return name.decode("ascii", "replace").lower()
+            return record[at + 9 : at + 4 + size]
         at += 4 + size
-    return ""
+    return b""
 
 
 def _uint16(data: bytes, at: int) -> int:
