@@ -119,7 +119,7 @@ def response_head(
 
 def warc_fields(fields: Mapping[str, object]) -> bytes:
     """A block of the type application/warc-fields."""
-    return b"".join(b"%b: %b\r\n" % (one_line(k), one_line(str(v))) for k, v in fields.items())
+    return b"".join([one_line(f"{name}: {value}") + b"\r\n" for name, value in fields.items()])
 
 
 def plain(text: str) -> str:
