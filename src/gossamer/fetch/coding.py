@@ -123,65 +123,6 @@ def _unbrotli(data: bytes, limit: int) -> bytes:
     return b"".join(parts)
 
 
-_DECODERS[name] for name in reversed(codings) if name in _DECODERS]
-    if not body:
-        return body, False, bool(decoders)
-    if len(decoders) > MAX_CODINGS:
-        raise Undecodable(f"{len(decoders)} codings on top of each other")
-    cut = False
-    for decoder in decoders:
-        try:
-            body = decoder(body, limit + 1)
-        except (zlib.error, IsalError, brotli.error, zstd.ZstdError) as error:
-            raise Undecodable(f"{content_encoding}: {error}") from None
-        cut = cut or len(body) > limit
-        body = body[:limit]
-    return body, cut, bool(decoders)
-
-
-def _gunzip(data: bytes, limit: int) -> bytes:
-    """All members (RFC 1952 §2.2)."""
-    return _members(lambda: isal_zlib.decompressobj(_GZIP_OR_ZLIB), IsalError, data, limit)
-
-
-def _unzstd(data: bytes, limit: int) -> bytes:
-    """All frames (RFC 8878 §3), skippable ones too."""
-    return _members(
-        lambda: zstd.ZstdDecompressor(options=_ZSTD_OPTIONS), zstd.ZstdError, data, limit
-    )
-
-
-def _members(
-    decoder: Callable[[], _Decoder], error: type[Exception], data: bytes, limit: int
-) -> bytes:
-    """One stream after the other, up to `limit` bytes; what follows that is none is left."""
-    parts: list[bytes] = []
-    while data and limit > 0 and len(parts) < MAX_MEMBERS:
-        member = decoder()
-        try:
-            part = member.decompress(data, limit)
-        except error:
-            if parts:
-                break
-            raise
-        parts.append(part)
-        limit -= len(part)
-        data = member.unused_data if member.eof else b""
-    return b"".join(parts)
-
-
-def _inflate(data: bytes, limit: int) -> bytes:
-    try:
-        return bytes(zlib.decompressobj(_GZIP_OR_ZLIB).decompress(data, limit))
-    except zlib.error:
-        return bytes(zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, limit))
-
-
-def _unbrotli(data: bytes, limit: int) -> bytes:
-    # `output_buffer_limit` is where brotli stops to grow its buffer, not an exact size.
-    return bytes(brotli.Decompressor().process(data, output_buffer_limit=limit))[:limit]
-
-
 _DECODERS: Mapping[str, Callable[[bytes, int], bytes]] = {
     "gzip": _gunzip,
     "x-gzip": _gunzip,
