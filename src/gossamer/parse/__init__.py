@@ -22,6 +22,7 @@ Whatever a page holds, it becomes a row with an outcome, and never an exception:
 from __future__ import annotations
 
 from functools import partial
+from time import gmtime
 from typing import TYPE_CHECKING
 
 from gossamer import filters
@@ -62,6 +63,7 @@ def run(work: Workspace) -> StepReport:
         round_,
         work.config,
         seed_hosts(work),
+        gmtime(work.now_ms() / 1000).tm_year,
         (work.store.attempt(DOCUMENTS.name), work.store.attempt(LINKS.name)),
     )
     shares = [

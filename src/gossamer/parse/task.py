@@ -45,6 +45,8 @@ class Job:
     round: int
     config: Config
     seed_hosts: tuple[str, ...]
+    year: int
+    """Now, to tell calendars without end."""
     attempts: tuple[str, str]
     """Folders of documents and of links."""
 
@@ -86,7 +88,7 @@ def parse_share(job: Job, share: Share) -> list[Row]:
     """Parse a share. Returns rows of YIELD: the files written, what was found and dropped."""
     answers = read_answers([f"{job.root}/{file}" for file in share.files])
     pulse = Pulse(job.root, "parse", job.round, str(share.number), len(answers))
-    filters = Filters.from_config(job.config.filter, job.seed_hosts)
+    filters = Filters.from_config(job.config.filter, job.seed_hosts, year=job.year)
     writer = PageWriter(job, filters)
     parser = standing_parser(Rules.of(job.config))
     for answer, stored in bodies(job.root, answers):
@@ -168,7 +170,7 @@ class PageWriter:
         self, src: str, found: Sequence[Link], depth: int, hops: int, fetches: int
     ) -> Sequence[Link]:
         """Rows of the links that pass the filters; these links."""
-        reasons = self._filters.reject_all([link.dst for link in found], depth)
+        reasons = self._filters.reject_all([link.dst for link in found], depth, hops)
         links = [link for link, reason in zip(found, reasons, strict=True) if reason is None]
         if len(links) < len(found):
             self._counts.update(f"dropped_{reason}" for reason in reasons if reason is not None)
