@@ -94,7 +94,6 @@ def test_a_redirect_is_how_its_target_was_met(work: Workspace) -> None:
         ("broken", "unfetched", 0, 1, HOUR_MS),
         ("tls", "unfetched", 0, 1, DAY_MS),
         ("bad_redirect", "gone", 0, 0, 30 * DAY_MS),
-        ("no_robots", "unfetched", 0, 0, 30 * DAY_MS),
     ],
 )
 def test_what_an_outcome_means(
@@ -104,7 +103,6 @@ def test_what_an_outcome_means(
     assert (found["status"], found["outcome"]) == (status, outcome)
     assert (found["fetches"], found["failures"]) == (fetches, failures)
     assert found["next_fetch_ms"] == DAY_MS + wait_ms
-    assert found["fetched_ms"] == DAY_MS
 
 
 def test_the_table_above_knows_every_outcome() -> None:
@@ -115,9 +113,17 @@ def test_the_table_above_knows_every_outcome() -> None:
 def test_postponed_changes_nothing(work: Workspace) -> None:
     was = {"status": "fetched", "failures": 2, "next_fetch_ms": 5, "fetches": 1, "fetched_ms": 4}
     found = after(work, was, {"outcome": "postponed"})[A]
-    assert {name: found[name] for name in was if name != "fetched_ms"} == {
-        name: value for name, value in was.items() if name != "fetched_ms"
-    }
+    assert {name: found[name] for name in was} == was
+
+
+@pytest.mark.parametrize("before", [None, 4])
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_only_a_request_tells_when_a_page_was_last_asked_for(
+    work: Workspace, outcome: str, before: int | None
+) -> None:
+    found = after(work, {"fetched_ms": before}, {"outcome": outcome})[A]
+    not_asked = outcome in ("postponed", "robots")
+    assert found["fetched_ms"] == (before if not_asked else DAY_MS)
 
 
 def test_waits_double_and_end(work: Workspace) -> None:

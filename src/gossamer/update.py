@@ -166,6 +166,7 @@ def policies(engine: Engine) -> DataFrame:
 def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
     """The columns of pages, from the row that was there, what was found, and the answer."""
     asked = F.col("r_outcome").isNotNull() & (F.col("r_outcome") != "postponed")
+    requested = asked & (F.col("r_outcome") != "robots")  # as fetch counts the pages of a host
     answered = F.coalesce("o_answered", F.lit(False))
     stored = F.coalesce(F.col("r_outcome") == "ok", F.lit(False))
     failures_before = F.coalesce("failures", F.lit(0))
@@ -201,7 +202,7 @@ def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
         .otherwise(failures_before)
         .cast("int"),
         "outcome": F.coalesce("r_outcome", "outcome"),
-        "fetched_ms": F.when(asked, F.col("r_asked_ms")).otherwise(F.col("fetched_ms")),
+        "fetched_ms": F.when(requested, F.col("r_asked_ms")).otherwise(F.col("fetched_ms")),
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + wait_s * 1000)
         .when(asked, F.col("r_asked_ms") + interval_s * 1000)
