@@ -41,7 +41,8 @@ async def read(stream: StreamReader, limit: int, deadline_s: float, config: Fetc
         content = stream.read_nowait()
         return Body(content[:limit], cut=len(content) > limit)
     loop = asyncio.get_running_loop()
-    begun_s = until_s = loop.time()
+    begun_s = loop.time()
+    until_s = 0.0
     min_bytes_per_s = config.min_bytes_per_s
     chunks: list[bytes] = []
     size = 0
@@ -50,8 +51,9 @@ async def read(stream: StreamReader, limit: int, deadline_s: float, config: Fetc
         async with asyncio.timeout_at(None) as clock:
             while size <= limit:
                 patience_s = GRACE_S + size / min_bytes_per_s if min_bytes_per_s else inf
-                until_s = min(begun_s + patience_s, deadline_s)
-                clock.reschedule(until_s)
+                if until_s < (least_s := min(begun_s + patience_s, deadline_s)):
+                    until_s = least_s
+                    clock.reschedule(until_s)
                 if not (chunk := await stream.readany()):
                     break
                 chunks.append(chunk)
