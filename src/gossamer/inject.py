@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from gossamer import scoring, seeds, states
 from gossamer.backends import disk_errors
 from gossamer.tables import PAGES
+from gossamer.urls import host_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -68,7 +69,7 @@ def as_seeds(seeded: DataFrame, before: DataFrame, work: Workspace) -> DataFrame
     config = work.config.update
     inlinks = F.coalesce("inlinks", F.lit(0).cast("long"))
     columns = {
-        "host": F.coalesce("host", F.split_part("url", F.lit("/"), F.lit(3))),
+        "host": F.coalesce("host", host_column(F.col("url"))),
         "status": F.coalesce("status", F.lit("unfetched")),
         "source": F.lit("seed"),
         "depth": F.lit(0),

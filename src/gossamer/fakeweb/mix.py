@@ -57,10 +57,13 @@ class Mix:
             raise UsageError("Mix", "the shares of links add up to more than 1", "lower some")
 
     @classmethod
-    def plain(cls, across: float = 0.15) -> Mix:
-        """Every link goes to a page in UTF-8 that exists, on a host that allows everything."""
+    def plain(cls, across: float = 0.15, **rates: float) -> Mix:
+        """Every link goes to a page in UTF-8 that exists, on a host that allows everything.
+
+        But for `rates`, by their names.
+        """
         zeros = {field.name: 0.0 for field in fields(cls)}
-        return cls(**(zeros | {"across": across}))
+        return cls(**(zeros | {"across": across} | rates))
 
     def of_links(self) -> dict[str, float]:
         names = [field.name for field in fields(self)]

@@ -3,6 +3,7 @@
 /robots.txt     allow all, or no /private/, or a crawl delay, or 404
 /private/N      a page that robots.txt disallows, with links to more of them
 /missing/N      404        /gone/N  410        /failing/N  500
+/busy/WAIT/N    429, with Retry-After: WAIT if that is a number
 /go/HOPS/N      302 to /go/HOPS-1/N …, then 301 to page N, or to another host
 /loop/N         302 to /loop/1, 2, 3, 1 …
 /copy/N         the bytes of page N        /near/N  two sentences differ
@@ -13,6 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from http import HTTPStatus
 
 from gossamer.fakeweb.answer import HTML_TYPE, Answer, found, redirect, refusal
@@ -57,6 +59,16 @@ def _status(status: int) -> Answering:
         return refusal(status, f"{host.name}: {HTTPStatus(status).phrase}")
 
     return answering
+
+
+def _busy(_pages: Pages, host: Host, rest: list[str]) -> Answer:
+    wait_s, n = _number(rest[:1]), _number(rest[1:])
+    if n is None:
+        return _not_found(host)
+    answer = refusal(HTTPStatus.TOO_MANY_REQUESTS, f"{host.name}: one at a time, please")
+    if wait_s is None:
+        return answer
+    return replace(answer, headers=(*answer.headers, ("Retry-After", str(wait_s))))
 
 
 def _go(pages: Pages, host: Host, rest: list[str]) -> Answer:
@@ -117,6 +129,7 @@ ODD: dict[str, Answering] = {
     "missing": _status(HTTPStatus.NOT_FOUND),
     "gone": _status(HTTPStatus.GONE),
     "failing": _status(HTTPStatus.INTERNAL_SERVER_ERROR),
+    "busy": _busy,
     "go": _go,
     "loop": _loop,
     "copy": _copy,

@@ -80,12 +80,16 @@ class Server:
             if now_s - connection.active_s > connection.patience_s:
                 connection.close()
 
-    def note(self, who: str, request: str, status: int, size: int) -> None:
+    def note(self, who: str, request: str, status: int, size: int, when: str = "") -> None:
         """A line of the log: `who` is connection, port and address, `request` method to target."""
         self.served += 1
         if self.log is not None:
-            now = f"{time.monotonic():.6f}\t{time.time():.6f}"
-            self.log.add(f"{now}\t{who}\t{request}\t{int(status)}\t{size}")
+            self.log.add(f"{when or now()}\t{who}\t{request}\t{int(status)}\t{size}")
+
+
+def now() -> str:
+    """The first two columns of the log."""
+    return f"{time.monotonic():.6f}\t{time.time():.6f}"
 
 
 class Connection(asyncio.Protocol):
@@ -105,6 +109,7 @@ class Connection(asyncio.Protocol):
         self._pending: asyncio.TimerHandle | Player | None = None
         self._paused = False  # the client does not read
         self._reading = True
+        self._read = ""
         self.active_s = loop.time()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -157,6 +162,7 @@ class Connection(asyncio.Protocol):
             request = take(self._buffer)
             if request is None:
                 break
+            self._read = now()  # the answer may be there long before its line
             if isinstance(request, Refused):
                 self._refuse(request)
                 return
@@ -210,7 +216,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def _log(self, method: str, host: str, target: str, status: int, size: int) -> None:
-        self._server.note(self._who, f"{method}\t{host}\t{target}", status, size)
+        self._server.note(self._who, f"{method}\t{host}\t{target}", status, size, self._read)
 
 
 @asynccontextmanager

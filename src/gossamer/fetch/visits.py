@@ -18,7 +18,7 @@ from gossamer.fetch.exchange import Answer, Request
 from gossamer.fetch.frontier import Frontier, Politeness, Reason, Turn
 from gossamer.fetch.hosts import RobotsFile
 from gossamer.fetch.resolver import matching
-from gossamer.urls import host_of
+from gossamer.urls import WEB, host_of, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -41,7 +41,8 @@ LOOK_S = 0.5
 """Between two looks at whether we shall stop."""
 GRACE_S = 4.0
 """For requests that are open when we shall stop."""
-HAVE_ROBOTS = ("http://", "https://")
+HAVE_ROBOTS = tuple(f"{scheme}://" for scheme in WEB)
+"""RFC 9309 §2.3 names ftp, too, but no FTP server has one."""
 NOT_REACHED = frozenset(("unreachable", "timeout", "tls", "forbidden_address"))
 TIME_OVER = Reason("time", "the round's time was over")
 STOPPED = Reason("stopped", "the fetch was stopped")
@@ -312,11 +313,6 @@ class Visits:
                 )
                 self._pulse.beat(1, f"postponed_{reason.word}")
         self._frontier.given_back.clear()
-
-
-def origin_of(url: str) -> str:
-    """Scheme and authority: what a robots.txt is for (RFC 9309 §2.3)."""
-    return url[: url.index("/", url.index("://") + 3)]
 
 
 def _now_ms() -> int:
