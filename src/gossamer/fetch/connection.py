@@ -9,6 +9,8 @@ Facts about aiohttp 3.14, each with a test:
   * Any request that got no answer is sent once more at once, though only one on a connection
     that was used before may be (RFC 9112 §9.3.1), as its server may have closed it for idleness.
   * A transport that is closed under TLS goes on to read, until its peer has said goodbye.
+  * Chunks are bounded in nothing but size: their extensions go on for ever, and no body comes.
+  * A parser that was paused goes on when no data is received.
 
 There is no setting for the class of connections, so the connector's factory is replaced.
 """
@@ -35,6 +37,10 @@ MAX_HEAD_BYTES = 256 << 10
 """Of all heads of an answer, interim ones included. Chrome's bound."""
 MAX_INTERIM = 16
 """Heads with a status of 1xx, before that of the answer."""
+MAX_FRAMING_BYTES = 1 << 20
+MAX_FRAMING_RATIO = 16
+"""A body may take so many bytes on the wire, and so many more for each of its own. A chunk of one
+byte takes six; an extension of a chunk has no bound (RFC 9112 §7.1.1)."""
 SWITCHING_PROTOCOLS = 101
 FINAL = 200
 BLANK_LINE = b"\r\n\r\n"
@@ -68,6 +74,8 @@ class Connection(ResponseHandler):
         self._head_left = 0
         """Bytes that the head may still have; 0 where none is awaited."""
         self._interim_left = 0
+        self._body_bytes = 0
+        """Of this answer, on the wire."""
 
     @property
     def was_idle(self) -> bool:
@@ -85,10 +93,16 @@ class Connection(ResponseHandler):
         self._silent = True
         self._head_left = MAX_HEAD_BYTES
         self._interim_left = MAX_INTERIM
+        self._body_bytes = 0
         self._head_timer = self._loop.call_later(self._head_timeout_s, self._too_late)
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
+        """None: the parser shall go on with what it has."""
+        if not data:
+            if self._exception is None:
+                super().data_received(data)
+            return
         self._silent = False
         # Head by head, so that what is wrong behind a head cannot take it along.
         while data and self._head_left:
@@ -101,6 +115,7 @@ class Connection(ResponseHandler):
             super().data_received(head)
         if data and self._exception is None:
             super().data_received(data)
+            self._bound_framing(len(data))
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
         """A head has come."""
@@ -115,6 +130,13 @@ class Connection(ResponseHandler):
             self._head_left = 0
             self._stop_timer()
             super().feed_data(data, size)
+
+    def _bound_framing(self, size: int) -> None:
+        self._body_bytes += size
+        if self._body_bytes <= MAX_FRAMING_BYTES or self._payload is None:
+            return
+        if self._body_bytes > MAX_FRAMING_BYTES + MAX_FRAMING_RATIO * self._payload.total_bytes:
+            self.set_exception(BadHttpMessage(f"a body in {self._body_bytes} bytes of framing"))
 
     def set_exception(self, exc: BaseException, *cause: BaseException) -> None:
         self._stop_timer()

@@ -70,6 +70,8 @@ def _answering(error: Exception, causes: Sequence[BaseException], reason: str) -
         return "timeout", str(error)
     if isinstance(error, aiohttp.ClientResponseError):
         return "broken", f"not HTTP: {_first_line(error.message)}"
+    if isinstance(error, aiohttp.ClientConnectionResetError):  # aiohttp's own, of an OSError's type
+        return "broken", "closed before it was asked"
     for cause in causes:
         if isinstance(cause, aiohttp.ServerDisconnectedError):
             # In place of a text it has the head, as far as it came.

@@ -44,6 +44,7 @@ GRACE_S = 4.0
 HAVE_ROBOTS = tuple(f"{scheme}://" for scheme in WEB)
 """RFC 9309 §2.3 names ftp, too, but no FTP server has one."""
 NOT_REACHED = frozenset(("unreachable", "timeout", "tls", "forbidden_address"))
+"""And what is `broken` before its head has come: whoever is there does not speak HTTP."""
 TIME_OVER = Reason("time", "the round's time was over")
 STOPPED = Reason("stopped", "the fetch was stopped")
 
@@ -252,7 +253,7 @@ class Visits:
         if answer.outcome == "redirect" and target and hop.redirects < robots.MAX_REDIRECTS:
             self._lead_on(host, Hop(hop.origin, target, hop.redirects + 1))
             return
-        if answer.outcome in NOT_REACHED and not hop.redirects:
+        if not _reached(answer) and not hop.redirects:
             self._refuse(hop, Refusal(answer.outcome, f"robots.txt: {answer.detail}"))
         else:
             self._judge(hop, answer)
@@ -282,7 +283,7 @@ class Visits:
 
     def _judge(self, hop: Hop, answer: Answer) -> None:
         """Keep what robots.txt says; where it could not be had, all is forbidden for now."""
-        read = answer.outcome != "broken" and answer.outcome not in NOT_REACHED
+        read = _reached(answer) and answer.outcome != "broken"
         status = answer.http_status if read and answer.http_status else 0
         rules = robots.judge(status, answer.body)
         if rules is None:
@@ -313,6 +314,11 @@ class Visits:
                 )
                 self._pulse.beat(1, f"postponed_{reason.word}")
         self._frontier.given_back.clear()
+
+
+def _reached(answer: Answer) -> bool:
+    spoke = answer.outcome != "broken" or answer.http_status is not None
+    return spoke and answer.outcome not in NOT_REACHED
 
 
 def _now_ms() -> int:

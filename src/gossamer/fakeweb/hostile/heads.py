@@ -98,8 +98,8 @@ CASES = (
     Case("status-icy", "answers as a radio: ICY 200", ("broken",), _status_line("ICY 200 OK", 200)),
     Case(
         "status-999",
-        "the status 999, of no class (RFC 9110 §15)",
-        ("broken", "refused", "server_error"),
+        "the status 999, of no class, which is to be taken as 5xx (RFC 9110 §15)",
+        ("server_error", "refused", "broken"),
         _status_line("HTTP/1.1 999 Request denied", 999),
     ),
     Case("status-short", "a status of two digits", ("broken",), _status_line("HTTP/1.1 20 OK", 20)),

@@ -106,6 +106,7 @@ CASES = (
         "redirects to http://169.254.169.254/",
         lambda _: hop("http://169.254.169.254/robots.txt"),
         "robots",
+        "postponed",
         "ok",
         "forbidden_address",
     ),
