@@ -104,3 +104,51 @@ def test_settings_bound_the_round(work: Workspace) -> None:
     work.config = msgspec.structs.replace(work.config, generate=config)
     generate.run(work)
     assert set(by_url(work.read("fetchlist"))) == {"http://a.example/8", "http://a.example/7"}
+
+
+def hosts(work: Workspace, **ready: dict[str, Any]) -> None:
+    rows = [{"host": f"{name}.example"} | columns for name, columns in ready.items()]
+    put(work, "hosts", rows, round_=0)
+
+
+def chosen(work: Workspace, **settings: int) -> list[str]:
+    work.config = msgspec.structs.replace(
+        work.config, generate=msgspec.structs.replace(work.config.generate, **settings)
+    )
+    generate.run(work)
+    return sorted(row["url"] for row in work.read("fetchlist").collect())
+
+
+def page(host: str, path: object, **columns: Any) -> dict[str, Any]:
+    return {"url": f"http://{host}.example/{path}", "host": f"{host}.example"} | columns
+
+
+def test_hosts_that_must_be_left_alone_wait_for_a_later_round(work: Workspace) -> None:
+    now_ms = work.now_ms()
+    patience_ms = int(work.config.fetch.max_delay_s * 1000)
+    put(work, "pages", [page(host, "") for host in "abc"], round_=0)
+    hosts(work, a={"ready_ms": now_ms + patience_ms}, b={"ready_ms": now_ms + patience_ms + 1})
+    assert chosen(work) == ["http://a.example/", "http://c.example/"]
+
+
+def test_a_budget_for_all_rounds_is_exact_to_the_page(work: Workspace) -> None:
+    known = [page("a", n, score=float(n)) for n in range(9)]
+    asked = [page("a", f"old{n}", score=0.5, fetched_ms=1) for n in range(2)]
+    put(work, "pages", [*known, *asked, *(page("b", n) for n in range(3))], round_=0)
+    hosts(work, a={"pages": 7}, b={"pages": 99})
+    found = chosen(work, pages_per_host_ever=10)
+    assert found == [f"http://a.example/{path}" for path in (6, 7, 8, "old0", "old1")]
+    (report,) = [done for done in work.store.manifest.history if done.step == "generate"]
+    assert report.counts == {"pages": 5, "dropped_budget": 9}
+
+
+def test_a_budget_holds_for_hosts_that_were_never_met(work: Workspace) -> None:
+    put(work, "pages", [page("a", n) for n in range(9)], round_=0)
+    assert len(chosen(work, pages_per_host_ever=4)) == 4
+
+
+def test_both_budgets_hold(work: Workspace) -> None:
+    put(work, "pages", [page(host, n) for host in "ab" for n in range(9)], round_=0)
+    hosts(work, a={"pages": 8})
+    found = chosen(work, pages_per_host_ever=10, pages_per_host=3)
+    assert [sum(f"//{host}." in url for url in found) for host in "ab"] == [2, 3]

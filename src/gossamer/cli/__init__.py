@@ -1,7 +1,7 @@
 """`gossamer`: a command per step, and init, crawl, search, serve, status, export, demo, fakeweb.
 
 Exit codes: 0 done; 1 a GossamerError, whose message names what it is about and the remedy;
-2 a command line that makes no sense; 130 Ctrl-C.
+2 a command line that makes no sense; 130 stopped by Ctrl-C or SIGTERM.
 
 Commands import what they need when they run, so that `gossamer --help` is instant.
 """
@@ -15,6 +15,8 @@ import typer
 from gossamer import __version__
 from gossamer.cli import crawling, fakeweb, reading, steps
 from gossamer.errors import GossamerError, Stopped
+
+CTRL_C = 130
 
 app = typer.Typer(
     name="gossamer",
@@ -54,13 +56,15 @@ def main() -> None:
         app()
     except Stopped as stopped:
         typer.echo(f"gossamer: {stopped}", err=True)
-        sys.exit(130)
+        sys.exit(CTRL_C)
     except GossamerError as error:
         typer.echo(f"gossamer: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("gossamer: stopped; what was committed is kept, run it again to go on", err=True)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == CTRL_C:  # typer's word for KeyboardInterrupt
+            message = "stopped; what was committed is kept, run it again to go on"
+            typer.echo(f"gossamer: {message}", err=True)
+        raise
     except BrokenPipeError:  # `gossamer … | head`
         sys.stderr.close()
         sys.exit(0)
