@@ -33,6 +33,7 @@ FOUNDATIONS = [
     "store",
     "backends",
     "urls",
+    "sessions",
     "config",
     "monitor",
     "stopping",

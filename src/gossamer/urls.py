@@ -5,8 +5,9 @@
     user info         dropped: credentials belong to a visitor, not to what a page is
     host              lower case, punycode, without the DNS root's trailing dot
     port, fragment    the scheme's own port and every fragment are dropped
-    path              dot segments resolved, "/" where empty, session ids cut out
-    query             tracking and session parameters dropped, the others sorted
+    path              dot segments resolved, "/" where empty, session ids cut out (sessions.py)
+    query             tracking and session parameters dropped, the others sorted; of parameters
+                      between `;` the same are dropped, the others stay together
     percent-encoding  RFC 3986 §6.2.2: unreserved characters decoded, hex digits in upper case;
                       what the RFC does not allow is encoded (WHATWG lets `|[]{}` and `%` pass)
 
@@ -42,6 +43,9 @@ import ada_url
 from msgspec import Meta, Struct
 from publicsuffixlist import PublicSuffixList
 
+from gossamer import sessions
+from gossamer.sessions import holds_session, without_sessions
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -50,19 +54,6 @@ if TYPE_CHECKING:
 LOCALHOST = "localhost"
 """Host of `file:` URLs, as RFC 8089 §2 has it: an empty string would be no key."""
 WEB = ("http", "https")
-
-SESSION_PARAMETERS = (
-    "jsessionid",
-    "phpsessid",
-    "aspsessionid*",
-    "cfid",
-    "cftoken",
-    "oscsid",
-    "sessid",
-    "session_id",
-    "sessionid",
-    "zenid",
-)
 
 TRACKING_PARAMETERS = (
     "_ga",  # Google, down to wbraid
@@ -114,7 +105,7 @@ class UrlRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             description="query parameters that do not change the page, in any case; "
             "a `*` may stand at the end"
         ),
-    ] = SESSION_PARAMETERS + TRACKING_PARAMETERS
+    ] = sessions.PARAMETERS + TRACKING_PARAMETERS
     sort_parameters: Annotated[
         bool, Meta(description="order query parameters by name, then by value")
     ] = True
@@ -179,13 +170,8 @@ _CANONICAL = {
 _C0_OR_SPACE = "".join(map(chr, range(0x21)))
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
-# Servlet path parameters. `/..;jsessionid=1` stays: without it a dot segment would appear that
-# servers have not resolved.
-_JSESSIONID = re.compile(r"(?<!/\.)(?<!/\.\.);jsessionid=[^/;]*", re.IGNORECASE)
-# ASP.NET's cookieless state: session (S), authentication (F), anonymous id (A), probe (X).
-_COOKIELESS = re.compile(r"/\((?:[AFSX]\([^()/]*\))+\)(?=/)")
-# `s` and `sid` name other things too (Slashdot's stories), unless they hold a hex digest.
-_SESSION_DIGEST = re.compile(r"(?:s|sid|session)=[0-9a-f]{32,}", re.IGNORECASE)
+# HTML 4 §B.2.2 lets servers separate parameters so; without a `=` behind it, it is of a value.
+_SEMICOLON = re.compile(r";(?=[^;=]*=)")
 
 # How to transfer a file (RFC 1738 §3.2.2), which is no part of its name.
 _FTP_TYPE = re.compile(r"(?:;type=[aid])+\Z", re.IGNORECASE)
@@ -321,7 +307,7 @@ def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[
     if scheme not in schemes:
         return None
     if scheme in WEB:
-        path, query = _drop_sessions(_fold_escapes(path)), _fold_query(query, rules)
+        path, query = without_sessions(_fold_escapes(path)), _fold_query(query, rules)
     elif scheme == "ftp":
         path, query = _fold_names(_FTP_TYPE.sub("", path)), ""
     elif scheme == "file":
@@ -332,30 +318,25 @@ def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[
     return folded if len(folded) <= rules.max_length else None
 
 
-def _drop_sessions(path: str) -> str:
-    if ";" in path:
-        path = _JSESSIONID.sub("", path)
-    if "(" in path:
-        path = _COOKIELESS.sub("", path)
-    return path
-
-
 def _fold_query(query: str, rules: UrlRules) -> str:
-    names, prefixes = _dropped(rules.drop_parameters)
-    kept = []
-    for parameter in _fold_escapes(query).split("&"):
-        pair = parameter.partition("=")
-        name = pair[0].lower()
-        if not (
-            parameter == ""
-            or name in names
-            or name.startswith(prefixes)
-            or _SESSION_DIGEST.fullmatch(parameter)
-        ):
-            kept.append(pair)
+    parameters = _fold_escapes(query).split("&")
+    if ";" in query:
+        parameters = [";".join(_kept(_SEMICOLON.split(each), rules)) for each in parameters]
+    pairs = [each.partition("=") for each in _kept(parameters, rules) if each]
     if rules.sort_parameters:
-        kept.sort()
-    return "&".join(map("".join, kept))
+        pairs.sort()
+    return "&".join(map("".join, pairs))
+
+
+def _kept(parameters: list[str], rules: UrlRules) -> list[str]:
+    names, prefixes = _dropped(rules.drop_parameters)
+    return [
+        each
+        for each in parameters
+        if (name := each.partition("=")[0].lower()) not in names
+        and not name.startswith(prefixes)
+        and not holds_session(each)
+    ]
 
 
 def _fold_names(path: str) -> str:
