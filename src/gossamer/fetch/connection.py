@@ -98,7 +98,7 @@ class Connection(ResponseHandler):
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
-        """None: the parser shall go on with what it has."""
+        """Without any, the parser that was paused shall go on."""
         if not data:
             if self._exception is None:
                 super().data_received(data)
