@@ -37,7 +37,9 @@ PARAMETERS = (
 """Names of query parameters that hold nothing else, in lower case; see UrlRules.drop_parameters."""
 
 _ID = r"(?=[0-9]*+[A-Za-z])(?=(?:[A-Za-z]*+[0-9]){3})(?:[0-9A-Fa-f]{32,}|[0-9a-z]{26,})"
-_PARAMETER = re.compile(rf"(?i:s|sid|session|bbsid)={_ID}")
+SESSION = re.compile(rf"(?i:s|sid|session|bbsid)={_ID}")
+"""Matches a whole query parameter whose name may mean a session, and whose value does."""
+
 # `/..;jsessionid=1` stays: without it a dot segment would appear that servers have not resolved.
 _PATH_PARAMETER = re.compile(
     rf"(?<!/\.)(?<!/\.\.);(?:(?i:jsessionid|phpsessid|sessionid)=[^/;]*|(?i:sid)={_ID}(?=[/;]|\Z))"
@@ -62,8 +64,3 @@ def without_sessions(path: str) -> str:
     if "(" in path or "%28" in path:
         path = _COOKIELESS.sub("/", path)
     return path
-
-
-def holds_session(parameter: str) -> bool:
-    """Whether the value of a query's `name=value`, of a name that may mean a session, is an id."""
-    return _PARAMETER.fullmatch(parameter) is not None

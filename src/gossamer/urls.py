@@ -44,10 +44,10 @@ from msgspec import Meta, Struct
 from publicsuffixlist import PublicSuffixList
 
 from gossamer import sessions
-from gossamer.sessions import holds_session, without_sessions
+from gossamer.sessions import SESSION, without_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyspark.sql import Column
 
@@ -321,22 +321,25 @@ def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[
 def _fold_query(query: str, rules: UrlRules) -> str:
     parameters = _fold_escapes(query).split("&")
     if ";" in query:
-        parameters = [";".join(_kept(_SEMICOLON.split(each), rules)) for each in parameters]
-    pairs = [each.partition("=") for each in _kept(parameters, rules) if each]
+        parameters = [
+            ";".join(map("".join, _kept(_SEMICOLON.split(each), rules))) for each in parameters
+        ]
+    pairs = _kept(filter(None, parameters), rules)
     if rules.sort_parameters:
         pairs.sort()
     return "&".join(map("".join, pairs))
 
 
-def _kept(parameters: list[str], rules: UrlRules) -> list[str]:
+def _kept(parameters: Iterable[str], rules: UrlRules) -> list[tuple[str, str, str]]:
+    """Those that are part of the page, each as name, `=` and value."""
     names, prefixes = _dropped(rules.drop_parameters)
-    return [
-        each
-        for each in parameters
-        if (name := each.partition("=")[0].lower()) not in names
-        and not name.startswith(prefixes)
-        and not holds_session(each)
-    ]
+    kept = []
+    for parameter in parameters:
+        pair = parameter.partition("=")
+        name = pair[0].lower()
+        if not (name in names or name.startswith(prefixes) or SESSION.fullmatch(parameter)):
+            kept.append(pair)
+    return kept
 
 
 def _fold_names(path: str) -> str:
