@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 import zlib
+from contextlib import suppress
 from email.utils import formatdate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -362,13 +363,19 @@ def test_a_server_that_says_nothing_is_given_up(server: Loopback) -> None:
     assert answer.detail == "no answer within 0.05 s"
 
 
+async def pause(reader: StreamReader, seconds: float) -> None:
+    """Until the client goes away, but not for longer."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(reader.read(1), seconds)
+
+
 async def drip(reader: StreamReader, writer: StreamWriter) -> None:
     """A header that does not end (slow loris)."""
     writer.write(b"HTTP/1.1 200 OK\r\nX: ")
     while not reader.at_eof():
         writer.write(b"x")
         await writer.drain()
-        await asyncio.sleep(0.001)
+        await pause(reader, 0.001)
 
 
 async def hint(reader: StreamReader, writer: StreamWriter) -> None:
@@ -376,7 +383,7 @@ async def hint(reader: StreamReader, writer: StreamWriter) -> None:
     while not reader.at_eof():
         writer.write(b"HTTP/1.1 102 Processing\r\n\r\n")
         await writer.drain()
-        await asyncio.sleep(0.02)
+        await pause(reader, 0.02)
 
 
 @pytest.mark.parametrize("slow", [drip, hint])
