@@ -113,7 +113,7 @@ def read_answers(paths: Sequence[str]) -> list[Answer]:
 
 def read_redirects(paths: Sequence[str]) -> list[Redirect]:
     """The rows that sent us elsewhere, to a URL that can be crawled."""
-    only = [("outcome", "=", "redirect"), ("redirect_url", "!=", None)]
+    only = [("outcome", "=", "redirect")]
     table = pq.read_table(list(paths), columns=list(Redirect._fields), filters=only)
     columns = [table.column(name).to_pylist() for name in Redirect._fields]
     return [Redirect(*row) for row in zip(*columns, strict=True) if row[1]]
