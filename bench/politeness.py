@@ -45,7 +45,7 @@ def urls_of(web: Web, number: int, host: str, pages: int) -> list[str]:
     real = [url for url, _ in zip(web.urls(host), range(pages // 2), strict=False)]
     found[: len(real)] = real
     if number % 5 == 0:
-        wait = "none" if number % 50 == 0 else "1"
+        wait = "none" if number % 50 == 45 else "1"
         found[-BUSY_PAGES:] = [f"http://{host}/busy/{wait}/{n}" for n in range(BUSY_PAGES)]
     return found + [f"http://{host}/private/{n}" for n in range(FORBIDDEN_PAGES)]
 

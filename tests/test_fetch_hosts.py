@@ -106,6 +106,14 @@ def test_the_delay_holds_from_round_to_round(server: Loopback, crawl: Crawl) -> 
     assert server.paths == ["/a"]
 
 
+def test_a_host_that_must_be_left_alone_for_long_is_not_waited_for(
+    server: Loopback, crawl: Crawl
+) -> None:
+    fetched = crawl([f"{A}/a"], [known("a.test", ready_ms=now_ms() + 61_000)])
+    assert fetched.counts == {"postponed_waiting": 1}
+    assert not server.asked
+
+
 def test_failures_are_counted_from_round_to_round(server: Loopback, crawl: Crawl) -> None:
     server.answers["/a"] = page(status="503 No")
     was = known("a.test", failures=7, robots=robots(now_ms(), b"", 404))

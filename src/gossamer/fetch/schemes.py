@@ -24,6 +24,7 @@ from gossamer.fetch.ftp import FtpFetcher
 from gossamer.fetch.http import HttpFetcher
 from gossamer.fetch.networks import ForbiddenAddress, Networks
 from gossamer.fetch.resolver import Resolver
+from gossamer.fetch.sites import Sites
 from gossamer.outcomes import OUTCOMES
 from gossamer.urls import LOCALHOST, WEB
 
@@ -43,9 +44,10 @@ BUILT_IN = frozenset((*WEB, "ftp", "file"))
 class Fetchers:
     """A fetcher for each scheme of `rules.schemes`; itself a Fetcher."""
 
-    def __init__(self, fetchers: Mapping[str, Fetcher], resolver: Resolver) -> None:
+    def __init__(self, fetchers: Mapping[str, Fetcher], resolver: Resolver, sites: Sites) -> None:
         self._fetchers = fetchers
         self._resolver = resolver
+        self._sites = sites
 
     @classmethod
     @asynccontextmanager
@@ -75,7 +77,8 @@ class Fetchers:
                 await plugin.open(config, rules, networks, resolver)
                 stack.push_async_callback(plugin.close)
                 fetchers[scheme] = plugin
-            yield cls({scheme: fetchers[scheme] for scheme in rules.schemes}, resolver)
+            ours = {scheme: fetchers[scheme] for scheme in rules.schemes}
+            yield cls(ours, resolver, Sites(config.sites))
 
     async def fetch(self, request: Request) -> Answer:
         """Never raises, but for cancellation."""
@@ -88,9 +91,11 @@ class Fetchers:
     async def locate(self, host: str) -> str | None:
         """The address at which a host of `pages` will be contacted, as `Resolver.locate`.
 
-        None where it has none that is used: files are on no network.
+        None where it has none that is used: files are on no network, and proxies ask for us.
         """
         if host == LOCALHOST and "file" in self._fetchers:
+            return None
+        if self._sites.of(host.partition(":")[0]).proxy is not None:
             return None
         return await self._resolver.locate(host)
 

@@ -46,6 +46,7 @@ HAVE_ROBOTS = tuple(f"{scheme}://" for scheme in WEB)
 NOT_REACHED = frozenset(("unreachable", "timeout", "tls", "forbidden_address"))
 """And what is `broken` before its head has come: whoever is there does not speak HTTP."""
 TIME_OVER = Reason("time", "the round's time was over")
+WAITING = Reason("waiting", "the host is to be left alone still")
 STOPPED = Reason("stopped", "the fetch was stopped")
 
 
@@ -127,6 +128,8 @@ class Visits:
         for host, record in self._book.records():
             ready_s = self._started_s + (record.ready_ms - now_ms) / 1000
             frontier.know(host, ready_s=ready_s, failures=record.failures)
+            if ready_s - self._started_s > max(config.max_delay_s, config.delay_s):
+                frontier.close(host, WAITING)
         table = self._pages.table
         hosts, scores = table.column("host").to_pylist(), table.column("score").to_pylist()
         for site in reversed(config.sites):
