@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 DELAY_S = 0.6
 CRAWL_DELAY_S = 0.9
 ADDRESS_DELAY_S = 0.1
+RETRY_AFTER_S = 1
 CROWDED_ADDRESSES = 8
 HOSTS_PER_ADDRESS = 4
 BUSY_PAGES = 2
@@ -45,7 +46,7 @@ def urls_of(web: Web, number: int, host: str, pages: int) -> list[str]:
     real = [url for url, _ in zip(web.urls(host), range(pages // 2), strict=False)]
     found[: len(real)] = real
     if number % 5 == 0:
-        wait = "none" if number % 50 == 45 else "1"
+        wait = "none" if number % 50 == 45 else RETRY_AFTER_S
         found[-BUSY_PAGES:] = [f"http://{host}/busy/{wait}/{n}" for n in range(BUSY_PAGES)]
     return found + [f"http://{host}/private/{n}" for n in range(FORBIDDEN_PAGES)]
 
@@ -81,9 +82,9 @@ def owed(web: Web) -> manners.Owed:
 
     def seconds(entry: LogEntry, failures: int) -> float:
         wait_s = CRAWL_DELAY_S if entry.host in slow else DELAY_S
-        if failures:
-            wait_s = max(wait_s, backoff_s * 2 ** (failures - 1))
-        return wait_s
+        if failures and "/none/" in entry.target:
+            return max(wait_s, backoff_s * 2 ** (failures - 1))
+        return max(wait_s, RETRY_AFTER_S) if failures else wait_s
 
     return seconds
 

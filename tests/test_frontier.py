@@ -262,6 +262,17 @@ def test_retry_after_is_waited_for_as_long_as_patience_lasts() -> None:
     assert words(target) == {"busy"}
 
 
+def test_retry_after_is_believed_until_it_does_not_help() -> None:
+    target = frontier(max_failures=3)
+    fill(target, "a", [1] * 4)
+    for now_s in (0, 2, 4):
+        assert taken(target, now_s)
+        target.done("a", now_s, "busy", retry_after_s=2)
+    (host,) = target.hosts()
+    assert host.ready_s == 4 + 4 * OUTCOMES["busy"].host_wait_s
+    assert words(target) == {"failing"}
+
+
 def test_retry_after_is_never_shorter_than_the_delay() -> None:
     target = frontier()
     fill(target, "a", [2, 1])

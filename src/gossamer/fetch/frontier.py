@@ -229,12 +229,13 @@ class Frontier:
         if (slowness_s := owed.delay_factor * elapsed_s) > wait_s:
             wait_s = max(wait_s, min(slowness_s, self._max_delay_s))
         policy = OUTCOMES[outcome]
-        if policy.affects_host:
-            backoff_s = policy.host_wait_s * 2.0 ** min(state.failures, MAX_DOUBLINGS)
-            wait_s = max(wait_s, min(backoff_s, MAX_HOST_WAIT_S))
-            state.failures += 1
-        else:
+        if not policy.affects_host:
             state.failures = 0
+        else:
+            state.failures += 1
+            if retry_after_s is None or state.failures >= owed.max_failures:
+                backoff_s = policy.host_wait_s * 2.0 ** min(state.failures - 1, MAX_DOUBLINGS)
+                wait_s = max(wait_s, min(backoff_s, MAX_HOST_WAIT_S))
         if retry_after_s is not None:
             wait_s = max(wait_s, retry_after_s)
         state.ended_s, state.ready_s = now_s, max(state.ready_s, now_s + wait_s)
