@@ -196,6 +196,19 @@ def test_what_the_filters_drop_is_counted_by_reason(work: Workspace) -> None:
     }
 
 
+def test_references_that_are_no_urls_are_counted_by_reason(work: Workspace) -> None:
+    mail = b"<a href=mailto:a@b.example>mail</a>"
+    long_ = b"<a href=/%b>long</a>" % (b"a" * 3_000)
+    pages = [Fetched(HOME, mail + long_), Fetched(HOME + "a", mail + b"<a href='http://['>x</a>")]
+    store_round(work, pages)
+    counts = parse.run(work).counts
+    assert {name: n for name, n in counts.items() if name.startswith("dropped_")} == {
+        "dropped_scheme": 2,
+        "dropped_long_url": 1,
+        "dropped_no_url": 1,
+    }
+
+
 def test_headers_come_from_warc(work: Workspace) -> None:
     headers = ((b"X-Robots-Tag", b"noindex"), (b"Content-Language", b"fr, en"))
     store_round(work, [Fetched(HOME, "<p>déjà".encode("latin-1"), "text/html", headers=headers)])

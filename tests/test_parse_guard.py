@@ -22,7 +22,9 @@ def page(html: str) -> Page:
 
 def test_a_page_is_parsed_as_it_would_be_here() -> None:
     rules = Rules(max_links=2)
-    one = page("<html lang=de><title>T</title><h1>H</h1>" + "<a href=/a>A</a><a href=/b>B</a>" * 3)
+    one = page(
+        "<html lang=de><title>T</title><h1>H</h1>" + "<a href=/a>A</a><a href=tel:1>B</a>" * 3
+    )
     with GuardedParser(rules) as parser:
         assert parser.parse(one) == parse_page(one, rules)
         assert parser.parse(page("<p>next")).text == "next"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from html import escape
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from gossamer.parse.content import parse_page
 from gossamer.parse.directives import Wishes, header_wishes, wishes
 from gossamer.parse.html import MAX_ANCHOR_CHARS, MAX_HEADINGS
 from gossamer.parse.page import Link, Page, ParsedPage, Rules
+from gossamer.urls import normalize
 
 URL = "https://example.org/dir/page"
 
@@ -193,6 +195,50 @@ def test_links_that_differ_in_their_fragment_count_as_one() -> None:
         "https://example.org/x",
         "https://example.org/x%20",
     ]
+
+
+@pytest.mark.parametrize(
+    ("html", "refused"),
+    [
+        ("<a href=/a>a</a><a href='#b'>b</a><a href=''>c</a><a>d</a><a href=page>e</a>", {}),
+        (
+            "<a href=mailto:a@b>m</a><a href='JAVA\tscript:x()'>j</a><iframe src=about:blank>",
+            {"scheme": 3},
+        ),
+        ("<a href=mailto:a@b>m</a><a href=mailto:a@b>again</a>", {"scheme": 1}),
+        ("<a href=ftp://h/>f</a><link rel=canonical href=data:,x>", {"scheme": 2}),
+        ("<meta http-equiv=refresh content='0;url=tel:1'>", {"scheme": 1}),
+        ("<a href='http://['>1</a><a href='//a,b/'>2</a><a href='/x&#1;y'>3</a>", {"no_url": 3}),
+        (f"<a href=/{'a' * 2_000}>x</a><a href=http://h/{'a' * 1_991}>fits</a>", {"long_url": 1}),
+        (f"<a href=/{'a' * 10_000}>x</a><a href=data:{'a' * 10_000}>y</a>", {"long_url": 2}),
+        (f"<base href=http://h/{'a' * 1_980}/><a href={'b' * 50}>x</a>", {"long_url": 1}),
+        (
+            "<a href=tel:1>x</a><a href=tel:2>y</a><a href='http://['>z</a>",
+            {"scheme": 2, "no_url": 1},
+        ),
+    ],
+)
+def test_references_that_are_no_links_are_counted_by_reason(
+    html: str, refused: dict[str, int]
+) -> None:
+    assert parsed(html).refused == refused
+
+
+def test_links_beyond_the_most_are_counted() -> None:
+    html = "".join(f"<a href=/{n}>{n}</a><a href=/0>0</a>" for n in range(20))
+    assert parsed(html, Rules(max_links=3)).refused == {"max_links": 17}
+
+
+# Without what HTML's own preprocessing replaces (§13.2.3.5).
+ATTRIBUTE = st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"]))
+
+
+@given(st.lists(ATTRIBUTE | st.sampled_from(["/a", "tel:1", "http://[", "b#c"]), max_size=9))
+def test_every_reference_is_a_link_or_refused(hrefs: list[str]) -> None:
+    page = parsed("".join(f'<a href="{escape(href)}">x</a>' for href in hrefs))
+    found = {normalize(href, URL) for href in hrefs if href and not href.startswith("#")}
+    assert {link.dst for link in page.links} == found - {None, URL}
+    assert bool(page.refused) == (None in found)
 
 
 def test_anchor_text_is_cut() -> None:

@@ -20,6 +20,7 @@ from gossamer.urls import (
     normalize,
     normalize_all,
     origin_of,
+    refusal,
     surt,
 )
 
@@ -374,6 +375,26 @@ def test_what_cannot_be_crawled_is_none(href: str) -> None:
     assert normalize(href) is None
 
 
+@pytest.mark.parametrize(
+    ("href", "reason"),
+    [
+        ("mailto:a@b.example", "scheme"),
+        (" MAIL\nTO:a", "scheme"),
+        ("gopher://h/", "scheme"),
+        ("data:," + "a" * 3_000, "scheme"),
+        ("http://h/" + "a" * 2_000, "long_url"),
+        ("/" + "ü" * 400, "long_url"),
+        ("http://[", "no_url"),
+        ("http://a,b/", "no_url"),
+        ("http://h/a\x00b", "no_url"),
+        ("\ud800", "no_url"),
+    ],
+)
+def test_why_it_cannot_be_crawled(href: str, reason: str) -> None:
+    assert normalize(href, BASE) is None
+    assert refusal(href, BASE) == reason
+
+
 def test_lengths_are_inclusive() -> None:
     longest_name = "a." * 126 + "a"
     assert normalize(f"http://{longest_name}/") == f"http://{longest_name}/"
@@ -506,6 +527,11 @@ def test_normal_forms_of_all_schemes_are_fixed_points(href: str, base: str | Non
         assert all(map(str.isascii, (host_of(url), domain_of(url), surt(url))))
         if url.startswith("file:"):
             assert base is None or base.lower().startswith("file:")
+
+
+@given(href=reference | absolute | other)
+def test_there_is_always_a_reason(href: str) -> None:
+    assert refusal(href, BASE) in ("scheme", "long_url", "no_url")
 
 
 @given(absolute)

@@ -207,6 +207,20 @@ def normalize_all(
     return normal
 
 
+def refusal(href: str, base: str, rules: UrlRules = DEFAULT) -> str:
+    """Why a reference that has no normal form cannot be crawled, in a word to count.
+
+    `scheme`, of others than the rules'; `long_url`; else `no_url`. `base` is normalised.
+    """
+    try:
+        url = ada_url.join_url(base, href)
+    except ValueError:
+        return "no_url"
+    if url.partition(":")[0] not in rules.schemes:
+        return "scheme"
+    return "long_url" if len(url) > rules.max_length else "no_url"
+
+
 def host_of(url: str) -> str:
     """Host of a normalised URL, with the port where it is not the scheme's own.
 

@@ -9,7 +9,8 @@ The life of one page:
   3. `html.py` walks over its elements once, for text, headings, metadata and links;
      `directives.py` reads what the page asks of crawlers.
   4. Back in the task, each link is asked of the filters (gossamer.filters). What they drop is
-     counted by reason, what they keep is a row of links; the page is a row of documents.
+     counted by reason, as are the references that are no links (`urls.refusal`); what they
+     keep is a row of links; the page is a row of documents.
 
 Whatever a page holds, it becomes a row with an outcome, and never an exception:
 

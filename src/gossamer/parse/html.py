@@ -16,16 +16,17 @@ elements are reconstructed (`guard.py`).
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.parse.directives import Wishes, header_wishes, wishes
 from gossamer.parse.page import Link, ParsedPage, fold
-from gossamer.urls import normalize, normalize_all
+from gossamer.urls import normalize, normalize_all, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from selectolax.lexbor import LexborNode
 
@@ -73,6 +74,7 @@ class _Findings:
         self.rules = rules
         self.pieces: list[str] = []
         self.links: dict[str, RawLink] = {}
+        self.refused: Counter[str] = Counter()
         self.anchors: list[_Open] = []
         self.alt = ""
         self.headings: list[tuple[int, str]] = []
@@ -89,7 +91,10 @@ class _Findings:
 
         An index of terms has thousands of them, to a few hundred pages.
         """
-        if not href or href[0] == "#" or len(href) > MAX_HREF_CHARS:
+        if not href or href[0] == "#":
+            return
+        if len(href) > MAX_HREF_CHARS:
+            self.refused["long_url"] += 1
             return
         target, mark, _ = href.partition("#")
         if mark and target[-1] <= " ":  # WHATWG strips blanks at the end, not before a fragment
@@ -99,6 +104,8 @@ class _Findings:
             self.links[target] = _merged(known, anchor, nofollow=nofollow)
         elif len(self.links) < self.rules.max_links:
             self.links[target] = RawLink(href, anchor, relation, nofollow)
+        else:
+            self.refused["max_links"] += 1
 
     def phrase(self, start: int, limit: int) -> str:
         """The text since a piece, folded; of so many pieces that the cost is bounded."""
@@ -135,7 +142,8 @@ def parse_html(page: Page, text: str, charset: str, rules: Rules) -> ParsedPage:
         canonical=canonical,
         noindex=asked.noindex,
         nofollow=asked.nofollow,
-        links=_links(list(found.links.values()), page.url, base, rules, nofollow=asked.nofollow),
+        links=_links(found, page.url, base, nofollow=asked.nofollow),
+        refused=found.refused,
     )
 
 
@@ -186,22 +194,24 @@ def _visible(pieces: list[str], max_chars: int) -> str:
     return "\n".join([line for block in blocks if (line := " ".join(block.split()))])[:max_chars]
 
 
-def _links(
-    raw: Sequence[RawLink], url: str, base: str, rules: Rules, *, nofollow: bool
-) -> tuple[Link, ...]:
+def _links(found: _Findings, url: str, base: str, *, nofollow: bool) -> tuple[Link, ...]:
     """One link for each target but the page itself, in the order of the page."""
-    found: dict[str, Link] = {}
-    targets = normalize_all([link.href for link in raw], base, rules.urls)
-    for (_, anchor, relation, unwanted), dst in zip(raw, targets, strict=True):
-        if dst is None or dst == url:
+    links: dict[str, Link] = {}
+    rules = found.rules.urls
+    targets = normalize_all([link.href for link in found.links.values()], base, rules)
+    for (href, anchor, relation, unwanted), dst in zip(found.links.values(), targets, strict=True):
+        if dst is None:
+            found.refused[refusal(href, base, rules)] += 1
             continue
-        known = found.get(dst)
-        found[dst] = (
+        if dst == url:
+            continue
+        known = links.get(dst)
+        links[dst] = (
             Link(dst, anchor, relation, unwanted or nofollow)
             if known is None
             else _merged(known, anchor, nofollow=unwanted or nofollow)
         )
-    return tuple(found.values())
+    return tuple(links.values())
 
 
 def _merged(known: AnyLink, anchor: str, *, nofollow: bool) -> AnyLink:

@@ -65,6 +65,8 @@ class ParsedPage(Struct, frozen=True, kw_only=True):
     noindex: bool = False
     nofollow: bool = False
     links: tuple[Link, ...] = ()
+    refused: dict[str, int] = {}
+    """How many references are no links, by reason: those of `urls.refusal`, and `max_links`."""
 
 
 def fold(text: str) -> str:

@@ -155,6 +155,7 @@ class PageWriter:
     def add(self, answer: Answer, page: ParsedPage) -> None:
         links = self._add_links(answer.url, page.links, answer.depth + 1, 0, answer.fetches)
         self._counts["documents"] += 1
+        self._counts.update({f"dropped_{reason}": n for reason, n in page.refused.items()})
         self._document_rows.append(document_row(self._round, answer, page, len(links)))
         self._waiting_chars += len(page.text or "") + sum(len(link.dst) for link in links)
         if len(self._document_rows) >= FLUSH_PAGES or self._waiting_chars >= FLUSH_CHARS:
