@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from fetched import Fetched, Row, wanted
+from fetched import Fetched, Row, settings, wanted
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.hostile import CATALOGUE
+from gossamer.fetch.connection import MAX_FRAMING_BYTES
 
 if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
     from collections.abc import Iterable, Iterator, Mapping
+
+    from loopback import Loopback
 
 HERE = "127.77.0.1"
 """Not 127.0.0.1, so that what hostile pages say of that is refused."""
@@ -42,7 +46,7 @@ class Seen(NamedTuple):
         return self.rows[CATALOGUE[case].url]
 
 
-def settings(fake: FakeWeb) -> FetchConfig:
+def hurried(fake: FakeWeb) -> FetchConfig:
     """Of a crawl in a hurry, which knows one address alone."""
     return FetchConfig(
         delay_s=0,
@@ -74,7 +78,7 @@ def _fetch(root: Path, urls: Iterable[str], config: FetchConfig, ca_file: str | 
 def fetch(root: Path, urls: Iterable[str], fake: FakeWeb) -> Seen:
     """In a process of its own, whose memory and environment are nobody else's."""
     with ProcessPoolExecutor(1, get_context("spawn")) as process:
-        return process.submit(_fetch, root, list(urls), settings(fake), fake.ca_file).result()
+        return process.submit(_fetch, root, list(urls), hurried(fake), fake.ca_file).result()
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +144,22 @@ def test_framing_without_a_body_is_not_read_for_long(seen: Seen) -> None:
     row = seen.of("endless-extension")
     assert row["outcome"] == "broken"
     assert row["detail"] == "the connection ended after 0 bytes of the body"
+
+
+def test_tiny_chunks_without_end_are_cut_early(server: Loopback, tmp_path: Path) -> None:
+    """Each costs as much to parse as a hundred bytes."""
+
+    async def drizzle(_: StreamReader, writer: StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            writer.write(10_000 * b"1\r\nx\r\n")
+            await writer.drain()
+
+    server.answers["a.test/"] = drizzle
+    fetched = Fetched(tmp_path, [wanted("http://a.test/")], settings(server))
+    (row,) = fetched.rows.values()
+    assert (row["outcome"], row["truncated"]) == ("ok", True)
+    assert MAX_FRAMING_BYTES / 6 < row["body_bytes"] < MAX_FRAMING_BYTES / 3
 
 
 @pytest.mark.parametrize("name", ["talks-first", "tls-close", "robots-garbage"])
