@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,6 +37,7 @@ KEYS = {
     "http://example.com/?b&a=&a": "com,example)/?a&a=&b",
     "http://example.com/a//b///c/": "com,example)/a/b/c",
     "http://example.com/%C3%BC?%C3%9C": "com,example)/%c3%bc?%c3%9c",
+    "http://example.com/%C3%9C/b/?Id=10": "com,example)/%c3%9c/b?id=10",
     "http://example.com/a%20b": "com,example)/a%20b",
     "http://example.com/%2525": "com,example)/%25",
     "http://example.com/a%2Fb/../c": "com,example)/a/c",
@@ -68,6 +70,16 @@ def test_any_normalised_url_has_a_key_in_one_word(path: str) -> None:
         assert key.isascii()
         assert key == key.lower()
         assert not set(key) & set(" \r\n#")
+
+
+@given(parts=st.lists(st.sampled_from([*"aB1/.-?=&", "%C3", "%2e", "sid=", "x" * 32]), max_size=12))
+def test_the_short_cut_leads_to_the_same_key(parts: list[str]) -> None:
+    url = normalize(f"http://www.Example.com/{''.join(parts)}")
+    if url is not None:
+        key = cdxj.key(url)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cdxj, "_PLAIN", re.compile("(?!)"))
+            assert cdxj.key(url) == key
 
 
 def test_equal_pages_of_normal_form_have_equal_keys() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import resource
 import time
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 SPARE_DESCRIPTORS = 256
 """Left for files, when sockets are kept open."""
+PAGES_AT_HAND = 1 << 12
+"""As objects: more than are asked for at once, as a rule."""
 
 
 @dataclass(frozen=True)
@@ -46,21 +49,24 @@ class Part:
 
 
 class Pages:
-    """The rows of a part, best first. Kept as columns: as objects a million takes 600 MB more."""
+    """The rows of a part, best first. Kept as columns: as objects a million takes 600 MB more.
+
+    A row is made an object when its turn comes, and is at hand until its answer does.
+    """
 
     def __init__(self, table: pa.Table) -> None:
         self._columns = [table.column(name).combine_chunks() for name in Wanted._fields]
-        self._urls = table.column("url").combine_chunks()
+        self._page = lru_cache(maxsize=PAGES_AT_HAND)(self._make)
         self.table = table
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     def __getitem__(self, row: int) -> Wanted:
-        return Wanted(*[column[row].as_py() for column in self._columns])
+        return self._page(row)
 
-    def url(self, row: int) -> str:
-        return str(self._urls[row].as_py())
+    def _make(self, row: int) -> Wanted:
+        return Wanted(*[column[row].as_py() for column in self._columns])
 
 
 def fetch_part(part: Part) -> list[Row]:

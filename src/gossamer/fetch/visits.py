@@ -203,7 +203,8 @@ class Visits:
         """What to ask in this turn; None where it is settled without a request."""
         if turn.row < 0:
             return self._hops[turn.row]
-        url = self._pages.url(turn.row)
+        page = self._pages[turn.row]
+        url = page.url
         if url.startswith(HAVE_ROBOTS):
             origin = origin_of(url)
             if (refused := self._refused.get(origin)) is not None:
@@ -218,7 +219,6 @@ class Visits:
             if origin not in self._slowed and self._slow_down(turn.host, origin, rules):
                 self._frontier.put_back(turn)
                 return None
-        page = self._pages[turn.row]
         return Request(url, self._config.max_body_bytes, page.etag, page.last_modified)
 
     def _slow_down(self, host: str, origin: str, rules: Robots) -> bool:
@@ -267,7 +267,7 @@ class Visits:
         """Its pages could not be reached either: none of them has to wait and find out."""
         self._refused[hop.origin] = refusal
         for row in self._frontier.withdraw(hop.owner):
-            if origin_of(self._pages.url(row)) == hop.origin:
+            if origin_of(self._pages[row].url) == hop.origin:
                 self._record(row, Answer(refusal.outcome, _now_ms(), detail=refusal.detail))
             else:
                 self._frontier.add(hop.owner, row, inf)

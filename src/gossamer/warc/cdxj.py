@@ -20,7 +20,15 @@ import msgspec
 KEPT = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 """What the key does not escape: printable ASCII without `#` and `%`."""
 
-_PLAIN = re.compile(r"https?://([a-z0-9.-]*[a-z])((?:/[a-z0-9_~-][a-z0-9._~-]*)+|/)")
+_ESCAPED = "%[89a-f][0-9a-f]"
+_PLAIN = re.compile(
+    r"https?://([a-z0-9.-]*[a-z])"
+    rf"((?:/(?:[a-z0-9_~-]|{_ESCAPED})(?:[a-z0-9._~-]|{_ESCAPED})*)*)/?"
+    r"(\?[a-z0-9_-]+=[a-z0-9_-]{0,23})?",
+    re.ASCII | re.IGNORECASE,
+)
+"""Host, path and query of most URLs: nothing is to be escaped, dropped or sorted. What names a
+session has a longer value, or two."""
 _PARTS = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?]*?)(?::([0-9]+))?(/[^?]*)?(?:\?(.*))?", re.DOTALL)
 _WWW = re.compile(r"www\d*\.")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
@@ -75,8 +83,8 @@ def key(url: str) -> str:
     """The sort key of a normalised URL, as the package `surt` makes it."""
     plain = _PLAIN.fullmatch(url)
     if plain:
-        host, path = plain.groups()
-        return f"{_reversed(host)}){path}"
+        host, path, query = plain.groups("")
+        return f"{_reversed(host)}){path or '/'}{query}".lower()
     parts = _PARTS.fullmatch(url)
     if parts is None:
         return url

@@ -11,6 +11,8 @@ Facts
 from __future__ import annotations
 
 import hashlib
+from base64 import b32encode
+from functools import lru_cache
 from time import gmtime, strftime
 from typing import TYPE_CHECKING
 
@@ -44,9 +46,6 @@ SHOWN = frozenset(
 WITHHELD = "(withheld)"
 
 _ONE_LINE = bytes.maketrans(b"\r\n\0", b"   ")
-_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"  # RFC 4648 §6
-_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
-_SHIFTS = range(150, -10, -10)
 
 
 def record(kind: str, record_id: str, fields: str, block: bytes) -> bytes:
@@ -71,21 +70,19 @@ def block_digest(block: bytes) -> str:
 
 def payload_digest(body: bytes) -> str:
     """SHA-1 in base 32, as WARC has it: for identity, not for security."""
-    bits = int.from_bytes(hashlib.sha1(body, usedforsecurity=False).digest())
-    return "".join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])
+    return b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
 
 
 def warc_date(time_ms: int) -> str:
     seconds, ms = divmod(time_ms, 1000)
-    return f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(seconds))}.{ms:03d}Z"
+    return f"{_second(seconds)}.{ms:03d}Z"
 
 
 def request_head(target: str, headers: Iterable[tuple[str, str]]) -> bytes:
     """The head of a GET request, without secrets. `target` is path and query."""
     lines = [b"GET %b HTTP/1.1\r\n" % one_line(target)]
     for name, value in headers:
-        shown = value if name.lower() in SHOWN else WITHHELD
-        lines.append(b"%b: %b\r\n" % (one_line(name), one_line(shown)))
+        lines.append(_field(name, value if name.lower() in SHOWN else WITHHELD))
     lines.append(b"\r\n")
     return b"".join(lines)
 
@@ -130,3 +127,15 @@ def plain(text: str) -> str:
 def one_line(text: str) -> bytes:
     """Text as bytes without line ends. Bytes that were no UTF-8 come back as they were sent."""
     return text.encode("utf-8", "surrogateescape").translate(_ONE_LINE)
+
+
+@lru_cache(maxsize=256)
+def _field(name: str, value: str) -> bytes:
+    """A header line of a request: all of ours hold the same but for a few."""
+    return one_line(f"{name}: {value}") + b"\r\n"
+
+
+@lru_cache(maxsize=16)
+def _second(seconds: int) -> str:
+    """Many requests begin in each."""
+    return strftime("%Y-%m-%dT%H:%M:%S", gmtime(seconds))

@@ -1,0 +1,136 @@
+"""Does a fetch task's memory stay flat, however much it fetches?
+
+    python bench/memory.py [pages] [--tasks 1] [--hosts 2000] [--bytes 2000]
+
+Prints the resident memory of the task's process as it goes, and exits with 1 if that was over 5 %
+more in the second half of the pages, at its highest, than from their tenth to their half. Several
+tasks are done by one process, one after the other, as by a worker round by round: then it shows
+what outlives a task.
+
+WARC files are removed as they are closed: a million pages take gigabytes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gossamer.config import FetchConfig
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.fetch.task import Part, fetch_part
+from gossamer.monitor import heartbeats
+from gossamer.tables import FETCHLIST
+from gossamer.urls import UrlRules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+SPAWN = multiprocessing.get_context("spawn")
+MAX_GROWTH = 0.05
+LINES = 20
+HOSTS_PER_GROUP = 100
+LOOK_S = 0.2
+WARC_FILES_KEPT = 8
+
+
+def work(parts: Sequence[Part]) -> None:
+    for part in parts:
+        fetch_part(part)
+
+
+def resident_mb(pid: int) -> float:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") / (1 << 20)
+
+
+def write_list(web: Web, path: Path, number: int, pages_per_host: int) -> None:
+    """The fetchlist of a task: pages that no task before it had."""
+    blank = {"round": 1, "part": 0, "depth": 0, "hops": 0, "fetches": 0, "asked": False}
+    first, hosts = number * pages_per_host, web.hosts()
+    with pq.ParquetWriter(path, FETCHLIST.schema) as writer:
+        while some := list(islice(hosts, HOSTS_PER_GROUP)):
+            rows = [
+                blank | {"url": url, "host": host, "score": 1 / (1 + place)}
+                for host in some
+                for place, url in enumerate(islice(web.urls(host), first, first + pages_per_host))
+            ]
+            writer.write_table(pa.Table.from_pylist(rows, schema=FETCHLIST.schema))
+
+
+def watched(parts: Sequence[Part], each: int) -> Iterator[tuple[int, float]]:
+    """Pages fetched so far, and megabytes, now and then."""
+    process = SPAWN.Process(target=work, args=(parts,))
+    process.start()
+    task, last, root = 0, 0, Path(parts[0].root)
+    while process.is_alive():
+        time.sleep(LOOK_S)
+        for beat in heartbeats(str(root)):
+            task += beat.done < last
+            last = beat.done
+            if process.is_alive() and last:
+                yield task * each + last, resident_mb(process.pid or 0)
+        closed = sorted(root.glob("warc/*/*"), key=lambda path: path.stat().st_mtime)
+        for path in closed[:-WARC_FILES_KEPT]:
+            path.unlink()
+    assert process.exitcode == 0, f"the task ended with {process.exitcode}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("pages", type=int, nargs="?", default=1_000_000)
+    parser.add_argument("--tasks", type=int, default=1)
+    parser.add_argument("--hosts", type=int, default=2_000)
+    parser.add_argument("--bytes", type=int, default=2_000)
+    options = parser.parse_args()
+    pages_per_host = options.pages // options.hosts // options.tasks
+    each = pages_per_host * options.hosts
+    pages = each * options.tasks
+    web = Web(
+        hosts=options.hosts,
+        pages_per_host=8 * pages_per_host * options.tasks,  # so that the least has as many
+        page_bytes=options.bytes,
+        mix=Mix.plain(),
+        cache_bytes=1 << 20,
+    )
+    with FakeWeb(web, log_path="/dev/null") as fake, tempfile.TemporaryDirectory() as root:
+        config = FetchConfig(
+            delay_s=0,
+            delay_factor=0,
+            address_delay_s=0,
+            allow_networks=("127.0.0.0/8",),
+            resolve={"*.test": fake.address},
+        )
+        parts = []
+        for number in range(options.tasks):
+            path = Path(root, f"fetchlist-{number}.parquet")
+            write_list(web, path, number, pages_per_host)
+            attempts = (f"responses/{number}", f"warc/{number}", f"hosts/{number}")
+            parts.append(Part(root, 1, 0, (str(path),), (), config, UrlRules(), attempts))
+        print(f"{options.tasks} × {each:,} pages of {options.hosts:,} hosts")
+        print("     pages  resident MB   pages/s")
+        peaks = [0.0, 0.0]
+        began_s, shown = time.monotonic(), 0
+        for done, now_mb in watched(parts, each):
+            if 10 * done >= pages:
+                peaks[2 * done > pages] = max(peaks[2 * done > pages], now_mb)
+            if done >= shown:
+                speed = done / (time.monotonic() - began_s)
+                print(f"{done:10,}  {now_mb:11.0f}  {speed:8,.0f}", flush=True)
+                shown += pages // LINES
+    growth = peaks[1] / peaks[0] - 1
+    print(f"highest: {peaks[0]:.0f} MB until the half, {peaks[1]:.0f} after it: {growth:+.1%}")
+    return 0 if growth < MAX_GROWTH else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
