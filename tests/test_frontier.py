@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fetch.frontier import FRONT_QUEUES, Frontier, Politeness, Reason, Turn, _level
+from gossamer.fetch.frontier import FRONT_QUEUES, Frontier, Reason, Turn, _level
+from gossamer.fetch.politeness import Politeness
 from gossamer.outcomes import OUTCOMES
 
 if TYPE_CHECKING:

@@ -23,7 +23,6 @@ Cost: O(log hosts) for `next` and `done`, O(1) for `add`; bench/frontier.py.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from enum import Enum, auto
 from heapq import heappop, heappush
 from itertools import count
@@ -35,25 +34,13 @@ from gossamer.outcomes import OUTCOMES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gossamer.fetch.politeness import Politeness
+
 FRONT_QUEUES = 64
 """Of half an octave of scores each, as many above 1 as below."""
 HALF_OCTAVE = sqrt(0.5)
 BACK_QUEUES = 20_000
 """Hosts in turn. With a delay of 10 s they permit 2,000 pages a second: all that a task fetches."""
-MAX_HOST_WAIT_S = 86_400
-MAX_DOUBLINGS = 16
-
-
-@dataclass(frozen=True)
-class Politeness:
-    """What is owed to hosts and addresses; as in FetchConfig, whose help texts explain it."""
-
-    delay_s: float = 1.0
-    delay_factor: float = 0.0
-    max_delay_s: float = inf
-    max_failures: int = 8
-    address_delay_s: float = 0.0
-    connections_per_address: int = 1 << 30
 
 
 class Turn(NamedTuple):
@@ -115,7 +102,7 @@ class Frontier:
     """Rows, given out politely.
 
     Invariants
-      * A host is OUT from the `next` that gives a row of it to the `done`, `skip` or `forget` that
+      * A host is OUT from the `next` that gives a row of it to the `done` or `skip` that
         follows. So it is never asked for two things at once.
       * `next(now_s)` gives no row of a host before its `ready_s`, and none of an address before
         the address's; at most `connections_per_address` hosts of an address are OUT.
@@ -130,7 +117,6 @@ class Frontier:
         self.activated: list[str] = []
         """Hosts that are HELD until the caller has found their addresses; the caller empties it."""
         self._owed = politeness
-        self._max_delay_s = max(politeness.max_delay_s, politeness.delay_s)
         self._back_queues = back_queues
         self._hosts: dict[str, Host] = {}
         self._addresses: dict[str, _Address] = {}
@@ -165,8 +151,7 @@ class Frontier:
         level = _level(score)
         self._front[level].append((self._host(host), row))
         self._in_front += 1
-        if level < self._top:
-            self._top = level
+        self._top = min(self._top, level)
 
     def next(self, now_s: float) -> Turn | float | None:
         """The next turn; or how many seconds to wait; or None when all is done.
@@ -225,24 +210,13 @@ class Frontier:
     ) -> None:
         """The host was contacted, and the exchange ended at `now_s` after `elapsed_s`."""
         state, owed = self._in(host), self._owed
-        wait_s = state.delay_s
-        if (slowness_s := owed.delay_factor * elapsed_s) > wait_s:
-            wait_s = max(wait_s, min(slowness_s, self._max_delay_s))
-        policy = OUTCOMES[outcome]
-        if not policy.affects_host:
-            state.failures = 0
-        else:
-            state.failures += 1
-            if retry_after_s is None or state.failures >= owed.max_failures:
-                backoff_s = policy.host_wait_s * 2.0 ** min(state.failures - 1, MAX_DOUBLINGS)
-                wait_s = max(wait_s, min(backoff_s, MAX_HOST_WAIT_S))
-        if retry_after_s is not None:
-            wait_s = max(wait_s, retry_after_s)
+        state.failures = state.failures + 1 if OUTCOMES[outcome].affects_host else 0
+        wait_s = owed.wait_s(outcome, state.delay_s, state.failures, elapsed_s, retry_after_s)
         state.ended_s, state.ready_s = now_s, max(state.ready_s, now_s + wait_s)
         if state.failures >= owed.max_failures:
             text = f"{state.failures} failures in a row, the last: {outcome}"
             self._close(state, Reason("failing", text))
-        elif wait_s > self._max_delay_s:
+        elif wait_s > owed.patience_s:
             self._close(state, Reason(outcome, f"to be left alone for {wait_s:.0f} s"))
         if state.address is not None and not state.address.open:
             state.address.ready_s = max(state.address.ready_s, now_s + owed.address_delay_s)
@@ -261,7 +235,7 @@ class Frontier:
         state = self._hosts[host]
         state.delay_s = max(state.delay_s, delay_s)
         state.ready_s = max(state.ready_s, state.ended_s + state.delay_s)
-        if state.delay_s > self._max_delay_s:
+        if state.delay_s > self._owed.patience_s:
             text = f"the host asks for {delay_s:.0f} s between requests"
             self._close(state, Reason("crawl_delay", text))
             return False

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gossamer import stopping
 from gossamer.fetch import robots
 from gossamer.fetch.exchange import Answer, Request
-from gossamer.fetch.frontier import Frontier, Politeness, Reason, Turn
+from gossamer.fetch.frontier import Frontier, Reason, Turn
 from gossamer.fetch.hosts import RobotsFile
+from gossamer.fetch.politeness import Politeness
 from gossamer.fetch.resolver import matching
 from gossamer.urls import WEB, host_of, origin_of
 
@@ -115,20 +116,12 @@ class Visits:
 
     def _new_frontier(self) -> Frontier:
         config, now_ms = self._config, _now_ms()
-        frontier = Frontier(
-            Politeness(
-                config.delay_s,
-                config.delay_factor,
-                config.max_delay_s,
-                config.max_failures_per_host,
-                config.address_delay_s,
-                config.connections_per_address,
-            )
-        )
+        politeness = Politeness.of(config)
+        frontier = Frontier(politeness)
         for host, record in self._book.records():
             ready_s = self._started_s + (record.ready_ms - now_ms) / 1000
             frontier.know(host, ready_s=ready_s, failures=record.failures)
-            if ready_s - self._started_s > max(config.max_delay_s, config.delay_s):
+            if ready_s - self._started_s > politeness.patience_s:
                 frontier.close(host, WAITING)
         table = self._pages.table
         hosts, scores = table.column("host").to_pylist(), table.column("score").to_pylist()

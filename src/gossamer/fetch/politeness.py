@@ -1,0 +1,66 @@
+"""How long a host is left alone after an exchange: rules, as pure functions of what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from gossamer.outcomes import OUTCOMES
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from gossamer.config import FetchConfig
+
+MAX_BACKOFF_S = 86_400
+MAX_DOUBLINGS = 16
+
+
+@dataclass(frozen=True)
+class Politeness:
+    """What is owed to hosts and addresses; as in FetchConfig, whose help texts explain it."""
+
+    delay_s: float = 1.0
+    delay_factor: float = 0.0
+    max_delay_s: float = inf
+    max_failures: int = 8
+    address_delay_s: float = 0.0
+    connections_per_address: int = 1 << 30
+
+    @classmethod
+    def of(cls, config: FetchConfig) -> Self:
+        return cls(
+            config.delay_s,
+            config.delay_factor,
+            config.max_delay_s,
+            config.max_failures_per_host,
+            config.address_delay_s,
+            config.connections_per_address,
+        )
+
+    @property
+    def patience_s(self) -> float:
+        """A host that is owed more gives its rows back."""
+        return max(self.max_delay_s, self.delay_s)
+
+    def wait_s(
+        self,
+        outcome: str,
+        delay_s: float,
+        failures: int,
+        elapsed_s: float = 0.0,
+        retry_after_s: float | None = None,
+    ) -> float:
+        """What is owed after an exchange of `elapsed_s` with a host that asks for `delay_s`.
+
+        `failures` in a row, this one included. Retry-After stands in place of our own back-off,
+        until it has not helped too often.
+        """
+        wait_s = delay_s
+        if self.delay_factor * elapsed_s > wait_s:
+            wait_s = max(wait_s, min(self.delay_factor * elapsed_s, self.patience_s))
+        if failures and (retry_after_s is None or failures >= self.max_failures):
+            backoff_s = OUTCOMES[outcome].host_wait_s * 2.0 ** min(failures - 1, MAX_DOUBLINGS)
+            wait_s = max(wait_s, min(backoff_s, MAX_BACKOFF_S))
+        return wait_s if retry_after_s is None else max(wait_s, retry_after_s)
