@@ -2,8 +2,8 @@
 
     python bench/frontier.py [urls] [hosts]
 
-Prints operations per second (an `add`, or a `next` with its `done`) and the memory of all that is
-queued, the URLs themselves included.
+Prints operations per second of CPU (an `add`, or a `next` with its `done`), and the memory of all
+that is queued and of the URLs themselves.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import random
 import resource
 import sys
 import time
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -20,8 +21,9 @@ from gossamer.fetch.politeness import Politeness
 
 
 def resident_mb() -> float:
-    """Of this process, at its peak."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Of this process, now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / (1 << 20)
 
 
 def main(urls: int, hosts: int) -> None:

@@ -65,6 +65,10 @@ class _State(Enum):
     OUT = auto()
 
 
+# As names of the module: a member of an Enum costs 0.1 µs each time in Python 3.11.
+_IDLE, _HELD, _WAITING, _DUE, _OUT = _State
+
+
 class _Address:
     """An IP address. Invariant: it is in the heap once, if a host is due and it may take one."""
 
@@ -92,7 +96,7 @@ class Host:
         self.failures = 0
         self.ended_s = self.ready_s = -inf
         self.queue: deque[int] | None = None  # an empty deque takes 700 bytes
-        self.state = _State.IDLE
+        self.state = _IDLE
         self.address: _Address | None = None
         self.located = False
         self.closed: Reason | None = None
@@ -169,16 +173,16 @@ class Frontier:
                 host = self._take_due(item, now_s)
                 if host is None:
                     continue
-            elif item.state is not _State.WAITING:
+            elif item.state is not _WAITING:
                 continue  # it was closed meanwhile
             elif item.address is not None:
-                item.state = _State.DUE
+                item.state = _DUE
                 item.address.due.append(item)
                 self._queue(item.address)
                 continue
             else:
                 host = item
-            host.state = _State.OUT
+            host.state = _OUT
             self._open += 1
             assert host.queue  # noqa: S101  # the invariant of WAITING and DUE
             return Turn(host.name, host.queue.popleft())
@@ -253,7 +257,7 @@ class Frontier:
             if address not in self._addresses:
                 self._addresses[address] = _Address(address)
             state.address = self._addresses[address]
-        if state.state is _State.HELD:
+        if state.state is _HELD:
             self._held -= 1
             self._wait(state)
 
@@ -297,7 +301,7 @@ class Frontier:
                 if host.queue is None:
                     host.queue = deque()
                 host.queue.append(row)
-                if host.state is _State.IDLE:
+                if host.state is _IDLE:
                     self._active += 1
                     if not host.located:
                         self.activated.append(host.name)
@@ -308,7 +312,7 @@ class Frontier:
         address.queued = False
         while address.due:
             host = address.due.popleft()
-            if host.state is _State.DUE:
+            if host.state is _DUE:
                 address.open += 1
                 address.before_s, address.ready_s = (
                     address.ready_s,
@@ -327,10 +331,10 @@ class Frontier:
     def _wait(self, host: Host) -> None:
         """Of a host with something to ask: when may it go on?"""
         if not host.located:
-            host.state = _State.HELD
+            host.state = _HELD
             self._held += 1
         else:
-            host.state = _State.WAITING
+            host.state = _WAITING
             heappush(self._heap, (host.ready_s, next(self._order), host))
 
     def _in(self, name: str) -> Host:
@@ -346,7 +350,7 @@ class Frontier:
             self._wait(host)
         else:
             host.queue = None
-            host.state = _State.IDLE
+            host.state = _IDLE
             self._active -= 1
         if host.address is not None:
             self._queue(host.address)
@@ -357,10 +361,10 @@ class Frontier:
         host.closed = reason
         self.given_back.extend((row, reason) for row in host.queue or ())
         host.queue = None
-        if host.state is _State.HELD:
+        if host.state is _HELD:
             self._held -= 1
-        if host.state not in {_State.IDLE, _State.OUT}:
-            host.state = _State.IDLE
+        if host.state not in {_IDLE, _OUT}:
+            host.state = _IDLE
             self._active -= 1
 
 
