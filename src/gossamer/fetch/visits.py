@@ -123,15 +123,16 @@ class Visits:
             frontier.know(host, ready_s=ready_s, failures=record.failures)
             if ready_s - self._started_s > politeness.patience_s:
                 frontier.close(host, WAITING)
-        table = self._pages.table
-        hosts, scores = table.column("host").to_pylist(), table.column("score").to_pylist()
+        hosts = self._pages.columns["host"].dictionary_encode()
+        names = hosts.dictionary.to_pylist()
         for site in reversed(config.sites):
             if site.delay_s is not None:
-                for host in set(hosts):
+                for host in names:
                     if matching(host.partition(":")[0], (site.hosts,)):
                         frontier.know(host, delay_s=site.delay_s)
-        for row, (host, score) in enumerate(zip(hosts, scores, strict=True)):
-            frontier.add(host, row, score)
+        numbers, scores = hosts.indices.to_pylist(), self._pages.columns["score"].to_pylist()
+        for row, (number, score) in enumerate(zip(numbers, scores, strict=True)):
+            frontier.add(names[number], row, score)
         return frontier
 
     def hosts(self) -> Iterator[Host]:

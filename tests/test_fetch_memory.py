@@ -1,0 +1,26 @@
+"""A fetch task's memory stays flat. bench/memory.py does it with a million pages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parent.parent / "bench" / "memory.py"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        pytest.param(["100000", "--hosts", "500"], id="within-a-task"),
+        pytest.param(["40000", "--hosts", "200", "--tasks", "20"], id="from-task-to-task"),
+    ],
+)
+def test_memory_stays_flat(sizes: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCH), *sizes], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
