@@ -40,6 +40,7 @@ class Fetched:
     hops: int = 0
     fetches: int = 0
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    redirect_url: str | None = None
 
 
 def rows_of(columns: pa.Schema, rows: Sequence[dict[str, Any]]) -> pa.Table:
@@ -79,6 +80,7 @@ def _response(warc: WarcWriter, page: Fetched) -> dict[str, Any]:
         "hops": page.hops,
         "fetches": page.fetches,
         "outcome": page.outcome,
+        "redirect_url": page.redirect_url,
         "fetched_ms": 1_700_000_000_000,
         "content_type": page.content_type,
         "truncated": False,
@@ -113,6 +115,19 @@ def table(work: Workspace, dataset: str) -> list[dict[str, Any]]:
     paths = work.paths(dataset, 1)
     rows = pa.concat_tables([pq.read_table(path) for path in paths]).to_pylist() if paths else []
     return sorted(rows, key=lambda row: (row[key], row.get("dst", "")))
+
+
+def test_a_redirect_is_a_link_that_costs_no_depth_but_a_hop(work: Workspace) -> None:
+    moved = [
+        Fetched(HOME + "a", outcome="redirect", redirect_url=HOME + "b", depth=3, hops=1),
+        Fetched(HOME + "nowhere", outcome="redirect"),
+        Fetched(HOME + "in circles", outcome="redirect", redirect_url=HOME + "c", hops=10),
+    ]
+    store_round(work, moved)
+    assert parse.run(work).counts == {"links": 1, "dropped_redirects": 1}
+    (row,) = table(work, "links")
+    assert (row["src"], row["dst"], row["relation"]) == (HOME + "a", HOME + "b", "redirect")
+    assert (row["depth"], row["hops"]) == (3, 2)
 
 
 def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
