@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from multiprocessing.synchronize import Barrier
 
 SPAWN = multiprocessing.get_context("spawn")
+PATIENCE_S = 300
+"""With a client that died, say, and will never be ready."""
 
 
 class Run(NamedTuple):
@@ -62,10 +64,10 @@ def measure(client: str, hosts: fetch_clients.Hosts, fake: FakeWeb, processes: i
     ]
     for each in running:
         each.start()
-    ready.wait()
+    ready.wait(PATIENCE_S)
     web = psutil.Process(fake.pid)
     before_s = sum(web.cpu_times()[:2])
-    runs = [told.get() for _ in running]
+    runs = [told.get(timeout=PATIENCE_S) for _ in running]
     web_cpu_s = sum(web.cpu_times()[:2]) - before_s
     for each in running:
         each.join()
