@@ -25,8 +25,8 @@ What a crawl folder holds, as `src/gossamer/tables.py` says. `gossamer export` w
 as Parquet, CSV or JSON lines; [formats.md](formats.md) tells how the files lie."""
 OUTCOMES_INTRO = """\
 What may become of a fetch, and what follows from it. A failure with a wait is tried again, each
-time after twice the wait; after the last try the page has the status. After a failure of the host its
-other pages wait, too, doubled with each of its failures in a row."""
+time after twice the wait; after the last try the page has the status. After a failure of the host
+its other pages wait, too, doubled with each of its failures in a row."""
 SETTINGS_INTRO = """\
 Keys of `gossamer.toml`, as `src/gossamer/config.py` says. What is not set has its default; a key
 that is not here, or a value out of its bounds, is an error that names it."""

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from gossamer.api import Crawl
 
 COMPARED = ("pages", "responses", "documents", "links", "inlinks", "ranks")
-OF_THIS_RUN = {"elapsed_ms", "fetched_ms", "found_ms", "next_fetch_ms", "stored_ms", "warc_file", "warc_offset"}
+OF_THIS_RUN = {
+    *("elapsed_ms", "fetched_ms", "found_ms", "next_fetch_ms", "stored_ms"),
+    *("warc_file", "warc_offset"),
+}
 
 Row = tuple[Any, ...]
 Tables = dict[str, dict[Row, Row]]
