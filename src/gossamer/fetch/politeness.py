@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ class Politeness:
             config.connections_per_address,
         )
 
-    @property
+    @cached_property
     def patience_s(self) -> float:
         """A host that is owed more gives its rows back."""
         return max(self.max_delay_s, self.delay_s)
