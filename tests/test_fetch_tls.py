@@ -68,17 +68,23 @@ def expired(authority: trustme.CA) -> ssl.SSLContext:
     return tls(authority.issue_cert("a.test", not_after=past, not_before=past))
 
 
-FLAWED: dict[str, tuple[Callable[[trustme.CA], ssl.SSLContext], str]] = {
-    "expired": (expired, "certificate: certificate has expired"),
+FLAWED: dict[str, tuple[Callable[[trustme.CA], ssl.SSLContext], tuple[str, ...]]] = {
+    "expired": (expired, ("certificate: certificate has expired",)),
     "of another": (
         lambda _: tls(trustme.CA().issue_cert("a.test")),
-        "certificate: unable to get local issuer certificate",
+        ("certificate: unable to get local issuer certificate",),
     ),
     "of another name": (
         lambda authority: tls(authority.issue_cert("b.test")),
-        "certificate: Hostname mismatch, certificate is not valid for 'a.test'.",
+        ("certificate: Hostname mismatch, certificate is not valid for 'a.test'.",),
     ),
-    "old": (old, "no TLS handshake: closed by the server"),
+    "old": (  # OpenSSL's releases differ in who gives up first
+        old,
+        (
+            "no TLS handshake: closed by the server",
+            "TLS: legacy sigalg disallowed or unsupported",
+        ),
+    ),
 }
 
 
@@ -92,10 +98,11 @@ def test_a_page_over_tls(secure: Loopback) -> None:
 
 @pytest.mark.parametrize("flaw", FLAWED)
 def test_tls_that_does_not_hold(authority: trustme.CA, flaw: str) -> None:
-    make, detail = FLAWED[flaw]
+    make, details = FLAWED[flaw]
     with loopback(make(authority)) as server:
         answer = fetch_url(config(server), PAGE)
-    assert (answer.outcome, answer.detail, answer.http_status) == ("tls", detail, None)
+    assert (answer.outcome, answer.http_status) == ("tls", None)
+    assert answer.detail in details
     assert not server.asked
 
 

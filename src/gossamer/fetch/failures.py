@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,7 @@ def _by_cause(causes: Sequence[BaseException]) -> tuple[str, str] | None:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return "tls", f"certificate: {cause.verify_message}"
         if isinstance(cause, ssl.SSLError):
-            # OpenSSL's own words, such as WRONG_VERSION_NUMBER.
-            return "tls", f"TLS: {(cause.reason or str(cause)).lower().replace('_', ' ')}"
+            return "tls", f"TLS: {_tls_reason(cause)}"
     return None
 
 
@@ -96,6 +96,13 @@ def _os_reason(error: BaseException) -> str:
     if isinstance(error, ConnectionError) and not error.args:
         return "closed by the server"  # asyncio's word for an end within the handshake
     return str(getattr(error, "strerror", None) or error) or type(error).__name__
+
+
+def _tls_reason(error: ssl.SSLError) -> str:
+    """OpenSSL's own words, such as WRONG_VERSION_NUMBER; or `[SSL] words (_ssl.c:992)`."""
+    if error.reason:
+        return error.reason.lower().replace("_", " ")
+    return re.sub(r"^\[SSL\] | \(_ssl\.c:\d+\)$", "", error.strerror or str(error))
 
 
 def _first_line(message: str) -> str:
