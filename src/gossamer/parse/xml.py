@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 MAX_DEPTH = 64
-"""What is deeper is text of what is not. Feeds have five levels, and the HTML that some hold."""
+"""Of open elements. What is deeper is text of what is not."""
 MAX_NODES = 100_000
-"""Of a record, and of all that is in none. More are not kept."""
+"""Of a record, and between two. More are not kept."""
 MAX_PREFIXES = 64
 MAX_URL_CHARS = 4_096
 """Longer ones are not joined with xml:base."""
@@ -195,6 +195,7 @@ class _Tree:
             if self._record:
                 self._cut(self._record)
             self._record = len(self._stack)
+            self._kept = 0
         elif self._kept >= MAX_NODES or len(self._stack) > MAX_DEPTH:
             return
         else:
@@ -223,8 +224,8 @@ class _Tree:
 def read(text: str, records: frozenset[str]) -> Iterator[Node]:
     """Each element of these names as it ends, detached from the rest; then the document.
 
-    A record that was cut off, and the last of a document that was, has what was whole. A record
-    within a record ends the outer one.
+    A record within a record ends the outer one. Of a document that was cut off there is all but
+    the text behind the last tag: half a URL is another URL.
     """
     tree = _Tree(records)
     end = 0
