@@ -163,8 +163,8 @@ def test_entries_and_their_parts_are_bounded() -> None:
         b"\n\n<?xml version='1.0'?><urlset><url><loc>http://a.example/1</loc></url>",
         b"\xef\xbb\xbf<!-- made --><urlset xmlns='http://nobody.example/'><url><loc>http://a.example/1",
         (
-        b"<s:urlset xmlns:s='https://www.sitemaps.org/schemas/sitemap/0.9/'>"
-        b"<s:url><s:loc>http://a.example/1</s:loc></s:url></s:urlset>"
+            b"<s:urlset xmlns:s='https://www.sitemaps.org/schemas/sitemap/0.9/'>"
+            b"<s:url><s:loc>http://a.example/1</s:loc></s:url></s:urlset>"
         ),
         b"<urlset><url><loc><![CDATA[\nhttp://a.example/1 ]]></loc></url></urlset>",
         b"<urlset><URL><Loc>http://a.example/1</loc></url></urlset>",

@@ -31,8 +31,8 @@ from gossamer.parse.feed_model import (
     Feed,
     FeedLink,
     media_type,
-    short_name,
     plain,
+    short_name,
 )
 from gossamer.parse.xml import Node, decode_xml, fold, read
 

@@ -17,8 +17,8 @@ from gossamer.parse.feed_model import (
     Feed,
     FeedLink,
     media_type,
-    short_name,
     plain,
+    short_name,
 )
 from gossamer.parse.xml import fold
 

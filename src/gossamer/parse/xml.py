@@ -53,6 +53,9 @@ _ATTRIBUTE = re.compile(
 )
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});", re.IGNORECASE)
 """With its semicolon, unlike in HTML: a URL with a bare `&copy=` is common in feeds."""
+_COMMON = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"))
+_NAMED = {"&amp;": "&", "&nbsp;": "\xa0", "&#39;": "'", "&#039;": "'"}
+"""The most frequent of the others."""
 _CONTROL = re.compile(r"[\0-\x1f\x7f\ud800-\udfff]")
 _DECLARED = re.compile(
     rb"""^\s{0,64}<\?xml[^>]{0,200}?encoding\s{0,8}=\s{0,8}["']([\w.:-]{1,40})"""
@@ -271,7 +274,15 @@ def fold(text: str, limit: int) -> str:
 
 def _characters(text: str) -> str:
     """Character references resolved, once."""
-    return _REFERENCE.sub(lambda match: unescape(match[0]), text) if "&" in text else text
+    if "&" not in text:
+        return text
+    for reference, character in _COMMON:  # of which escaped HTML is full; they make no other
+        text = text.replace(reference, character)
+    return _REFERENCE.sub(_character, text)
+
+
+def _character(reference: re.Match[str]) -> str:
+    return _NAMED.get(reference[0]) or unescape(reference[0])
 
 
 def _joined(base: str, reference: str) -> str:
