@@ -1,6 +1,6 @@
 """XML as it is met in feeds and sitemaps: every element, whatever is broken around it.
 
-Facts: one feed in ten or so is not well-formed: a bare `&`, HTML's entities without a DTD, white
+Facts: many feeds are not well-formed. They have a bare `&`, HTML's entities without a DTD, white
 space before the declaration, HTML that nobody escaped, an end that was cut off. expat stops at the
 first of these. libxml2's recovery drops what it cannot read, takes an end tag for the end of
 whatever is open, so that all that follows sinks into the broken item, and stops at an end tag too
@@ -13,7 +13,8 @@ name, and what is open in it; one that closes nothing is ignored. What is no mar
 a document is well-formed the elements are those that expat sees. Time is linear: each alternative
 of the one regular expression is possessive or runs to the end of the text.
 
-Cost: `bench/feeds.py`; about that of expat with handlers in Python.
+Cost: `bench/feeds.py`. Three to six times that of expat or libxml2: 0.1 s of CPU a megabyte of a
+sitemap, so the largest that there may be (50,000 URLs, 42 MB) takes some 5 s, and 260 MB.
 """
 
 from __future__ import annotations
