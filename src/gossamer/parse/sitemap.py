@@ -1,0 +1,277 @@
+"""Sitemaps: which pages a site names, and what it says of them.
+
+Sources: sitemaps.org/protocol.html for the formats (XML, index, text, RSS and Atom, each of them
+gzipped or not) and the bounds; developers.google.com/search/docs for news, image and video
+extensions and for alternates in other languages.
+
+Facts: `priority` and `changefreq` are mostly defaults of a program, `lastmod` is what is worth
+something. Sitemaps that call themselves gzip by name or type were often unpacked on the way, and
+the other way round; so the first bytes decide. Namespaces are as often wrong as right, so the names
+of elements decide. URLs are as written: relative ones are against the protocol, and common.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from datetime import datetime  # noqa: TC003  # msgspec reads annotations
+from itertools import islice
+from typing import TYPE_CHECKING, Literal
+
+from isal import isal_zlib
+from msgspec import Struct
+
+from gossamer.parse.charset import decode
+from gossamer.parse.dates import parse_date
+from gossamer.parse.feed import parse_feed
+from gossamer.parse.xml import Node, decode_xml, fold, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_BYTES = 50 << 20
+"""Of a sitemap, decoded; sitemaps.org: 52,428,800. What is beyond is not read."""
+MAX_ENTRIES = 50_000
+"""sitemaps.org."""
+MAX_URL_CHARS = 2_048
+"""sitemaps.org."""
+MAX_TEXT_CHARS = 1_000
+MAX_PARTS = 1_000
+"""Images of a page (Google's bound); ours for its videos and its alternates too."""
+MAX_MEMBERS = 64
+"""Of a gzip file. Each costs a copy of what follows it."""
+
+MAX_LANGUAGE_CHARS = 40
+GZIP_MAGIC = b"\x1f\x8b"
+_FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
+_RECORDS = frozenset(("url", "sitemap"))
+_LINKS = frozenset(("xhtml:link", "link"))
+_PRIORITY = re.compile(r"0?\.\d{1,6}|0|1(?:\.0{0,6})?", re.ASCII)
+_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
+_GZIP = 16 + zlib.MAX_WBITS
+IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # their stub is wrong
+
+Refusal = Literal["no_url", "url_too_long", "too_many"]
+
+
+class Alternate(Struct, frozen=True):
+    """The same page in another language: `xhtml:link` with hreflang."""
+
+    language: str
+    url: str
+
+
+class Video(Struct, frozen=True, kw_only=True):
+    title: str | None = None
+    description: str | None = None
+    thumbnail: str | None = None
+    content: str | None = None
+    player: str | None = None
+    published: datetime | None = None
+
+
+class News(Struct, frozen=True, kw_only=True):
+    title: str | None = None
+    publication: str | None = None
+    language: str | None = None
+    published: datetime | None = None
+
+
+class SitemapEntry(Struct, frozen=True, kw_only=True):
+    """A page, or another sitemap where the sitemap is an index. Dates are in UTC."""
+
+    url: str
+    lastmod: datetime | None = None
+    changefreq: str | None = None
+    priority: float | None = None
+    news: News | None = None
+    images: tuple[str, ...] = ()
+    videos: tuple[Video, ...] = ()
+    alternates: tuple[Alternate, ...] = ()
+
+
+class Sitemap(Struct, frozen=True, kw_only=True):
+    kind: Literal["urlset", "index"]
+    entries: tuple[SitemapEntry, ...] = ()
+    refused: dict[Refusal, int] = {}
+    """Entries that are not there, by reason."""
+
+
+def parse_sitemap(
+    body: bytes, declared: str | None = None, *, max_entries: int = MAX_ENTRIES
+) -> Sitemap | None:
+    """None for what is no sitemap; never raises. `declared` is the header's charset.
+
+    A text is a sitemap where its first line is a URL.
+    """
+    body = gunzip(body, MAX_BYTES) if body.startswith(GZIP_MAGIC) else body[:MAX_BYTES]
+    text = decode_xml(body, declared)
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        return _of_xml(text, max_entries) or _of_feed(body, declared, max_entries)
+    return _of_lines(decode(body, declared or "utf-8")[0], max_entries)
+
+
+def gunzip(body: bytes, limit: int) -> bytes:
+    """At most `limit` bytes of a gzip file, all members; of a damaged one what can be read."""
+    parts: list[bytes] = []
+    for _ in range(MAX_MEMBERS):
+        if limit <= 0 or not body.startswith(GZIP_MAGIC):
+            break
+        member = isal_zlib.decompressobj(_GZIP)
+        try:
+            part = member.decompress(body, limit)
+        except IsalError:
+            break
+        parts.append(part)
+        limit -= len(part)
+        body = member.unused_data if member.eof else b""
+    return b"".join(parts)
+
+
+def _of_xml(text: str, max_entries: int) -> Sitemap | None:
+    entries = _Entries(max_entries)
+    for node in read(text, _RECORDS):
+        if node.name:
+            entries.add(node.name, _entry(node))
+            continue
+        roots = {element.name for element in node.elements()}
+        if not entries.kept and roots.isdisjoint(("urlset", "sitemapindex")):
+            return None
+        if "sitemapindex" in roots:
+            entries.kind = "index"
+    return entries.sitemap()
+
+
+def _of_feed(body: bytes, declared: str | None, max_entries: int) -> Sitemap | None:
+    """Links and dates of a feed (sitemaps.org, "Other Sitemap formats")."""
+    if (feed := parse_feed(body, declared)) is None:
+        return None
+    entries = _Entries(max_entries)
+    for entry in feed.entries:
+        lastmod = entry.updated or entry.published
+        entries.add("url", _judged(SitemapEntry(url=entry.url or "", lastmod=lastmod)))
+    return entries.sitemap()
+
+
+def _of_lines(text: str, max_entries: int) -> Sitemap | None:
+    lines = [line for line in map(str.strip, text.lstrip("\ufeff").splitlines()) if line]
+    if not lines or not _LINE.fullmatch(lines[0]):
+        return None
+    entries = _Entries(max_entries)
+    for line in lines:
+        entries.add("url", _judged(SitemapEntry(url=line if _LINE.fullmatch(line) else "")))
+    return entries.sitemap()
+
+
+class _Entries:
+    """Those that are kept, up to a number, and those that are not, by reason."""
+
+    def __init__(self, most: int) -> None:
+        self.kind: Literal["urlset", "index"] = "urlset"
+        self.kept: list[SitemapEntry] = []
+        self._most = most
+        self._refused: Counter[Refusal] = Counter()
+
+    def add(self, name: str, entry: SitemapEntry | Refusal) -> None:
+        if not isinstance(entry, SitemapEntry):
+            self._refused[entry] += 1
+        elif len(self.kept) >= self._most:
+            self._refused["too_many"] += 1
+        else:
+            self.kept.append(entry)
+            if name == "sitemap":
+                self.kind = "index"
+
+    def sitemap(self) -> Sitemap:
+        return Sitemap(kind=self.kind, entries=tuple(self.kept), refused=dict(self._refused))
+
+
+def _judged(entry: SitemapEntry) -> SitemapEntry | Refusal:
+    if not entry.url:
+        return "no_url"
+    return entry if len(entry.url) <= MAX_URL_CHARS else "url_too_long"
+
+
+def _entry(node: Node) -> SitemapEntry | Refusal:
+    first = node.first()
+    names = first.keys()
+    return _judged(
+        SitemapEntry(
+            url=_url(first.get("loc")) or "",
+            lastmod=_date(first.get("lastmod")),
+            changefreq=_frequency(_text(first.get("changefreq"))),
+            priority=_priority(_text(first.get("priority"))),
+            news=_news(first["news:news"]) if "news:news" in names else None,
+            images=tuple(islice(_images(node), MAX_PARTS)) if "image:image" in names else (),
+            videos=tuple(islice(_videos(node), MAX_PARTS)) if "video:video" in names else (),
+            alternates=tuple(islice(_alternates(node), MAX_PARTS))
+            if not names.isdisjoint(_LINKS)
+            else (),
+        )
+    )
+
+
+def _images(node: Node) -> Iterator[str]:
+    for image in node.elements():
+        if image.name == "image:image":
+            yield from (
+                url
+                for part in image.elements()
+                if part.name == "image:loc" and (url := part.url(part.text))
+            )
+
+
+def _videos(node: Node) -> Iterator[Video]:
+    for video in node.elements():
+        if video.name == "video:video":
+            first = video.first()
+            yield Video(
+                title=_text(first.get("video:title")),
+                description=_text(first.get("video:description")),
+                thumbnail=_url(first.get("video:thumbnail_loc")),
+                content=_url(first.get("video:content_loc")),
+                player=_url(first.get("video:player_loc")),
+                published=_date(first.get("video:publication_date")),
+            )
+
+
+def _alternates(node: Node) -> Iterator[Alternate]:
+    for link in node.elements():
+        if link.name in _LINKS:
+            attributes = link.attributes
+            language, url = attributes.get("hreflang", "").strip(), attributes.get("href", "")
+            if language and url and attributes.get("rel", "alternate") == "alternate":
+                yield Alternate(language[:MAX_LANGUAGE_CHARS], link.url(url))
+
+
+def _news(node: Node) -> News:
+    first = node.first()
+    publication = first["news:publication"].first() if "news:publication" in first else {}
+    return News(
+        title=_text(first.get("news:title")),
+        publication=_text(publication.get("news:name")),
+        language=_text(publication.get("news:language")),
+        published=_date(first.get("news:publication_date")),
+    )
+
+
+def _text(node: Node | None) -> str | None:
+    return None if node is None else fold(node.text, MAX_TEXT_CHARS) or None
+
+
+def _url(node: Node | None) -> str | None:
+    return None if node is None else node.url(node.text) or None
+
+
+def _date(node: Node | None) -> datetime | None:
+    return None if node is None else parse_date(node.text)
+
+
+def _frequency(text: str | None) -> str | None:
+    return text.lower() if text is not None and text.lower() in _FREQUENCIES else None
+
+
+def _priority(text: str | None) -> float | None:
+    """Between 0 and 1."""
+    return float(text) if text is not None and _PRIORITY.fullmatch(text) else None

@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.parse.xml import MAX_DEPTH, MAX_NODES, decode_xml, fold, read
+
+if TYPE_CHECKING:
+    from gossamer.parse.xml import Node
+
+RECORDS = frozenset(("item",))
+Tree = tuple[str, dict[str, str], list["Tree | str"]]
+
+
+def tree(node: Node) -> Tree:
+    """With neighbouring pieces of text as one."""
+    children: list[Tree | str] = []
+    for child in node.children:
+        if not isinstance(child, str):
+            children.append(tree(child))
+        elif children and isinstance(children[-1], str):
+            children[-1] += child
+        elif child:
+            children.append(child)
+    return node.name, node.attributes, children
+
+
+def records(text: str) -> list[Tree]:
+    *found, document = read(text, RECORDS)
+    assert not document.name
+    return [tree(node) for node in found]
+
+
+def texts(text: str) -> list[str]:
+    return [fold(node.text, 100) for node in read(text, RECORDS) if node.name]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<item>a &amp; b &#65;&#x42;&eacute;&nbsp;c</item>", "a & b ABé c"),
+        ("<item>a & b &nope; &copy=1 &amp;amp;</item>", "a & b &nope; &copy=1 &amp;"),
+        ("<item>a < b <3 > c</item>", "a < b <3 > c"),
+        ("<item>a<![CDATA[<b>&amp;]]>c</item>", "a<b>&amp;c"),
+        ("<item><!-- <item> -- -->a</item>", "a"),
+        ("<item>a<?php echo ?>b</item>", "ab"),
+        ("<item>&#0;&#55296;&#1114112;&#99999999;a\0\x01</item>", "\ufffd" * 3 + "&#99999999;a"),
+        ("<item x='>' y=\"&lt;\">a</item>", "a"),
+        ("<item x=\"b' y>a</item>", "a"),
+        ("<ITEM>a</Item>", "a"),
+        ("<item>a<b>b<i>c</item>", "a b c"),
+        ("<item>a</i></channel>b</item>", "ab"),
+        ("<item>a<b>b", "a"),
+        ("<item>a<![CDATA[b", "ab"),
+        ("junk <x:item xmlns:x='http://purl.org/rss/1.0/'>a</x:item >", "a"),
+    ],
+)
+def test_a_record_whatever_is_broken(text: str, found: str) -> None:
+    assert texts(f"<rss>{text}") == [found]
+
+
+def test_a_record_ends_the_one_that_nobody_closed() -> None:
+    assert texts("<rss><item>1<b>x<item>2</item><item/><item>3<a/>") == ["1 x", "2", "", "3"]
+
+
+def test_of_what_was_cut_off_there_is_what_was_whole() -> None:
+    text = "<rss><item><link>http://a.example/1</link><title>A<guid>http://a.exam"
+    assert records(text) == [
+        ("item", {}, [("link", {}, ["http://a.example/1"]), ("title", {}, ["A", ("guid", {}, [])])])
+    ]
+
+
+def test_the_rest_is_in_the_document() -> None:
+    *_, document = read("<rss><title>T</title><item><title>I</title></item><a>b</a></rss>", RECORDS)
+    assert tree(document) == ("", {}, [("rss", {}, [("title", {}, ["T"]), ("a", {}, ["b"])])])
+
+
+def test_namespaces_are_told_by_their_names_and_prefixes_stand_for_themselves() -> None:
+    text = """
+    <rss xmlns:z="http://www.w3.org/2005/Atom" xmlns:DC="https://purl.org/dc/elements/1.1/">
+      <item><z:link/><dc:date/><media:x/><w xmlns="http://www.w3.org/2005/Atom"><v/></w><v/>
+        <q:v xmlns:q="http://nobody.example/"/><u xmlns="http://nobody.example/"/></item>"""
+    item = next(read(text, RECORDS))
+    assert [child.name for child in item.elements()] == [
+        *("atom:link", "dc:date", "media:x", "atom:w", "v", "q:v", "u")
+    ]
+
+
+def test_xml_base_is_handed_down_and_joined() -> None:
+    text = """<rss XML:base="http://a.example/x/"><item xml:base='y/'><a/></item>
+        <item><b xml:base="http://[/"/><c xml:base="/z"/></item></rss>"""
+    first, second, _ = read(text, RECORDS)
+    assert next(first.elements()).url(" p?q ") == "http://a.example/x/y/p?q"
+    assert second.url("p") == "http://a.example/x/p"
+    assert [child.url("p") for child in second.elements()][1:] == ["http://a.example/p"]
+    assert second.url("http://[") == "http://["
+    assert next(read("<item>", RECORDS)).url("p") == "p"
+
+
+def test_entities_and_files_are_out_of_reach(tmp_path_factory: pytest.TempPathFactory) -> None:
+    secret = tmp_path_factory.mktemp("x") / "secret"
+    secret.write_text("SECRET", encoding="ascii")
+    bomb = "".join(f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 10))
+    text = (
+        f'<!DOCTYPE rss [<!ENTITY a0 "x">{bomb}<!ENTITY f SYSTEM "{secret.as_uri()}">]>'
+        "<rss><item>&a9;&f;</item>"
+    )
+    assert texts(text) == ["&a9;&f;"]
+
+
+def test_depth_and_number_are_bounded() -> None:
+    *_, document = read("<a>" * 10_000 + "x" + "</a>" * 10_000 + "<b/>", RECORDS)
+    assert document.text.strip() == "x"
+    node, depth = document, 0
+    while node := next(node.elements(), None):  # type: ignore[assignment]
+        depth += 1
+    assert depth == MAX_DEPTH + 1  # the last is a leaf
+    item, document = read(f"<item>{'<a>x</a>' * (MAX_NODES + 10)}</item><b/>", RECORDS)
+    assert len(item.children) == MAX_NODES
+    assert [child.name for child in document.elements()] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("body", "declared", "text"),
+    [
+        ('<?xml version="1.0" encoding="windows-1251"?><a>Привет</a>', None, "cp1251"),
+        ('<?xml version="1.0" encoding="windows-1251"?><a>Привет, мир</a>', "utf-8", "utf-8"),
+        ("\n<?xml version='1.0' encoding='koi8-r'?><a>Привет, мир</a>", None, "koi8-r"),
+        ('<?xml version="1.0" encoding="utf-16"?><a>Привет, мир</a>', None, "utf-8"),
+        ('<?xml version="1.0" encoding="utf-16"?><a>Привет, мир</a>', None, "utf-16"),
+        ('<?xml version="1.0" encoding="nope"?><a>Привет, мир</a>', None, "utf-8"),
+        ('<?xml version="1.0" encoding="shift_jis"?><a>天気の話</a>', "shift_jis", "cp932"),
+    ],
+)
+def test_the_encoding_of_a_document(body: str, declared: str | None, text: str) -> None:
+    assert decode_xml(body.encode(text), declared) == body
+
+
+NAMES = st.sampled_from(["a", "b", "item", "x-y", "ü"])
+TEXT = st.text(
+    st.characters(min_codepoint=0x20, exclude_categories=["Cs"], exclude_characters="\x7f￾￿")
+)
+
+
+@st.composite
+def documents(draw: st.DrawFn, depth: int = 0) -> str:
+    """Well-formed, and with no record within a record."""
+    name = draw(NAMES.filter(lambda name: name != "item" or not depth))
+    inner = "".join(
+        draw(
+            st.lists(
+                st.one_of(
+                    TEXT.map(escape),
+                    TEXT.filter(lambda text: "]]>" not in text).map(
+                        lambda text: f"<![CDATA[{text}]]>"
+                    ),
+                    st.just("<!-- a > < b -->"),
+                    st.just("<?pi x?>"),
+                    *([documents(depth + 1)] if depth < 3 else []),
+                ),
+                max_size=4,
+            )
+        )
+    )
+    attributes = "".join(f" {key}={quoteattr(draw(TEXT))}" for key in draw(st.sets(NAMES)))
+    return f"<{name}{attributes}>{inner}</{name}>" if inner else f"<{name}{attributes}/>"
+
+
+def by_expat(text: str) -> Tree:
+    root: Tree = ("", {}, [])
+    stack = [root]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        node: Tree = (name.lower(), {key.lower(): text for key, text in attributes.items()}, [])
+        stack[-1][2].append(node)
+        stack.append(node)
+
+    def add(data: str) -> None:
+        children = stack[-1][2]
+        if children and isinstance(children[-1], str):
+            children[-1] += data
+        else:
+            children.append(data)
+
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: stack.pop()
+    parser.CharacterDataHandler = add
+    parser.Parse(text.encode(), True)
+    return root
+
+
+def without_blanks(node: Tree) -> Tree:
+    """White space apart: we keep it only where it may be between words."""
+    name, attributes, children = node
+    kept = [child if isinstance(child, str) else without_blanks(child) for child in children]
+    return name, attributes, [child for child in kept if child and not str(child).isspace()]
+
+
+@given(documents())
+def test_what_is_well_formed_is_what_expat_sees(text: str) -> None:
+    *_, document = read(text, frozenset())
+    assert without_blanks(tree(document)) == without_blanks(by_expat(text))
+
+
+PIECES = st.sampled_from(
+    [
+        *("<", ">", "</", "/>", "<a>", "</a>", "<item>", "</item>", "<item ", "<!--", "-->", "<?"),
+        *("<![CDATA[", "]]>", "<!DOCTYPE", "[", "]", "&", "&amp;", "&#", ";", "'", '"', "=", " "),
+        *("xmlns:a='b'", "xml:base='http://['", "x", "ü", "\0", ":", "<:>", "<a:", "</item"),
+    ]
+)
+
+
+@given(st.one_of(st.text(), st.lists(PIECES, max_size=60).map("".join)))
+def test_no_text_raises(text: str) -> None:
+    for node in read(text, RECORDS):
+        assert isinstance(node.text, str)
+        assert node.url("x") is not None
+        assert node.first() is not None
+
+
+HOSTILE = [
+    *("<", "<a", "<a ", "<a '", '<a "', "<a x='", "<a>", "<a/>", "</a>", "<a></b>", "<a>x</a", "&"),
+    *(
+        "<!--",
+        "<!-- -",
+        "<![CDATA[",
+        "<!DOCTYPE [",
+        "<!a",
+        "<![",
+        "<?",
+        "<?xml ",
+        "&a",
+        "&#",
+        "]]>",
+    ),
+    *(
+        "<item>",
+        "<item/>",
+        "<item>x</item>",
+        "<a xmlns:b='c'>",
+        "<a xmlns:b='c'/>",
+        "\0",
+        " ",
+        "<a =",
+    ),
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("around", ["{}", "<rss><item>{}</item>", "<a {}>"])
+def test_time_is_linear(piece: str, around: str) -> None:
+    start = time.process_time()
+    for node in read(around.format(piece * 20_000), RECORDS):
+        assert isinstance(node.text, str)
+    assert time.process_time() - start < 3
