@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from gossamer.parse.meta_names import KNOWN, NAMES
 from gossamer.parse.microdata import read_microdata
 from gossamer.parse.robots_wishes import Wishes, wishes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from selectolax.lexbor import LexborHTMLParser
 
@@ -39,23 +40,6 @@ WIDEST = 4
 FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 JSONLD_TYPE = "application/ld+json"
 
-_META_NAMES = """
-    og:title og:description og:image og:image:url og:image:secure_url og:type og:site_name og:locale
-    og:updated_time
-    twitter:title twitter:description twitter:image twitter:image:src
-    description application-name thumbnail
-    author byl article:author book:author parsely-author sailthru:author citation_author
-    dc:creator dcterms:creator
-    article:published_time article:published datepublished date pubdate publishdate publish-date
-    publish_date published-date parsely-pub-date sailthru:date article:modified_time
-    article:modified datemodified last-modified last_modified lastmod revised modified
-    citation_publication_date citation_online_date citation_date citation_title
-    dc:title dcterms:title dc:description dcterms:description
-    dc:date dc:date:issued dc:date:created dc:date:modified
-    dcterms:date dcterms:issued dcterms:created dcterms:modified
-"""
-"""With colons for dots: dc.date and dc:date are the same."""
-_META = frozenset(_META_NAMES.split())
 _HATOM = frozenset(("published", "updated"))
 _DIGITS = re.compile(r"\s*(\d{1,5})(?:\.\d+)?\s*(?:px)?\s*", re.ASCII)
 
@@ -100,12 +84,17 @@ class Collected:
             if not named:
                 continue
             for name in named[:200].lower().replace(".", ":").split():  # RDFa's are several
-                if name in _META:
+                if name in KNOWN:
                     values = self.meta.setdefault(name, [])
                     if len(values) < MAX_VALUES:
                         values.append(content[:MAX_VALUE_CHARS])
                 elif name in ("robots", self.agent) and attribute != "http-equiv":
                     self.wishes |= wishes(content)
+
+    def meta_contents(self, question: str) -> Iterator[str]:
+        """The contents of the meta elements that answer a question of `NAMES`."""
+        for name in NAMES[question]:
+            yield from self.meta.get(name, ())
 
     def add_link(self, attributes: Attributes) -> None:
         href = attributes.get("href")

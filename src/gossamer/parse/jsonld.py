@@ -8,7 +8,7 @@ schema.org's vocabulary in its compact form.
 
 Decision: msgspec reads what is JSON, at some hundred MB/s; what it refuses is mended and read by
 json's own scanner, object by object, up to the first that is beyond mending. Bounds: the time is
-linear in the characters, which MAX_CHARS limits for all scripts of a page; both readers end
+linear in the characters, which are limited for all scripts of a page together; both readers end
 at Python's recursion limit.
 """
 
@@ -28,7 +28,8 @@ Thing: TypeAlias = dict[str, Any]
 """A node of schema.org, from JSON-LD or microdata: its properties, @type and @id among them."""
 
 MAX_CHARS = 1_000_000
-"""Of all scripts of a page."""
+MAX_MENDED_CHARS = 200_000
+"""Mending takes up to 3 s a million characters."""
 MAX_THINGS = 200
 MAX_DEPTH = 6
 """Of lists and graphs within each other."""
@@ -36,16 +37,13 @@ MAX_DEPTH = 6
 _NESTING = ("@graph", "mainEntity", "mainEntityOfPage")
 """Properties whose values stand for themselves too."""
 
-_OPENING = re.compile(r"(?:[\s\ufeff]|//|/\*|\*/|<!--|<!\[CDATA\[)+")
+_OPENING = re.compile(r"(?:[\s\ufeff/*>]|<!--|-->|<!\[CDATA\[)+")
 _BLANKS = " \t\r\n\f;/*"
 _CLOSING = ("-->", "]]>", "-->")
 _ESCAPE = re.compile(r'(\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})|\\')
-_STRAY = re.compile(
-    r'("[^"\\]*+(?:\\.[^"\\]*+)*+"?)'  # a string, which stays
-    r"|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|//[^\n]*"  # comments
-    r"|,(?=\s*[}\]])",
-    re.DOTALL,
-)
+_STRING = r'("[^"\\]*+(?:\\.[^"\\]*+)*+"?)'
+_COMMENT = re.compile(_STRING + r"|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|//[^\n]*", re.DOTALL)
+_LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])", re.DOTALL)
 _START = re.compile(r"[\[{]")
 _LENIENT = json.JSONDecoder(strict=False, parse_int=float)
 """Control characters within strings, and numbers of any length."""
@@ -54,13 +52,18 @@ _LENIENT = json.JSONDecoder(strict=False, parse_int=float)
 def read_jsonld(scripts: Iterable[str]) -> list[Thing]:
     """The objects of all scripts, outer ones before those within them. Never raises."""
     things: list[Thing] = []
-    left = MAX_CHARS
+    left, mendable = MAX_CHARS, MAX_MENDED_CHARS
     for script in scripts:
         if len(script) > left:
             continue
         left -= len(script)
-        for value in _values(_unwrapped(script)):
-            _gather(value, things, MAX_DEPTH)
+        text = _unwrapped(script)
+        try:
+            _gather(msgspec.json.decode(text), things, MAX_DEPTH)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            if len(text) <= mendable:
+                mendable -= len(text)
+                _gather(_mended(text), things, MAX_DEPTH + 1)
     return things
 
 
@@ -87,17 +90,12 @@ def _unwrapped(text: str) -> str:
     return text
 
 
-def _values(text: str) -> list[object]:
-    try:
-        return [msgspec.json.decode(text)]
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return _mended_values(text)
-
-
-def _mended_values(text: str) -> list[object]:
-    if text[:20].count("&"):
+def _mended(text: str) -> list[object]:
+    """The values that can be read, in order."""
+    if "&" in text[:20]:  # what was escaped as HTML
         text = unescape(text)
-    text = _STRAY.sub(r"\1", _ESCAPE.sub(r"\1", text))
+    for stray in (_ESCAPE, _COMMENT, _LAST_COMMA):
+        text = stray.sub(r"\1", text)
     values: list[object] = []
     at = 0
     while len(values) < MAX_THINGS and (start := _START.search(text, at)):

@@ -16,13 +16,13 @@ stood in a field of its own after one for an agent is taken for that agent's.
 from __future__ import annotations
 
 import re
+from datetime import datetime  # noqa: TC003  # msgspec reads the annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.parse.dates import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
 VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 """Directives with a value after a colon, which is no agent's name then."""
