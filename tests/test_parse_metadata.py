@@ -82,8 +82,14 @@ def test_a_page_that_says_nothing() -> None:
 @pytest.mark.parametrize(
     ("html", "headline"),
     [
-        (meta(og__title=" A\n b ") + jsonld(headline="C"), "C"),
-        (jsonld(headline="a remark", name="A"), "A"),
+        (meta(og__title=" A\n b ") + jsonld(headline="C"), "A b"),
+        (meta(og__title="A b | Site") + jsonld(headline="A  b"), "A b"),
+        (meta(og__title="A b | Site") + jsonld(name="A b", headline="a remark"), "A b"),
+        (meta(og__title="A b cd") + jsonld(headline="A b"), "A b cd"),
+        (meta(og__title="A b") + jsonld(name="Site"), "A b"),
+        (jsonld(headline="a remark", name="The title"), "The title"),
+        (jsonld(headline="C", name="D"), "C"),
+        (jsonld(name="D"), "D"),
         (meta(twitter__title="T", og__title="O"), "O"),
         ('<meta property="dc:title og:title" content=O>', "O"),
         ('<meta name="DC.title" content=D>', "D"),
@@ -92,7 +98,7 @@ def test_a_page_that_says_nothing() -> None:
     ],
 )
 def test_headline(html: str, headline: str | None) -> None:
-    assert said(html).headline == headline
+    assert said(html, title="The title – Encyclopaedia").headline == headline
 
 
 @pytest.mark.parametrize(

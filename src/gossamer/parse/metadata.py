@@ -5,7 +5,8 @@ made for search engines, and tell the article from the site; meta elements follo
 Twitter, Dublin Core, Highwire, Parse.ly); then the body: time elements beside the main heading,
 links to the author, large images; for the date at last the URL.
 
-Decisions. <title> stays a page's title: `headline` is the article's alone, without the site's name.
+Decisions. <title> stays a page's title: `headline` is the article's, without the site's name if
+possible.
 Keywords and sections are left out: nothing shows them, and they are not trusted anywhere.
 
 URLs are as written. Never raises, whatever was collected.
@@ -45,6 +46,7 @@ MAX_URL_CHARS = 10_000
 _BY = re.compile(
     r"(?:(?:posted|written|published) )?by:? |author: ?|作者[:：] ?|автор: ?", re.IGNORECASE
 )
+_SITE_SUFFIX = re.compile(r"$| ?[|·•:»@–—-]")
 _NOBODY = frozenset(
     ("admin", "administrator", "author", "editor", "root", "unknown", "user", "webmaster")
 )
@@ -74,21 +76,20 @@ class Metadata(Struct, frozen=True, kw_only=True):
 
 
 def metadata(
-    found: Collected, url: str, *, fetched: datetime | None = None, robots_header: str = ""
+    found: Collected,
+    url: str,
+    *,
+    title: str = "",
+    fetched: datetime | None = None,
+    robots_header: str = "",
 ) -> Metadata:
-    """Of the page at `url`, fetched at the instant `fetched`: what is later cannot be."""
+    """Of the page at `url` with this <title>, fetched at the instant `fetched` if it is known."""
     addresses = [url] if found.canonical is None else [url, found.canonical]
     nodes = Nodes(read_jsonld(found.scripts) + found.things, addresses)
     published, modified = page_dates(found, nodes, addresses, fetched)
     meta = found.meta_contents
     return Metadata(
-        headline=_first(
-            chain(
-                nodes.headlines(),
-                meta("headline"),
-            ),
-            MAX_HEADLINE_CHARS,
-        ),
+        headline=_headline(nodes.headlines(), meta("headline"), title),
         description=_first(
             chain(
                 meta("description"),
@@ -115,6 +116,20 @@ def metadata(
 
 def _first(texts: Iterable[str], limit: int) -> str | None:
     return next((short for text in texts if (short := fold(text[: 4 * limit])[:limit])), None)
+
+
+def _headline(of_work: Iterable[str], of_page: Iterable[str], title: str) -> str | None:
+    """The page's own words, without the site's name where schema.org's node for the work tells it.
+
+    The node alone is not believed: Wikipedia's `headline` is a remark, others' `name` the site's.
+    """
+    works = [fold(text[:MAX_HEADLINE_CHARS]) for text in of_work]
+    shown = _first(of_page, MAX_HEADLINE_CHARS)
+    for whole in (shown or "", title):
+        for work in works:
+            if whole.startswith(work) and _SITE_SUFFIX.match(whole, len(work)):
+                return work
+    return shown or next(iter(works), None)
 
 
 def _site_name(texts: Iterable[str]) -> str | None:

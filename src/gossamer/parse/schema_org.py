@@ -53,9 +53,9 @@ class Nodes:
                 yield from _texts(speaker.get(name))
 
     def headlines(self) -> Iterator[str]:
-        """Of the work alone; its name before a headline, which Wikipedia uses for a remark."""
-        yield from _texts(self.main.get("name"))
+        """Of the main work alone."""
         yield from _texts(self.main.get("headline"))
+        yield from _texts(self.main.get("name"))
 
     def authors(self) -> list[str]:
         """Their names, of the first speaker that has any."""
