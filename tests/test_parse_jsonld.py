@@ -213,6 +213,13 @@ def test_a_list_of_other_pages_has_no_main_work() -> None:
     assert list(nodes(*teasers, {"@type": "WebPage", "name": "page"}).headlines()) == []
 
 
+def test_the_main_work_told_twice() -> None:
+    first = {"@type": "Article", "headline": "A", "url": HERE, "datePublished": "2022"}
+    again = {"@type": "Article", "name": "A", "datePublished": "2023"}
+    other = {"@type": "Article", "name": "B", "datePublished": "2024"}
+    assert list(nodes(other, again, first).texts("datePublished")) == ["2022", "2023"]
+
+
 def test_an_article_speaks_before_its_page_and_no_organisation_does() -> None:
     found = nodes(
         {"@type": "WebPage", "datePublished": "2020"},

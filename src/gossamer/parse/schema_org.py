@@ -3,7 +3,8 @@
 A page holds many: the article, its publisher, crumbs, the teasers of others. Its main work is one
 that has a type of works; where there are several, the one that names this page as its address, else
 the first that names none. If all name other pages, this one is a list, and none of them is its own.
-After the main work come the nodes of the page itself (WebPage and its kin).
+After the main work come those of the same title, then the nodes of the page itself (WebPage and
+its kin).
 
 Types: https://schema.org/CreativeWork, by their endings, as new ones come every year.
 """
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ class Nodes:
         here = {_path(address) for address in addresses}
         works = [thing for thing in things if kind(thing) == "article"]
         works = works or [thing for thing in things if kind(thing) is not None]
-        main = self._main(works, here)
-        self.main: Thing = main or {}
+        ours = self._ours(works, here)
+        self.main: Thing = ours[0] if ours else {}
         self.kind = kind(self.main)
         pages = [thing for thing in things if _is(thing, "page") or not thing.get("@type")]
-        self._speakers = pages if main is None else [main, *pages]
+        self._speakers = [*ours, *pages]
         self._sites = [thing for thing in things if _is(thing, "website")]
 
     def texts(self, *names: str) -> Iterator[str]:
@@ -81,12 +82,18 @@ class Nodes:
         for speaker in self._speakers:
             yield from self._names(speaker.get("publisher"))
 
-    def _main(self, works: Sequence[Thing], here: set[str]) -> Thing | None:
+    def _ours(self, works: Sequence[Thing], here: set[str]) -> Sequence[Thing]:
+        """The main work, and what else is the same one: JSON-LD and microdata tell it twice."""
         if len(works) < 2:  # noqa: PLR2004  # nothing to choose from
-            return next(iter(works), None)
+            return works
         addressed = [(set(map(_path, self._addresses(work))), work) for work in works]
         named = [work for paths, work in addressed if not paths.isdisjoint(here)]
-        return next(iter(named or [work for paths, work in addressed if not paths]), None)
+        nameless = [work for paths, work in addressed if not paths]
+        main = next(iter(named or nameless), None)
+        if main is None:
+            return ()
+        title = _title(main)
+        return [main, *(work for work in works if work is not main and _title(work) == title)]
 
     def _addresses(self, work: Thing) -> Iterator[str]:
         for name in ("url", "mainEntityOfPage", "@id"):
@@ -117,6 +124,10 @@ def kind(thing: Thing) -> str | None:
     if _is(thing, _ARTICLES):
         return "article"
     return next((_WORKS[name] for name in _types(thing) if name in _WORKS), None)
+
+
+def _title(work: Thing) -> str | None:
+    return next(chain(_texts(work.get("headline")), _texts(work.get("name"))), None)
 
 
 def _is(thing: Thing, endings: str | tuple[str, ...]) -> bool:
