@@ -220,6 +220,11 @@ def test_the_main_work_told_twice() -> None:
     assert list(nodes(other, again, first).texts("datePublished")) == ["2022", "2023"]
 
 
+def test_works_without_titles_are_not_the_same() -> None:
+    found = nodes({"@type": "Article"}, {"@type": "Article", "datePublished": "2024"})
+    assert list(found.texts("datePublished")) == []
+
+
 def test_an_article_speaks_before_its_page_and_no_organisation_does() -> None:
     found = nodes(
         {"@type": "WebPage", "datePublished": "2020"},

@@ -93,7 +93,8 @@ class Nodes:
         if main is None:
             return ()
         title = _title(main)
-        return [main, *(work for work in works if work is not main and _title(work) == title)]
+        same = [work for work in works if work is not main and title and _title(work) == title]
+        return [main, *same]
 
     def _addresses(self, work: Thing) -> Iterator[str]:
         for name in ("url", "mainEntityOfPage", "@id"):
