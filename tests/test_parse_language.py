@@ -77,6 +77,19 @@ def test_languages_unknown_to_the_detector_are_told_from_their_relatives(languag
 
 
 @pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("pt", "arquivos de dados necessários ao Adonthell"),
+        ("es", "El programa no compara los archivos o los enlaces"),
+        ("sr", "Нема података са овог места од јуче, што је чудно"),
+        ("id", "Pemerintah telah membuka laman baru untuk semua warga yang ingin tahu"),
+    ],
+)
+def test_a_word_that_relatives_share_is_no_trait(language: str, text: str) -> None:
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
     "text",
     ["清早，婦女們到市場上去買麵包和新鮮的蘋果。", "香港特別行政區政府今日公布新措施"],
 )
@@ -157,6 +170,13 @@ def test_a_page_tells_what_letters_cannot() -> None:
         "hr",
         "hr",
     ]
+
+
+def test_a_title_in_kanji_alone_is_what_its_page_says() -> None:
+    title = "東京都立中央図書館利用案内資料"
+    assert language_of(title) != "ja"
+    assert language_of(title, "ja") == "ja"
+    assert language_of(SENTENCES["zh"], "ja") == "zh"
 
 
 def test_a_page_names_a_language_that_is_not_known() -> None:

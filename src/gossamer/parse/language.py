@@ -66,7 +66,7 @@ _ALIASES = dict(pair.split(":") for pair in _SLIPS.split())
 
 
 class _Rival(NamedTuple):
-    """A language that the detector does not know, and takes for one that it knows.
+    """A language that the detector takes for another, mostly as it does not know it.
 
     They are told apart by what only one of the two writes: letters, pieces of words, words.
     """
@@ -133,6 +133,7 @@ _RIVALS = {
         ),
     ),
     "uk": (_KAZAKH,),
+    "zh": (_Rival("ja", tuple("のをはが"), tuple("的了是在这這们們")),),  # titles without kana
 }
 _SCRIPTS = (("si", "[\u0d80-\u0dff]"), ("my", "[\u1000-\u109f]"), ("km", "[\u1780-\u17ff]"))
 """Scripts that the detector does not read, each with the language that nearly all of it is in."""
