@@ -15,7 +15,7 @@ from gossamer.parse.collected import MAX_ALTERNATES, MAX_FEEDS, collect, is_pict
 from gossamer.parse.meta_names import KNOWN
 from gossamer.parse.metadata import MAX_AUTHORS, Metadata, metadata
 from gossamer.parse.page_dates import page_dates, url_date
-from gossamer.parse.robots_wishes import Wishes
+from gossamer.parse.directives import Wishes
 from gossamer.parse.schema_org import Nodes
 
 URL = "https://example.org/page"

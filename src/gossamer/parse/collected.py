@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from gossamer.parse.directives import Wishes, wishes
 from gossamer.parse.meta_names import KNOWN, NAMES
 from gossamer.parse.microdata import read_microdata
-from gossamer.parse.robots_wishes import Wishes, wishes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

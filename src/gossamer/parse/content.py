@@ -1,7 +1,7 @@
 """Which parser a stored answer is for, by its type. The extension point for other formats.
 
-The type is the header's; an answer without one is looked at, and so is what calls itself HTML or
-text but starts as a binary file does. What nothing here can read is `unsupported`.
+The type is the header's, as far as `sniff.py` believes it. What nothing here can read is
+`unsupported`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from gossamer.parse.charset import decode
 from gossamer.parse.directives import header_wishes
 from gossamer.parse.html import parse_html
 from gossamer.parse.page import ParsedPage
+from gossamer.parse.sniff import HEADER_BYTES, document_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,35 +23,15 @@ if TYPE_CHECKING:
 
     Parser = Callable[[Page, str, str, Rules], ParsedPage]
 
-SNIFF_BYTES = 1_445
-"""WHATWG MIME Sniffing, §5.2: the resource header."""
 MAX_DETAIL_CHARS = 200
-UNKNOWN_TYPES = frozenset(("", "unknown/unknown", "application/unknown", "*/*"))
-_MAGIC = {
-    b"%PDF-": "application/pdf",
-    b"%!PS-Adobe-": "application/postscript",
-    b"\x89PNG\r\n": "image/png",
-    b"GIF8": "image/gif",
-    b"\xff\xd8\xff": "image/jpeg",
-    b"PK\x03\x04": "application/zip",
-    b"\x1f\x8b\x08": "application/gzip",
-    b"Rar!": "application/x-rar-compressed",
-    b"\0asm": "application/wasm",
-    b"\x7fELF": "application/x-executable",
-}
-_HTML_STARTS = (
-    *(b"<!doctype html", b"<!--", b"<html", b"<head", b"<title", b"<meta", b"<script", b"<style"),
-    *(b"<body", b"<div", b"<h1", b"<p>", b"<br", b"<table", b"<a ", b"<b>", b"<font", b"<iframe"),
-)
-"""WHATWG MIME Sniffing, §7.1, and meta."""
-_BINARY = frozenset((*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)))
-"""WHATWG MIME Sniffing, §3: bytes that no text holds."""
 
 
 def parse_page(page: Page, rules: Rules) -> ParsedPage:
     """Anything that was fetched as what it says. Never raises but for want of memory."""
-    mime, label = split_content_type(page.headers.get("content-type", ""))
-    mime = sniff(mime, page.body)
+    header = page.headers.get("content-type", "")
+    _, label = split_content_type(header)
+    nosniff = page.headers.get("x-content-type-options", "").strip().lower() == "nosniff"
+    mime = document_type(header, page.body[:HEADER_BYTES], nosniff=nosniff)
     parser = PARSERS.get(mime)
     if parser is None:
         return ParsedPage(outcome="unsupported", detail=mime[:MAX_DETAIL_CHARS], content_type=mime)
@@ -90,19 +71,3 @@ def split_content_type(header: str) -> tuple[str, str | None]:
         if name.strip() == "charset":
             return mime.strip(), text.strip(" \t'\"") or None
     return mime.strip(), None
-
-
-def sniff(mime: str, body: bytes) -> str:
-    """The type of a body that is declared as `mime`, which may be empty."""
-    if mime not in UNKNOWN_TYPES and not mime.startswith("text/"):
-        return mime
-    start = body[:SNIFF_BYTES]
-    for magic, found in _MAGIC.items():
-        if start.startswith(magic):
-            return found
-    if mime not in UNKNOWN_TYPES:
-        return mime
-    if start.removeprefix(b"\xef\xbb\xbf").lstrip().lower().startswith(_HTML_STARTS):
-        return "text/html"
-    has_bom = start.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return "text/plain" if has_bom or _BINARY.isdisjoint(start) else "application/octet-stream"

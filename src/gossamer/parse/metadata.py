@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gossamer.parse.collected import is_picture
+from gossamer.parse.directives import Wishes, header_wishes
 from gossamer.parse.jsonld import read_jsonld
 from gossamer.parse.page import fold
 from gossamer.parse.page_dates import page_dates
-from gossamer.parse.robots_wishes import Wishes, header_wishes
 from gossamer.parse.schema_org import Nodes
 
 if TYPE_CHECKING:
