@@ -58,7 +58,7 @@ class Archive:
             with self._zip.open(member) as file:
                 data = file.read(self._left + 1)
         except _DAMAGED as error:
-            raise Broken(f"{name}: {error!r}") from error
+            raise Broken(f"{name}: {error}") from error
         if len(data) > self._left:
             raise Broken(f"more than {MAX_UNPACKED_BYTES >> 20} MB unpacked")
         self._left -= len(data)

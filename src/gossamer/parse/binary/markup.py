@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from gossamer.parse.binary.document import Draft
 
+MAX_TAGS = 3_000_000
+"""Of one file. They take 2 s; the text that is wanted is usually complete long before."""
+
 _CHUNK_BYTES = 65_536
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})""")
 _OF_EXPAT = frozenset(("utf-8", "utf-16le", "utf-16be"))
@@ -160,8 +163,13 @@ def parse(
     parser.EndElementHandler = lambda name: end(_local(name))
     parser.CharacterDataHandler = characters
     try:
+        tags = 0
         for at in range(0, len(xml), _CHUNK_BYTES):
-            parser.Parse(xml[at : at + _CHUNK_BYTES], False)
+            chunk = xml[at : at + _CHUNK_BYTES]
+            tags += chunk.count(b"<")
+            if tags > MAX_TAGS:
+                raise Broken(f"more than {MAX_TAGS:,} tags")
+            parser.Parse(chunk, False)
         parser.Parse(b"", True)
     except (expat.ExpatError, LookupError, UnicodeError, ValueError) as error:
         raise Broken(f"no XML: {error}") from error

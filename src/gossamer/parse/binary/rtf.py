@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 10_000
 MAX_VALUE_CHARS = 20_000
+MAX_TOKENS = 1_000_000
+"""They take 2 s. A picture is a token a line."""
 
 _TOKEN = re.compile(
     rb"""\\([a-zA-Z]{1,32})(-?[0-9]{1,10})?[ ]?   # a control word
@@ -131,7 +133,10 @@ class _Reader:
 
     def read(self, body: bytes) -> None:  # noqa: C901  # a case for each kind of token
         at = 0
-        while self._draft.room > 0 and (token := _TOKEN.match(body, at)):
+        for _ in range(MAX_TOKENS):
+            token = _TOKEN.match(body, at)
+            if token is None or self._draft.room <= 0:
+                break
             at = token.end()
             word, number, hexadecimal, symbol, brace, text = token.groups()
             if word == b"bin":  # bytes of an object, which may look like anything
@@ -158,7 +163,8 @@ class _Reader:
         if len(self._outer) >= MAX_DEPTH:
             raise Broken(f"more than {MAX_DEPTH:,} groups in each other")
         self._outer.append(self._now)
-        self._now = self._now._replace(link_start=None)
+        if self._now.link_start is not None:
+            self._now = self._now._replace(link_start=None)
         self._skip = 0
 
     def _close(self) -> None:
