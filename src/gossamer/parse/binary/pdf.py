@@ -1,7 +1,7 @@
 """PDF, read by PDFium, the reader of Chromium.
 
-Facts (bench/binary.py, 481 pages of 7 files, pypdfium2 5.15): 1.8 s of CPU with links and titles,
-where kreuzberg takes 2.3 times as long, pdf_oxide 2.6, pypdf 12 and pdfminer.six 26 times for text
+Facts (bench/binary.py, 481 pages of 7 files, pypdfium2 5.15): 2 s of CPU with links and titles,
+where kreuzberg and pdf_oxide take 2.3 times as long, pypdf 10 and pdfminer.six 21 times for text
 alone. It has one thread, adds 50 MB of address space, mends broken cross-references, and opens
 what is encrypted without a password. A file whose end was cut off it opens rarely.
 
