@@ -1,0 +1,201 @@
+"""XML as a stream: text by vocabularies, which say what elements mean.
+
+expat reads as it goes, so that what is enough is enough, and no tree of a large file is in memory.
+Names are compared without their prefix: Office files come in two sets of namespaces with the same
+names (ISO/IEC 29500, Transitional and Strict), and files of poor programs in none that is bound.
+
+Bounds: a file that declares an entity is refused, which no format here needs (billion laughs);
+external entities and DTDs are never read. Depth costs nothing but expat's own stack, on the heap.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from html.entities import html5
+from typing import TYPE_CHECKING, NamedTuple
+from xml.parsers import expat
+
+from gossamer.parse.binary.document import MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, Broken
+from gossamer.parse.charset import decode, encoding_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gossamer.parse.binary.document import Draft
+
+MAX_TAGS = 3_000_000
+"""Of one file. They take 2 s; the text that is wanted is usually complete long before."""
+
+_CHUNK_BYTES = 65_536
+_DECLARED = re.compile(rb"""<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})""")
+_OF_EXPAT = frozenset(("utf-8", "utf-16le", "utf-16be"))
+
+
+class Enough(Exception):
+    """Raised by a handler to end the reading."""
+
+
+class Vocabulary(NamedTuple):
+    """What elements mean, by their names without prefix.
+
+    `text`: characters count in these alone; None: everywhere. `hidden`: nothing in them counts.
+    `blocks` and `breaks`: lines end where they start and end. `gaps`: white space.
+    `headings`: blocks whose text is a heading, too.
+    """
+
+    text: frozenset[str] | None = None
+    hidden: frozenset[str] = frozenset()
+    blocks: frozenset[str] = frozenset()
+    gaps: frozenset[str] = frozenset()
+    headings: frozenset[str] = frozenset()
+
+
+class Walk:
+    """Text, headings and links of one XML file, added to a draft.
+
+    `links` maps an element that is a link to its target; `heading` says of any element whether the
+    block that is open is a heading.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        draft: Draft,
+        links: Mapping[str, Callable[[Mapping[str, str]], str | None]] | None = None,
+        heading: Callable[[str, Mapping[str, str]], bool] | None = None,
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._draft = draft
+        self._links = links or {}
+        self._is_heading = heading
+        self._line: list[str] = []
+        self._heading = False
+        self._in_text = 0
+        self._hidden = 0
+        self._open_links: list[tuple[str, str, list[str]]] = []
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        words = self._vocabulary
+        if self._hidden or name in words.hidden:
+            self._hidden += 1
+            return
+        if name in words.blocks:
+            self._break()
+            self._heading = name in words.headings
+        elif name in words.gaps:
+            self._add(" ")
+        if words.text is not None and name in words.text:
+            self._in_text += 1
+        if self._is_heading is not None and self._is_heading(name, attributes):
+            self._heading = True
+        if (target := self._links.get(name)) is not None:
+            self._open_links.append((name, target(attributes) or "", []))
+
+    def end(self, name: str) -> None:
+        if self._hidden:
+            self._hidden -= 1
+            return
+        words = self._vocabulary
+        if words.text is not None and name in words.text:
+            self._in_text -= 1
+        if self._open_links and self._open_links[-1][0] == name:
+            _, url, anchor = self._open_links.pop()
+            self._draft.link(url, "".join(anchor))
+        if name in words.blocks:
+            self._break()
+
+    def characters(self, text: str) -> None:
+        if not self._hidden and (self._in_text or self._vocabulary.text is None):
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        self._line.append(text)
+        if self._open_links:
+            anchor = self._open_links[-1][2]
+            if len(anchor) < MAX_ANCHOR_CHARS:
+                anchor.append(text)
+
+    def _break(self) -> None:
+        if not self._line:
+            return
+        line = "".join(self._line)
+        self._line.clear()
+        if self._heading:
+            self._draft.head(line[:MAX_HEADING_CHARS])
+        if not self._draft.say(line):
+            raise Enough
+
+    def read(self, xml: bytes) -> None:
+        """Raises Broken where it is no XML; what came before the error is in the draft."""
+        try:
+            parse(xml, self.start, self.end, self.characters)
+        except Enough:
+            return
+        except Broken:
+            with suppress(Enough):
+                self._break()
+            raise
+        with suppress(Enough):
+            self._break()
+
+
+def _ignore(_: str) -> None:
+    pass
+
+
+def parse(
+    xml: bytes,
+    start: Callable[[str, Mapping[str, str]], None],
+    end: Callable[[str], None] = _ignore,
+    characters: Callable[[str], None] = _ignore,
+) -> None:
+    """Call the handlers, with names that have lost their prefix. Raises Broken."""
+    xml, encoding = _for_expat(xml)
+    parser = expat.ParserCreate(encoding)
+    parser.buffer_text = True
+    parser.UseForeignDTD(True)  # a name of HTML that is not declared is skipped, and no error
+    parser.EntityDeclHandler = _refuse
+    parser.SkippedEntityHandler = lambda name, is_parameter: characters(
+        "" if is_parameter else html5.get(f"{name};", " ")
+    )
+    parser.StartElementHandler = lambda name, attributes: start(_local(name), attributes)
+    parser.EndElementHandler = lambda name: end(_local(name))
+    parser.CharacterDataHandler = characters
+    try:
+        tags = 0
+        for at in range(0, len(xml), _CHUNK_BYTES):
+            chunk = xml[at : at + _CHUNK_BYTES]
+            tags += chunk.count(b"<")
+            if tags > MAX_TAGS:
+                raise Broken(f"more than {MAX_TAGS:,} tags")
+            parser.Parse(chunk, False)
+        parser.Parse(b"", True)
+    except (expat.ExpatError, LookupError, UnicodeError, ValueError) as error:
+        raise Broken(f"no XML: {error}") from error
+
+
+def attribute(attributes: Mapping[str, str], name: str) -> str | None:
+    """An attribute by its name without prefix."""
+    for key, value in attributes.items():
+        if _local(key) == name:
+            return value
+    return None
+
+
+def _for_expat(xml: bytes) -> tuple[bytes, str | None]:
+    """As expat takes it, which knows UTF-8 and UTF-16. The web's rules decode other encodings."""
+    declared = _DECLARED.match(xml[:200].lstrip(b"\xef\xbb\xbf \t\r\n"))
+    name = encoding_of(declared[1].decode()) if declared else None
+    if name is None or name in _OF_EXPAT:
+        return xml, None
+    text, _ = decode(xml, name)
+    return text.encode("utf-8", "replace"), "utf-8"
+
+
+def _local(name: str) -> str:
+    return name.rpartition(":")[2]
+
+
+def _refuse(*_: object) -> None:
+    raise Broken("declares entities")
