@@ -1,0 +1,367 @@
+"""The main text of a page: without navigation, teasers, comments and what else surrounds it.
+
+The way of a page, each step a function below:
+
+1. `blocks.py` walks the tree once: blocks of text in boxes, with what elements, roles and classes
+   say of each box.
+2. `_without_chrome` drops the blocks of boxes that are no part of an article, as far as something
+   is left.
+3. `_core` finds the box that holds most prose nearby: each block counts for its box, and for every
+   box around it less by DECAY, as in Readability's scoring. So the box of the paragraphs wins over
+   a paragraph, and over the page; a list of teasers loses, as its items are boxes of their own.
+4. `_widened` adds what stands around it, while that is prose.
+5. `_polished` drops from there lists of links, the title, bylines before the first paragraph, and
+   what follows the last one.
+
+Sources: Readability (Arc90, Mozilla) for 3 and 4; Kohlschütter et al., "Boilerplate Detection using
+Shallow Text Features" (WSDM 2010) for link density and length as the features that count.
+
+Bounds: linear in the page, and no recursion.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer.parse.blocks import (
+    ARTICLE,
+    BODY,
+    CHROME,
+    NAMED_BODY,
+    NAMED_CHROME,
+    Block,
+    Box,
+    Outline,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from selectolax.lexbor import LexborHTMLParser
+
+MIN_PROSE_CHARS = 40
+"""Of a block that counts as prose. 25 to 60 are as good."""
+MAX_LINKED = 0.5
+"""Of a block's characters, for prose."""
+DECAY = 0.75
+"""Of what a block counts for each further box around it. 0.7 to 0.8 are as good."""
+ITEM_DECAY = 0.3
+"""The same for an item of a list: teasers come as items."""
+BODY_BONUS = 1.5
+MAX_WRAPPED = 0.85
+"""Of the page's prose: a box that holds more is around the article, whatever it is called."""
+MIN_BODY = 0.3
+"""Of the page's prose, for a box that is marked as the body."""
+MIN_PARDON = 0.15
+"""Of the page's prose: a box that holds an article of this size, and little else, is no chrome."""
+MIN_LEFT = 0.15
+"""Of the page's prose, to be left when chrome is dropped."""
+MIN_LEFT_CHARS = 250
+PROSE_AROUND = 0.75
+"""Of what stands before or after the core within a box, to belong to it."""
+MIN_BEFORE = 0.03
+"""Of the core, of prose before it; and"""
+MIN_AFTER = 0.1
+"""after it, where less belongs to it: comments, teasers, the author's life."""
+LINKS_ALONE = 0.8
+"""Of a block's characters: it is a link with some words around."""
+LINKED_CLUSTER = 0.6
+"""Of a box's characters, where it holds little prose."""
+MIN_TEASER_CHARS = 40
+"""A link of a list; shorter ones are terms, longer ones headlines of other pages."""
+SENTENCE_CHARS = 20
+PARAGRAPH_CHARS = 120
+"""That need no full stop."""
+MAX_HEAD = 0.15
+MAX_TAIL = 0.2
+"""Of the text, for what is dropped before the first paragraph and after the last."""
+MAX_BEFORE_TITLE = 0.3
+
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_SMALL = frozenset(
+    "blockquote caption dd dt figcaption h1 h2 h3 h4 h5 h6 li p pre tbody td th tr".split()
+)
+"""Boxes that are no text of their own: what is the best of them is a part of something."""
+_LISTS = frozenset(("dl", "ol", "table", "ul"))
+_CLUSTERS = frozenset("blockquote div dl figure nav ol p section table ul".split())
+_CELLS = frozenset(("dd", "dt", "li", "pre", "td", "th"))
+_ENDS = frozenset(".!?…。！？:\"”»)’'«“;।؟۔॥։።")
+_WORD = re.compile(r"\w+")
+
+
+def main_text(tree: LexborHTMLParser) -> str:
+    """The main text, a line for each block with white space folded. Never raises.
+
+    A page without prose gives what it holds outside navigation and footers.
+    """
+    root = tree.body or tree.root
+    if root is None:
+        return ""
+    outline = Outline(root)
+    blocks, boxes = outline.blocks, outline.boxes
+    prose = [_prose(block) for block in blocks]
+    kept = _without_chrome(boxes, prose)
+    weights = [weight if keep else 0 for weight, keep in zip(prose, kept, strict=True)]
+    if not any(weights):
+        return "\n".join([block.text for block, keep in zip(blocks, kept, strict=True) if keep])
+    sums = _Sums.of(blocks, weights, kept)
+    start, end = _widened(boxes, sums, _core(blocks, boxes, weights, sums))
+    title = tree.css_first("head > title")
+    chosen = _polished(outline, sums, kept, start, end, _folded(title.text() if title else ""))
+    return "\n".join([blocks[index].text for index in chosen])
+
+
+class _Sums(NamedTuple):
+    """Prefix sums over the blocks that are kept: of a range, `end`'s less `start`'s."""
+
+    prose: Sequence[int]
+    chars: Sequence[int]
+    link_chars: Sequence[int]
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block], weights: Iterable[int], kept: Sequence[bool]) -> _Sums:
+        pairs = list(zip(blocks, kept, strict=True))
+        return cls(
+            _prefix(weights),
+            _prefix([block.chars if keep else 0 for block, keep in pairs]),
+            _prefix([block.link_chars if keep else 0 for block, keep in pairs]),
+        )
+
+
+def _prefix(values: Iterable[int]) -> list[int]:
+    return list(accumulate(values, initial=0))
+
+
+def _prose(block: Block) -> int:
+    """The characters that count as prose: of long blocks of few links, those outside links."""
+    chars = block.chars
+    if chars < MIN_PROSE_CHARS or block.link_chars >= MAX_LINKED * chars:
+        return 0
+    return 0 if block.tag in _HEADINGS else chars - block.link_chars
+
+
+def _without_chrome(boxes: Sequence[Box], prose: Sequence[int]) -> list[bool]:
+    """Which blocks stay: without all chrome, or that by element and role alone, or all of them.
+
+    The first that leaves enough prose.
+    """
+    sums = _prefix(prose)
+    total = sums[-1]
+    pardoned = _pardoned(boxes, sums)
+    for marks in (CHROME | NAMED_CHROME, CHROME):
+        kept = [True] * len(prose)
+        covered = 0
+        for index, box in enumerate(boxes):
+            if (
+                box.marks & marks
+                and box.end > covered
+                and not box.marks & BODY
+                and not pardoned[index]
+                and sums[box.end] - sums[box.start] <= MAX_WRAPPED * total
+            ):
+                covered = box.end
+                kept[box.start : box.end] = [False] * (box.end - box.start)
+        left = sum([weight for weight, keep in zip(prose, kept, strict=True) if keep])
+        if left >= MIN_LEFT_CHARS and left >= MIN_LEFT * total:
+            return kept
+    return kept if total == 0 else [True] * len(prose)
+
+
+def _pardoned(boxes: Sequence[Box], sums: Sequence[int]) -> list[bool]:
+    """Whether a box holds an article, and little else."""
+    least = MIN_PARDON * sums[-1]
+    largest = [0] * len(boxes)
+    pardoned = [False] * len(boxes)
+    for index in range(len(boxes) - 1, 0, -1):
+        box = boxes[index]
+        prose = sums[box.end] - sums[box.start]
+        pardoned[index] = 0 < prose <= 2 * largest[index]
+        if box.marks & (ARTICLE | BODY | NAMED_BODY) and not box.marks & (CHROME | NAMED_CHROME):
+            largest[index] = max(largest[index], prose if prose >= least else 0)
+        largest[box.parent] = max(largest[box.parent], largest[index])
+    return pardoned
+
+
+def _core(
+    blocks: Sequence[Block], boxes: Sequence[Box], weights: Sequence[int], sums: _Sums
+) -> Box:
+    """The box of the most prose nearby, or the one that is marked as the body."""
+    total = sums.prose[-1]
+    for box in boxes:
+        if box.marks & BODY and sums.prose[box.end] - sums.prose[box.start] >= MIN_BODY * total:
+            return box
+    scores = [0.0] * len(boxes)
+    for block, weight in zip(blocks, weights, strict=True):
+        scores[block.box] += weight
+    best, best_score = boxes[0], -1.0
+    for index in range(len(boxes) - 1, -1, -1):
+        box, score = boxes[index], scores[index]
+        if index:
+            decay = 1.0 if box.tag == "p" else ITEM_DECAY if box.tag == "li" else DECAY
+            scores[box.parent] += decay * score
+        if box.marks & NAMED_BODY:
+            score *= BODY_BONUS
+        if box.tag in _SMALL:
+            score /= 2
+        if score >= best_score:
+            best, best_score = box, score
+    return best
+
+
+def _widened(boxes: Sequence[Box], sums: _Sums, core: Box) -> tuple[int, int]:
+    """The range of blocks around the core, up to where there is more than prose."""
+    start, end = core.start, core.end
+    if core.marks & BODY:
+        return start, end
+    box = core
+    while box is not boxes[0]:
+        box = boxes[box.parent]
+        size = sums.prose[end] - sums.prose[start]
+        before, after = (box.start, start), (end, box.end)
+        takes_before = _belongs(sums, before, MIN_BEFORE * size)
+        takes_after = _belongs(sums, after, MIN_AFTER * size)
+        if takes_before:
+            start = box.start
+        if takes_after:
+            end = box.end
+        if not (takes_before or takes_after):
+            break
+    return start, end
+
+
+def _belongs(sums: _Sums, part: tuple[int, int], least: float) -> bool:
+    """Whether a range is prose, or nothing."""
+    start, end = part
+    chars = sums.chars[end] - sums.chars[start]
+    prose = sums.prose[end] - sums.prose[start]
+    return chars == 0 or (prose >= PROSE_AROUND * chars and prose >= least)
+
+
+def _polished(
+    outline: Outline, sums: _Sums, kept: Sequence[bool], start: int, end: int, title: str
+) -> list[int]:
+    """The blocks of a range that are text, by their number."""
+    blocks = outline.blocks
+    clusters = _clusters(outline.boxes, sums, start, end)
+    chosen = [
+        index
+        for index in range(start, end)
+        if kept[index] and not clusters[index - start] and not _link_alone(blocks[index])
+    ]
+    chosen = _after_title(blocks, chosen, title)
+    total = sum([blocks[index].chars for index in chosen])
+    first = _leading(blocks, chosen, MAX_HEAD * total, title)
+    chosen = chosen[first:]
+    last = _trailing(blocks, chosen, MAX_TAIL * total)
+    return chosen[:last]
+
+
+def _clusters(boxes: Sequence[Box], sums: _Sums, start: int, end: int) -> list[bool]:
+    """Which blocks of a range are in a box of links: related pages, tags, tools."""
+    found = [False] * (end - start)
+    covered = start
+    for box in boxes:
+        if (
+            box.start < covered
+            or box.end > end
+            or box.start >= box.end
+            or box.tag not in _CLUSTERS
+            or (box.start, box.end) == (start, end)
+        ):
+            continue
+        chars = sums.chars[box.end] - sums.chars[box.start]
+        links = sums.link_chars[box.end] - sums.link_chars[box.start]
+        prose = sums.prose[box.end] - sums.prose[box.start]
+        if links < LINKED_CLUSTER * chars or prose > (1 - MAX_WRAPPED) * chars:
+            continue
+        if box.tag in _LISTS and chars < MIN_TEASER_CHARS * (box.end - box.start):
+            continue
+        covered = box.end
+        found[box.start - start : box.end - start] = [True] * (box.end - box.start)
+    return found
+
+
+def _link_alone(block: Block) -> bool:
+    return (
+        block.link_chars >= LINKS_ALONE * block.chars
+        and block.tag not in _HEADINGS
+        and block.tag not in _CELLS
+    )
+
+
+def _after_title(blocks: Sequence[Block], chosen: list[int], title: str) -> list[int]:
+    """What follows the heading that is the page's title, if it stands before the text."""
+    total = sum([blocks[index].chars for index in chosen])
+    seen = 0
+    first_h1 = None
+    for position, index in enumerate(chosen):
+        block = blocks[index]
+        if block.tag in _HEADINGS:
+            if _is_title(block, title):
+                return chosen[position + 1 :]
+            if block.tag == "h1" and first_h1 is None:
+                first_h1 = position
+        elif _is_paragraph(block):
+            seen += block.chars
+            if seen > MAX_BEFORE_TITLE * total:
+                break
+    return chosen if first_h1 is None else chosen[first_h1 + 1 :]
+
+
+def _leading(blocks: Sequence[Block], chosen: Sequence[int], budget: float, title: str) -> int:
+    """Where the text starts: at its first paragraph, or the heading of that."""
+    first = 0
+    while first < len(chosen) and not _is_paragraph(block := blocks[chosen[first]]):
+        budget -= block.chars
+        if budget < 0:
+            break
+        first += 1
+    if first == len(chosen):
+        return 0
+    while first and (block := blocks[chosen[first - 1]]).tag in _HEADINGS:
+        if block.tag == "h1" or _is_title(block, title):
+            break
+        first -= 1
+    return first
+
+
+def _trailing(blocks: Sequence[Block], chosen: Sequence[int], budget: float) -> int:
+    """Where the text ends: after its last paragraph or item."""
+    last = len(chosen)
+    while last and not _may_end(block := blocks[chosen[last - 1]]):
+        budget -= block.chars
+        if budget < 0:
+            break
+        last -= 1
+    return last or len(chosen)
+
+
+def _is_paragraph(block: Block) -> bool:
+    """A sentence, or long enough to be one."""
+    if block.tag in _HEADINGS or block.tag == "figcaption" or _is_linked(block):
+        return False
+    return block.chars >= PARAGRAPH_CHARS or (
+        block.chars >= SENTENCE_CHARS and block.text[-1] in _ENDS
+    )
+
+
+def _may_end(block: Block) -> bool:
+    return _is_paragraph(block) or (block.tag in _CELLS and not _is_linked(block))
+
+
+def _is_linked(block: Block) -> bool:
+    return block.link_chars >= MAX_LINKED * block.chars
+
+
+def _is_title(block: Block, title: str) -> bool:
+    words = _folded(block.text)
+    return len(words) >= MIN_TITLE_CHARS and words in title
+
+
+def _folded(text: str) -> str:
+    return " ".join(_WORD.findall(text[:MAX_TITLE_CHARS].lower()))
+
+
+MIN_TITLE_CHARS, MAX_TITLE_CHARS = 8, 500
