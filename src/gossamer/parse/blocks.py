@@ -30,9 +30,9 @@ NAMED_CHROME = 2
 BODY = 4
 """schema.org's articleBody."""
 NAMED_BODY = 8
-"""By the words of its class or id, or its role, the place of the text."""
+"""By the words of its class or id the place of the text."""
 ARTICLE = 16
-"""article or main."""
+"""By element or role an article, or what is main."""
 
 MAX_NAME_CHARS = 200
 """Of a class or id that is looked at."""
@@ -92,14 +92,19 @@ class Outline:
             child = None
             if tag == _TEXT:
                 text = node.text_content
-                if text:
+                if not text or text.isspace():
+                    if pieces:
+                        pieces.append(" ")
+                else:
                     pieces.append(text)
                     if links:
                         self._link_chars += len(text.strip())
             elif tag in _HIDDEN:
-                pieces.append(" ")
+                if pieces:
+                    pieces.append(" ")
             elif tag in _BREAKS:
-                pieces.append(_BREAK)
+                if pieces:
+                    pieces.append(_BREAK)
             else:
                 child = node.first_child
                 if child is not None:
@@ -148,9 +153,7 @@ class Outline:
         self._link_chars = 0
         tag = self.boxes[box].tag
         if _BREAK not in raw:
-            text = " ".join(raw.split())
-            if text:
-                self.blocks.append(Block(text, link_chars, box, tag))
+            self.blocks.append(Block(" ".join(raw.split()), link_chars, box, tag))
             return
         parts = [" ".join(part.replace(_BREAK, " ").split()) for part in _BREAKS_2.split(raw)]
         total = sum(map(len, parts))
@@ -168,8 +171,8 @@ def _marks(name: str | None, attributes: dict[str, str | None]) -> int | None:
     role = attributes.get("role")
     if role in _CHROME_ROLES or attributes.get("aria-hidden") == "true":
         marks |= CHROME
-    elif role in {"main", "article"}:
-        marks |= NAMED_BODY
+    elif role in {"article", "main"}:
+        marks |= ARTICLE
     if attributes.get("itemprop") == "articleBody":
         marks |= BODY
     classes = attributes.get("class") or ""

@@ -219,21 +219,18 @@ def _widened(boxes: Sequence[Box], sums: _Sums, core: Box) -> tuple[int, int]:
     while box is not boxes[0]:
         box = boxes[box.parent]
         size = sums.prose[end] - sums.prose[start]
-        before, after = (box.start, start), (end, box.end)
-        takes_before = _belongs(sums, before, MIN_BEFORE * size)
-        takes_after = _belongs(sums, after, MIN_AFTER * size)
-        if takes_before:
-            start = box.start
-        if takes_after:
-            end = box.end
-        if not (takes_before or takes_after):
+        takes_before = _belongs(sums, box.start, start, MIN_BEFORE * size)
+        takes_after = _belongs(sums, end, box.end, MIN_AFTER * size)
+        widened = (takes_before and box.start < start) or (takes_after and box.end > end)
+        if not widened and (box.start, box.end) != (start, end):
             break
+        start = box.start if takes_before else start
+        end = box.end if takes_after else end
     return start, end
 
 
-def _belongs(sums: _Sums, part: tuple[int, int], least: float) -> bool:
+def _belongs(sums: _Sums, start: int, end: int, least: float) -> bool:
     """Whether a range is prose, or nothing."""
-    start, end = part
     chars = sums.chars[end] - sums.chars[start]
     prose = sums.prose[end] - sums.prose[start]
     return chars == 0 or (prose >= PROSE_AROUND * chars and prose >= least)
