@@ -34,6 +34,9 @@ NAMED_BODY = 8
 ARTICLE = 16
 """By element or role an article, or what is main."""
 
+HIDDEN = -1
+"""Not shown, and nothing else is said of it."""
+
 MAX_NAME_CHARS = 200
 """Of a class or id that is looked at."""
 
@@ -82,8 +85,8 @@ class Outline:
         self._flush(0)
         self.boxes[0].end = len(self.blocks)
 
-    def _walk(self, root: LexborNode) -> None:  # noqa: C901, PLR0912, PLR0915  # one hot loop
-        blocks, boxes, pieces = self.blocks, self.boxes, self._pieces
+    def _walk(self, root: LexborNode) -> None:  # noqa: C901, PLR0912  # one hot loop
+        blocks, boxes, pieces, kinds = self.blocks, self.boxes, self._pieces, _KINDS
         ancestors: list[tuple[LexborNode, int]] = []
         box = links = 0
         node = root
@@ -92,41 +95,37 @@ class Outline:
             child = None
             if tag == _TEXT:
                 text = node.text_content
-                if not text or text.isspace():
-                    if pieces:
-                        pieces.append(" ")
-                else:
+                if text and not text.isspace():
                     pieces.append(text)
                     if links:
                         self._link_chars += len(text.strip())
-            elif tag in _HIDDEN:
-                if pieces:
+                elif pieces:
                     pieces.append(" ")
-            elif tag in _BREAKS:
-                if pieces:
-                    pieces.append(_BREAK)
             else:
-                child = node.first_child
-                if child is not None:
-                    opened = _INLINE
-                    if tag == _ANCHOR:
-                        href = node.attributes.get("href")
-                        if href and href[0] != "#":
-                            opened = _LINK
-                            links += 1
-                    else:
-                        name = _BOXES.get(tag)
-                        if name is not None or tag == _SPAN or tag >= _FIRST_CUSTOM:
-                            attributes = node.attributes
-                            marks = _marks(name, attributes) if attributes else _MARKS.get(name, 0)
-                            if marks is None:
-                                child = None
-                            elif name is not None or marks & NAMED_CHROME:
-                                if pieces:
-                                    self._flush(box)
-                                opened = box
-                                box = len(boxes)
-                                boxes.append(Box(name or "span", opened, len(blocks), marks))
+                kind = kinds.get(tag, _INLINE) if tag < _FIRST_CUSTOM else "span"
+                if kind == _GAP or kind == _BREAK:
+                    if pieces:
+                        pieces.append(kind)
+                else:
+                    child = node.first_child
+            if child is not None:
+                opened = _NOTHING
+                if kind == "a":
+                    href = node.attributes.get("href")
+                    if href and href[0] != "#":
+                        opened = _LINK
+                        links += 1
+                elif kind is not _INLINE:
+                    attributes = node.attributes
+                    marks = _marks(kind, attributes) if attributes else _MARKS.get(kind, 0)
+                    if marks == HIDDEN:
+                        child = None
+                    elif kind != "span" or marks & NAMED_CHROME:
+                        if pieces:
+                            self._flush(box)
+                        opened = box
+                        box = len(boxes)
+                        boxes.append(Box(kind, opened, len(blocks), marks))
                 if child is not None:
                     ancestors.append((node, opened))
                     node = child
@@ -137,7 +136,7 @@ class Outline:
                 node, opened = ancestors.pop()
                 if opened == _LINK:
                     links -= 1
-                elif opened != _INLINE:
+                elif opened != _NOTHING:
                     if pieces:
                         self._flush(box)
                     boxes[box].end = len(blocks)
@@ -162,23 +161,26 @@ class Outline:
                 self.blocks.append(Block(part, link_chars * len(part) // total, box, tag))
 
 
-def _marks(name: str | None, attributes: dict[str, str | None]) -> int | None:
-    """What the attributes of an element tell; None where it is not shown."""
+def _marks(kind: str, attributes: dict[str, str | None]) -> int:
+    """What the attributes of an element tell."""
     style = attributes.get("style")
     if (style and _INVISIBLE.search(style)) or "hidden" in attributes:
-        return None
-    marks = _MARKS.get(name, 0)
-    role = attributes.get("role")
-    if role in _CHROME_ROLES or attributes.get("aria-hidden") == "true":
+        return HIDDEN
+    marks = _MARKS.get(kind, 0)
+    if "role" in attributes:
+        role = attributes["role"]
+        if role in _CHROME_ROLES:
+            marks |= CHROME
+        elif role in _ARTICLE_ROLES:
+            marks |= ARTICLE
+    if attributes.get("aria-hidden") == "true":
         marks |= CHROME
-    elif role in {"article", "main"}:
-        marks |= ARTICLE
     if attributes.get("itemprop") == "articleBody":
         marks |= BODY
-    classes = attributes.get("class") or ""
-    identity = (attributes.get("id") or "") if name not in _SLUGGED else ""
+    classes = attributes.get("class")
+    identity = attributes.get("id") if kind not in _SLUGGED else None
     if classes or identity:
-        marks |= judge(classes[:MAX_NAME_CHARS], identity[:MAX_NAME_CHARS])
+        marks |= judge((classes or "")[:MAX_NAME_CHARS], (identity or "")[:MAX_NAME_CHARS])
     return marks
 
 
@@ -252,8 +254,8 @@ _CHROME_PAIRS = frozenset(
 )
 _BODY_PAIRS = frozenset(
     product(
-        "article blog body detail entry main news page post story text".split(),
-        "body content copy detail main text".split(),
+        "article artikel articulo artigo blog body detail entry main news page post single story text".split(),
+        "body content copy corpus detail inhalt inner main markdown paragraph paragraphs text".split(),
     )
 )
 _BODY_WORDS = frozenset(
@@ -266,40 +268,40 @@ _CHROME_ROLES = frozenset(
     """alert alertdialog banner complementary contentinfo dialog form menu menubar navigation search
     tablist toolbar""".split()
 )
-_MARKS: dict[str | None, int] = {
+_ARTICLE_ROLES = frozenset(("article", "main"))
+_MARKS = {
     **dict.fromkeys("aside dialog fieldset footer form menu nav search".split(), CHROME),
     **dict.fromkeys(["article", "main"], ARTICLE),
 }
 
-_BREAK = "\0"
-"""No text node holds a NUL (§13.2.5 of HTML)."""
+_INLINE, _GAP, _BREAK = "", " ", "\0"
+"""Kinds of elements that are no boxes: their place is nothing, a space, or the end of a line.
+
+No text node holds a NUL (§13.2.5 of HTML).
+"""
 _BREAKS_2 = re.compile(r"\0(?:\s*\0)+")
-_INLINE, _LINK = -1, -2
-"""What an open element is that is no box."""
+_NOTHING, _LINK = -1, -2
+"""What is opened by an element that is no box."""
 _WIDE_BYTES = 2.2
 """UTF-8 bytes a character from which on the script is taken as one of syllables."""
 
-_any = LexborHTMLParser("<p>")
-
-
-def _tags(names: str) -> dict[int, str]:
-    return {_any.create_node(name).tag_id: name for name in names.split()}
-
-
-_BOXES = _tags(
-    """address article aside blockquote body caption center dd details dialog dir div dl dt
+_BOXES = """a address article aside blockquote body caption center dd details dialog dir div dl dt
     fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup html legend li main menu
-    nav ol p pre search section summary table tbody td tfoot th thead tr ul"""
-)
-_HIDDEN = frozenset(
-    _tags(
-        """audio button canvas datalist head iframe input math noembed noframes noscript object
-        option script select style svg template textarea title video"""
-    )
-)
-_BREAKS = frozenset(_tags("br hr"))
-_ANCHOR, _SPAN = _tags("a span")
-_FIRST_CUSTOM = 1 << 16
-"""Elements that HTML does not know have the address of their name as id."""
+    nav ol p pre search section span summary table tbody td tfoot th thead tr ul"""
+"""a and span are boxes in certain cases alone."""
+_HIDDEN = """audio button canvas datalist head iframe input math noembed noframes noscript object
+    option script select style svg template textarea title video"""
+
+
+def _kinds() -> dict[int, str]:
+    kinds = {name: name for name in _BOXES.split()}
+    kinds |= dict.fromkeys(_HIDDEN.split(), _GAP) | dict.fromkeys(("br", "hr"), _BREAK)
+    any_tree = LexborHTMLParser("<p>")
+    return {any_tree.create_node(name).tag_id: kind for name, kind in kinds.items()}
+
+
+_KINDS = _kinds()
 _TEXT = 2
 """lexbor's LXB_TAG__TEXT."""
+_FIRST_CUSTOM = 1 << 16
+"""Elements that HTML does not know have the address of their name as id."""

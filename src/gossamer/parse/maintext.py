@@ -54,18 +54,18 @@ MAX_WRAPPED = 0.85
 """Of the page's prose: a box that holds more is around the article, whatever it is called."""
 MIN_BODY = 0.3
 """Of the page's prose, for a box that is marked as the body."""
-MIN_PARDON = 0.15
+MIN_PARDON = 0.3
 """Of the page's prose: a box that holds an article of this size, and little else, is no chrome."""
 MIN_LEFT = 0.15
 """Of the page's prose, to be left when chrome is dropped."""
 MIN_LEFT_CHARS = 250
 PROSE_AROUND = 0.75
 """Of what stands before or after the core within a box, to belong to it."""
-MIN_BEFORE = 0.03
+MIN_BEFORE = 0.05
 """Of the core, of prose before it; and"""
 MIN_AFTER = 0.1
 """after it, where less belongs to it: comments, teasers, the author's life."""
-LINKS_ALONE = 0.8
+LINKS_ALONE = 0.75
 """Of a block's characters: it is a link with some words around."""
 LINKED_CLUSTER = 0.6
 """Of a box's characters, where it holds little prose."""
@@ -107,9 +107,11 @@ def main_text(tree: LexborHTMLParser) -> str:
     if not any(weights):
         return "\n".join([block.text for block, keep in zip(blocks, kept, strict=True) if keep])
     sums = _Sums.of(blocks, weights, kept)
-    start, end = _widened(boxes, sums, _core(blocks, boxes, weights, sums))
-    title = tree.css_first("head > title")
-    chosen = _polished(outline, sums, kept, start, end, _folded(title.text() if title else ""))
+    element = tree.css_first("head > title")
+    title = _folded(element.text()) if element is not None else ""
+    core = _core(blocks, boxes, weights, sums)
+    start, end = _widened(boxes, sums, core, _after_headline(blocks[: core.start], title))
+    chosen = _polished(outline, sums, kept, start, end, title)
     return "\n".join([blocks[index].text for index in chosen])
 
 
@@ -210,7 +212,15 @@ def _core(
     return best
 
 
-def _widened(boxes: Sequence[Box], sums: _Sums, core: Box) -> tuple[int, int]:
+def _after_headline(blocks: Sequence[Block], title: str) -> int:
+    """Where the text may start at the earliest: after the last heading that is a title."""
+    for index in range(len(blocks) - 1, -1, -1):
+        if blocks[index].tag == "h1" or _is_title(blocks[index], title):
+            return index + 1
+    return 0
+
+
+def _widened(boxes: Sequence[Box], sums: _Sums, core: Box, headline: int) -> tuple[int, int]:
     """The range of blocks around the core, up to where there is more than prose."""
     start, end = core.start, core.end
     if core.marks & BODY:
@@ -219,12 +229,13 @@ def _widened(boxes: Sequence[Box], sums: _Sums, core: Box) -> tuple[int, int]:
     while box is not boxes[0]:
         box = boxes[box.parent]
         size = sums.prose[end] - sums.prose[start]
-        takes_before = _belongs(sums, box.start, start, MIN_BEFORE * size)
+        first = max(box.start, headline)
+        takes_before = _belongs(sums, first, start, MIN_BEFORE * size)
         takes_after = _belongs(sums, end, box.end, MIN_AFTER * size)
-        widened = (takes_before and box.start < start) or (takes_after and box.end > end)
+        widened = (takes_before and first < start) or (takes_after and box.end > end)
         if not widened and (box.start, box.end) != (start, end):
             break
-        start = box.start if takes_before else start
+        start = first if takes_before else start
         end = box.end if takes_after else end
     return start, end
 
@@ -245,19 +256,21 @@ def _polished(
     chosen = [
         index
         for index in range(start, end)
-        if kept[index] and not clusters[index - start] and not _link_alone(blocks[index])
+        if kept[index]
+        and not clusters[index - start]
+        and not _link_alone(blocks[index])
+        and not (blocks[index].tag in _HEADINGS and clusters[index + 1 - start])
     ]
     chosen = _after_title(blocks, chosen, title)
     total = sum([blocks[index].chars for index in chosen])
     first = _leading(blocks, chosen, MAX_HEAD * total, title)
-    chosen = chosen[first:]
     last = _trailing(blocks, chosen, MAX_TAIL * total)
-    return chosen[:last]
+    return chosen[first:last]
 
 
 def _clusters(boxes: Sequence[Box], sums: _Sums, start: int, end: int) -> list[bool]:
-    """Which blocks of a range are in a box of links: related pages, tags, tools."""
-    found = [False] * (end - start)
+    """Which blocks of a range, and that after it, are in a box of links: related pages, tags."""
+    found = [False] * (end + 1 - start)
     covered = start
     for box in boxes:
         if (
@@ -353,6 +366,8 @@ def _is_linked(block: Block) -> bool:
 
 
 def _is_title(block: Block, title: str) -> bool:
+    if block.tag not in _HEADINGS:
+        return False
     words = _folded(block.text)
     return len(words) >= MIN_TITLE_CHARS and words in title
 
