@@ -14,31 +14,24 @@ Bounds: linear in the page, and no recursion.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from itertools import product
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
+
+from gossamer.parse.names import MAX_NAME_CHARS, NAMED_CHROME, judge
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 CHROME = 1
 """By element or ARIA role no part of an article: nav, footer, a complementary region."""
-NAMED_CHROME = 2
-"""By the words of its class or id."""
 BODY = 4
 """schema.org's articleBody."""
-NAMED_BODY = 8
-"""By the words of its class or id the place of the text."""
 ARTICLE = 16
 """By element or role an article, or what is main."""
 
 HIDDEN = -1
 """Not shown, and nothing else is said of it."""
-
-MAX_NAME_CHARS = 200
-"""Of a class or id that is looked at."""
 
 
 class Block:
@@ -82,10 +75,11 @@ class Outline:
         self._pieces: list[str] = []
         self._link_chars = 0
         self._walk(root)
-        self._flush(0)
+        if self._pieces:
+            self._flush(0)
         self.boxes[0].end = len(self.blocks)
 
-    def _walk(self, root: LexborNode) -> None:  # noqa: C901, PLR0912  # one hot loop
+    def _walk(self, root: LexborNode) -> None:  # noqa: C901, PLR0912, PLR0915  # one hot loop
         blocks, boxes, pieces, kinds = self.blocks, self.boxes, self._pieces, _KINDS
         ancestors: list[tuple[LexborNode, int]] = []
         box = links = 0
@@ -103,7 +97,7 @@ class Outline:
                     pieces.append(" ")
             else:
                 kind = kinds.get(tag, _INLINE) if tag < _FIRST_CUSTOM else "span"
-                if kind == _GAP or kind == _BREAK:
+                if kind in _VOIDS:
                     if pieces:
                         pieces.append(kind)
                 else:
@@ -184,113 +178,63 @@ def _marks(kind: str, attributes: dict[str, str | None]) -> int:
     return marks
 
 
-@lru_cache(maxsize=4096)
-def judge(classes: str, identity: str) -> int:
-    """NAMED_BODY or NAMED_CHROME, if the words of a class attribute and an id tell so.
-
-    A name that is chrome does not count where another is that of a body: sites list all that holds
-    ("post tag-news author-smith entry-content"). An id of many words is a heading's, made a link
-    target; a class with signs in it belongs to a language of its own ("D(n)!").
-    """
-    names = [name for name in classes.split() if "(" not in name and ":" not in name]
-    if identity.count("-") < _SLUG_WORDS - 1:
-        names.append(identity)
-    chrome = body = 0
-    for name in names:
-        words = [word.lower() for word in _WORD.findall(name)]
-        pairs = list(zip(words, words[1:], strict=False))
-        if any(map(_is_chrome, words)) or not _CHROME_PAIRS.isdisjoint(pairs):
-            chrome = NAMED_CHROME
-        elif not _BODY_PAIRS.isdisjoint(pairs) or not _BODY_WORDS.isdisjoint(words):
-            body = NAMED_BODY
-    return body or chrome
-
-
-@lru_cache(maxsize=8192)
-def _is_chrome(word: str) -> bool:
-    return word in _CHROME_WORDS or word.startswith(_CHROME_STEMS)
-
-
-_WORD = re.compile(r"[A-Z]?[a-z]{1,30}|[A-Z]{1,30}")
-_INVISIBLE = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.IGNORECASE)
-_SLUG_WORDS = 4
+_INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SLUGGED = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "section"))
 """What is a link target by its own words."""
-
-_CHROME_STEMS = tuple(
-    """advert breadcrumb carousel comment cookie copyright disqus donat facebook follow further
-    komment masthead navb navig newsletter outbrain overlay paginat popup popular promo recirc
-    recommend relat related respond share sharing sidebar signup skyscraper slideshow social sponsor
-    subscri taboola taglist teaser timestamp toolbar toolbox tooltip trend twitter whatsapp widget
-    anzeige autor auteur compartir condivi correlat etiquet meistgel partag publici reacties reklam
-    schlagw teilen verwandt werbung""".split()
-)
-_CHROME_WORDS = frozenset(
-    """ad ads author authors banner bio byline byliner consent credit credits dateline editsection
-    foot footer gdpr hidden leggi leia legal lire login meta metadata menu modal nav navs noprint
-    pager pagination rating ratings register replies reply saiba tag tags toc vote votes voir
-    """.split()
-)
-_CHROME_PAIRS = frozenset(
-    [
-        *product(["more"], "articles from in like news on posts stories to".split()),
-        *product(["most"], "popular read viewed".split()),
-        *product(["read", "see"], ["also", "next"]),
-        *product(["screen"], ["reader", "readers"]),
-        *product(["post", "posted", "pub", "publish", "published"], ["date", "time"]),
-        *product(["skip"], ["link", "nav", "to"]),
-        ("action", "bar"),
-        ("by", "line"),
-        ("edit", "section"),
-        ("log", "in"),
-        ("no", "print"),
-        ("pop", "up"),
-        ("side", "bar"),
-        ("sign", "up"),
-        ("sr", "only"),
-        ("tool", "bar"),
-        ("visually", "hidden"),
-    ]
-)
-_BODY_PAIRS = frozenset(
-    product(
-        "article artikel articulo artigo blog body detail entry main news page post single story text".split(),
-        "body content copy corpus detail inhalt inner main markdown paragraph paragraphs text".split(),
-    )
-)
-_BODY_WORDS = frozenset(
-    [first + second for first, second in _BODY_PAIRS]
-    + """hentry articulo artikel artikeltext contenu corps cuerpo nota noticia testo texto
-    """.split()
-)
-
 _CHROME_ROLES = frozenset(
-    """alert alertdialog banner complementary contentinfo dialog form menu menubar navigation search
-    tablist toolbar""".split()
+    (
+        "alert",
+        "alertdialog",
+        "banner",
+        "complementary",
+        "contentinfo",
+        "dialog",
+        "form",
+        "menu",
+        "menubar",
+        "navigation",
+        "search",
+        "tablist",
+        "toolbar",
+    )
 )
 _ARTICLE_ROLES = frozenset(("article", "main"))
 _MARKS = {
-    **dict.fromkeys("aside dialog fieldset footer form menu nav search".split(), CHROME),
-    **dict.fromkeys(["article", "main"], ARTICLE),
+    "article": ARTICLE,
+    "aside": CHROME,
+    "dialog": CHROME,
+    "fieldset": CHROME,
+    "footer": CHROME,
+    "form": CHROME,
+    "main": ARTICLE,
+    "menu": CHROME,
+    "nav": CHROME,
+    "search": CHROME,
 }
+"""Of elements, whatever their attributes."""
 
 _INLINE, _GAP, _BREAK = "", " ", "\0"
 """Kinds of elements that are no boxes: their place is nothing, a space, or the end of a line.
 
 No text node holds a NUL (§13.2.5 of HTML).
 """
+_VOIDS = frozenset((_GAP, _BREAK))
 _BREAKS_2 = re.compile(r"\0(?:\s*\0)+")
 _NOTHING, _LINK = -1, -2
 """What is opened by an element that is no box."""
 _WIDE_BYTES = 2.2
 """UTF-8 bytes a character from which on the script is taken as one of syllables."""
 
-_BOXES = """a address article aside blockquote body caption center dd details dialog dir div dl dt
-    fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup html legend li main menu
-    nav ol p pre search section span summary table tbody td tfoot th thead tr ul"""
-"""a and span are boxes in certain cases alone."""
-_HIDDEN = """audio button canvas datalist head iframe input math noembed noframes noscript object
-    option script select style svg template textarea title video"""
+_BOXES = """
+    a address article aside blockquote body caption center dd details dialog dir div dl dt fieldset
+    figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup html legend li main menu nav ol p
+    pre search section span summary table tbody td tfoot th thead tr ul
+"""
+"""a is none, but looked at; span is one where it is named as chrome."""
+_HIDDEN = """
+    audio button canvas datalist head iframe input math noembed noframes noscript object option
+    script select style svg template textarea title video
+"""
 
 
 def _kinds() -> dict[int, str]:

@@ -25,16 +25,8 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.parse.blocks import (
-    ARTICLE,
-    BODY,
-    CHROME,
-    NAMED_BODY,
-    NAMED_CHROME,
-    Block,
-    Box,
-    Outline,
-)
+from gossamer.parse.blocks import ARTICLE, BODY, CHROME, Block, Box, Outline
+from gossamer.parse.names import NAMED_BODY, NAMED_CHROME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,15 +70,15 @@ MAX_HEAD = 0.15
 MAX_TAIL = 0.2
 """Of the text, for what is dropped before the first paragraph and after the last."""
 MAX_BEFORE_TITLE = 0.3
+"""Of the text; a heading after more of it is none of the page."""
+MIN_TITLE_CHARS, MAX_TITLE_CHARS = 8, 500
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_SMALL = frozenset(
-    "blockquote caption dd dt figcaption h1 h2 h3 h4 h5 h6 li p pre tbody td th tr".split()
-)
-"""Boxes that are no text of their own: what is the best of them is a part of something."""
-_LISTS = frozenset(("dl", "ol", "table", "ul"))
-_CLUSTERS = frozenset("blockquote div dl figure nav ol p section table ul".split())
 _CELLS = frozenset(("dd", "dt", "li", "pre", "td", "th"))
+_SMALL = _HEADINGS | _CELLS | {"blockquote", "caption", "figcaption", "p", "tbody", "tr"}
+"""Boxes that are no text of their own: where one of them is the best, it is a part of something."""
+_LISTS = frozenset(("dl", "ol", "table", "ul"))
+_CLUSTERS = _LISTS | {"blockquote", "div", "figure", "nav", "p", "section"}
 _ENDS = frozenset(".!?…。！？:\"”»)’'«“;।؟۔॥։።")
 _WORD = re.compile(r"\w+")
 
@@ -374,6 +366,3 @@ def _is_title(block: Block, title: str) -> bool:
 
 def _folded(text: str) -> str:
     return " ".join(_WORD.findall(text[:MAX_TITLE_CHARS].lower()))
-
-
-MIN_TITLE_CHARS, MAX_TITLE_CHARS = 8, 500
