@@ -30,6 +30,9 @@ BODY = 4
 ARTICLE = 16
 """By element or role an article, or what is main."""
 
+CELLS = frozenset(("dd", "dt", "li", "td", "th"))
+"""Of lists and tables. A paragraph that is in one is taken as one."""
+
 HIDDEN = -1
 """Not shown, and nothing else is said of it."""
 
@@ -145,6 +148,8 @@ class Outline:
         self._pieces.clear()
         self._link_chars = 0
         tag = self.boxes[box].tag
+        if tag == "p" and (parent := self.boxes[self.boxes[box].parent].tag) in CELLS:
+            tag = parent
         if _BREAK not in raw:
             self.blocks.append(Block(" ".join(raw.split()), link_chars, box, tag))
             return

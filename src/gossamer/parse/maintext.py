@@ -25,7 +25,7 @@ import re
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.parse.blocks import ARTICLE, BODY, CHROME, Block, Box, Outline
+from gossamer.parse.blocks import ARTICLE, BODY, CELLS, CHROME, Block, Box, Outline
 from gossamer.parse.names import NAMED_BODY, NAMED_CHROME
 
 if TYPE_CHECKING:
@@ -37,12 +37,12 @@ MIN_PROSE_CHARS = 40
 """Of a block that counts as prose. 25 to 60 are as good."""
 MAX_LINKED = 0.5
 """Of a block's characters, for prose."""
-DECAY = 0.75
-"""Of what a block counts for each further box around it. 0.7 to 0.8 are as good."""
-ITEM_DECAY = 0.3
+DECAY = 0.8
+"""Of what a block counts for each further box around it. 0.75 to 0.85 are as good."""
+ITEM_DECAY = 0.4
 """The same for an item of a list: teasers come as items."""
 BODY_BONUS = 1.5
-MAX_WRAPPED = 0.85
+MAX_WRAPPED = 0.9
 """Of the page's prose: a box that holds more is around the article, whatever it is called."""
 MIN_BODY = 0.3
 """Of the page's prose, for a box that is marked as the body."""
@@ -50,7 +50,6 @@ MIN_PARDON = 0.3
 """Of the page's prose: a box that holds an article of this size, and little else, is no chrome."""
 MIN_LEFT = 0.15
 """Of the page's prose, to be left when chrome is dropped."""
-MIN_LEFT_CHARS = 250
 PROSE_AROUND = 0.75
 """Of what stands before or after the core within a box, to belong to it."""
 MIN_BEFORE = 0.05
@@ -60,7 +59,9 @@ MIN_AFTER = 0.1
 LINKS_ALONE = 0.75
 """Of a block's characters: it is a link with some words around."""
 LINKED_CLUSTER = 0.6
-"""Of a box's characters, where it holds little prose."""
+"""Of a box's characters: it is a list of links; unless it holds more prose than"""
+MAX_CLUSTER = 0.2
+"""of them, or of the whole text."""
 MIN_TEASER_CHARS = 40
 """A link of a list; shorter ones are terms, longer ones headlines of other pages."""
 SENTENCE_CHARS = 20
@@ -74,11 +75,14 @@ MAX_BEFORE_TITLE = 0.3
 MIN_TITLE_CHARS, MAX_TITLE_CHARS = 8, 500
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_CELLS = frozenset(("dd", "dt", "li", "pre", "td", "th"))
-_SMALL = _HEADINGS | _CELLS | {"blockquote", "caption", "figcaption", "p", "tbody", "tr"}
+_SMALL = (
+    _HEADINGS | CELLS | {"blockquote", "caption", "figcaption", "p", "pre", "tbody", "tr"}
+)
 """Boxes that are no text of their own: where one of them is the best, it is a part of something."""
-_LISTS = frozenset(("dl", "ol", "table", "ul"))
-_CLUSTERS = _LISTS | {"blockquote", "div", "figure", "nav", "p", "section"}
+_ITEMS = CELLS | {"pre"}
+_CLUSTERS = frozenset(
+    ("blockquote", "div", "dl", "figure", "nav", "ol", "p", "section", "table", "ul")
+)
 _ENDS = frozenset(".!?…。！？:\"”»)’'«“;।؟۔॥։።")
 _WORD = re.compile(r"\w+")
 
@@ -158,7 +162,7 @@ def _without_chrome(boxes: Sequence[Box], prose: Sequence[int]) -> list[bool]:
                 covered = box.end
                 kept[box.start : box.end] = [False] * (box.end - box.start)
         left = sum([weight for weight, keep in zip(prose, kept, strict=True) if keep])
-        if left >= MIN_LEFT_CHARS and left >= MIN_LEFT * total:
+        if left and left >= MIN_LEFT * total:
             return kept
     return kept if total == 0 else [True] * len(prose)
 
@@ -261,27 +265,27 @@ def _polished(
 
 
 def _clusters(boxes: Sequence[Box], sums: _Sums, start: int, end: int) -> list[bool]:
-    """Which blocks of a range, and that after it, are in a box of links: related pages, tags."""
+    """Which blocks of a range, and that after it, are in a box of links to other pages.
+
+    Links of one or two words are terms of the text: a table of contents, a list of names.
+    """
     found = [False] * (end + 1 - start)
+    most_prose = MAX_CLUSTER * (sums.prose[end] - sums.prose[start])
     covered = start
     for box in boxes:
-        if (
-            box.start < covered
-            or box.end > end
-            or box.start >= box.end
-            or box.tag not in _CLUSTERS
-            or (box.start, box.end) == (start, end)
-        ):
+        size = box.end - box.start
+        if box.start < covered or box.end > end or not size or box.tag not in _CLUSTERS:
             continue
         chars = sums.chars[box.end] - sums.chars[box.start]
         links = sums.link_chars[box.end] - sums.link_chars[box.start]
         prose = sums.prose[box.end] - sums.prose[box.start]
-        if links < LINKED_CLUSTER * chars or prose > (1 - MAX_WRAPPED) * chars:
-            continue
-        if box.tag in _LISTS and chars < MIN_TEASER_CHARS * (box.end - box.start):
-            continue
-        covered = box.end
-        found[box.start - start : box.end - start] = [True] * (box.end - box.start)
+        if (
+            links >= LINKED_CLUSTER * chars
+            and chars >= MIN_TEASER_CHARS * size
+            and prose <= min(most_prose, MAX_CLUSTER * chars)
+        ):
+            covered = box.end
+            found[box.start - start : box.end - start] = [True] * size
     return found
 
 
@@ -289,7 +293,7 @@ def _link_alone(block: Block) -> bool:
     return (
         block.link_chars >= LINKS_ALONE * block.chars
         and block.tag not in _HEADINGS
-        and block.tag not in _CELLS
+        and block.tag not in _ITEMS
     )
 
 
@@ -350,7 +354,7 @@ def _is_paragraph(block: Block) -> bool:
 
 
 def _may_end(block: Block) -> bool:
-    return _is_paragraph(block) or (block.tag in _CELLS and not _is_linked(block))
+    return _is_paragraph(block) or (block.tag in _ITEMS and not _is_linked(block))
 
 
 def _is_linked(block: Block) -> bool:

@@ -28,12 +28,18 @@ def judge(classes: str, identity: str) -> int:
     hold ("post tag-news author-smith entry-content"). A class with signs in it is of a language
     of its own ("D(n)!", "md:hidden").
     """
-    names = [name for name in classes.split() if "(" not in name and ":" not in name]
+    names = [
+        name.removeprefix(_BUILDER)
+        for name in classes.split()
+        if "(" not in name and ":" not in name
+    ]
     if identity.count("-") < SLUG_WORDS - 1:
         names.append(identity)
     chrome = 0
     for name in names:
         words = [word.lower() for word in _WORD.findall(name)]
+        if not _STATES.isdisjoint(words):
+            continue
         pairs = list(pairwise(words))
         if any(map(_is_chrome, words)) or not _CHROME_PAIRS.isdisjoint(pairs):
             chrome = NAMED_CHROME
@@ -44,6 +50,8 @@ def judge(classes: str, identity: str) -> int:
 
 @lru_cache(maxsize=8192)
 def _is_chrome(word: str) -> bool:
+    if word in _COMMENTARY:
+        return False
     return word in _CHROME_WORDS or word.startswith(_CHROME_STEMS)
 
 
@@ -53,19 +61,19 @@ _WORD = re.compile(r"[A-Z]?[a-z]{1,30}|[A-Z]{1,30}")
 _STEMS = """
     advert breadcrumb carousel comment cookie copyright disqus donat facebook follow further
     masthead navb navig newsletter outbrain overlay paginat popup popular promo recirc recommend
-    relat related respond share sharing sidebar signup skyscraper slideshow social sponsor subscri
+    related respond share sharing sidebar signup skyscraper slideshow social sponsor subscri
     taboola taglist teaser timestamp toolbar toolbox tooltip trend twitter whatsapp widget
     anzeige komment meistgel schlagw teilen verwandt werbung
     auteur partag publici
-    compartir etiquet
+    compartir etiquet relacionad
     condivi correlat
-    autor reacties reklam
+    reacties reklam
 """
 _WORDS = """
     ad ads author authors banner bio byline consent credit credits dateline editsection foot footer
     gdpr hidden legal login menu meta metadata modal nav navs noprint pager rating ratings register
     replies reply tag tags toc vote votes
-    leggi leia lire saiba voir
+    autor autoren autores leggi leia lire saiba voir
 """
 _CHROME_STEMS = tuple(_STEMS.split())
 _CHROME_WORDS = frozenset(_WORDS.split())
@@ -91,6 +99,12 @@ _CHROME_PAIRS = frozenset(
     ]
 )
 
+_STATES = frozenset(("closed", "enabled", "has", "open", "with", "without"))
+"""What tells of something else that it is there: "has-sidebar", "comments-open"."""
+_COMMENTARY = frozenset(("commentary", "commentator", "commentators"))
+_BUILDER = "elementor-widget"
+"""What a widespread builder of pages calls all of a page, the text too."""
+
 _WHOLES = """
     article artikel articulo artigo blog body detail entry main news page post single story text
 """
@@ -99,6 +113,6 @@ _PARTS = """
 """
 _BODY_PAIRS = frozenset(product(_WHOLES.split(), _PARTS.split()))
 _BODY_NAMES = """
-    articulo artikel contenu copytext corps cuerpo hentry noticia richtext testo texto wysiwyg
+    articulo artikel contenu copytext corps cuerpo hentry noticia prose richtext testo texto wysiwyg
 """
 _BODY_WORDS = frozenset([first + second for first, second in _BODY_PAIRS] + _BODY_NAMES.split())
