@@ -50,8 +50,8 @@ MIN_PARDON = 0.3
 """Of the page's prose: a box that holds an article of this size, and little else, is no chrome."""
 MIN_LEFT = 0.15
 """Of the page's prose, to be left when chrome is dropped."""
-PROSE_AROUND = 0.75
-"""Of what stands before or after the core within a box, to belong to it."""
+PROSE_AROUND = 0.7
+"""Of what stands before or after the core within a box, links counted twice, to belong to it."""
 MIN_BEFORE = 0.05
 """Of the core, of prose before it; and"""
 MIN_AFTER = 0.1
@@ -75,9 +75,7 @@ MAX_BEFORE_TITLE = 0.3
 MIN_TITLE_CHARS, MAX_TITLE_CHARS = 8, 500
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_SMALL = (
-    _HEADINGS | CELLS | {"blockquote", "caption", "figcaption", "p", "pre", "tbody", "tr"}
-)
+_SMALL = _HEADINGS | CELLS | {"blockquote", "caption", "figcaption", "p", "pre", "tbody", "tr"}
 """Boxes that are no text of their own: where one of them is the best, it is a part of something."""
 _ITEMS = CELLS | {"pre"}
 _CLUSTERS = frozenset(
@@ -239,8 +237,9 @@ def _widened(boxes: Sequence[Box], sums: _Sums, core: Box, headline: int) -> tup
 def _belongs(sums: _Sums, start: int, end: int, least: float) -> bool:
     """Whether a range is prose, or nothing."""
     chars = sums.chars[end] - sums.chars[start]
+    links = sums.link_chars[end] - sums.link_chars[start]
     prose = sums.prose[end] - sums.prose[start]
-    return chars == 0 or (prose >= PROSE_AROUND * chars and prose >= least)
+    return chars == 0 or (prose >= PROSE_AROUND * (chars + links) and prose >= least)
 
 
 def _polished(
