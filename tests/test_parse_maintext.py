@@ -89,8 +89,8 @@ def test_what_is_not_shown_is_no_text(hidden: str) -> None:
 
 def test_teasers_do_not_outweigh_the_article() -> None:
     teaser = f"<li><h3><a href=/x>A headline of another page</a></h3><p>{OTHER}</p></li>"
-    page = f"<div><div>{ARTICLE}</div></div><div><ul>{teaser * 6}</ul></div>"
-    assert lines_of(page) == LINES
+    page = f"<div><div>{ARTICLE * 3}</div></div><div><ul>{teaser * 12}</ul></div>"
+    assert lines_of(page) == LINES * 3
 
 
 def test_the_body_marked_for_search_engines_is_taken_alone() -> None:
@@ -306,6 +306,13 @@ def test_prose_is_prose_in_any_script(sentence: str) -> None:
 )
 def test_hostile_pages_come_to_an_end(page: str) -> None:
     assert isinstance(text_of(page), str)
+
+
+def test_a_page_of_too_many_boxes_is_read_as_far_as_it_goes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gossamer.parse.blocks.MAX_BOXES", 10)
+    assert lines_of(f"<div><div>{ARTICLE}{'<p>' + OTHER}{'<p>Or' * 50}</div></div>")[:3] == LINES
 
 
 TAGS = [

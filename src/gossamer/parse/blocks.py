@@ -33,6 +33,9 @@ ARTICLE = 16
 CELLS = frozenset(("dd", "dt", "li", "td", "th"))
 """Of lists and tables. A paragraph that is in one is taken as one."""
 
+MAX_BOXES = 200_000
+"""Where the walk ends: honest pages have 300, and large ones 20,000."""
+
 HIDDEN = -1
 """Not shown, and nothing else is said of it."""
 
@@ -77,12 +80,16 @@ class Outline:
         self.boxes: list[Box] = [Box("html", 0, 0, 0)]
         self._pieces: list[str] = []
         self._link_chars = 0
-        self._walk(root)
+        box = self._walk(root)
         if self._pieces:
-            self._flush(0)
+            self._flush(box)
+        while box:  # where the walk was cut short
+            self.boxes[box].end = len(self.blocks)
+            box = self.boxes[box].parent
         self.boxes[0].end = len(self.blocks)
 
-    def _walk(self, root: LexborNode) -> None:  # noqa: C901, PLR0912, PLR0915  # one hot loop
+    def _walk(self, root: LexborNode) -> int:  # noqa: C901, PLR0912, PLR0915  # one hot loop
+        """Visit every node in document order; the box that is open at the end."""
         blocks, boxes, pieces, kinds = self.blocks, self.boxes, self._pieces, _KINDS
         ancestors: list[tuple[LexborNode, int]] = []
         box = links = 0
@@ -129,7 +136,7 @@ class Outline:
                     continue
             while (following := node.next) is None:
                 if not ancestors:
-                    return
+                    return box
                 node, opened = ancestors.pop()
                 if opened == _LINK:
                     links -= 1
@@ -138,8 +145,8 @@ class Outline:
                         self._flush(box)
                     boxes[box].end = len(blocks)
                     box = opened
-            if not ancestors:
-                return  # what follows the root are comments
+            if not ancestors or len(boxes) > MAX_BOXES:
+                return box  # what follows the root are comments; or enough is enough
             node = following
 
     def _flush(self, box: int) -> None:
