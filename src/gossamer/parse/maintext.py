@@ -44,12 +44,13 @@ ITEM_DECAY = 0.4
 BODY_BONUS = 1.5
 MAX_WRAPPED = 0.9
 """Of the page's prose: a box that holds more is around the article, whatever it is called."""
-MIN_BODY = 0.3
+MIN_BODY = 0.5
 """Of the page's prose, for a box that is marked as the body."""
 MIN_PARDON = 0.3
 """Of the page's prose: a box that holds an article of this size, and little else, is no chrome."""
 MIN_LEFT = 0.15
-"""Of the page's prose, to be left when chrome is dropped."""
+ENOUGH_CHARS = 1_500
+"""Of the page's prose, to be left when chrome is dropped; or an article of its own."""
 PROSE_AROUND = 0.7
 """Of what stands before or after the core within a box, links counted twice, to belong to it."""
 MIN_BEFORE = 0.05
@@ -71,7 +72,7 @@ MAX_HEAD = 0.15
 MAX_TAIL = 0.2
 """Of the text, for what is dropped before the first paragraph and after the last."""
 MAX_BEFORE_TITLE = 0.3
-"""Of the text; a heading after more of it is none of the page."""
+"""Of the paragraphs; a heading after more of them is none of the page."""
 MIN_TITLE_CHARS, MAX_TITLE_CHARS = 8, 500
 
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -160,7 +161,7 @@ def _without_chrome(boxes: Sequence[Box], prose: Sequence[int]) -> list[bool]:
                 covered = box.end
                 kept[box.start : box.end] = [False] * (box.end - box.start)
         left = sum([weight for weight, keep in zip(prose, kept, strict=True) if keep])
-        if left and left >= MIN_LEFT * total:
+        if left and left >= min(MIN_LEFT * total, ENOUGH_CHARS):
             return kept
     return kept if total == 0 else [True] * len(prose)
 
@@ -297,21 +298,20 @@ def _link_alone(block: Block) -> bool:
 
 
 def _after_title(blocks: Sequence[Block], chosen: list[int], title: str) -> list[int]:
-    """What follows the heading that is the page's title, if it stands before the text."""
-    total = sum([blocks[index].chars for index in chosen])
+    """What follows the heading that is the page's title, if most paragraphs do."""
+    paragraphs = sum([blocks[index].chars for index in chosen if _is_paragraph(blocks[index])])
     seen = 0
     first_h1 = None
     for position, index in enumerate(chosen):
         block = blocks[index]
-        if block.tag in _HEADINGS:
-            if _is_title(block, title):
-                return chosen[position + 1 :]
-            if block.tag == "h1" and first_h1 is None:
-                first_h1 = position
+        if _is_title(block, title):
+            return chosen[position + 1 :]
+        if block.tag == "h1" and first_h1 is None:
+            first_h1 = position
         elif _is_paragraph(block):
             seen += block.chars
-            if seen > MAX_BEFORE_TITLE * total:
-                break
+        if seen >= MAX_BEFORE_TITLE * paragraphs:
+            break
     return chosen if first_h1 is None else chosen[first_h1 + 1 :]
 
 

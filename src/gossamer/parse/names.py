@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise, product
 
 NAMED_CHROME = 2
-NAMED_BODY = 8
+NAMED_BODY = 8  # the larger, as it counts where both are told
 
 MAX_NAME_CHARS = 200
 """Of a class attribute or an id that are looked at."""
@@ -25,30 +25,30 @@ def judge(classes: str, identity: str) -> int:
     """NAMED_BODY or NAMED_CHROME, where the words of a class attribute and an id tell so, else 0.
 
     Chrome does not count where another name is that of a body: sites list there all that they
-    hold ("post tag-news author-smith entry-content"). A class with signs in it is of a language
-    of its own ("D(n)!", "md:hidden").
+    hold ("post tag-news author-smith entry-content").
     """
-    names = [
-        name.removeprefix(_BUILDER)
-        for name in classes.split()
-        if "(" not in name and ":" not in name
-    ]
+    verdicts = {_judge_name(name) for name in classes.split()}
     if identity.count("-") < SLUG_WORDS - 1:
-        names.append(identity)
-    chrome = 0
-    for name in names:
-        words = [word.lower() for word in _WORD.findall(name)]
-        if not _STATES.isdisjoint(words):
-            continue
-        pairs = list(pairwise(words))
-        if any(map(_is_chrome, words)) or not _CHROME_PAIRS.isdisjoint(pairs):
-            chrome = NAMED_CHROME
-        elif not _BODY_PAIRS.isdisjoint(pairs) or not _BODY_WORDS.isdisjoint(words):
-            return NAMED_BODY
-    return chrome
+        verdicts.add(_judge_name(identity))
+    return max(verdicts, default=0)
 
 
 @lru_cache(maxsize=8192)
+def _judge_name(name: str) -> int:
+    """What one name tells; nothing, if it is of a language of its own ("D(n)!", "md:hidden")."""
+    if "(" in name or ":" in name:
+        return 0
+    words = [word.lower() for word in _WORD.findall(name.removeprefix(_BUILDER))]
+    if not _STATES.isdisjoint(words):
+        return 0
+    pairs = list(pairwise(words))
+    if any(map(_is_chrome, words)) or not _CHROME_PAIRS.isdisjoint(pairs):
+        return NAMED_CHROME
+    if not _BODY_PAIRS.isdisjoint(pairs) or not _BODY_WORDS.isdisjoint(words):
+        return NAMED_BODY
+    return 0
+
+
 def _is_chrome(word: str) -> bool:
     if word in _COMMENTARY:
         return False
