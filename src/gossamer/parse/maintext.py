@@ -82,7 +82,7 @@ _ITEMS = CELLS | {"pre"}
 _CLUSTERS = frozenset(
     ("blockquote", "div", "dl", "figure", "nav", "ol", "p", "section", "table", "ul")
 )
-_ENDS = frozenset(".!?…。！？:\"”»)’'«“;।؟۔॥։።")
+_ENDS = frozenset(".!?…。！？:\"”»)）」』】’'«“;।؟۔॥։።")
 _WORD = re.compile(r"\w+")
 
 
