@@ -123,6 +123,13 @@ def test_an_article_within_what_is_called_chrome_is_pardoned() -> None:
     assert lines_of(page)[:3] == LINES
 
 
+def test_an_article_is_not_judged_by_the_names_of_its_tags() -> None:
+    page = (
+        f"<article class='post-7 tag-sea author-ann'>{ARTICLE}</article><div><p>{OTHER}</p></div>"
+    )
+    assert lines_of(page)[:3] == LINES
+
+
 def test_what_holds_the_whole_page_is_its_wrapper_whatever_its_name() -> None:
     assert lines_of(f"<form class=sidebar>{ARTICLE}</form>") == LINES
 

@@ -38,10 +38,11 @@ MIN_PROSE_CHARS = 40
 MAX_LINKED = 0.5
 """Of a block's characters, for prose."""
 DECAY = 0.8
-"""Of what a block counts for each further box around it. 0.75 to 0.85 are as good."""
+"""Of what a block counts for each further box around it. 0.75 is as good."""
 ITEM_DECAY = 0.4
 """The same for an item of a list: teasers come as items."""
-BODY_BONUS = 1.5
+BODY_BONUS = 2.0
+"""1.5 to 3 are as good."""
 MAX_WRAPPED = 0.9
 """Of the page's prose: a box that holds more is around the article, whatever it is called."""
 MIN_BODY = 0.5
@@ -167,16 +168,18 @@ def _without_chrome(boxes: Sequence[Box], prose: Sequence[int]) -> list[bool]:
 
 
 def _pardoned(boxes: Sequence[Box], sums: Sequence[int]) -> list[bool]:
-    """Whether a box holds an article, and little else."""
+    """Whether a box is or holds an article, and little else. The name of an article is no matter:
+    those of its tags, its author and what it may be shared with are among its classes.
+    """
     least = MIN_PARDON * sums[-1]
     largest = [0] * len(boxes)
     pardoned = [False] * len(boxes)
     for index in range(len(boxes) - 1, 0, -1):
         box = boxes[index]
         prose = sums[box.end] - sums[box.start]
+        if box.marks & (ARTICLE | BODY | NAMED_BODY) and not box.marks & CHROME and prose >= least:
+            largest[index] = prose
         pardoned[index] = 0 < prose <= 2 * largest[index]
-        if box.marks & (ARTICLE | BODY | NAMED_BODY) and not box.marks & (CHROME | NAMED_CHROME):
-            largest[index] = max(largest[index], prose if prose >= least else 0)
         largest[box.parent] = max(largest[box.parent], largest[index])
     return pardoned
 
