@@ -168,8 +168,9 @@ def _without_chrome(boxes: Sequence[Box], prose: Sequence[int]) -> list[bool]:
 
 
 def _pardoned(boxes: Sequence[Box], sums: Sequence[int]) -> list[bool]:
-    """Whether a box is or holds an article, and little else. The name of an article is no matter:
-    those of its tags, its author and what it may be shared with are among its classes.
+    """Whether a box is or holds an article, and little else.
+
+    An article's own names do not count: its tags and its author are among its classes.
     """
     least = MIN_PARDON * sums[-1]
     largest = [0] * len(boxes)
