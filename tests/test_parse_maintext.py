@@ -264,6 +264,14 @@ def test_text_is_folded_and_split_at_blocks_alone() -> None:
     assert blocks_of("a<div>b  <b>c</b>d\n e</div>f<script>x</script>g") == ["a", "b cd e", "f g"]
 
 
+def test_a_block_ends_at_one_that_is_empty_or_hidden() -> None:
+    assert blocks_of("a<div></div>b<p hidden>x</p>c<i></i>d<span hidden>x</span>e") == [
+        "a",
+        "b",
+        "cde",
+    ]
+
+
 def test_one_line_break_is_a_space_and_two_are_a_paragraph() -> None:
     assert blocks_of("<p>one<br>two<br> <br/>three<br><br><br>") == ["one two", "three"]
 

@@ -112,6 +112,8 @@ class Outline:
                         pieces.append(kind)
                 else:
                     child = node.first_child
+                    if child is None and pieces and kind not in _INLINES:
+                        self._flush(box)
             if child is not None:
                 opened = _NOTHING
                 if kind == "a":
@@ -124,6 +126,8 @@ class Outline:
                     marks = _marks(kind, attributes) if attributes else _MARKS.get(kind, 0)
                     if marks == HIDDEN:
                         child = None
+                        if pieces and kind != "span":
+                            self._flush(box)
                     elif kind != "span" or marks & NAMED_CHROME:
                         if pieces:
                             self._flush(box)
@@ -231,6 +235,7 @@ _INLINE, _GAP, _BREAK = "", " ", "\0"
 No text node holds a NUL (§13.2.5 of HTML).
 """
 _VOIDS = frozenset((_GAP, _BREAK))
+_INLINES = frozenset((_INLINE, "a", "span"))
 _BREAKS_2 = re.compile(r"\0(?:\s*\0)+")
 _NOTHING, _LINK = -1, -2
 """What is opened by an element that is no box."""
