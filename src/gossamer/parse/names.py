@@ -1,0 +1,118 @@
+"""What the words of a class or an id say of an element: the text's place, or the site's chrome.
+
+Names are written for people ("article-body", "sidebarRight", "related_posts"), in the site's
+language, and much alike everywhere. They are read by word, not by letters: "menu-item" is a menu,
+"documentmenu" is unknown, "shadow" is no ad.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise, product
+
+NAMED_CHROME = 2
+NAMED_BODY = 8  # the larger, as it counts where both are told
+
+MAX_NAME_CHARS = 200
+"""Of a class attribute or an id that are looked at."""
+SLUG_WORDS = 4
+"""An id of so many words is that of a heading made a link target, and tells of content."""
+
+
+@lru_cache(maxsize=4096)
+def judge(classes: str, identity: str) -> int:
+    """NAMED_BODY or NAMED_CHROME, where the words of a class attribute and an id tell so, else 0.
+
+    Chrome does not count where another name is that of a body: sites list there all that they
+    hold ("post tag-news author-smith entry-content").
+    """
+    verdicts = {_judge_name(name) for name in classes.split()}
+    if identity.count("-") < SLUG_WORDS - 1:
+        verdicts.add(_judge_name(identity))
+    return max(verdicts, default=0)
+
+
+@lru_cache(maxsize=8192)
+def _judge_name(name: str) -> int:
+    """What one name tells; nothing, if it is of a language of its own ("D(n)!", "md:hidden")."""
+    if "(" in name or ":" in name:
+        return 0
+    words = [word.lower() for word in _WORD.findall(name.removeprefix(_BUILDER))]
+    if not _STATES.isdisjoint(words):
+        return 0
+    pairs = list(pairwise(words))
+    if any(map(_is_chrome, words)) or not _CHROME_PAIRS.isdisjoint(pairs):
+        return NAMED_CHROME
+    if not _BODY_PAIRS.isdisjoint(pairs) or not _BODY_WORDS.isdisjoint(words):
+        return NAMED_BODY
+    return 0
+
+
+def _is_chrome(word: str) -> bool:
+    if word in _COMMENTARY:
+        return False
+    return word in _CHROME_WORDS or word.startswith(_CHROME_STEMS)
+
+
+_WORD = re.compile(r"[A-Z]?[a-z]{1,30}|[A-Z]{1,30}")
+"""With its hump, if it has one."""
+
+_STEMS = """
+    advert breadcrumb carousel comment cookie copyright disqus donat facebook follow further
+    masthead navb navig newsletter outbrain overlay paginat popup popular promo recirc recommend
+    related respond share sharing sidebar signup skyscraper slideshow social sponsor subscri
+    taboola taglist teaser timestamp toolbar toolbox tooltip trend twitter whatsapp widget
+    anzeige komment meistgel schlagw teilen verwandt werbung
+    auteur partag publici
+    compartir etiquet relacionad
+    condivi correlat
+    reacties reklam
+"""
+_WORDS = """
+    ad ads author authors banner bio byline consent credit credits dateline editsection foot footer
+    gdpr hidden legal login menu meta metadata modal nav navs noprint pager rating ratings register
+    replies reply tag tags toc vote votes
+    autor autoren autores leggi leia lire saiba voir
+"""
+_CHROME_STEMS = tuple(_STEMS.split())
+_CHROME_WORDS = frozenset(_WORDS.split())
+_CHROME_PAIRS = frozenset(
+    [
+        *product(["more"], ["articles", "from", "in", "like", "news", "on", "posts", "stories"]),
+        *product(["most"], ["popular", "read", "viewed"]),
+        *product(["post", "posted", "pub", "publish", "published"], ["date", "time"]),
+        *product(["read", "see"], ["also", "next"]),
+        *product(["screen"], ["reader", "readers"]),
+        *product(["skip"], ["link", "nav", "to"]),
+        ("action", "bar"),
+        ("by", "line"),
+        ("edit", "section"),
+        ("log", "in"),
+        ("no", "print"),
+        ("pop", "up"),
+        ("side", "bar"),
+        ("sign", "up"),
+        ("sr", "only"),
+        ("tool", "bar"),
+        ("visually", "hidden"),
+    ]
+)
+
+_STATES = frozenset(("closed", "enabled", "has", "open", "with", "without"))
+"""What tells of something else that it is there: "has-sidebar", "comments-open"."""
+_COMMENTARY = frozenset(("commentary", "commentator", "commentators"))
+_BUILDER = "elementor-widget"
+"""What a widespread builder of pages calls all of a page, the text too."""
+
+_WHOLES = """
+    article artikel articulo artigo blog body detail entry main news page post single story text
+"""
+_PARTS = """
+    body content copy corpus detail inhalt inner main markdown paragraph paragraphs text texto
+"""
+_BODY_PAIRS = frozenset(product(_WHOLES.split(), _PARTS.split()))
+_BODY_NAMES = """
+    articulo artikel contenu copytext corps cuerpo hentry noticia prose richtext testo texto wysiwyg
+"""
+_BODY_WORDS = frozenset([first + second for first, second in _BODY_PAIRS] + _BODY_NAMES.split())
