@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.collected import MAX_ALTERNATES, MAX_FEEDS, collect, is_picture
+from gossamer.parse.directives import Wishes
 from gossamer.parse.meta_names import KNOWN
 from gossamer.parse.metadata import MAX_AUTHORS, Metadata, metadata
 from gossamer.parse.page_dates import page_dates, url_date
-from gossamer.parse.directives import Wishes
 from gossamer.parse.schema_org import Nodes
 
 URL = "https://example.org/page"
