@@ -30,8 +30,8 @@ from gossamer.urls import UrlRules
 if TYPE_CHECKING:
     from gossamer.fakeweb.log import LogEntry
 
-DELAY_S = 0.6
-CRAWL_DELAY_S = 0.9
+DELAY_S = 1.0
+CRAWL_DELAY_S = 1.5
 ADDRESS_DELAY_S = 0.1
 RETRY_AFTER_S = 1
 CROWDED_ADDRESSES = 16

@@ -31,7 +31,13 @@ PAGES_PER_FILE = 1_000
 ROWS_PER_FILE = 20_000
 """Rows of any outcome: they wait in memory for their file, 1 KB each with their lines of CDXJ."""
 READ_BY_PARSERS = frozenset(
-    (b"content-type", b"content-encoding", b"content-language", b"x-robots-tag")
+    (
+        b"content-type",
+        b"content-encoding",
+        b"content-language",
+        b"x-content-type-options",
+        b"x-robots-tag",
+    )
 )
 """Headers that say what a body means. Equal bodies under others are not the same page."""
 
