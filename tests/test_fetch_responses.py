@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from dataclasses import replace
 from hashlib import shake_128
 from pathlib import Path
@@ -25,7 +24,7 @@ from gossamer.tables import FETCHLIST, RESPONSES
 from gossamer.warc import payload_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 ROUND = 3
 STARTED_MS = 1_700_000_000_123
@@ -359,17 +358,6 @@ def test_a_large_archive_is_closed(tmp_path: Path) -> None:
         task.writer.add_robots(f"http://{number}.test/robots.txt", GONE)
     task.close()
     assert len(task.archives) == 3
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(folder)]
-    if subprocess.run(command, capture_output=True, check=False).returncode:
-        pytest.skip("mounting a file system is not permitted")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 def fill(task: Task, bodies: Sequence[bytes]) -> list[str]:

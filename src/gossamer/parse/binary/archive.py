@@ -25,9 +25,10 @@ _METHODS = frozenset((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
 _ENCRYPTED = 0x1
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError),
-    *(NotImplementedError, RuntimeError),
+    RuntimeError,
 )
-"""What zipfile raises for bytes that are none, as tried."""
+"""What zipfile raises for bytes that are none, as tried. RuntimeError is its word for a password,
+and for versions and methods that it does not know."""
 
 
 class Archive:
