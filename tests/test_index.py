@@ -46,6 +46,7 @@ def test_every_page_left_out_is_counted_by_reason(work: Workspace) -> None:
         "moved": page("http://a.example/moved", "redirected"),
         "hidden": page("http://a.example/hidden"),
         "image": page("http://a.example/image"),
+        "late": page("http://a.example/late"),
         "kept": page("http://a.example/kept"),
     }
     put(work, "pages", left_out.values())
@@ -58,13 +59,15 @@ def test_every_page_left_out_is_counted_by_reason(work: Workspace) -> None:
             document("http://a.example/unknown", "words"),
             document("http://a.example/hidden", "words", noindex=True),
             document("http://a.example/image", "words", outcome="unsupported"),
-            document("http://a.example/kept", "words"),
+            document("http://a.example/late", "words", unavailable_after_ms=work.now_ms()),
+            document("http://a.example/kept", "words", unavailable_after_ms=work.now_ms() + 1),
         ],
     )
 
     assert index.run(work).counts == {
         "indexed": 1,
         "dropped_status": 3,
+        "dropped_unavailable": 1,
         "dropped_noindex": 1,
         "dropped_outcome": 1,
     }
@@ -144,7 +147,7 @@ def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
     put(work, "pages", [page("http://a.example/")])
     put(work, "documents", [document("http://a.example/", "words")])
     fates, _ = work.scratch(
-        index.fate(work.read("documents"), work.read("pages"), work.read("ranks"))
+        index.fate(work.read("documents"), work.read("pages"), work.read("ranks"), work.now_ms())
     )
     (shard,) = index.shards(work, work.scratch_files(index.sharded(work, fates), by=["shard"]))
     first, again = list(index.build(shard)), list(index.build(dataclasses.replace(shard)))

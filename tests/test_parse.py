@@ -149,7 +149,7 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         "documents": 4,
         "links": 3,
         "parsed": 2,
-        "unsupported": 1,
+        "failed": 1,
         "empty": 1,
     }
     documents = {row["url"]: row for row in table(work, "documents")}
@@ -164,19 +164,32 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         "content_type": "text/html",
         "charset": "utf-8",
         "title": "Home",
+        "headline": None,
         "description": None,
         "headings": [],
         "text": "to AB",
+        "main_text": "to AB",
         "language": None,
+        "language_hint": None,
+        "authors": [],
+        "published_ms": None,
+        "modified_ms": None,
+        "image": None,
+        "site_name": None,
+        "page_type": None,
         "canonical": None,
+        "alternates": [],
         "noindex": False,
         "nofollow": False,
+        "noarchive": False,
+        "nosnippet": False,
+        "unavailable_after_ms": None,
         "links": 2,
         "body_bytes": 68,
         "digest": documents[HOME]["digest"],
     }
-    assert documents[HOME + "paper"]["outcome"] == "unsupported"
-    assert documents[HOME + "paper"]["detail"] == "application/pdf"
+    assert documents[HOME + "paper"]["outcome"] == "failed"
+    assert documents[HOME + "paper"]["content_type"] == "application/pdf"
     assert documents[HOME + "blank"]["outcome"] == "empty"
     keys = ("src", "dst", "anchor", "relation", "nofollow", "depth", "first")
     assert [tuple(row[key] for key in keys) for row in table(work, "links")] == [
@@ -230,7 +243,7 @@ def test_headers_come_from_warc(work: Workspace) -> None:
     parse.run(work)
     (document,) = table(work, "documents")
     assert document["noindex"]
-    assert document["language"] == "fr"
+    assert (document["language"], document["language_hint"]) == (None, "fr")
 
 
 def test_a_damaged_record_costs_the_pages_it_holds(work: Workspace) -> None:

@@ -31,7 +31,7 @@ from binary_files import (
     zipped,
 )
 from gossamer.parse.binary import BINARY_TYPES, BinaryDocument, kind_of, read_binary
-from gossamer.parse.binary.document import language_tag, moment
+from gossamer.parse.binary.document import moment
 
 MAX_CHARS = 10_000
 DATE = datetime(2024, 5, 6, 7, 8, 9, tzinfo=timezone(timedelta(hours=2)))
@@ -477,13 +477,6 @@ class TestTypes:
     def test_unknown_is_unsupported(self) -> None:
         document = read(b"\0\1\2", "audio/mpeg")
         assert (document.outcome, document.detail) == ("unsupported", "audio/mpeg")
-
-    @pytest.mark.parametrize(
-        ("tag", "language"),
-        [("de-DE", "de-DE"), ("pt_BR", "pt-BR"), ("", None), ("x" * 99, None), ("de,en", None)],
-    )
-    def test_languages(self, tag: str, language: str | None) -> None:
-        assert language_tag(tag) == language
 
 
 SAMPLES = {

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from gossamer.parse.content import parse_page, split_content_type
-from gossamer.parse.page import Page, Rules
+from gossamer.parse.content import parse_page, parse_response, split_content_type
+from gossamer.parse.page import Link, Page, Rules
 
 URL = "https://example.org/"
 
@@ -53,7 +53,7 @@ def test_plain_text() -> None:
     )
     assert (page.outcome, page.text) == ("parsed", "first line\nsecond <b>é</b>"[:25])
     assert (page.content_type, page.charset) == ("text/plain", "utf-8")
-    assert page.noindex
+    assert page.robots.noindex
     assert page.links == ()
     assert parse_page(Page(URL, {"content-type": "text/plain"}, b" \n"), Rules()).outcome == "empty"
 
@@ -72,3 +72,34 @@ def test_a_body_that_is_still_coded_is_unsupported() -> None:
     headers = {"content-type": "text/html", "content-encoding": "zstd"}
     page = parse_page(Page(URL, headers, gzip.compress(b"<p>x")[4:]), Rules())
     assert (page.outcome, page.detail) == ("unsupported", "content coding zstd")
+
+
+def test_what_was_packed_is_unpacked() -> None:
+    page = parse_page(
+        Page(URL, {"content-type": "application/gzip"}, gzip.compress(b"<html><p>x")), Rules()
+    )
+    assert (page.content_type, page.text) == ("text/html", "x")
+    packed = gzip.compress(gzip.compress(b"<p>x"))
+    assert parse_page(Page(URL, {}, packed), Rules()).outcome == "unsupported"
+    assert parse_page(Page(URL, {}, packed[:9]), Rules()).outcome == "empty"
+
+
+def test_files_of_other_kinds() -> None:
+    page = parse_page(
+        Page(URL, {"content-type": "text/markdown"}, b"# Title\n\n[link](http://b.org/x) text"),
+        Rules(),
+    )
+    assert (page.outcome, page.title, page.headings) == ("parsed", "Title", ("Title",))
+    assert page.links == (Link("http://b.org/x", "link", "a"),)
+    broken = parse_page(Page(URL, {"content-type": "application/pdf"}, b"%PDF-1.7 \0"), Rules())
+    assert broken.outcome == "failed"
+    assert broken.detail
+
+
+def test_the_public_function() -> None:
+    page = parse_response(
+        "HTTP://example.org/x#y", {"X-Robots-Tag": "noindex", "Content-Language": "de"}, b"<p>x"
+    )
+    assert (page.text, page.robots.noindex, page.language_hint) == ("x", True, "de")
+    with pytest.raises(ValueError, match="mailto"):
+        parse_response("mailto:x@y", {}, b"")

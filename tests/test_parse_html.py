@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 
 from gossamer.parse.content import parse_page
 from gossamer.parse.directives import Wishes, header_wishes, wishes
-from gossamer.parse.html import MAX_ANCHOR_CHARS, MAX_HEADINGS
 from gossamer.parse.page import Link, Page, ParsedPage, Rules
+from gossamer.parse.walk import MAX_ANCHOR_CHARS, MAX_HEADINGS, MAX_SIZES
 from gossamer.urls import normalize
 
 URL = "https://example.org/dir/page"
@@ -101,7 +102,40 @@ def test_headings_in_document_order() -> None:
 )
 def test_language(html: str, header: str | None, language: str | None) -> None:
     page = parsed(html) if header is None else parsed(html, content_language=header)
-    assert page.language == language
+    assert page.language_hint == language
+
+
+def test_the_language_is_that_of_the_main_text() -> None:
+    english = "The women went to the market early in the morning to buy bread and fresh apples."
+    page = parsed(f"<html lang=de><title>Markt</title><nav>Startseite</nav><p>{english}</p>")
+    assert (page.language, page.language_hint) == ("en", "de")
+    assert parsed("<p>x").language is None
+
+
+def test_main_text_and_metadata() -> None:
+    text = "There is a long paragraph here, with more than a few words in it, that tells a story."
+    page = parsed(
+        f"""<title>Story - Site</title><meta property=og:title content=Story>
+        <meta property=og:site_name content=Site><meta name=author content=Ann>
+        <link rel=icon href=/i.png><meta property=og:image content=/p.jpg>
+        <link rel=alternate hreflang=de href=/de><link rel=alternate hreflang=fr href=http://[>
+        <nav><a href=/a>Home</a> <a href=/b>News</a></nav>
+        <article><h1>Story</h1><time datetime=2024-05-01>May</time><p>{text}</p><p>{text}</p>
+        </article><footer>Imprint</footer>"""
+    )
+    assert page.main_text == f"{text}\n{text}"
+    assert "Imprint" in (page.text or "")
+    assert (page.title, page.headline, page.site_name) == ("Story - Site", "Story", "Site")
+    assert (page.authors, page.published) == (("Ann",), datetime(2024, 5, 1, tzinfo=UTC))
+    assert (page.image, page.icon) == ("https://example.org/p.jpg", "https://example.org/i.png")
+    assert page.alternates == (("de", "https://example.org/de"),)
+
+
+def test_no_page_is_younger_than_its_fetch() -> None:
+    page = Page(URL, {}, b"<h1>x</h1><time>2024-05-01</time>")
+    assert parse_page(page, Rules()).published == datetime(2024, 5, 1, tzinfo=UTC)
+    early = page._replace(fetched=datetime(2024, 1, 1, tzinfo=UTC))
+    assert parse_page(early, Rules()).published is None
 
 
 @pytest.mark.parametrize(
@@ -134,6 +168,23 @@ def test_language(html: str, header: str | None, language: str | None) -> None:
             [("https://example.org/c", "", "canonical")],
         ),
         ("<link rel=stylesheet href=/c>", []),
+        (
+            "<link rel=alternate hreflang=de title=Deutsch href=/de><link rel=amphtml href=/amp>",
+            [
+                ("https://example.org/de", "Deutsch", "alternate"),
+                ("https://example.org/amp", "", "amphtml"),
+            ],
+        ),
+        (
+            "<link rel=prev href=/1><link rel=next href=/3>",
+            [("https://example.org/1", "", "prev"), ("https://example.org/3", "", "next")],
+        ),
+        (
+            "<link rel=alternate type='application/rss+xml; charset=utf-8' title=News href=/rss>",
+            [("https://example.org/rss", "News", "feed")],
+        ),
+        ("<link rel=alternate type=application/json href=/wp-json>", []),
+        ("<link rel='alternate stylesheet' type=text/css href=/s.css>", []),
         ("<a href>x</a><a>y</a><a name=z>z</a><a href='#frag'>f</a><a href=page#f>g</a>", []),
         ("<a href=mailto:a@b>m</a><a href='javascript:x()'>j</a><a href='http://['>b</a>", []),
         ("<script>'<a href=/s>s</a>'</script><!--<a href=/c>c</a>-->", []),
@@ -148,6 +199,48 @@ def test_language(html: str, header: str | None, language: str | None) -> None:
 )
 def test_links(html: str, found: list[tuple[str, str, str]]) -> None:
     assert links(html) == found
+
+
+@pytest.mark.parametrize(
+    ("html", "found"),
+    [
+        ("<img src=/i alt='A  picture'>", [("https://example.org/i", "A picture", "img")]),
+        (
+            "<img src=/1 srcset='/a,b.jpg 1x, /2 2x,/3 300w'>",
+            [
+                ("https://example.org/1", "", "img"),
+                ("https://example.org/a,b.jpg", "", "srcset"),
+                ("https://example.org/2", "", "srcset"),
+                ("https://example.org/3", "", "srcset"),
+            ],
+        ),
+        (
+            "<picture><source srcset='/s.webp, /t.webp 2x'></picture>",
+            [
+                ("https://example.org/s.webp", "", "srcset"),
+                ("https://example.org/t.webp", "", "srcset"),
+            ],
+        ),
+        ("<img src=' data:image/gif;base64,R0lGOD'><img srcset='data:x 1x'><img>", []),
+        (
+            "<a href=/i.jpg><img src=/i.jpg alt=I></a><img src=/i.jpg>",
+            [("https://example.org/i.jpg", "I", "a")],
+        ),
+    ],
+)
+def test_pictures_are_links_where_they_are_wanted(
+    html: str, found: list[tuple[str, str, str]]
+) -> None:
+    assert links(html) == found
+    assert links(html, Rules(media=False)) == [link for link in found if link[2] == "a"]
+
+
+def test_sizes_of_a_picture_have_an_end() -> None:
+    many = ", ".join(f"/{n} {n}w" for n in range(100))
+    assert len(links(f"<img srcset='{many}'>")) == MAX_SIZES
+    start = time.process_time()
+    links(f"<img srcset='{', ' * 5_000}'>" * 100)
+    assert time.process_time() - start < 1
 
 
 def test_the_first_base_counts_for_all_links_wherever_it_stands() -> None:
@@ -270,7 +363,7 @@ def test_a_canonical_link_to_the_page_itself_is_no_link() -> None:
 )
 def test_what_a_page_asks_of_crawlers(html: str, header: str, asked: Wishes) -> None:
     page = parsed(html + "<a href=/x>x</a>", x_robots_tag=header)
-    assert (page.noindex, page.nofollow) == asked[:2]
+    assert page.robots[:2] == asked[:2]
     assert [link.nofollow for link in page.links] == [asked.nofollow]
 
 
@@ -306,9 +399,11 @@ def test_random_bytes_never_raise(body: bytes, content_type: str) -> None:
 
 
 def check_page(page: ParsedPage) -> None:
-    assert page.outcome in ("parsed", "empty", "unsupported")
+    assert page.outcome in ("parsed", "listing", "empty", "unsupported")
     assert "\0" not in (page.text or "")
     (page.text or "").encode()
+    assert "\0" not in (page.main_text or "")
+    (page.main_text or "").encode()
     assert len({link.dst for link in page.links}) == len(page.links)
     assert all(link.dst != URL and link.dst.isascii() for link in page.links)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gossamer.parse.language import SAMPLE_CHARS, hint_of, language_of
+from gossamer.parse.language import MAX_TAG_CHARS, SAMPLE_CHARS, hint_of, language_of, tag_of
 
 SENTENCES = {
     "ar": "في الصباح الباكر ذهبت النساء إلى السوق لشراء الخبز والزيتون والتمر الطازج.",
@@ -257,3 +257,26 @@ def test_never_raises(text: str, hint: str | None) -> None:
 def test_a_hint_is_a_language_or_none(value: str) -> None:
     hint = hint_of(value)
     assert hint is None or (len(hint) == 2 and hint_of(hint) == hint)
+
+
+@pytest.mark.parametrize(
+    ("value", "tag"),
+    [
+        ("de-DE", "de-DE"),
+        (" pt_BR ", "pt-BR"),
+        ("zh-Hant-TW, en", "zh-Hant-TW"),
+        ("", None),
+        ("x" * 99, None),
+        ("a" * 8 + "-bcdefgh" * 4, None),
+        ("not a language", None),
+        ("dé", None),
+        ("de-", None),
+    ],
+)
+def test_tags(value: str, tag: str | None) -> None:
+    assert tag_of(value) == tag
+
+
+@given(st.text())
+def test_tags_are_short(value: str) -> None:
+    assert len(tag_of(value) or "") <= MAX_TAG_CHARS

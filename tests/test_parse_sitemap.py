@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.parse.packed import gunzip
 from gossamer.parse.sitemap import (
     MAX_BYTES,
     MAX_PARTS,
@@ -20,7 +21,6 @@ from gossamer.parse.sitemap import (
     Sitemap,
     SitemapEntry,
     Video,
-    gunzip,
     parse_sitemap,
 )
 

@@ -251,6 +251,13 @@ class ParseConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
         Count, Meta(description="targets taken from a page, the first in its order")
     ] = 10_000
     max_text_chars: Annotated[Count, Meta(description="text kept of a page")] = 200_000
+    media: Annotated[
+        bool,
+        Meta(
+            description="take the addresses of pictures and films as links, so that they are "
+            "fetched as far as [filter] lets them"
+        ),
+    ] = False
 
 
 class UpdateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -22,7 +22,7 @@ MAX_SOURCES = 200
 
 def run(work: Workspace) -> StepReport:
     with work.step("invert", work.round) as draft:
-        layer = work.write(inverted(linkgraph.current(work)), INLINKS.name, work.round)
+        layer = work.write(inverted(linkgraph.votes(work)), INLINKS.name, work.round)
         draft.replace["inlinks"] = (layer,) if layer.files else ()
         draft.counts["pages"] = layer.rows
     return draft.done

@@ -11,6 +11,15 @@ if TYPE_CHECKING:
 
     from gossamer.workspace import Workspace
 
+VOTES = ("a", "area", "frame", "iframe", "refresh", "canonical", "redirect")
+"""Relations by which one page speaks for another. A sitemap names all pages, and a page its other
+forms, its pictures and its feeds: that is no opinion."""
+
+
+def votes(work: Workspace) -> DataFrame:
+    """Of the links as they are now, those that are VOTES."""
+    return current(work).where(F.col("relation").isin(*VOTES))
+
 
 def current(work: Workspace) -> DataFrame:
     """The links of each page as it last answered; a page's links to itself are not recorded.

@@ -33,7 +33,7 @@ def run(work: Workspace) -> StepReport:
     with work.step("rank", work.round) as draft:
         fetched = states.current(work, PAGES).where("status = 'fetched'").select("url")
         nodes, n = work.scratch(fetched.select("url", F.xxhash64("url").alias("id")))
-        edges, _ = work.scratch(weighted(linkgraph.current(work), nodes))
+        edges, _ = work.scratch(weighted(linkgraph.votes(work), nodes))
         ranks, iterations = power(work, nodes.select("id"), edges, n, work.config.rank)
         layer = work.write(nodes.join(ranks, on="id", how="inner"), RANKS.name, work.round)
         draft.replace["ranks"] = (layer,) if layer.files else ()

@@ -35,6 +35,9 @@ _ARROW: Mapping[str, pa.DataType] = {
             ]
         )
     ),
+    "array<struct<language:string,url:string>>": pa.list_(
+        pa.struct([("language", pa.string()), ("url", pa.string())])
+    ),
     "array<struct<src:string,anchor:string>>": pa.list_(
         pa.struct([("src", pa.string()), ("anchor", pa.string())])
     ),
@@ -211,19 +214,36 @@ DOCUMENTS = Dataset(
         Column("round", "int", "the round that fetched it"),
         Column("url", "string", "as asked for"),
         Column("host", "string", "as in pages"),
-        Column("outcome", "string", "parsed, unsupported, empty, failed"),
-        Column("detail", "string", "why, where it was not parsed"),
+        Column("outcome", "string", "parsed, listing, empty, unsupported, failed"),
+        Column("detail", "string", "why, where it was not parsed, or not whole"),
         Column("fetched_ms", "long", "as in responses"),
-        Column("content_type", "string", "of the header, without parameters, lower-case"),
+        Column("content_type", "string", "what the body is, by its header or its first bytes"),
         Column("charset", "string", "WHATWG name of the encoding that was used"),
         Column("title", "string", "white space folded"),
-        Column("description", "string", "meta description, else Open Graph's"),
+        Column("headline", "string", "the article's, without the site's name"),
+        Column("description", "string", "of meta elements, else of JSON-LD or microdata"),
         Column("headings", "array<string>", "h1 to h3, in document order"),
         Column("text", "string", "visible text"),
-        Column("language", "string", "of the lang attribute or the header: a hint"),
+        Column("main_text", "string", "without what surrounds it; null: the text is all main text"),
+        Column("language", "string", "of the main text, ISO 639-1; null where it is open"),
+        Column("language_hint", "string", "what the page declares, or its header (BCP 47)"),
+        Column("authors", "array<string>", "names"),
+        Column("published_ms", "long", "as the page says"),
+        Column("modified_ms", "long", "as the page says"),
+        Column("image", "string", "URL of the picture that stands for the page"),
+        Column("site_name", "string", "as the page says"),
+        Column("page_type", "string", "of Open Graph's vocabulary: article, video, product, …"),
         Column("canonical", "string", "normalised rel=canonical"),
+        Column(
+            "alternates",
+            "array<struct<language:string,url:string>>",
+            "the same page in other languages: hreflang, normalised URL",
+        ),
         Column("noindex", "boolean", "the page asks not to be found"),
         Column("nofollow", "boolean", "the page asks not to follow its links"),
+        Column("noarchive", "boolean", "the page asks that no copy of it be shown"),
+        Column("nosnippet", "boolean", "the page asks that no text of it be shown"),
+        Column("unavailable_after_ms", "long", "the page asks not to be found from then on"),
         Column("links", "int", "links that passed the filters"),
         Column("body_bytes", "long", "as in responses"),
         Column("digest", "string", "of the body, as in responses"),
@@ -245,9 +265,12 @@ LINKS = Dataset(
         Column(
             "relation",
             "string",
-            "the element: a, area, frame, iframe, refresh, canonical; or redirect",
+            "the element or the role: a, area, frame, iframe, refresh, canonical, alternate, "
+            "amphtml, next, prev, feed; with parse.media img, srcset, image, video; of feeds and "
+            "sitemaps entry, enclosure, sitemap; of robots.txt sitemap; or redirect",
         ),
         Column("nofollow", "boolean", "rel=nofollow, ugc or sponsored, or the page's own wish"),
+        Column("dated_ms", "long", "when dst was published or changed, as a feed or sitemap says"),
         Column("depth", "int", "of dst, along this link; a redirect costs none"),
         Column("hops", "int", "redirects in a row to dst, along this link; 0 where it is none"),
         Column("first", "boolean", "src was fetched for the first time"),

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from gossamer import scoring, states
 from gossamer.errors import UsageError
+from gossamer.linkgraph import VOTES
 from gossamer.outcomes import OUTCOMES
 from gossamer.tables import PAGES
 
@@ -67,7 +68,7 @@ def found_links(links: DataFrame) -> DataFrame:
     """What a round's links say of their targets: url, depth, hops, inlinks, source.
 
     Links that ask not to be followed make no page known. A page that is fetched again casts no
-    second vote.
+    second vote, and what is no vote is none.
     """
     return (
         links.where(~F.col("nofollow"))
@@ -75,7 +76,9 @@ def found_links(links: DataFrame) -> DataFrame:
         .agg(
             F.min("depth").alias("found_depth"),
             F.min("hops").alias("found_hops"),
-            F.sum(F.col("first").cast("long")).alias("found_inlinks"),
+            F.sum((F.col("first") & F.col("relation").isin(*VOTES)).cast("long")).alias(
+                "found_inlinks"
+            ),
             F.min(F.when(F.col("relation") == "redirect", "redirect").otherwise("link")).alias(
                 "found_source"
             ),

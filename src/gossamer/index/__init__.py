@@ -55,6 +55,9 @@ ROW = (
 )
 """Columns of what goes into the index: a document with its anchors and rank."""
 
+NEWEST = ("outcome", "noindex", "unavailable_after_ms", "digest")
+"""Columns that decide on a document; those of its newest round count."""
+
 BATCH_ROWS = 256
 READ_BUFFER_BYTES = 1 << 20
 LOCKS = (".tantivy-writer.lock", ".tantivy-meta.lock")
@@ -77,7 +80,12 @@ def run(work: Workspace) -> StepReport:
     silence(work.root, "index")
     with work.step("index", work.round) as draft:
         fates, _ = work.scratch(
-            fate(work.read("documents"), states.current(work, PAGES), work.read("ranks"))
+            fate(
+                work.read("documents"),
+                states.current(work, PAGES),
+                work.read("ranks"),
+                work.now_ms(),
+            )
         )
         with engine_errors():
             for row in fates.groupBy("fate").agg(F.count("*").alias("pages")).collect():
@@ -88,21 +96,22 @@ def run(work: Workspace) -> StepReport:
     return draft.done
 
 
-def fate(documents: DataFrame, known: DataFrame, ranks: DataFrame) -> DataFrame:
+def fate(documents: DataFrame, known: DataFrame, ranks: DataFrame, now_ms: int) -> DataFrame:
     """Per URL that has a document: its newest `round`, its `rank`, and its `fate`.
 
     Fates: `indexed`, and the reasons of those left out: `dropped_status` (the page is gone,
     redirects or may not be fetched any more), `dropped_outcome` (no text), `dropped_noindex`,
-    `dropped_duplicate`.
+    `dropped_unavailable` (the page asked to be gone by now), `dropped_duplicate`.
     """
     newest = documents.groupBy("url").agg(
-        *(F.max_by(name, "round").alias(name) for name in ("outcome", "noindex", "digest")),
+        *(F.max_by(name, "round").alias(name) for name in NEWEST),
         F.max("round").alias("round"),
     )
     left_out = (
         F.when(F.coalesce("status", F.lit("")) != "fetched", "dropped_status")
         .when(F.col("outcome") != "parsed", "dropped_outcome")
         .when(F.col("noindex"), "dropped_noindex")
+        .when(F.col("unavailable_after_ms") <= now_ms, "dropped_unavailable")
     )
     equals = Window.partitionBy("left_out", F.coalesce("digest", "url")).orderBy(
         F.desc_nulls_last("rank"), F.length("url"), "url"

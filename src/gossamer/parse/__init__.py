@@ -5,16 +5,20 @@ The life of one page:
   1. `run` shares the files of responses among tasks. `task.py` reads the rows that brought a
      new body and, one at a time, their bodies from the WARC files.
   2. The body goes to a process beside the task, which the kernel ends when a page wants too much
-     (`guard.py`). `content.py` finds out what it is, `charset.py` in which encoding.
-  3. `html.py` walks over its elements once, for text, headings, metadata and links;
-     `directives.py` reads what the page asks of crawlers.
-  4. Back in the task, each link is asked of the filters (gossamer.filters). What they drop is
+     (`guard.py`). `content.py` finds out what it is (`sniff.py`), and `parsers.py` who reads that.
+  3. `charset.py` finds the encoding of a text. `html.py` walks over the elements of HTML once, for
+     text, headings, links and what `metadata.py` makes sense of; `maintext.py` finds the main text
+     in the same tree. `listing.py` reads feeds and sitemaps, `files.py` all else.
+  4. `content.py` adds what all formats have: the language (`language.py`), and what the headers ask
+     of crawlers (`directives.py`).
+  5. Back in the task, each link is asked of the filters (gossamer.filters). What they drop is
      counted by reason, as are the references that are no links (`urls.refusal`); what they
      keep is a row of links; the page is a row of documents.
 
 Whatever a page holds, it becomes a row with an outcome, and never an exception:
 
     parsed        there is text or a title
+    listing       a feed or a sitemap: its links were taken, and it is not to be found itself
     empty         it was read, and there is neither
     unsupported   nothing here reads its type
     failed        the parser gave up on it; `detail` says why
@@ -29,6 +33,8 @@ from typing import TYPE_CHECKING
 from gossamer import filters
 from gossamer.errors import UsageError
 from gossamer.layers import YIELD, YIELD_DDL, balance, counts_of, layers_of
+from gossamer.parse.content import parse_response
+from gossamer.parse.page import Link, ParsedPage, Rules
 from gossamer.parse.task import Job, Share, parse_share
 from gossamer.tables import DOCUMENTS, LINKS, WARC
 
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-__all__ = ["run"]
+__all__ = ["Link", "ParsedPage", "Rules", "parse_response", "run"]
 
 TASKS_PER_WORKER = 4
 """Files of responses differ in what their pages cost."""

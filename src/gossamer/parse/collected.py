@@ -27,7 +27,6 @@ MAX_VALUE_CHARS = 10_000
 MAX_VALUES = 20
 """Of one meta name: a paper's authors have an element each."""
 MAX_ALTERNATES = 300
-MAX_FEEDS = 20
 MAX_SCRIPTS = 50
 MAX_TIMES = 100
 MAX_HEADINGS = 20
@@ -61,12 +60,10 @@ class Collected:
         self.meta: dict[str, list[str]] = {}
         self.wishes = Wishes()
         self.canonical: str | None = None
-        self.amp: str | None = None
         self.icon: str | None = None
         self.touch_icon: str | None = None
         self.image_src: str | None = None
         self.alternates: list[tuple[str, str]] = []
-        self.feeds: list[str] = []
         self.scripts: list[str] = []
         self.things: list[Thing] = []
         self.authors: list[str] = []
@@ -107,8 +104,6 @@ class Collected:
                     self.canonical = self.canonical or href
                 case "alternate":
                     self._add_alternate(href, attributes)
-                case "amphtml":
-                    self.amp = self.amp or href
                 case "icon":
                     self.icon = self.icon or href
                 case "apple-touch-icon":
@@ -158,11 +153,7 @@ class Collected:
 
     def _add_alternate(self, href: str, attributes: Attributes) -> None:
         language = attributes.get("hreflang")
-        kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
-        if kind in FEED_TYPES:
-            if len(self.feeds) < MAX_FEEDS:
-                self.feeds.append(href)
-        elif language and len(self.alternates) < MAX_ALTERNATES:
+        if language and len(self.alternates) < MAX_ALTERNATES:
             self.alternates.append((language.strip(), href))
 
 
@@ -190,31 +181,3 @@ def is_date_abbreviation(attributes: Attributes) -> bool:
 def _pixels(size: str | None) -> int:
     match = _DIGITS.fullmatch(size[:20]) if size else None
     return 0 if match is None else int(match[1])
-
-
-def collect(tree: LexborHTMLParser, agent: str = "gossamer") -> Collected:  # noqa: C901  # a table
-    """A walk that does nothing else."""
-    found = Collected(agent)
-    place = 0
-    for node in tree.root.traverse(include_text=True) if tree.root is not None else ():
-        match node.tag:
-            case "-text":
-                place += 1
-            case "meta":
-                found.add_meta(node.attributes)
-            case "link":
-                found.add_link(node.attributes)
-            case "img":
-                found.add_image(node.attributes)
-            case "h1":
-                found.add_h1(place)
-            case "time":
-                found.add_time(node.attributes, node.text(), place)
-            case "abbr" if is_date_abbreviation(node.attributes):
-                found.add_time(node.attributes, "", place)
-            case "a" if "author" in (node.attributes.get("rel") or "").lower().split():
-                found.add_author(node.text())
-            case "script" if (node.attributes.get("type") or "").lower() == JSONLD_TYPE:
-                found.add_script(node.text())
-    found.add_microdata(tree)
-    return found

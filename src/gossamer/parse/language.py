@@ -41,6 +41,10 @@ MAX_DOUBT = 1.0
 MIN_UNKNOWN_LETTERS = 40
 """A declared language that the detector does not know is believed where so many fit no other."""
 
+MAX_TAG_CHARS = 35
+"""RFC 5646 §4.4.1: a buffer for every tag but those with extensions."""
+_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
+
 eldc.init()
 _DETECTOR = eldc.instance()
 _DETECTOR.set_scores(8)
@@ -162,6 +166,12 @@ def hint_of(value: str) -> str | None:
     tags = [re.split("[-_]", tag.strip(" \t\n'\""))[0] for tag in value[:256].lower().split(",")]
     code, *others = {_ALIASES.get(tag, tag) for tag in tags}
     return code if not others and code in _ISO_639_1 else None
+
+
+def tag_of(value: str) -> str | None:
+    """The first of the language tags (BCP 47) that a `lang` or Content-Language names."""
+    tag = value[: 4 * MAX_TAG_CHARS].partition(",")[0].strip(" \t\r\n\0").replace("_", "-")
+    return tag if len(tag) <= MAX_TAG_CHARS and _TAG.fullmatch(tag) else None
 
 
 def _samples(text: str) -> Iterator[str]:

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from gossamer.parse.collected import is_picture
-from gossamer.parse.directives import Wishes, header_wishes
 from gossamer.parse.jsonld import read_jsonld
-from gossamer.parse.page import fold
+from gossamer.parse.language import tag_of
+from gossamer.parse.page import fold, short
 from gossamer.parse.page_dates import page_dates
 from gossamer.parse.schema_org import Nodes
 
@@ -39,8 +39,6 @@ MAX_NAME_CHARS = 100
 """Of an author or a site; what is longer is no name."""
 MAX_AUTHORS = 20
 MAX_TYPE_CHARS = 30
-MAX_LOCALE_CHARS = 35
-"""RFC 5646 §4.4.1."""
 MAX_URL_CHARS = 10_000
 
 _BY = re.compile(
@@ -69,10 +67,7 @@ class Metadata(Struct, frozen=True, kw_only=True):
     canonical: str | None = None
     alternates: tuple[tuple[str, str], ...] = ()
     """Pairs of hreflang and URL."""
-    amp: str | None = None
-    feeds: tuple[str, ...] = ()
-    favicon: str | None = None
-    robots: Wishes = Wishes()
+    icon: str | None = None
 
 
 def metadata(
@@ -81,7 +76,6 @@ def metadata(
     *,
     title: str = "",
     fetched: datetime | None = None,
-    robots_header: str = "",
 ) -> Metadata:
     """Of the page at `url` with this <title>, fetched at the instant `fetched` if it is known."""
     addresses = [url] if found.canonical is None else [url, found.canonical]
@@ -104,18 +98,15 @@ def metadata(
         image=_image(found, nodes, meta),
         site_name=_site_name(chain(meta("site"), nodes.site_names(), meta("application"))),
         page_type=_page_type(next(meta("type"), ""), nodes.kind),
-        locale=_locale(next(meta("locale"), "")),
+        locale=tag_of(next(meta("locale"), "")),
         canonical=found.canonical,
         alternates=tuple(found.alternates),
-        amp=found.amp,
-        feeds=tuple(found.feeds),
-        favicon=found.icon or found.touch_icon,
-        robots=found.wishes | header_wishes(robots_header, found.agent),
+        icon=found.icon or found.touch_icon,
     )
 
 
 def _first(texts: Iterable[str], limit: int) -> str | None:
-    return next((short for text in texts if (short := fold(text[: 4 * limit])[:limit])), None)
+    return next((first for text in texts if (first := short(text, limit))), None)
 
 
 def _headline(of_work: Iterable[str], of_page: Iterable[str], title: str) -> str | None:
@@ -177,9 +168,3 @@ def _page_type(declared: str, kind: str | None) -> str | None:
     if not word.isascii() or not word.replace("_", "").isalnum():
         word = ""
     return kind if kind is not None and word in ("", "website") else word or None
-
-
-def _locale(text: str) -> str | None:
-    tag = text[: MAX_LOCALE_CHARS + 1].strip().replace("_", "-")
-    whole = len(tag) <= MAX_LOCALE_CHARS and tag.isascii() and tag[:1].isalpha()
-    return tag if whole and tag.replace("-", "").isalnum() else None

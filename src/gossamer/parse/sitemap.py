@@ -13,18 +13,17 @@ of elements decide. URLs are as written: relative ones are against the protocol,
 from __future__ import annotations
 
 import re
-import zlib
 from collections import Counter
 from datetime import datetime  # noqa: TC003  # msgspec reads annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from isal import isal_zlib
 from msgspec import Struct
 
 from gossamer.parse.charset import decode
 from gossamer.parse.dates import parse_date
 from gossamer.parse.feed import parse_feed
+from gossamer.parse.packed import MAGIC, gunzip
 from gossamer.parse.xml import Node, decode_xml, fold, read
 
 if TYPE_CHECKING:
@@ -39,18 +38,12 @@ MAX_URL_CHARS = 2_048
 MAX_TEXT_CHARS = 1_000
 MAX_PARTS = 1_000
 """Images of a page (Google's bound); ours for its videos and its alternates too."""
-MAX_MEMBERS = 64
-"""Of a gzip file. Each costs a copy of what follows it."""
-
 MAX_LANGUAGE_CHARS = 40
-GZIP_MAGIC = b"\x1f\x8b"
 _FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
 _RECORDS = frozenset(("url", "sitemap"))
 _LINKS = frozenset(("xhtml:link", "link"))
 _PRIORITY = re.compile(r"0?\.\d{1,6}|0|1(?:\.0{0,6})?", re.ASCII)
 _LINE = re.compile(r"https?://\S+", re.IGNORECASE)
-_GZIP = 16 + zlib.MAX_WBITS
-IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # their stub is wrong
 
 Refusal = Literal["no_url", "url_too_long", "too_many"]
 
@@ -105,28 +98,11 @@ def parse_sitemap(
 
     A text is a sitemap where its first line is a URL.
     """
-    body = gunzip(body, MAX_BYTES) if body.startswith(GZIP_MAGIC) else body[:MAX_BYTES]
+    body = gunzip(body, MAX_BYTES) if body.startswith(MAGIC) else body[:MAX_BYTES]
     text = decode_xml(body, declared)
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         return _of_xml(text, max_entries) or _of_feed(body, declared, max_entries)
     return _of_lines(decode(body, declared or "utf-8")[0], max_entries)
-
-
-def gunzip(body: bytes, limit: int) -> bytes:
-    """At most `limit` bytes of a gzip file, all members; of a damaged one what can be read."""
-    parts: list[bytes] = []
-    for _ in range(MAX_MEMBERS):
-        if limit <= 0 or not body.startswith(GZIP_MAGIC):
-            break
-        member = isal_zlib.decompressobj(_GZIP)
-        try:
-            part = member.decompress(body, limit)
-        except IsalError:
-            break
-        parts.append(part)
-        limit -= len(part)
-        body = member.unused_data if member.eof else b""
-    return b"".join(parts)
 
 
 def _of_xml(text: str, max_entries: int) -> Sitemap | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
@@ -157,13 +158,14 @@ class PageWriter:
         self._counts["documents"] += 1
         self._counts.update({f"dropped_{reason}": n for reason, n in page.refused.items()})
         self._document_rows.append(document_row(self._round, answer, page, len(links)))
-        self._waiting_chars += len(page.text or "") + sum(len(link.dst) for link in links)
+        self._waiting_chars += len(page.text or "") + len(page.main_text or "")
+        self._waiting_chars += sum(len(link.dst) for link in links)
         if len(self._document_rows) >= FLUSH_PAGES or self._waiting_chars >= FLUSH_CHARS:
             self._flush()
 
     def add_redirect(self, redirect: Redirect) -> None:
         """A redirect is a link that costs no depth: its target is a page of its own."""
-        link = Link(redirect.redirect_url, "", "redirect", nofollow=False)
+        link = Link(redirect.redirect_url, "", "redirect")
         hops = redirect.hops + 1
         self._add_links(redirect.url, [link], redirect.depth, hops, redirect.fetches)
 
@@ -177,7 +179,9 @@ class PageWriter:
             self._counts.update(f"dropped_{reason}" for reason in reasons if reason is not None)
         self._counts["links"] += len(links)
         first = fetches == 0
-        self._link_rows.extend((self._round, src, *link, depth, hops, first) for link in links)
+        self._link_rows.extend(
+            (self._round, src, *about, _ms(dated), depth, hops, first) for *about, dated in links
+        )
         return links
 
     def close(self) -> list[Row]:
@@ -203,6 +207,7 @@ class PageWriter:
 
 def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> tuple[Any, ...]:
     """The columns of documents, in their order."""
+    asked = page.robots
     return (
         round_,
         answer.url,
@@ -213,21 +218,39 @@ def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> t
         page.content_type or split_content_type(answer.content_type or "")[0] or None,
         page.charset,
         page.title,
+        page.headline,
         page.description,
         page.headings,
         page.text,
+        page.main_text,
         page.language,
+        page.language_hint,
+        page.authors,
+        _ms(page.published),
+        _ms(page.modified),
+        page.image,
+        page.site_name,
+        page.page_type,
         page.canonical,
-        page.noindex,
-        page.nofollow,
+        [{"language": language, "url": url} for language, url in page.alternates],
+        asked.noindex,
+        asked.nofollow,
+        asked.noarchive,
+        asked.nosnippet,
+        _ms(asked.unavailable_after),
         links,
         answer.body_bytes,
         answer.digest,
     )
 
 
+def _ms(instant: datetime | None) -> int | None:
+    return None if instant is None else int(instant.timestamp() * 1000)
+
+
 def _page(answer: Answer, stored: StoredResponse) -> Page:
-    return Page(answer.url, stored.headers, stored.body)
+    fetched = datetime.fromtimestamp(answer.fetched_ms / 1000, UTC)
+    return Page(answer.url, stored.headers, stored.body, fetched)
 
 
 def _unreadable(answer: Answer) -> ParsedPage:

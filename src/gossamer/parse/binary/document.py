@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, structs
 
+from gossamer.parse.language import tag_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -18,8 +20,6 @@ MAX_TITLE_CHARS = 1_000
 MAX_HEADING_CHARS = 500
 MAX_AUTHOR_CHARS = 500
 MAX_ANCHOR_CHARS = 200
-MAX_LANGUAGE_CHARS = 35
-"""RFC 5646 §4.4.1: a buffer for every tag but those with extensions."""
 MAX_DETAIL_CHARS = 200
 
 _DATE = re.compile(
@@ -31,7 +31,6 @@ _DATE = re.compile(
 )
 """W3C-DTF (2024-05-06T07:08:09+02:00), PDF (D:20240506070809+02'00', ISO 32000-1 §7.9.4) and
 Exif (2024:05:06 07:08:09) differ in punctuation alone."""
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")
 _NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 _BEFORE_COMPUTERS = 1970
 """Empty fields are written as 0000, 1601 or 1904 by programs that have a calendar of their own."""
@@ -139,7 +138,7 @@ class Draft:
             headings=tuple(map(whole, self.headings)),
             published=moment(told("published", "")),
             modified=moment(told("modified", "")),
-            language=language_tag(told("language", "")),
+            language=tag_of(told("language", "")),
             pages=self.pages,
             links=tuple(
                 FileLink(url, whole(anchor))
@@ -175,12 +174,6 @@ def moment(text: str) -> datetime | None:
         return date if date.astimezone(UTC).year > _BEFORE_COMPUTERS else None
     except (ValueError, OverflowError):
         return None
-
-
-def language_tag(text: str) -> str | None:
-    """A language tag as in BCP 47 (de, pt-BR), if a text is one."""
-    tag = text.strip(" \0")[: MAX_LANGUAGE_CHARS + 1].replace("_", "-")
-    return tag if _LANGUAGE.fullmatch(tag) and len(tag) <= MAX_LANGUAGE_CHARS else None
 
 
 def joined(names: Iterable[str]) -> str:

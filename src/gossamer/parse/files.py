@@ -1,0 +1,37 @@
+"""Files that are not HTML, as parsed pages: PDF, Office, books, Markdown, JSON, XML, images."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from gossamer.parse.binary import read_binary
+from gossamer.parse.page import ParsedPage
+from gossamer.parse.references import References
+
+if TYPE_CHECKING:
+    from gossamer.parse.page import Content, Rules
+
+
+def parse_file(content: Content, rules: Rules) -> ParsedPage:
+    """What `gossamer.parse.binary` reads; `detail` tells what is damaged. Never raises."""
+    url = content.page.url
+    document = read_binary(content.mime, content.page.body, rules.max_text_chars)
+    refused: Counter[str] = Counter()
+    references = References(rules.max_links, refused)
+    for link in document.links:
+        references.add(link.url, link.anchor, "a")
+    return ParsedPage(
+        outcome=document.outcome,
+        detail=document.detail,
+        content_type=document.content_type,
+        title=document.title,
+        headings=document.headings,
+        text=document.text,
+        language_hint=document.language,
+        authors=() if document.author is None else (document.author,),
+        published=document.published,
+        modified=document.modified,
+        links=references.links(url, url, rules.urls),
+        refused=refused,
+    )

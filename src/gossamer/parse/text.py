@@ -1,0 +1,24 @@
+"""Plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from gossamer.parse.charset import decode
+from gossamer.parse.listing import parse_lines
+from gossamer.parse.page import ParsedPage, fold
+
+if TYPE_CHECKING:
+    from gossamer.parse.page import Content, Rules
+
+
+def parse_text(content: Content, rules: Rules) -> ParsedPage:
+    """Its lines, or the links of a sitemap; there is no title."""
+    text, charset = decode(content.page.body, content.label)
+    if (listing := parse_lines(content, text, rules)) is not None:
+        return structs.replace(listing, charset=charset)
+    lines = map(fold, text.replace("\0", "").splitlines())
+    visible = "\n".join(line for line in lines if line)[: rules.max_text_chars]
+    return ParsedPage(outcome="parsed" if visible else "empty", charset=charset, text=visible)
