@@ -59,7 +59,11 @@ class FilterConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True
         tuple[str, ...], Meta(description="regular expressions that no URL may match")
     ] = ()
     skip_extensions: Annotated[
-        tuple[str, ...], Meta(description="endings of a path that hold no text")
+        tuple[str, ...],
+        Meta(
+            description="endings of a path that hold no text; "
+            "`.xml.gz` and `.txt.gz` pass, for they are sitemaps"
+        ),
     ] = (
         "7z",
         "avi",

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "gossamer.filters"
 MAX_REMEMBERED_HOSTS = 100_000
 REMEMBERED_URLS = 1 << 15
+PACKED_LISTINGS = (".xml.gz", ".txt.gz")
+"""Sitemaps, as most large sites have them."""
 
 
 @runtime_checkable
@@ -61,7 +63,7 @@ class Scope:
 
 
 class Extension:
-    """Reason `extension`: the path ends in one of these, in any case."""
+    """Reason `extension`: the path ends in one of these, in any case. PACKED_LISTINGS pass."""
 
     def __init__(self, endings: Iterable[str]) -> None:
         self._endings = frozenset(ending.lower().removeprefix(".") for ending in endings)
@@ -70,7 +72,9 @@ class Extension:
         if "?" in url:
             url = url[: url.index("?")]
         _, dot, ending = url.rpartition(".")  # with a "/" in it where the last segment has no dot
-        return "extension" if dot and ending.lower() in self._endings else None
+        if not dot or ending.lower() not in self._endings:
+            return None
+        return None if url.lower().endswith(PACKED_LISTINGS) else "extension"
 
 
 class Allow:
