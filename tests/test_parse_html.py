@@ -399,7 +399,7 @@ def test_random_bytes_never_raise(body: bytes, content_type: str) -> None:
 
 
 def check_page(page: ParsedPage) -> None:
-    assert page.outcome in ("parsed", "listing", "empty", "unsupported")
+    assert page.outcome in ("parsed", "listing", "empty", "unsupported", "failed")
     assert "\0" not in (page.text or "")
     (page.text or "").encode()
     assert "\0" not in (page.main_text or "")
