@@ -196,6 +196,8 @@ def print_evidence(kinds: dict[str, list[Text]]) -> None:
 
 def main() -> None:
     kinds = sample(Path(sys.argv[1]))
+    if not all(kinds.values()):
+        sys.exit(f"{sys.argv[1]} has no paragraphs or titles of these manuals")
     for kind, texts in kinds.items():
         print_accuracy(kind, texts)
     print_evidence(kinds)

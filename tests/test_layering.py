@@ -34,8 +34,6 @@ FOUNDATIONS = [
     "backends",
     "urls",
     "sessions",
-    "robots",
-    "robots_rules",
     "config",
     "monitor",
     "stopping",

@@ -29,7 +29,10 @@ def said(html: str, url: str = URL, **more: Any) -> Metadata:
 
 
 def collected(html: str) -> Collected:
-    return findings(LexborHTMLParser(html, scripting=True), Rules()).collected
+    tree = LexborHTMLParser(html, scripting=True)
+    found = findings(tree, Rules()).collected
+    found.add_microdata(tree)
+    return found
 
 
 def meta(**contents: str) -> str:

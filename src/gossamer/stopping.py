@@ -31,39 +31,17 @@ def ask(root: str) -> None:
     _sign(root).touch()
 
 
-class Signals:
-    """The signals that came while `on_signals` was open."""
-
-    def __init__(self) -> None:
-        self.aborted = False
-
-    def check(self) -> None:
-        """Raises KeyboardInterrupt where the second signal came and was lost.
-
-        It is raised in whatever code it meets, and some libraries drop what is raised in theirs.
-        """
-        if self.aborted:
-            raise KeyboardInterrupt
-
-
 @contextmanager
-def on_signals(root: str) -> Iterator[Signals]:
+def on_signals(root: str) -> Iterator[None]:
     """Within, signals ask the step to end. Only the main thread can be told of signals."""
-    signals = Signals()
     _sign(root).unlink(missing_ok=True)  # of a process that died
     if threading.current_thread() is not threading.main_thread():
-        yield signals
+        yield
         return
 
     def first(_number: int, _frame: FrameType | None) -> None:
-        for number in SIGNALS:
-            signal.signal(number, second)
-        ask(root)
-
-    def second(number: int, _frame: FrameType | None) -> None:
-        signals.aborted = True
         restore()
-        signal.raise_signal(number)
+        ask(root)
 
     before = {number: signal.signal(number, first) for number in SIGNALS}
 
@@ -72,7 +50,7 @@ def on_signals(root: str) -> Iterator[Signals]:
             signal.signal(number, handler)
 
     try:
-        yield signals
+        yield
     finally:
         restore()
 

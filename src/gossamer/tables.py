@@ -171,11 +171,10 @@ HOSTS = Dataset(
     "what is known of each host that was contacted",
     key=("host",),
     writer="fetch",
-    readers=("generate", "fetch", "parse"),
+    readers=("generate", "fetch"),
     newest_wins=True,
     columns=(
         Column("host", "string", "as in pages"),
-        Column("depth", "int", "of the page nearest to a seed that was to be fetched"),
         Column("address", "string", "IP address of the last contact"),
         Column(
             "robots",
@@ -260,7 +259,7 @@ LINKS = Dataset(
     newest_wins=False,
     columns=(
         Column("round", "int", "the round that fetched src"),
-        Column("src", "string", "the linking page, or a robots.txt"),
+        Column("src", "string", "the linking page"),
         Column("dst", "string", "where it leads, normalised"),
         Column("anchor", "string", "text of the link; of several, the first that has some"),
         Column(

@@ -92,6 +92,7 @@ class Outline:
         """Visit every node in document order; the box that is open at the end."""
         blocks, boxes, pieces, kinds = self.blocks, self.boxes, self._pieces, _KINDS
         ancestors: list[tuple[LexborNode, int]] = []
+        add = pieces.append
         box = links = 0
         node = root
         while True:
@@ -100,44 +101,46 @@ class Outline:
             if tag == _TEXT:
                 text = node.text_content
                 if text and not text.isspace():
-                    pieces.append(text)
+                    add(text)
                     if links:
                         self._link_chars += len(text.strip())
                 elif pieces:
-                    pieces.append(" ")
-            else:
-                kind = kinds.get(tag, _INLINE) if tag < _FIRST_CUSTOM else "span"
-                if kind in _VOIDS:
-                    if pieces:
-                        pieces.append(kind)
-                else:
-                    child = node.first_child
-                    if child is None and pieces and kind not in _INLINES:
-                        self._flush(box)
-            if child is not None:
+                    add(" ")
+            elif not (kind := kinds.get(tag, _INLINE) if tag < _FIRST_CUSTOM else "span"):
+                child = node.first_child
                 opened = _NOTHING
-                if kind == "a":
-                    href = node.attributes.get("href")
-                    if href and href[0] != "#":
-                        opened = _LINK
-                        links += 1
-                elif kind is not _INLINE:
-                    attributes = node.attributes
-                    marks = _marks(kind, attributes) if attributes else _MARKS.get(kind, 0)
-                    if marks == HIDDEN:
-                        child = None
-                        if pieces and kind != "span":
-                            self._flush(box)
-                    elif kind != "span" or marks & NAMED_CHROME:
-                        if pieces:
-                            self._flush(box)
-                        opened = box
-                        box = len(boxes)
-                        boxes.append(Box(kind, opened, len(blocks), marks))
-                if child is not None:
-                    ancestors.append((node, opened))
-                    node = child
-                    continue
+            elif kind in _VOIDS:
+                if pieces:
+                    add(kind)
+            elif (child := node.first_child) is None:
+                if pieces and kind in _BOXES:
+                    self._flush(box)
+            elif kind == "a":
+                href = node.attributes.get("href")
+                opened = _NOTHING
+                if href and href[0] != "#":
+                    opened = _LINK
+                    links += 1
+            else:
+                attributes = node.attributes
+                marks = _marks(kind, attributes) if attributes else _MARKS.get(kind, 0)
+                opened = _NOTHING
+                if marks == HIDDEN:
+                    child = None
+                    if pieces and kind in _BOXES:
+                        self._flush(box)
+                elif kind in _BOXES or marks & NAMED_CHROME:
+                    if pieces:
+                        self._flush(box)
+                    opened = box
+                    box = len(boxes)
+                    if box > MAX_BOXES:
+                        return opened  # enough is enough
+                    boxes.append(Box(kind, opened, len(blocks), marks))
+            if child is not None:
+                ancestors.append((node, opened))
+                node = child
+                continue
             while (following := node.next) is None:
                 if not ancestors:
                     return box
@@ -149,8 +152,8 @@ class Outline:
                         self._flush(box)
                     boxes[box].end = len(blocks)
                     box = opened
-            if not ancestors or len(boxes) > MAX_BOXES:
-                return box  # what follows the root are comments; or enough is enough
+            if not ancestors:
+                return box  # what follows the root are comments
             node = following
 
     def _flush(self, box: int) -> None:
@@ -173,27 +176,30 @@ class Outline:
 
 def _marks(kind: str, attributes: dict[str, str | None]) -> int:
     """What the attributes of an element tell."""
-    style = attributes.get("style")
-    if (style and _INVISIBLE.search(style)) or "hidden" in attributes:
-        return HIDDEN
     marks = _MARKS.get(kind, 0)
-    if "role" in attributes:
-        role = attributes["role"]
-        if role in _CHROME_ROLES:
+    if not _TELLING.isdisjoint(attributes):
+        style = attributes.get("style")
+        if (style and _INVISIBLE.search(style)) or "hidden" in attributes:
+            return HIDDEN
+        if (role := attributes.get("role")) in _CHROME_ROLES:
             marks |= CHROME
         elif role in _ARTICLE_ROLES:
             marks |= ARTICLE
-    if attributes.get("aria-hidden") == "true":
-        marks |= CHROME
-    if attributes.get("itemprop") == "articleBody":
-        marks |= BODY
-    classes = attributes.get("class")
-    identity = attributes.get("id") if kind not in _SLUGGED else None
+        if attributes.get("aria-hidden") == "true":
+            marks |= CHROME
+        if attributes.get("itemprop") == "articleBody":
+            marks |= BODY
+    classes = attributes.get("class") or ""
+    identity = "" if kind in _SLUGGED else attributes.get("id") or ""
+    if len(classes) + len(identity) > MAX_NAME_CHARS:
+        classes, identity = classes[:MAX_NAME_CHARS], identity[:MAX_NAME_CHARS]
     if classes or identity:
-        marks |= judge((classes or "")[:MAX_NAME_CHARS], (identity or "")[:MAX_NAME_CHARS])
+        marks |= judge(classes, identity)
     return marks
 
 
+_TELLING = frozenset(("aria-hidden", "hidden", "itemprop", "role", "style"))
+"""Of the attributes, beside names; most elements have none of them."""
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SLUGGED = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "section"))
 """What is a link target by its own words."""
@@ -235,14 +241,13 @@ _INLINE, _GAP, _BREAK = "", " ", "\0"
 No text node holds a NUL (§13.2.5 of HTML).
 """
 _VOIDS = frozenset((_GAP, _BREAK))
-_INLINES = frozenset((_INLINE, "a", "span"))
 _BREAKS_2 = re.compile(r"\0(?:\s*\0)+")
 _NOTHING, _LINK = -1, -2
 """What is opened by an element that is no box."""
 _WIDE_BYTES = 2.2
 """UTF-8 bytes a character from which on the script is taken as one of syllables."""
 
-_BOXES = """
+_BOX_NAMES = """
     a address article aside blockquote body caption center dd details dialog dir div dl dt fieldset
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup html legend li main menu nav ol p
     pre search section span summary table tbody td tfoot th thead tr ul
@@ -255,13 +260,14 @@ _HIDDEN = """
 
 
 def _kinds() -> dict[int, str]:
-    kinds = {name: name for name in _BOXES.split()}
+    kinds = {name: name for name in _BOX_NAMES.split()}
     kinds |= dict.fromkeys(_HIDDEN.split(), _GAP) | dict.fromkeys(("br", "hr"), _BREAK)
     any_tree = LexborHTMLParser("<p>")
     return {any_tree.create_node(name).tag_id: kind for name, kind in kinds.items()}
 
 
 _KINDS = _kinds()
+_BOXES = frozenset(_BOX_NAMES.split()) - {"a", "span"}
 _TEXT = 2
 """lexbor's LXB_TAG__TEXT."""
 _FIRST_CUSTOM = 1 << 16

@@ -1,7 +1,7 @@
 """What the walk over a page meets that tells of the page: handed over element by element.
 
-The walk calls a method for each meta, link, img, time, h1 and JSON-LD script element, and once
-`read_microdata`; `metadata.py` makes sense of it. Nothing is interpreted here but what decides
+The walk calls a method for each meta, link, img, time, h1 and JSON-LD script element, `html.py` one
+for microdata; `metadata.py` makes sense of it. Nothing is interpreted here but what decides
 whether it is kept, so that an ordinary page costs a look-up for each element. Each list has an end.
 """
 

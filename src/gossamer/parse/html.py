@@ -21,12 +21,19 @@ if TYPE_CHECKING:
     from gossamer.parse.page import Content, Rules
     from gossamer.parse.walk import Findings
 
+MICRODATA = "itemprop"
+"""Without this attribute, which all write so, there is none: one look for it costs a tenth of a
+query for elements that have it."""
+
 
 def parse_html(content: Content, rules: Rules) -> ParsedPage:
     """Never raises, whatever the page holds."""
     text, charset = decode(content.page.body, content.label)
     tree = LexborHTMLParser(text, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
-    return _page(content, findings(tree, rules), charset, main_text(tree)[: rules.max_text_chars])
+    found = findings(tree, rules)
+    if MICRODATA in text:
+        found.collected.add_microdata(tree)
+    return _page(content, found, charset, main_text(tree)[: rules.max_text_chars])
 
 
 def _page(content: Content, found: Findings, charset: str, main: str) -> ParsedPage:

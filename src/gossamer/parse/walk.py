@@ -17,6 +17,7 @@ elements are reconstructed (`guard.py`).
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -78,8 +79,8 @@ class Findings:
     def visible(self) -> str:
         """A line for each block that holds text."""
         blocks = "".join(self.pieces).split(BREAK)
-        lines = [line for block in blocks if (line := " ".join(block.split()))]
-        return "\n".join(lines)[: self.rules.max_text_chars]
+        lines = map(" ".join, map(str.split, blocks))
+        return "\n".join(filter(None, lines))[: self.rules.max_text_chars]
 
     def phrase(self, start: int, limit: int) -> str:
         """The text since a piece, folded; of so many pieces that the cost is bounded."""
@@ -94,7 +95,6 @@ def findings(tree: LexborHTMLParser, rules: Rules) -> Findings:
     found = Findings(rules)
     if tree.root is not None:
         _walk(tree.root, found)
-    found.collected.add_microdata(tree)
     return found
 
 
@@ -148,11 +148,13 @@ def _end_anchor(found: Findings) -> None:
     attributes, start = found.anchors.pop()
     href, rel = attributes.get("href"), attributes.get("rel")
     if href or rel:
-        relations = _words(rel)
         anchor = found.phrase(start, MAX_ANCHOR_CHARS)
-        if "author" in relations:
-            found.collected.add_author(anchor)
-        unwanted = not NOFOLLOW.isdisjoint(relations)
+        unwanted = False
+        if rel:
+            relations = _words(rel)
+            unwanted = not NOFOLLOW.isdisjoint(relations)
+            if "author" in relations:
+                found.collected.add_author(anchor)
         found.references.add(href, anchor or found.alt, "a", nofollow=unwanted)
 
 
@@ -307,7 +309,8 @@ def _words(rel: str | None) -> list[str]:
     return (rel or "")[:1_000].lower().split()
 
 
-class _Role(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Role:
     """What an element means to the walk. `hidden`: what is inside is not shown."""
 
     start: Callable[[Findings, LexborNode], None] | None = None

@@ -27,7 +27,7 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
-from gossamer.robots_rules import Rule, Rules
+from gossamer.fetch.robots_rules import Rule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -78,8 +78,7 @@ _LINE = re.compile(
     rb"(" + rb"|".join(_FIELDS) + rb")[a-z]*\s*(?::\s*(.*)|(?<=\s)(\S+))", re.IGNORECASE | re.DOTALL
 )
 _PRODUCT_TOKEN = re.compile(rb"\*(?!\S)|[a-z_-]+", re.IGNORECASE)
-# What sitemaps.org asks for is a whole URL, and what some files have is a path.
-_SITEMAP = re.compile(rb"(?:[a-z][a-z0-9+.-]*:/)?/.+", re.IGNORECASE | re.DOTALL)
+_ABSOLUTE_URL = re.compile(rb"[a-z][a-z0-9+.-]*://.+", re.IGNORECASE | re.DOTALL)
 _BYTE_ORDER_MARKS = b"\xef\xbb\xbf\xff\xfe"
 
 
@@ -117,7 +116,7 @@ class Robots:
 
     @property
     def sitemaps(self) -> list[str]:
-        """As they are written, each once: whole URLs, or paths of the host that the file is of."""
+        """Absolute URLs as they are written, each once."""
         return list(self._sitemaps)
 
     def _name(self, agent: str) -> str:
@@ -217,7 +216,7 @@ class _Reader:
             case "crawl-delay":
                 self._crawl_delay(value)
             case "sitemap":
-                if len(self.sitemaps) < MAX_SITEMAPS and _SITEMAP.fullmatch(value):
+                if len(self.sitemaps) < MAX_SITEMAPS and _ABSOLUTE_URL.fullmatch(value):
                     self.sitemaps[value.decode("utf-8", "replace")] = None
             case _:
                 self._has_rules = True
