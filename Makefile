@@ -22,7 +22,7 @@ demo: $(VENV)/.run  ## crawl, rank, index and serve a small web that runs on thi
 	$(BIN)/gossamer demo
 
 test: $(VENV)/.dev  ## the tests that take seconds each
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-slow: $(VENV)/.dev  ## those that take minutes
 	$(BIN)/pytest -m slow

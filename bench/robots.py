@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from protego import Protego
 
-from gossamer.fetch import robots
+from gossamer import robots
 
 if TYPE_CHECKING:
     from collections.abc import Callable

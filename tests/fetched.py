@@ -31,6 +31,17 @@ def wanted(url: str, **columns: object) -> Row:
     return row | {"depth": 1, "hops": 0, "fetches": 0, "asked": False} | blank | columns
 
 
+def known_host(host: str, **columns: object) -> Row:
+    """A row of hosts."""
+    row = {"host": host, "robots": [], "ready_ms": 0, "failures": 0, "contacted_ms": 0}
+    return row | {"latency_ms": 0, "requests": 0, "pages": 0, "bytes": 0} | columns
+
+
+def robots_file(origin: str, body: bytes, fetched_ms: int = 1_000, status: int = 200) -> Row:
+    """One of the column robots of hosts."""
+    return {"origin": origin, "fetched_ms": fetched_ms, "status": status, "body": body}
+
+
 def settings(server: Loopback, **changes: object) -> FetchConfig:
     """Impatient ones, for hosts that are all this server."""
     impatient = {"delay_s": 0.0, "delay_factor": 0.0, "address_delay_s": 0.0}
@@ -40,7 +51,7 @@ def settings(server: Loopback, **changes: object) -> FetchConfig:
 
 
 def write_rows(path: Path, schema: pa.Schema, rows: Sequence[Row]) -> str:
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), path)
     return str(path)
 

@@ -9,6 +9,7 @@ import pytest
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.tables import DATASETS
+from listed_web import listed_site, write_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,8 @@ pytestmark = pytest.mark.spark
 
 ROUNDS = 3
 HOSTS = 12
+LISTED = "listed.test"
+LISTING = ("sitemap", "entry")
 SETTINGS = """
 filter.scope = "any"
 generate.pages = 150
@@ -38,7 +41,8 @@ def crawls(
     engine: Engine, spark_engine: Engine, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Crawl, Crawl]]:
     folder = tmp_path_factory.mktemp("engines")
-    with FakeWeb(Web(hosts=HOSTS, pages_per_host=30, mix=Mix(crawl_delay=0.0))) as fake:
+    docs = {LISTED: write_site(folder / "site", listed_site(f"http://{LISTED}"))}
+    with FakeWeb(Web(hosts=HOSTS, docs=docs, pages_per_host=30, mix=Mix(crawl_delay=0.0))) as fake:
         yield (
             crawl(folder / "sail", engine, fake),
             crawl(folder / "spark", spark_engine, fake),
@@ -71,6 +75,13 @@ def test_tables_are_equal(crawls: tuple[Crawl, Crawl], dataset: str) -> None:
     sail, spark = (rows(crawl, dataset) for crawl in crawls)
     assert len(sail) >= (HOSTS if dataset == "hosts" else 100)
     assert sail == spark
+
+
+def test_sitemaps_and_feeds_were_read(crawls: tuple[Crawl, Crawl]) -> None:
+    listed = {row["dst"] for row in rows(crawls[0], "links") if row["relation"] in LISTING}
+    assert listed == {
+        f"http://{LISTED}/{name}" for name in ("index.xml", "maps/1.xml.gz", "news.html")
+    }
 
 
 def test_ranks_are_equal_as_far_as_sums_in_another_order_are(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 VALID = [
     page(b"<p>words", ["Content-Type: text/html", 'ETag: "v1"']),
-    page(gzip.compress(b"words" * 9), ["Content-Encoding: gzip"]),
+    page(gzip.compress(b"words" * 9, mtime=0), ["Content-Encoding: gzip"]),
     page(b"", ["Location: http://b.test/"], status="301 Moved"),
     page(b"busy", ["Retry-After: 7"], status="429 Too Many Requests"),
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fetched import Fetched, Row, settings, wanted
+from fetched import Fetched, Row, known_host, robots_file, settings, wanted
 from gossamer.fetch import hosts as fetch_hosts
 from gossamer.fetch.exchange import Answer
 from gossamer.fetch.hosts import HostBook, RobotsFile
@@ -29,13 +29,8 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def known(host: str, **columns: object) -> Row:
-    row = {"host": host, "robots": [], "ready_ms": 0, "failures": 0, "contacted_ms": 0}
-    return row | {"latency_ms": 0, "requests": 0, "pages": 0, "bytes": 0} | columns
-
-
 def robots(fetched_ms: int, body: bytes, status: int = 200, origin: str = A) -> list[Row]:
-    return [{"origin": origin, "fetched_ms": fetched_ms, "status": status, "body": body}]
+    return [robots_file(origin, body, fetched_ms, status)]
 
 
 @pytest.fixture
@@ -64,15 +59,48 @@ def test_a_host_that_was_contacted_is_a_row(server: Loopback, crawl: Crawl) -> N
     assert before_ms <= kept["fetched_ms"] <= now_ms()
 
 
+def test_a_host_is_as_near_to_the_seeds_as_its_nearest_page(server: Loopback, crawl: Crawl) -> None:
+    """Even if that was not asked for."""
+    server.answers["/robots.txt"] = page(b"User-agent: *\nDisallow: /private")
+    pages = [
+        wanted(f"{host}/{path}", depth=depth)
+        for host in (A, "http://b.test", "http://c.test")
+        for path, depth in (("a", 5), ("private", 3))
+    ]
+    was = [known_host("b.test", depth=2), known_host("c.test", depth=4)]
+    rows = crawl(pages, was).hosts
+    assert {host: row["depth"] for host, row in rows.items()} == {
+        "a.test": 3,
+        "b.test": 2,
+        "c.test": 3,
+    }
+
+
+def test_a_host_that_a_robots_txt_redirects_to_is_another_task_s(
+    server: Loopback, crawl: Crawl
+) -> None:
+    """Of which there must be one row."""
+    moved = page(status="301 Moved", headers=["Location: http://b.test/robots.txt"])
+    server.answers["a.test/robots.txt"] = moved
+    server.answers["b.test/robots.txt"] = page(FORBID_ALL)
+    fetched = crawl([f"{A}/a"])
+    assert [(asked.host, asked.path) for asked in server.asked] == [
+        ("a.test", "/robots.txt"),
+        ("b.test", "/robots.txt"),
+    ]
+    assert fetched.outcomes() == ["robots"]
+    assert fetched.hosts.keys() == {"a.test"}
+
+
 def test_counts_go_on_from_round_to_round(server: Loopback, crawl: Crawl) -> None:
     server.answers["/a"] = page(b"12345")
-    was = known("a.test", requests=10, pages=5, bytes=1_000)
+    was = known_host("a.test", requests=10, pages=5, bytes=1_000)
     (row,) = crawl([f"{A}/a"], [was]).hosts.values()
     assert (row["requests"], row["pages"], row["bytes"]) == (12, 6, 1_005)
 
 
 def test_robots_is_kept_for_a_day(server: Loopback, crawl: Crawl) -> None:
-    young = known("a.test", robots=robots(now_ms() - DAY_MS + 60_000, FORBID_ALL))
+    young = known_host("a.test", robots=robots(now_ms() - DAY_MS + 60_000, FORBID_ALL))
     fetched = crawl([f"{A}/a"], [young])
     assert fetched.outcomes() == ["robots"]
     assert not server.asked
@@ -81,26 +109,26 @@ def test_robots_is_kept_for_a_day(server: Loopback, crawl: Crawl) -> None:
 
 @pytest.mark.parametrize("age_ms", [DAY_MS + 1, -60_000])
 def test_robots_is_not_kept_for_longer(server: Loopback, crawl: Crawl, age_ms: int) -> None:
-    old = known("a.test", robots=robots(now_ms() - age_ms, FORBID_ALL))
+    old = known_host("a.test", robots=robots(now_ms() - age_ms, FORBID_ALL))
     assert crawl([f"{A}/a"], [old]).outcomes() == ["not_found"]
     assert server.paths == ["/robots.txt", "/a"]
 
 
 def test_that_there_is_no_robots_is_kept_too(server: Loopback, crawl: Crawl) -> None:
-    assert crawl([f"{A}/a"], [known("a.test", robots=robots(now_ms(), b"", 404))]).rows
+    assert crawl([f"{A}/a"], [known_host("a.test", robots=robots(now_ms(), b"", 404))]).rows
     assert server.paths == ["/a"]
 
 
 def test_a_crawl_delay_that_was_kept_is_minded(server: Loopback, crawl: Crawl) -> None:
     body = b"User-agent: *\nCrawl-delay: 0.02"
-    crawl([f"{A}/{n}" for n in range(3)], [known("a.test", robots=robots(now_ms(), body))])
+    crawl([f"{A}/{n}" for n in range(3)], [known_host("a.test", robots=robots(now_ms(), body))])
     assert len(server.asked) == 3
     assert all(after.begun_s - before.begun_s >= 0.02 for before, after in pairwise(server.asked))
 
 
 def test_the_delay_holds_from_round_to_round(server: Loopback, crawl: Crawl) -> None:
     ready_ms = now_ms() + 100
-    kept = known("a.test", robots=robots(now_ms(), b"", 404), ready_ms=ready_ms)
+    kept = known_host("a.test", robots=robots(now_ms(), b"", 404), ready_ms=ready_ms)
     crawl([f"{A}/a"], [kept])
     assert time.time() * 1000 >= ready_ms
     assert server.paths == ["/a"]
@@ -109,14 +137,14 @@ def test_the_delay_holds_from_round_to_round(server: Loopback, crawl: Crawl) -> 
 def test_a_host_that_must_be_left_alone_for_long_is_not_waited_for(
     server: Loopback, crawl: Crawl
 ) -> None:
-    fetched = crawl([f"{A}/a"], [known("a.test", ready_ms=now_ms() + 61_000)])
+    fetched = crawl([f"{A}/a"], [known_host("a.test", ready_ms=now_ms() + 61_000)])
     assert fetched.counts == {"postponed_waiting": 1}
     assert not server.asked
 
 
 def test_failures_are_counted_from_round_to_round(server: Loopback, crawl: Crawl) -> None:
     server.answers["/a"] = page(status="503 No")
-    was = known("a.test", failures=7, robots=robots(now_ms(), b"", 404))
+    was = known_host("a.test", failures=7, robots=robots(now_ms(), b"", 404))
     fetched = crawl([wanted(f"{A}/a", score=2.0), f"{A}/b"], [was])
     assert fetched.outcomes() == ["busy", "postponed"]
     assert fetched.counts == {"busy": 1, "postponed_failing": 1}
@@ -134,7 +162,7 @@ def test_a_robots_that_cannot_be_had_is_asked_for_an_hour_later(
 def test_all_origins_of_a_host_stand_in_its_row(server: Loopback, crawl: Crawl) -> None:
     old = robots(now_ms(), b"", 404, "https://a.test")
     server.answers["/robots.txt"] = page(FORBID_ALL)
-    (row,) = crawl([f"{A}/a"], [known("a.test", robots=old)]).hosts.values()
+    (row,) = crawl([f"{A}/a"], [known_host("a.test", robots=old)]).hosts.values()
     assert {kept["origin"] for kept in row["robots"]} == {A, "https://a.test"}
 
 

@@ -96,6 +96,21 @@ def test_sources_are_bounded_and_counted(work: Workspace, monkeypatch: pytest.Mo
     assert (found["count"], [s["src"] for s in found["sources"]]) == (4, ["a", "b"])
 
 
+def test_sitemaps_are_links_and_no_votes(work: Workspace) -> None:
+    """Of a robots.txt, which no response is of, those that it named last."""
+    named = {"relation": "sitemap", "first": False}
+    site, other = ({"src": f"http://{host}/robots.txt", **named} for host in ("a.b", "b.c"))
+    crawl(work, "ab", ["ab"])
+    put(work, "links", [site | {"dst": "s1"}, site | {"dst": "a"}, other | {"dst": "s2"}], 1)
+    put(work, "links", [site | {"dst": "s3", "round": 2}], 2)
+    put(work, "links", [{"src": "a", "dst": "x", **named}], 1)
+    current = {(row["src"], row["dst"]) for row in linkgraph.current(work).collect()}
+    assert current == {("a", "b"), ("a", "x"), (site["src"], "s3"), (other["src"], "s2")}
+    assert [(row["src"], row["dst"]) for row in linkgraph.votes(work).collect()] == [("a", "b")]
+    invert.run(work)
+    assert by_url(work.read("inlinks"), "dst").keys() == {"b"}
+
+
 def test_the_links_of_a_page_are_those_of_its_last_parse(work: Workspace) -> None:
     crawl(work, "ab", ["ax", "bx"], round_=1)
     put(work, "links", [{"src": "a", "dst": "y", "round": 2}], round_=2)

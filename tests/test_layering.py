@@ -34,6 +34,8 @@ FOUNDATIONS = [
     "backends",
     "urls",
     "sessions",
+    "robots",
+    "robots_rules",
     "config",
     "monitor",
     "stopping",

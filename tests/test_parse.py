@@ -319,7 +319,7 @@ def test_rows_are_written_in_batches(work: Workspace, monkeypatch: pytest.Monkey
     monkeypatch.setattr(task, "FLUSH_PAGES", 2)
     store_round(work, [Fetched(f"{HOME}{n}", b"<p>x<a href=/l>l") for n in range(5)])
     (file,) = work.store.files("responses", 1)
-    job = task.Job(work.root, 1, work.config, ("example.org",), 2026, ("documents/t", "links/t"))
+    job = task.Job(work.root, 1, work.config, ("example.org",), 2026, 0, ("documents/t", "links/t"))
     rows = task.parse_share(job, task.Share(0, (file.path,)))
     files = {row["name"]: row for row in rows if row["path"]}
     written = pq.ParquetFile(f"{work.root}/{files['documents']['path']}")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fetch import robots
-from gossamer.fetch.robots import judge, keep_s, parse
+from gossamer import robots
+from gossamer.robots import judge, keep_s, parse
 
 SITE = "http://a.test"
 
@@ -185,9 +185,14 @@ def test_sitemaps_stand_anywhere_and_belong_to_nobody() -> None:
     ]
 
 
-@pytest.mark.parametrize("value", [b"", b"/sitemap.xml", b"sitemap.xml", b"//a.test/s", b"http://"])
-def test_a_sitemap_is_an_absolute_url(value: bytes) -> None:
-    """As sitemaps.org has it: a file does not know from where it was read."""
+@pytest.mark.parametrize("value", ["/sitemap.xml", "//a.test/s"])
+def test_a_sitemap_may_be_a_path(value: str) -> None:
+    """To sitemaps.org it is a whole URL. A file does not know from where it was read."""
+    assert parse(f"Sitemap: {value}".encode()).sitemaps == [value]
+
+
+@pytest.mark.parametrize("value", [b"", b"/", b"sitemap.xml", b"http:/", b"http:a", b"none: /"])
+def test_what_is_neither_a_url_nor_a_path_is_no_sitemap(value: bytes) -> None:
     assert parse(b"Sitemap: " + value).sitemaps == []
 
 
@@ -314,7 +319,7 @@ def test_no_bytes_make_it_fail(body: bytes) -> None:
         assert rules.allows("gossamer", f"{SITE}/x?y") in {True, False}
         delay_s = rules.crawl_delay_s("gossamer")
         assert delay_s is None or 0 <= delay_s <= robots.MAX_CRAWL_DELAY_S
-        assert all("://" in url for url in rules.sitemaps)
+        assert all("/" in url for url in rules.sitemaps)
 
 
 @given(st.text(max_size=50), st.text(max_size=50))

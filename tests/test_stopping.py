@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -108,6 +109,16 @@ def test_signals_are_what_they_were_afterwards(tmp_path: Path) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         assert stopping.asked(str(tmp_path))
     assert [signal.getsignal(number) for number in stopping.SIGNALS] == before
+
+
+def test_a_second_signal_that_a_library_drops_is_not_lost(tmp_path: Path) -> None:
+    with stopping.on_signals(str(tmp_path)) as signals:
+        os.kill(os.getpid(), signal.SIGINT)
+        signals.check()
+        with suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            signals.check()
 
 
 def test_other_threads_are_not_told_of_signals(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ holds them to it):
                       a verb, a command and a module each; a step never imports a step
     formats           tables outcomes layers states linkgraph warc seeds export index/schema
                       what goes in, lies in the crawl folder and comes out, and how to read it
-    foundations       engine pool store backends urls sessions config monitor stopping
-                      errors workspace
+    foundations       engine pool store backends urls sessions robots robots_rules config
+                      monitor stopping errors workspace
     extension points  filters traps scoring
 
 `fakeweb/` is a deterministic web on loopback that the demo, the tests and the benchmarks

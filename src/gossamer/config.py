@@ -262,6 +262,13 @@ class ParseConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "fetched as far as [filter] lets them"
         ),
     ] = False
+    wellknown_paths: Annotated[
+        tuple[Annotated[str, Meta(pattern="^/")], ...],
+        Meta(
+            description="where to look for sitemaps and feeds of a host whose robots.txt names no "
+            'sitemap, such as `["/sitemap.xml", "/feed"]`'
+        ),
+    ] = ()
 
 
 class UpdateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

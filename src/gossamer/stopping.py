@@ -31,17 +31,39 @@ def ask(root: str) -> None:
     _sign(root).touch()
 
 
+class Signals:
+    """The signals that came while `on_signals` was open."""
+
+    def __init__(self) -> None:
+        self.aborted = False
+
+    def check(self) -> None:
+        """Raises KeyboardInterrupt where the second signal came and was lost.
+
+        It is raised in whatever code it meets, and some libraries drop what is raised in theirs.
+        """
+        if self.aborted:
+            raise KeyboardInterrupt
+
+
 @contextmanager
-def on_signals(root: str) -> Iterator[None]:
+def on_signals(root: str) -> Iterator[Signals]:
     """Within, signals ask the step to end. Only the main thread can be told of signals."""
+    signals = Signals()
     _sign(root).unlink(missing_ok=True)  # of a process that died
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield signals
         return
 
     def first(_number: int, _frame: FrameType | None) -> None:
-        restore()
+        for number in SIGNALS:
+            signal.signal(number, second)
         ask(root)
+
+    def second(number: int, _frame: FrameType | None) -> None:
+        signals.aborted = True
+        restore()
+        signal.raise_signal(number)
 
     before = {number: signal.signal(number, first) for number in SIGNALS}
 
@@ -50,7 +72,7 @@ def on_signals(root: str) -> Iterator[None]:
             signal.signal(number, handler)
 
     try:
-        yield
+        yield signals
     finally:
         restore()
 

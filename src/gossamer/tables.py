@@ -171,10 +171,11 @@ HOSTS = Dataset(
     "what is known of each host that was contacted",
     key=("host",),
     writer="fetch",
-    readers=("generate", "fetch"),
+    readers=("generate", "fetch", "parse"),
     newest_wins=True,
     columns=(
         Column("host", "string", "as in pages"),
+        Column("depth", "int", "of the page nearest to a seed that was to be fetched"),
         Column("address", "string", "IP address of the last contact"),
         Column(
             "robots",
@@ -259,7 +260,7 @@ LINKS = Dataset(
     newest_wins=False,
     columns=(
         Column("round", "int", "the round that fetched src"),
-        Column("src", "string", "the linking page"),
+        Column("src", "string", "the linking page, or a robots.txt"),
         Column("dst", "string", "where it leads, normalised"),
         Column("anchor", "string", "text of the link; of several, the first that has some"),
         Column(

@@ -66,7 +66,7 @@ def run(work: Workspace) -> StepReport:
     stranger = first_stranger(_distinct(paths, "host"), config)
     if stranger is not None and not config.contact:
         raise nameless(work.root, stranger)
-    with stopping.on_signals(work.root), work.step("fetch", round_) as draft:
+    with stopping.on_signals(work.root) as signals, work.step("fetch", round_) as draft:
         known = known_hosts(work, round_)
         attempt = work.store.attempt
         attempts = (attempt("responses"), attempt("warc"), attempt("hosts"))
@@ -79,6 +79,7 @@ def run(work: Workspace) -> StepReport:
         if (contacted := draft.append.pop("hosts", None)) is not None:
             draft.replace["hosts"] = states.take_up(work, HOSTS, contacted)
         draft.counts = dict(counts_of(rows))
+        signals.check()
     if stopping.asked(work.root):
         raise Stopped(
             work.root, f"round {round_} was fetched in part, as asked", "the same command goes on"

@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gossamer.fetch import robots
+from gossamer import robots
 from gossamer.tables import HOSTS
 from gossamer.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
     from gossamer.fetch.exchange import Answer
     from gossamer.fetch.frontier import Host
-    from gossamer.fetch.robots import Robots
+    from gossamer.robots import Robots
 
 MAX_ROBOTS_BYTES = 256 << 20
 """Of all robots.txt of a task; the oldest are forgotten, and fetched again where missed."""
@@ -43,6 +43,7 @@ class RobotsFile(NamedTuple):
 class HostRecord:
     """The columns of `hosts` that the frontier does not know better."""
 
+    depth: int | None = None
     address: str | None = None
     crawl_delay_s: float | None = None
     outcome: str | None = None
@@ -120,8 +121,15 @@ class HostBook:
         record.requests += 1
         record.bytes += len(answer.body)
 
-    def rows(self, hosts: Iterable[Host], now_s: float) -> Iterator[pa.RecordBatch]:
-        """The rows of hosts that were contacted; `now_s` on the clock of the frontier."""
+    def rows(
+        self, hosts: Iterable[Host], depths: Mapping[str, int], now_s: float
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of hosts that were contacted.
+
+        `depths`: of each of the task's own hosts, the least of the pages that it was to fetch.
+        What a robots.txt redirected to may be another task's host, which has its row from there.
+        `now_s` is on the clock of the frontier.
+        """
         now_ms = int(time.time() * 1000)
         files: dict[str, list[dict[str, Any]]] = {}
         for origin, file in self._robots.items():
@@ -129,11 +137,13 @@ class HostBook:
         rows = []
         for host in hosts:
             record = self._records.get(host.name)
-            if record is None or not record.touched:
+            if record is None or not record.touched or host.name not in depths:
                 continue
+            depth = depths[host.name]
             wait_s = host.ready_s - now_s if isfinite(host.ready_s) else 0
             row = {name: getattr(record, name) for name in HostRecord.__slots__}
             row |= {"host": host.name, "robots": files.get(host.name, [])}
+            row |= {"depth": depth if record.depth is None else min(depth, record.depth)}
             row |= {"failures": host.failures, "ready_ms": now_ms + int(max(wait_s, 0) * 1000)}
             rows.append(row)
             if len(rows) >= ROWS_PER_BATCH:

@@ -63,6 +63,12 @@ class Pages:
     def __getitem__(self, row: int) -> Wanted:
         return self._page(row)
 
+    def depths(self) -> dict[str, int]:
+        """The least of each host's pages."""
+        pages = pa.table({name: self.columns[name] for name in ("host", "depth")})
+        least = pages.group_by("host").aggregate([("depth", "min")])
+        return dict(zip(least["host"].to_pylist(), least["depth_min"].to_pylist(), strict=True))
+
     def _make(self, row: int) -> Wanted:
         return Wanted(*[column[row].as_py() for column in self.columns.values()])
 
@@ -77,7 +83,7 @@ def fetch_part(part: Part) -> list[Row]:
         visits = runner.run(_fetch_all(part, pages, book, writer, pulse))
     pulse.finish()
     hosts = ParquetWriter(part.root, HOSTS.name, part.attempts[2])
-    for batch in book.rows(visits.hosts(), time.monotonic()):
+    for batch in book.rows(visits.hosts(), pages.depths(), time.monotonic()):
         hosts.write(batch)
     return writer.close() + hosts.close() + counted(pulse.counts)
 

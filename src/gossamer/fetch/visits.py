@@ -12,8 +12,7 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gossamer import stopping
-from gossamer.fetch import robots
+from gossamer import robots, stopping
 from gossamer.fetch.exchange import Answer, Request
 from gossamer.fetch.frontier import Frontier, Reason, Turn
 from gossamer.fetch.hosts import RobotsFile
@@ -28,10 +27,10 @@ if TYPE_CHECKING:
     from gossamer.fetch.frontier import Host
     from gossamer.fetch.hosts import HostBook
     from gossamer.fetch.responses import ResponseWriter
-    from gossamer.fetch.robots import Robots
     from gossamer.fetch.schemes import Fetchers
     from gossamer.fetch.task import Pages
     from gossamer.monitor import Pulse
+    from gossamer.robots import Robots
 
     _Task = asyncio.Task[None]
 

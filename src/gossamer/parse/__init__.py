@@ -14,6 +14,8 @@ The life of one page:
   5. Back in the task, each link is asked of the filters (gossamer.filters). What they drop is
      counted by reason, as are the references that are no links (`urls.refusal`); what they
      keep is a row of links; the page is a row of documents.
+  6. `discovery.py` adds the sitemaps that no page links to: the robots.txt files that the fetch
+     kept in `hosts` name them.
 
 Whatever a page holds, it becomes a row with an outcome, and never an exception:
 
@@ -27,6 +29,7 @@ Whatever a page holds, it becomes a row with an outcome, and never an exception:
 from __future__ import annotations
 
 from functools import partial
+from itertools import zip_longest
 from time import gmtime
 from typing import TYPE_CHECKING
 
@@ -36,10 +39,12 @@ from gossamer.layers import YIELD, YIELD_DDL, balance, counts_of, layers_of
 from gossamer.parse.content import parse_response
 from gossamer.parse.page import Link, ParsedPage, Rules
 from gossamer.parse.task import Job, Share, parse_share
-from gossamer.tables import DOCUMENTS, LINKS, WARC
+from gossamer.tables import DOCUMENTS, HOSTS, LINKS, WARC
 
 if TYPE_CHECKING:
-    from gossamer.store import StepReport
+    from collections.abc import Iterable, Sequence
+
+    from gossamer.store import File, StepReport
     from gossamer.workspace import Workspace
 
 __all__ = ["Link", "ParsedPage", "Rules", "parse_response", "run"]
@@ -71,17 +76,32 @@ def run(work: Workspace) -> StepReport:
         work.config,
         seed_hosts(work),
         gmtime(work.now_ms() / 1000).tm_year,
+        fetch_began_ms(work),
         (work.store.attempt(DOCUMENTS.name), work.store.attempt(LINKS.name)),
     )
+    answers = balance(files, TASKS_PER_WORKER * work.engine.workers)
+    hosts = balance(work.store.files(HOSTS.name, round_), len(answers))
+    none: Sequence[File] = ()
     shares = [
-        Share(number, tuple(file.path for file in share))
-        for number, share in enumerate(balance(files, TASKS_PER_WORKER * work.engine.workers))
+        Share(number, paths(mine), paths(beside))
+        for number, (mine, beside) in enumerate(zip_longest(answers, hosts, fillvalue=none))
     ]
     with work.step("parse", round_) as draft:
         rows = work.engine.map_tasks(shares, partial(parse_share, job), YIELD, YIELD_DDL)
         draft.append = layers_of(rows, round_)
         draft.counts = dict(counts_of(rows))
     return draft.done
+
+
+def paths(files: Iterable[File]) -> tuple[str, ...]:
+    return tuple(file.path for file in files)
+
+
+def fetch_began_ms(work: Workspace) -> int:
+    """When the round's fetch did; 0 where no report says so."""
+    reports = work.store.manifest.history
+    fetches = [done for done in reports if (done.step, done.round) == ("fetch", work.round)]
+    return fetches[-1].started_ms if fetches else 0
 
 
 def seed_hosts(work: Workspace) -> tuple[str, ...]:

@@ -22,15 +22,17 @@ from gossamer.filters import Filters
 from gossamer.layers import ParquetWriter, Row, counted
 from gossamer.monitor import Pulse
 from gossamer.parse.content import split_content_type
+from gossamer.parse.discovery import announced, is_robots
 from gossamer.parse.guard import standing_parser
 from gossamer.parse.page import Link, Page, ParsedPage, Rules
 from gossamer.tables import DOCUMENTS, LINKS
 from gossamer.warc import WarcReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gossamer.config import Config
+    from gossamer.parse.discovery import Announced
     from gossamer.warc import StoredResponse
 
 FLUSH_PAGES = 500
@@ -48,16 +50,19 @@ class Job:
     seed_hosts: tuple[str, ...]
     year: int
     """Now, to tell calendars without end."""
+    fetch_began_ms: int
+    """The round's: of robots.txt files, what is younger is new."""
     attempts: tuple[str, str]
     """Folders of documents and of links."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one task is told: its number, and its files of responses, relative to the crawl."""
+    """What one task is told: its number, and its files, relative to the crawl."""
 
     number: int
-    files: tuple[str, ...]
+    responses: tuple[str, ...]
+    hosts: tuple[str, ...] = ()
 
 
 class Answer(NamedTuple):
@@ -87,7 +92,10 @@ class Redirect(NamedTuple):
 
 def parse_share(job: Job, share: Share) -> list[Row]:
     """Parse a share. Returns rows of YIELD: the files written, what was found and dropped."""
-    answers = read_answers([f"{job.root}/{file}" for file in share.files])
+    responses, hosts = (
+        [f"{job.root}/{file}" for file in files] for files in (share.responses, share.hosts)
+    )
+    answers = read_answers(responses)
     pulse = Pulse(job.root, "parse", job.round, str(share.number), len(answers))
     filters = Filters.from_config(job.config.filter, job.seed_hosts, year=job.year)
     writer = PageWriter(job, filters)
@@ -96,8 +104,11 @@ def parse_share(job: Job, share: Share) -> list[Row]:
         page = _unreadable(answer) if stored is None else parser.parse(_page(answer, stored))
         writer.add(answer, page)
         pulse.beat(count=page.outcome)
-    for redirect in read_redirects([f"{job.root}/{file}" for file in share.files]):
+    for redirect in read_redirects(responses):
         writer.add_redirect(redirect)
+    wellknown = job.config.parse.wellknown_paths
+    for found in announced(hosts, job.fetch_began_ms, wellknown, job.config.urls):
+        writer.add_announced(found)
     pulse.finish()
     return writer.close() + counted(pulse.counts)
 
@@ -140,7 +151,11 @@ def bodies(root: str, answers: Sequence[Answer]) -> Iterator[tuple[Answer, Store
 
 
 class PageWriter:
-    """The two files of a task, and the rows that wait to be written to them."""
+    """The two files of a task, and the rows that wait to be written to them.
+
+    Invariant: no two rows of links have the same source and target. A robots.txt that was fetched
+    as a page leads nowhere, since what it names is known from the dataset hosts.
+    """
 
     def __init__(self, job: Job, filters: Filters) -> None:
         documents, links = job.attempts
@@ -154,40 +169,51 @@ class PageWriter:
         self._counts: Counter[str] = Counter()
 
     def add(self, answer: Answer, page: ParsedPage) -> None:
-        links = self._add_links(answer.url, page.links, answer.depth + 1, 0, answer.fetches)
+        found = () if is_robots(answer.url) else page.links
+        links = self._add_links(answer.url, found, answer.depth + 1, first=answer.fetches == 0)
         self._counts["documents"] += 1
-        self._counts.update({f"dropped_{reason}": n for reason, n in page.refused.items()})
-        self._document_rows.append(document_row(self._round, answer, page, len(links)))
+        self._count_dropped(page.refused)
+        self._document_rows.append(document_row(self._round, answer, page, links))
         self._waiting_chars += len(page.text or "") + len(page.main_text or "")
-        self._waiting_chars += sum(len(link.dst) for link in links)
-        if len(self._document_rows) >= FLUSH_PAGES or self._waiting_chars >= FLUSH_CHARS:
-            self._flush()
+        self._flush_when_full()
 
     def add_redirect(self, redirect: Redirect) -> None:
         """A redirect is a link that costs no depth: its target is a page of its own."""
-        link = Link(redirect.redirect_url, "", "redirect")
-        hops = redirect.hops + 1
-        self._add_links(redirect.url, [link], redirect.depth, hops, redirect.fetches)
+        if not is_robots(redirect.url):
+            link, hops = Link(redirect.redirect_url, "", "redirect"), redirect.hops + 1
+            self._add_links(redirect.url, [link], redirect.depth, hops, first=redirect.fetches == 0)
+
+    def add_announced(self, found: Announced) -> None:
+        self._add_links(found.src, found.links, found.depth + 1, first=False)
+        self._count_dropped(found.refused)
+        self._flush_when_full()
 
     def _add_links(
-        self, src: str, found: Sequence[Link], depth: int, hops: int, fetches: int
-    ) -> Sequence[Link]:
-        """Rows of the links that pass the filters; these links."""
+        self, src: str, found: Sequence[Link], depth: int, hops: int = 0, *, first: bool
+    ) -> int:
+        """Rows of the links that pass the filters; how many these are."""
         reasons = self._filters.reject_all([link.dst for link in found], depth, hops)
         links = [link for link, reason in zip(found, reasons, strict=True) if reason is None]
         if len(links) < len(found):
-            self._counts.update(f"dropped_{reason}" for reason in reasons if reason is not None)
+            self._count_dropped(Counter(reason for reason in reasons if reason is not None))
         self._counts["links"] += len(links)
-        first = fetches == 0
+        self._waiting_chars += sum(len(link.dst) for link in links)
         self._link_rows.extend(
             (self._round, src, *about, _ms(dated), depth, hops, first) for *about, dated in links
         )
-        return links
+        return len(links)
+
+    def _count_dropped(self, reasons: Mapping[str, int]) -> None:
+        self._counts.update({f"dropped_{reason}": n for reason, n in reasons.items()})
 
     def close(self) -> list[Row]:
         """Rows of YIELD: the files, and what was counted."""
         self._flush()
         return self._documents.close() + self._links.close() + counted(self._counts)
+
+    def _flush_when_full(self) -> None:
+        if len(self._document_rows) >= FLUSH_PAGES or self._waiting_chars >= FLUSH_CHARS:
+            self._flush()
 
     def _flush(self) -> None:
         for writer, rows, schema in (

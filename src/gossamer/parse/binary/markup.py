@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gossamer.parse.binary.document import Draft
 
-MAX_TAGS = 3_000_000
+MAX_TAGS = 1_000_000
 """Of one file. They take 2 s; the text that is wanted is usually complete long before."""
 
 _CHUNK_BYTES = 65_536

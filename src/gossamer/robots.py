@@ -27,7 +27,7 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
-from gossamer.fetch.robots_rules import Rule, Rules
+from gossamer.robots_rules import Rule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -78,7 +78,8 @@ _LINE = re.compile(
     rb"(" + rb"|".join(_FIELDS) + rb")[a-z]*\s*(?::\s*(.*)|(?<=\s)(\S+))", re.IGNORECASE | re.DOTALL
 )
 _PRODUCT_TOKEN = re.compile(rb"\*(?!\S)|[a-z_-]+", re.IGNORECASE)
-_ABSOLUTE_URL = re.compile(rb"[a-z][a-z0-9+.-]*://.+", re.IGNORECASE | re.DOTALL)
+# What sitemaps.org asks for is a whole URL, and what some files have is a path.
+_SITEMAP = re.compile(rb"(?:[a-z][a-z0-9+.-]*:/)?/.+", re.IGNORECASE | re.DOTALL)
 _BYTE_ORDER_MARKS = b"\xef\xbb\xbf\xff\xfe"
 
 
@@ -116,7 +117,7 @@ class Robots:
 
     @property
     def sitemaps(self) -> list[str]:
-        """Absolute URLs as they are written, each once."""
+        """As they are written, each once: whole URLs, or paths of the host that the file is of."""
         return list(self._sitemaps)
 
     def _name(self, agent: str) -> str:
@@ -216,7 +217,7 @@ class _Reader:
             case "crawl-delay":
                 self._crawl_delay(value)
             case "sitemap":
-                if len(self.sitemaps) < MAX_SITEMAPS and _ABSOLUTE_URL.fullmatch(value):
+                if len(self.sitemaps) < MAX_SITEMAPS and _SITEMAP.fullmatch(value):
                     self.sitemaps[value.decode("utf-8", "replace")] = None
             case _:
                 self._has_rules = True

@@ -1,0 +1,80 @@
+"""Sitemaps that no page links to: those that robots.txt files name, and paths that are well known.
+
+The fetch keeps the robots.txt files of a host in its row of `hosts`, and the round's rows are the
+newest layer of that dataset. It may have taken up older rows, whose files were looked at in their
+own round: what was fetched before the round's fetch began is passed over.
+
+A robots.txt stands as near to the seeds as the nearest page of its host: that decides the depth of
+its links. A host's robots.txt is read anew a day later at the earliest, and its sitemaps are links
+of that round once more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from gossamer import robots
+from gossamer.parse.references import References
+from gossamer.urls import origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gossamer.parse.page import Link
+    from gossamer.urls import UrlRules
+
+ROBOTS_TXT = "/robots.txt"
+MAX_LINKS = robots.MAX_SITEMAPS
+HOSTS_AT_ONCE = 100
+"""Each may have robots.txt files of 512 KiB."""
+
+
+class Announced(NamedTuple):
+    """What leads away from a robots.txt."""
+
+    src: str
+    depth: int
+    """Of the robots.txt."""
+    links: tuple[Link, ...]
+    refused: Counter[str]
+
+
+def is_robots(url: str) -> bool:
+    return url.endswith(ROBOTS_TXT) and url == origin_of(url) + ROBOTS_TXT
+
+
+def announced(
+    paths: Sequence[str], since_ms: int, wellknown: Sequence[str], rules: UrlRules
+) -> Iterator[Announced]:
+    """Of files of the dataset hosts, what each robots.txt that was fetched since then leads to.
+
+    A file that names no sitemap, or is not there (404), stands for the `wellknown` paths.
+    """
+    for path in paths:
+        for file, depth in _fetched(path, since_ms):
+            verdict = robots.judge(file["status"], file["body"] or b"")
+            targets = () if verdict is None else verdict.sitemaps or wellknown
+            if targets:
+                src = file["origin"] + ROBOTS_TXT
+                refused: Counter[str] = Counter()
+                references = References(MAX_LINKS, refused)
+                for target in targets:
+                    references.add(target, "", "sitemap")
+                yield Announced(src, depth or 0, references.links(src, src, rules), refused)
+
+
+def _fetched(path: str, since_ms: int) -> Iterator[tuple[dict[str, Any], int | None]]:
+    """The robots.txt files, and the depths of their hosts. Bodies of older ones are not touched."""
+    with pq.ParquetFile(path) as hosts:
+        for batch in hosts.iter_batches(HOSTS_AT_ONCE, columns=["depth", "robots"]):
+            kept = batch.column("robots")
+            files = pc.list_flatten(kept)
+            new = pc.indices_nonzero(
+                pc.greater_equal(pc.struct_field(files, "fetched_ms"), since_ms)
+            )
+            depths = batch.column("depth").take(pc.list_parent_indices(kept).take(new))
+            yield from zip(files.take(new).to_pylist(), depths.to_pylist(), strict=True)
