@@ -15,7 +15,7 @@ from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, MissingFile, UsageError
 from gossamer.layers import ParquetWriter, layers_of
 from gossamer.monitor import heartbeats
-from gossamer.parse import task
+from gossamer.parse import Rules, task
 from gossamer.tables import PAGES, RESPONSES
 from gossamer.warc import WarcWriter
 
@@ -319,7 +319,10 @@ def test_rows_are_written_in_batches(work: Workspace, monkeypatch: pytest.Monkey
     monkeypatch.setattr(task, "FLUSH_PAGES", 2)
     store_round(work, [Fetched(f"{HOME}{n}", b"<p>x<a href=/l>l") for n in range(5)])
     (file,) = work.store.files("responses", 1)
-    job = task.Job(work.root, 1, work.config, ("example.org",), 2026, 0, ("documents/t", "links/t"))
+    job = task.Job(
+        *(work.root, 1, work.config, Rules(), ("example.org",), 2026, 0),
+        ("documents/t", "links/t"),
+    )
     rows = task.parse_share(job, task.Share(0, (file.path,)))
     files = {row["name"]: row for row in rows if row["path"]}
     written = pq.ParquetFile(f"{work.root}/{files['documents']['path']}")

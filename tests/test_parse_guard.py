@@ -5,13 +5,14 @@ import os
 import signal
 import sys
 
+import msgspec
 import pytest
 
 from gossamer.errors import EngineError
 from gossamer.parse import guard
 from gossamer.parse.content import parse_page
 from gossamer.parse.guard import GuardedParser
-from gossamer.parse.page import Page, Rules
+from gossamer.parse.page import Page, ParsedPage, Rules
 
 URL = "https://example.org/"
 
@@ -77,7 +78,7 @@ def test_an_exception_is_the_outcome_of_its_page(monkeypatch: pytest.MonkeyPatch
         raise RecursionError("x" * 1_000)
 
     monkeypatch.setattr(guard, "parse_page", broken)
-    answer = guard._parse(page("<p>x"), Rules())
+    answer = msgspec.msgpack.decode(guard._answer(page("<p>x"), Rules()), type=ParsedPage)
     assert answer.outcome == "failed"
     assert answer.detail is not None
     assert answer.detail.startswith("RecursionError('xxx")

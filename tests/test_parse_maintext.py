@@ -87,6 +87,11 @@ def test_what_is_not_shown_is_no_text(hidden: str) -> None:
     assert lines_of(f"<p>{FIRST}</p>{hidden}<p>{SECOND}</p>") == [FIRST, SECOND]
 
 
+def test_a_page_that_a_script_is_to_show_has_text() -> None:
+    hidden = f"<body style='visibility: hidden'><div>{ARTICLE}</div><aside>{OTHER}</aside>"
+    assert main_text(LexborHTMLParser(hidden)).split("\n") == LINES
+
+
 def test_teasers_do_not_outweigh_the_article() -> None:
     teaser = f"<li><h3><a href=/x>A headline of another page</a></h3><p>{OTHER}</p></li>"
     page = f"<div><div>{ARTICLE * 3}</div></div><div><ul>{teaser * 12}</ul></div>"

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer import filters, generate, scoring
+from gossamer.parse import Link, Rules, parse_response
+from gossamer.parse.parsers import check, installed
 from rows import frame
 
 if TYPE_CHECKING:
@@ -33,6 +35,28 @@ def install(folder: Path) -> None:
         for line in (f"[{group}]", *(f"{name} = {value}" for name, value in entries.items()))
     ]
     (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+def test_the_documented_package_reads_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    installed.cache_clear()
+    try:
+        check(Rules())
+        page = parse_response(
+            "https://example.org/a/b",
+            {"Content-Type": "text/gemini; charset=utf-8"},
+            "# Gärten \n\nWords of it.\n=> c  The  next\n=>\n=> mailto:a@b.example\n".encode(),
+        )
+    finally:
+        installed.cache_clear()
+    assert (page.outcome, page.content_type, page.charset) == ("parsed", "text/gemini", "utf-8")
+    assert (page.title, page.headings) == ("Gärten", ("Gärten",))
+    assert page.text == "Gärten\nWords of it.\nThe next"
+    assert page.links == (Link("https://example.org/a/c", "The next", "a"),)
+    assert page.refused == {"scheme": 1}
 
 
 def test_the_documented_package_filters_and_scores(

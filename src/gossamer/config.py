@@ -7,7 +7,7 @@ key. docs/settings.md is generated from here.
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -17,6 +17,14 @@ from gossamer.urls import UrlRules
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_NO_TEXT = """
+    7z avi avif bmp bz2 css deb dmg exe gif gz ico iso jar jpeg jpg js m4a mkv mov mp3 mp4 mpeg
+    mpg msi ogg ogv otf png rar rpm svg tar tgz tif tiff ttf wasm wav webm webp woff woff2 xz
+    zip
+"""
+
+REMEDY = "see docs/settings.md"
 
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0)]
@@ -64,53 +72,7 @@ class FilterConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True
             description="endings of a path that hold no text; "
             "`.xml.gz` and `.txt.gz` pass, for they are sitemaps"
         ),
-    ] = (
-        "7z",
-        "avi",
-        "avif",
-        "bmp",
-        "bz2",
-        "css",
-        "deb",
-        "dmg",
-        "exe",
-        "gif",
-        "gz",
-        "ico",
-        "iso",
-        "jar",
-        "jpeg",
-        "jpg",
-        "js",
-        "m4a",
-        "mkv",
-        "mov",
-        "mp3",
-        "mp4",
-        "mpeg",
-        "mpg",
-        "msi",
-        "ogg",
-        "ogv",
-        "otf",
-        "png",
-        "rar",
-        "rpm",
-        "svg",
-        "tar",
-        "tgz",
-        "tif",
-        "tiff",
-        "ttf",
-        "wasm",
-        "wav",
-        "webm",
-        "webp",
-        "woff",
-        "woff2",
-        "xz",
-        "zip",
-    )
+    ] = tuple(_NO_TEXT.split())
     max_depth: Annotated[int, Meta(ge=0, description="links from the nearest seed")] = 20
     max_redirects: Annotated[int, Meta(ge=0, description="redirects in a row")] = 10
     max_path_segments: Annotated[Count, Meta(description="parts of a path, between slashes")] = 25
@@ -269,6 +231,20 @@ class ParseConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             'sitemap, such as `["/sitemap.xml", "/feed"]`'
         ),
     ] = ()
+    extractor: Annotated[
+        Literal["gossamer", "trafilatura"],
+        Meta(
+            description="what tells the main text of HTML; `trafilatura` is slower, and has to be "
+            "installed"
+        ),
+    ] = "gossamer"
+    rules: Annotated[
+        str,
+        Meta(
+            description="a TOML file of rules for single sites (docs/parsing.md), relative to the "
+            "crawl folder; none where it is empty"
+        ),
+    ] = ""
 
 
 class UpdateConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -363,17 +339,29 @@ class Config(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
 def loads(text: str, source: str | Path) -> Config:
     """Parse the text of a gossamer.toml that came from `source`."""
     try:
-        tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(source, f"not TOML: {error}", "see docs/settings.md") from None
-    try:
-        return msgspec.convert(tables, Config)
+        return msgspec.convert(_tables(text, source, REMEDY), Config)
     except msgspec.ValidationError as error:
-        raise ConfigError(source, str(error).replace("$.", ""), "see docs/settings.md") from None
+        raise ConfigError(source, str(error).replace("$.", ""), REMEDY) from None
 
 
 def load(path: Path) -> Config:
+    return loads(_read(path), path)
+
+
+def load_tables(path: Path, remedy: str) -> dict[str, Any]:
+    """What a TOML file of another form says. Raises ConfigError."""
+    return _tables(_read(path), path, remedy)
+
+
+def _tables(text: str, source: str | Path, remedy: str) -> dict[str, Any]:
     try:
-        return loads(path.read_text(encoding="utf-8"), path)
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(source, f"not TOML: {error}", remedy) from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(path, f"cannot be read: {error}", "give a UTF-8 TOML file") from None

@@ -8,7 +8,8 @@ The life of one page:
      (`guard.py`). `content.py` finds out what it is (`sniff.py`), and `parsers.py` who reads that.
   3. `charset.py` finds the encoding of a text. `html.py` walks over the elements of HTML once, for
      text, headings, links and what `metadata.py` makes sense of; `maintext.py` finds the main text
-     in the same tree. `listing.py` reads feeds and sitemaps, `files.py` all else.
+     in the same tree, and `site_rules.py` what a rule for the site says is where. `listing.py`
+     reads feeds and sitemaps, `files.py` all else.
   4. `content.py` adds what all formats have: the language (`language.py`), and what the headers ask
      of crawlers (`directives.py`).
   5. Back in the task, each link is asked of the filters (gossamer.filters). What they drop is
@@ -37,7 +38,9 @@ from gossamer import filters
 from gossamer.errors import UsageError
 from gossamer.layers import YIELD, YIELD_DDL, balance, counts_of, layers_of
 from gossamer.parse.content import parse_response
-from gossamer.parse.page import Link, ParsedPage, Rules
+from gossamer.parse.page import Content, Link, ParsedPage, Rules
+from gossamer.parse.parsers import check
+from gossamer.parse.site_rules import sites_of
 from gossamer.parse.task import Job, Share, parse_share
 from gossamer.tables import DOCUMENTS, HOSTS, LINKS, WARC
 
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from gossamer.store import File, StepReport
     from gossamer.workspace import Workspace
 
-__all__ = ["Link", "ParsedPage", "Rules", "parse_response", "run"]
+__all__ = ["Content", "Link", "ParsedPage", "Rules", "parse_response", "run"]
 
 TASKS_PER_WORKER = 4
 """Files of responses differ in what their pages cost."""
@@ -58,8 +61,10 @@ MAX_SEED_HOSTS = 100_000
 def run(work: Workspace) -> StepReport:
     """Parse what the round fetched. Raises UsageError where there is nothing, or it is parsed.
 
-    Raises MissingFile where a file is not whole.
+    Raises MissingFile where a file is not whole, and ConfigError for settings, rules of sites and
+    plugins that cannot be used.
     """
+    rules = rules_of(work)
     round_ = work.round
     if any(done.step == "parse" and done.round == round_ for done in work.store.manifest.history):
         raise UsageError(work.root, f"round {round_} is parsed", f"gossamer update {work.root}")
@@ -74,6 +79,7 @@ def run(work: Workspace) -> StepReport:
         work.root,
         round_,
         work.config,
+        rules,
         seed_hosts(work),
         gmtime(work.now_ms() / 1000).tm_year,
         fetch_began_ms(work),
@@ -91,6 +97,13 @@ def run(work: Workspace) -> StepReport:
         draft.append = layers_of(rows, round_)
         draft.counts = dict(counts_of(rows))
     return draft.done
+
+
+def rules_of(work: Workspace) -> Rules:
+    """What the pages of a crawl are parsed by. Raises ConfigError."""
+    rules = Rules.of(work.config, sites_of(work.config.parse, work.root))
+    check(rules)
+    return rules
 
 
 def paths(files: Iterable[File]) -> tuple[str, ...]:

@@ -125,7 +125,7 @@ class Outline:
                 attributes = node.attributes
                 marks = _marks(kind, attributes) if attributes else _MARKS.get(kind, 0)
                 opened = _NOTHING
-                if marks == HIDDEN:
+                if marks == HIDDEN and ancestors:  # the root is what is asked for
                     child = None
                     if pieces and kind in _BOXES:
                         self._flush(box)
@@ -136,7 +136,7 @@ class Outline:
                     box = len(boxes)
                     if box > MAX_BOXES:
                         return opened  # enough is enough
-                    boxes.append(Box(kind, opened, len(blocks), marks))
+                    boxes.append(Box(kind, opened, len(blocks), max(marks, 0)))
             if child is not None:
                 ancestors.append((node, opened))
                 node = child

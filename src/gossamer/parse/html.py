@@ -1,5 +1,7 @@
 """The HTML parser: lexbor's tree, walked once for what the page says and once for its main text.
 
+What a rule for the site finds beats both (`site_rules.py`).
+
 The two walks know nothing of each other: what is a link, a heading or a date has nothing to do with
 which blocks belong to the article. Sharing one would save 0.3 ms of 2 for a page of 95 KB.
 """
@@ -14,6 +16,8 @@ from gossamer.parse.charset import decode
 from gossamer.parse.maintext import main_text
 from gossamer.parse.metadata import metadata
 from gossamer.parse.page import ParsedPage
+from gossamer.parse.site_rules import ruled
+from gossamer.parse.trafilatura_text import by_trafilatura
 from gossamer.parse.walk import MAX_TITLE_CHARS, findings
 from gossamer.urls import normalize
 
@@ -33,7 +37,9 @@ def parse_html(content: Content, rules: Rules) -> ParsedPage:
     found = findings(tree, rules)
     if MICRODATA in text:
         found.collected.add_microdata(tree)
-    return _page(content, found, charset, main_text(tree)[: rules.max_text_chars])
+    main = by_trafilatura(text, tree) if rules.extractor == "trafilatura" else ""
+    main = (main or main_text(tree))[: rules.max_text_chars]
+    return ruled(_page(content, found, charset, main), tree, content.page, rules)
 
 
 def _page(content: Content, found: Findings, charset: str, main: str) -> ParsedPage:

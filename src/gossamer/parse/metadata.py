@@ -92,7 +92,7 @@ def metadata(
             ),
             MAX_DESCRIPTION_CHARS,
         ),
-        authors=_authors(nodes.authors(), meta("author"), found.authors),
+        authors=author_names(nodes.authors(), meta("author"), found.authors),
         published=published,
         modified=modified,
         image=_image(found, nodes, meta),
@@ -127,8 +127,8 @@ def _site_name(texts: Iterable[str]) -> str | None:
     return _first((text for text in texts if "://" not in text), MAX_NAME_CHARS)
 
 
-def _authors(*sources: Iterable[str]) -> tuple[str, ...]:
-    """All of the first source that names any."""
+def author_names(*sources: Iterable[str]) -> tuple[str, ...]:
+    """All of the first source that names any, without the `By` before them."""
     for source in sources:
         names = dict.fromkeys(name for text in source if (name := _name(text)))
         if names:

@@ -36,6 +36,25 @@ class Content(NamedTuple):
     """The charset of the header."""
 
 
+class SiteRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the pages of a site have what the parser is to take: see docs/parsing.md.
+
+    `title` to `drop` are CSS selectors (`selectors.py`), of which the first that gives something
+    counts.
+    """
+
+    name: str
+    """In what is counted."""
+    url: str
+    """A pattern of whole URLs, in which `*` stands for anything."""
+    title: tuple[str, ...] = ()
+    date: tuple[str, ...] = ()
+    author: tuple[str, ...] = ()
+    body: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    """What is no part of the body: all of these."""
+
+
 class Rules(Struct, frozen=True, kw_only=True):
     """The settings that parsing depends on."""
 
@@ -44,15 +63,21 @@ class Rules(Struct, frozen=True, kw_only=True):
     max_text_chars: int = 200_000
     media: bool = True
     """Whether the addresses of pictures and films are links."""
+    extractor: str = "gossamer"
+    """Of the main text of HTML: `gossamer` or `trafilatura`."""
+    sites: tuple[SiteRule, ...] = ()
+    """The first that fits a URL counts."""
     urls: UrlRules = UrlRules()
 
     @classmethod
-    def of(cls, config: Config) -> Self:
+    def of(cls, config: Config, sites: tuple[SiteRule, ...] = ()) -> Self:
         return cls(
             agent=config.fetch.agent,
             max_links=config.parse.max_links,
             max_text_chars=config.parse.max_text_chars,
             media=config.parse.media,
+            extractor=config.parse.extractor,
+            sites=sites,
             urls=config.urls,
         )
 
@@ -119,6 +144,8 @@ class ParsedPage(Struct, frozen=True, kw_only=True):
     refused: dict[str, int] = {}
     """How many references are no links, by reason: those of `urls.refusal`, `max_links`, and of
     feeds and sitemaps `no_url`, `url_too_long`, `too_many`."""
+    unmatched: tuple[str, ...] = ()
+    """Fields of the site's rule, as `name.field`, for which the page has nothing."""
 
 
 def fold(text: str) -> str:

@@ -7,16 +7,18 @@ The built-in parsers are below. Others come from installed packages: an entry po
 
 which is asked before the built-in one. It is called in the process that reads strangers' pages,
 whose time and memory have an end (`guard.py`); what it raises makes the page `failed`. It need
-not care for the language, nor for what the headers ask of crawlers.
+not care for the language, nor for what the headers ask of crawlers: docs/plugins.md.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
+from gossamer.parse import trafilatura_text
 from gossamer.parse.binary import BINARY_TYPES
 from gossamer.parse.files import parse_file
 from gossamer.parse.html import parse_html
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     Parser = Callable[[Content, Rules], ParsedPage]
 
 ENTRY_POINTS = "gossamer.parsers"
+
+_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
+"""RFC 6838 §4.2, in lower case."""
 
 BUILT_IN: Mapping[str, Parser] = {
     **dict.fromkeys(BINARY_TYPES, parse_file),
@@ -49,13 +54,22 @@ def parser_of(mime: str) -> Parser | None:
     return installed().get(mime) or BUILT_IN.get(mime)
 
 
+def check(rules: Rules) -> None:
+    """Raises ConfigError where a package's parser, or one of the settings, cannot be used."""
+    installed()
+    if rules.extractor == "trafilatura":
+        trafilatura_text.check()
+
+
 @cache
 def installed() -> Mapping[str, Parser]:
-    """The parsers of installed packages, by media type."""
+    """The parsers of installed packages, by media type. Raises ConfigError."""
     found: dict[str, Parser] = {}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.value):
+        if not _TYPE.fullmatch(entry.name):
+            raise _unusable(entry.name, "its name is no media type in lower case")
         if entry.name in found:
-            raise _unusable(entry.name, "another package reads this type, too")
+            raise _unusable(entry.name, f"{entry.value} is not the only one for this type")
         try:
             parser = entry.load()
         except Exception as error:

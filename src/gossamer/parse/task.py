@@ -24,7 +24,7 @@ from gossamer.monitor import Pulse
 from gossamer.parse.content import split_content_type
 from gossamer.parse.discovery import announced, is_robots
 from gossamer.parse.guard import standing_parser
-from gossamer.parse.page import Link, Page, ParsedPage, Rules
+from gossamer.parse.page import Link, Page, ParsedPage
 from gossamer.tables import DOCUMENTS, LINKS
 from gossamer.warc import WarcReader
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import Config
     from gossamer.parse.discovery import Announced
+    from gossamer.parse.page import Rules
     from gossamer.warc import StoredResponse
 
 FLUSH_PAGES = 500
@@ -47,6 +48,7 @@ class Job:
     root: str
     round: int
     config: Config
+    rules: Rules
     seed_hosts: tuple[str, ...]
     year: int
     """Now, to tell calendars without end."""
@@ -99,7 +101,7 @@ def parse_share(job: Job, share: Share) -> list[Row]:
     pulse = Pulse(job.root, "parse", job.round, str(share.number), len(answers))
     filters = Filters.from_config(job.config.filter, job.seed_hosts, year=job.year)
     writer = PageWriter(job, filters)
-    parser = standing_parser(Rules.of(job.config))
+    parser = standing_parser(job.rules)
     for answer, stored in bodies(job.root, answers):
         page = _unreadable(answer) if stored is None else parser.parse(_page(answer, stored))
         writer.add(answer, page)
@@ -173,6 +175,7 @@ class PageWriter:
         links = self._add_links(answer.url, found, answer.depth + 1, first=answer.fetches == 0)
         self._counts["documents"] += 1
         self._count_dropped(page.refused)
+        self._counts.update(f"unmatched_{field.replace('.', '_')}" for field in page.unmatched)
         self._document_rows.append(document_row(self._round, answer, page, links))
         self._waiting_chars += len(page.text or "") + len(page.main_text or "")
         self._flush_when_full()

@@ -1,0 +1,187 @@
+"""Rules for single sites: where a page has its title, date, authors and body.
+
+What a rule finds beats what the parser makes of the page by itself; where it finds nothing, that
+stays, and the field is counted. Format of the file: docs/parsing.md.
+
+Bounds: what a selector finds is found and read once, at a cost linear in the page (`selectors.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import structs
+
+from gossamer.config import load_tables
+from gossamer.errors import ConfigError
+from gossamer.parse.blocks import Outline
+from gossamer.parse.dates import parse_date
+from gossamer.parse.metadata import MAX_HEADLINE_CHARS, author_names
+from gossamer.parse.page import SiteRule, fold, short
+from gossamer.parse.page_dates import CLOCK_ERROR
+from gossamer.parse.selectors import outermost, selector
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
+    from typing import TypeVar
+
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+    from gossamer.config import ParseConfig
+    from gossamer.parse.page import Page, ParsedPage, Rules
+
+    Found = TypeVar("Found")
+
+FIELDS = ("title", "date", "author", "body")
+"""What a rule takes from a page."""
+SELECTORS = (*FIELDS, "drop")
+MAX_VALUES = 20
+"""Elements of a selector that are looked at for a title, a date or authors."""
+REMEDY = "see docs/parsing.md"
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+_URL = re.compile(r"(?:\*|[a-z*][a-z0-9+.*-]*://[^/A-Z]*(?:/|\*$))[^\s#]*")
+"""As normalised URLs are: a scheme, a host in lower case, a path, no fragment."""
+
+
+def sites_of(config: ParseConfig, root: str) -> tuple[SiteRule, ...]:
+    """The rules of the crawl in the folder `root`. Raises ConfigError."""
+    return read_site_rules(Path(root, config.rules)) if config.rules else ()
+
+
+def read_site_rules(path: Path) -> tuple[SiteRule, ...]:
+    """The rules of a file. Raises ConfigError, which names the rule and what is wrong with it."""
+    tables = load_tables(path, REMEDY)
+    rules = tables.pop("rule", [])
+    if tables or not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
+        unknown = ", ".join(tables) or "rule"
+        raise ConfigError(path, f"{unknown}: there may be tables [[rule]] alone", REMEDY)
+    made: dict[str, SiteRule] = {}
+    for number, table in enumerate(rules, 1):
+        subject = f"{path}, rule {table.get('name', number)}"
+        rule = _checked(table, subject)
+        if rule.name in made:
+            raise ConfigError(subject, "there is another of this name", REMEDY)
+        made[rule.name] = rule
+    return tuple(made.values())
+
+
+def _checked(table: dict[str, Any], subject: str) -> SiteRule:
+    single = {name: [table[name]] for name in SELECTORS if isinstance(table.get(name), str)}
+    try:
+        rule = msgspec.convert(table | single, SiteRule)
+    except msgspec.ValidationError as error:
+        raise ConfigError(subject, str(error).replace("$.", ""), REMEDY) from None
+    if not _NAME.fullmatch(rule.name):
+        raise ConfigError(subject, "a name has letters, digits, - and _ alone", REMEDY)
+    if not rule.url.isascii() or not _URL.fullmatch(rule.url):
+        what = f"url: {rule.url!r} fits none; whole ones are compared: https://example.org/news/*"
+        raise ConfigError(subject, what, REMEDY)
+    for field in SELECTORS:
+        for text in getattr(rule, field):
+            try:
+                takes = selector(text).attribute
+            except ValueError as error:
+                raise ConfigError(subject, f"{field}: {text!r}: {error}", REMEDY) from None
+            if takes is not None and field == "drop":
+                raise ConfigError(subject, f"drop: {text!r}: elements alone are dropped", REMEDY)
+    if not any(getattr(rule, field) for field in FIELDS) or (rule.drop and not rule.body):
+        what = "it drops from a body that it does not name" if rule.drop else "it takes nothing"
+        raise ConfigError(subject, what, REMEDY)
+    return rule
+
+
+def ruled(parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rules: Rules) -> ParsedPage:
+    """With what the rule for the page's URL takes from it. Changes the tree. Never raises."""
+    rule = next((rule for rule in rules.sites if _fits(rule.url, page.url)), None)
+    if rule is None:
+        return parsed
+    latest = None if page.fetched is None else page.fetched + CLOCK_ERROR
+    title = _first(rule.title, tree, _title)
+    date = _first(rule.date, tree, lambda texts: _date(texts, latest))
+    authors = _first(rule.author, tree, author_names)
+    body = _body(rule, tree)
+    found = {"title": title, "date": date, "author": authors, "body": body}
+    changes: dict[str, Any] = {
+        "unmatched": tuple(
+            f"{rule.name}.{field}" for field in FIELDS if getattr(rule, field) and not found[field]
+        )
+    }
+    if title:
+        changes |= {"title": title, "headline": title}
+    if date:
+        changes["published"] = date
+        if parsed.modified is not None and parsed.modified < date:
+            changes["modified"] = None
+    if authors:
+        changes["authors"] = authors
+    if body:
+        changes["main_text"] = body[: rules.max_text_chars]
+    if title or body:
+        changes["outcome"] = "parsed"
+    return structs.replace(parsed, **changes)
+
+
+def _fits(pattern: str, url: str) -> bool:
+    """Each piece between two stars at the first place where it is: nothing is tried again."""
+    first, *pieces = pattern.split("*")
+    if not pieces or not url.startswith(first):
+        return url == pattern
+    *middle, last = pieces
+    at = len(first)
+    for piece in middle:
+        if (place := url.find(piece, at)) < 0:
+            return False
+        at = place + len(piece)
+    return url.endswith(last, at)
+
+
+def _first(
+    selectors: Iterable[str], tree: LexborHTMLParser, make: Callable[[Iterator[str]], Found]
+) -> Found | None:
+    """What is made of the first selector's elements, of which something can be made."""
+    made = (make(map(" ".join, islice(_found(text, tree), MAX_VALUES))) for text in selectors)
+    return next(filter(None, made), None)
+
+
+def _title(texts: Iterable[str]) -> str | None:
+    return next((title for text in texts if (title := short(text, MAX_HEADLINE_CHARS))), None)
+
+
+def _date(texts: Iterable[str], latest: datetime | None) -> datetime | None:
+    dates = (date for text in texts if (date := parse_date(text)) is not None)
+    return next((date for date in dates if latest is None or date <= latest), None)
+
+
+def _body(rule: SiteRule, tree: LexborHTMLParser) -> str | None:
+    for node in chain.from_iterable(selector(text).find(tree) for text in rule.drop):
+        if node.parent is not None and node.tag != "html":
+            node.remove()
+    bodies = ("\n".join(filter(None, chain.from_iterable(_found(t, tree)))) for t in rule.body)
+    return next(filter(None, bodies), None)
+
+
+def _found(text: str, tree: LexborHTMLParser) -> Iterator[list[str]]:
+    """The lines of each element that a selector finds; an attribute is one line.
+
+    Texts of what is in another are in that one's.
+    """
+    css = selector(text)
+    nodes = css.find(tree)
+    if css.attribute is None:
+        yield from map(_lines, outermost(nodes))
+    else:
+        yield from ([fold(node.attributes.get(css.attribute) or "")] for node in nodes)
+
+
+def _lines(node: LexborNode) -> list[str]:
+    """The blocks of an element's text; of title and what else is never shown, its text in one."""
+    if blocks := Outline(node).blocks:
+        return [block.text for block in blocks]
+    only = node.first_child
+    return [fold(node.text())] if only is not None and only.is_text_node else []
