@@ -1,10 +1,11 @@
-"""The same rounds on embedded Sail and on an Apache Spark cluster give the same tables."""
+"""Rounds, and parsing again, give the same tables on embedded Sail and on Apache Spark."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec import structs
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -54,6 +55,10 @@ def crawl(folder: Path, engine: Engine, fake: FakeWeb) -> Crawl:
     made.work.clock_ms = 1_800_000_000_000
     made.inject(fake.web.seeds())
     made.run(ROUNDS)
+    parsing = structs.replace(made.work.config.parse, media=True, max_text_chars=1_000)
+    made.work.config = structs.replace(made.work.config, parse=parsing)
+    made.parse_again()
+    made.run(0)
     return made
 
 

@@ -27,6 +27,15 @@ def test_a_snippet_is_text_on_one_line(capsys: pytest.CaptureFixture[str]) -> No
     ]
 
 
+def test_a_page_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    print_results(Results(1, [hit("\x1b[2J\x9b", title="\x1b]0;mine\u202e")], 0.25))
+    assert capsys.readouterr().out.splitlines()[:3] == [
+        "1. \ufffd]0;mine\ufffd",
+        f"   {URL}",
+        "   \ufffd[2J\ufffd",
+    ]
+
+
 def test_it_says_when_no_page_has_all_the_words(capsys: pytest.CaptureFixture[str]) -> None:
     print_results(Results(1, [hit("", title="")], 0.25, relaxed=True))
     assert capsys.readouterr().out.splitlines()[:3] == [

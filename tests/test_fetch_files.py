@@ -307,6 +307,7 @@ def test_folders_are_named_from_the_root(folders: tuple[str, ...]) -> None:
         (b"/a.HTM", "text/html"),
         (b"/a.txt", "text/plain"),
         (b"/a.pdf", "application/pdf"),
+        (b"/a.md", "text/markdown"),
         (b"/a.html.gz", "application/gzip"),
         (b"/a.tar.xz", "application/octet-stream"),
         (b"/README", None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -70,9 +71,13 @@ def create(folder: Path, web: FakeWeb) -> Path:
 
 
 def start(folder: Path, web: FakeWeb, mark: str) -> subprocess.Popen[bytes]:
+    return launch(folder, mark, "crawl", *web.web.seeds())
+
+
+def launch(folder: Path, mark: str, command: str, *words: str) -> subprocess.Popen[bytes]:
     with (folder.parent / "stderr").open("ab") as stderr:
         return subprocess.Popen(
-            [*GOSSAMER, "crawl", str(folder), *web.web.seeds()],
+            [*GOSSAMER, command, str(folder), *words],
             env=os.environ | {MARK: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -155,6 +160,31 @@ def test_a_crawl_that_is_killed_often_ends_as_one_that_is_not(
     titles = [row.title for row in without.dataset("documents").limit(20).collect()]
     assert answers(with_kills, titles) == answers(without, titles)
     assert damaged_records(with_kills) == damaged_records(without) == []
+
+
+def test_parsing_again_that_is_killed_leaves_the_old_state(
+    whole: Path, mark: str, engine: Engine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "crawl"
+    shutil.copytree(whole, folder)
+    with (folder / "gossamer.toml").open("a") as settings:
+        settings.write("parse.max_text_chars = 50\n")
+    was, before = version(folder), tables(Crawl.open(str(folder), engine))
+    process = launch(folder, mark, "parse", "--again")
+    while not any(folder.glob(f"documents/{was + 1:08d}-*/*")) and process.poll() is None:
+        wait(process, 0.01)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert strays(mark) == []
+    assert version(folder) == was
+    assert tables(Crawl.open(str(folder), engine)) == before
+
+    assert launch(folder, mark, "parse", "--again").wait() == 0
+    after = Crawl.open(str(folder), engine)
+    assert garbage(after) == set()
+    assert {name for name, rows in tables(after).items() if rows != before[name]} == {"documents"}
+    texts = [row.text or "" for row in after.dataset("documents").collect()]
+    assert max(map(len, texts)) == 50
 
 
 def test_a_server_that_is_killed_leaves_the_crawl_as_it_was(whole: Path) -> None:

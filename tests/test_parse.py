@@ -1,120 +1,20 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from msgspec import structs
 
-from archive import http_capture
 from gossamer import parse
 from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, MissingFile, UsageError
-from gossamer.layers import ParquetWriter, layers_of
 from gossamer.monitor import heartbeats
 from gossamer.parse import Rules, task
-from gossamer.tables import PAGES, RESPONSES
-from gossamer.warc import WarcWriter
+from stored_rounds import HOME, Fetched, archive_of, store_round, table, with_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gossamer.workspace import Workspace
-
-HTML = "text/html; charset=utf-8"
-HOME = "https://example.org/"
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """A page that the round under test has fetched."""
-
-    url: str
-    body: bytes = b""
-    content_type: str | None = HTML
-    outcome: str = "ok"
-    depth: int = 0
-    hops: int = 0
-    fetches: int = 0
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-    redirect_url: str | None = None
-
-
-def rows_of(columns: pa.Schema, rows: Sequence[dict[str, Any]]) -> pa.Table:
-    empty = dict.fromkeys(columns.names)
-    return pa.Table.from_pylist([{**empty, **row} for row in rows], schema=columns)
-
-
-def store_round(
-    work: Workspace, *shares: Sequence[Fetched], seeds: Sequence[str] = (HOME,)
-) -> None:
-    """Commit seeds and what a fetch of round 1 would leave; a file for each share."""
-    pages = ParquetWriter(work.root, "pages", work.store.attempt("pages"))
-    pages.write(
-        rows_of(
-            PAGES.schema,
-            [{"url": url, "host": url.split("/")[2], "source": "seed"} for url in seeds],
-        )
-    )
-    with work.step("inject", 0) as draft:
-        draft.append = layers_of(pages.close(), 0)
-    written = []
-    for share in shares:
-        warc = WarcWriter(work.root, work.store.attempt("warc"), {})
-        responses = ParquetWriter(work.root, "responses", work.store.attempt("responses"))
-        responses.write(rows_of(RESPONSES.schema, [_response(warc, page) for page in share]))
-        written += warc.close() + responses.close()
-    with work.step("fetch", 1) as draft:
-        draft.append = layers_of(written, 1)
-
-
-def _response(warc: WarcWriter, page: Fetched) -> dict[str, Any]:
-    row = {
-        "round": 1,
-        "url": page.url,
-        "host": page.url.split("/")[2],
-        "depth": page.depth,
-        "hops": page.hops,
-        "fetches": page.fetches,
-        "outcome": page.outcome,
-        "redirect_url": page.redirect_url,
-        "fetched_ms": 1_700_000_000_000,
-        "content_type": page.content_type,
-        "truncated": False,
-    }
-    if page.outcome != "ok":
-        return row
-    headers = list(page.headers)
-    if page.content_type is not None:
-        headers.append((b"Content-Type", page.content_type.encode()))
-    capture = http_capture(page.url, page.body, headers)
-    offset = warc.write(capture, tuple(headers))
-    return row | {
-        "http_status": 200,
-        "body_bytes": len(page.body),
-        "digest": capture.digest,
-        "warc_file": warc.path,
-        "warc_offset": offset,
-    }
-
-
-def archive_of(work: Workspace) -> str:
-    (path,) = (path for path in work.paths("warc", 1) if path.endswith(".warc.gz"))
-    return path
-
-
-def with_filter(work: Workspace, config: FilterConfig) -> Workspace:
-    return replace(work, config=structs.replace(work.config, filter=config))
-
-
-def table(work: Workspace, dataset: str) -> list[dict[str, Any]]:
-    key = "src" if dataset == "links" else "url"
-    paths = work.paths(dataset, 1)
-    rows = pa.concat_tables([pq.read_table(path) for path in paths]).to_pylist() if paths else []
-    return sorted(rows, key=lambda row: (row[key], row.get("dst", "")))
 
 
 def test_a_redirect_is_a_link_that_costs_no_depth_but_a_hop(work: Workspace) -> None:

@@ -18,7 +18,7 @@ from gossamer.tables import HOSTS
 from gossamer.urls import UrlRules
 from listed_web import WELLKNOWN, listed_site, unlisted_site
 from loopback import Loopback, page
-from test_parse import HOME, Fetched, store_round, table, with_filter
+from stored_rounds import HOME, Fetched, store_round, table, with_filter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,3 +230,17 @@ def test_how_they_were_found(crawled: Crawl) -> None:
     assert links["http://a.test/hidden.html"]["dated_ms"] == 1_714_521_600_000
     inlinks = {row["url"]: row["inlinks"] for row in crawled.pages().collect()}
     assert {url for url, n in inlinks.items() if n} == {"http://a.test/about.html"}
+
+
+def test_parsing_again_keeps_what_robots_txt_files_said(crawled: Crawl) -> None:
+    def links() -> list[dict[str, object]]:
+        rows = crawled.dataset("links").collect()
+        return sorted((row.asDict() for row in rows), key=lambda row: str(row["dst"]))
+
+    before = links()
+    assert crawled.parse_again().counts["new_urls"] == 0
+    assert links() == before
+    filters = structs.replace(crawled.work.config.filter, deny=("/index.xml$",))
+    crawled.work.config = structs.replace(crawled.work.config, filter=filters)
+    assert crawled.parse_again().counts["dropped_deny"] == 1
+    assert links() == [row for row in before if row["dst"] != "http://a.test/index.xml"]

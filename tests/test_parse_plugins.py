@@ -14,7 +14,7 @@ from gossamer.parse import Rules
 from gossamer.parse.guard import GuardedParser
 from gossamer.parse.page import Page, ParsedPage
 from gossamer.parse.parsers import installed
-from test_parse import HOME, Fetched, store_round
+from stored_rounds import HOME, Fetched, store_round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,7 +18,7 @@ from gossamer.parse.content import parse_page
 from gossamer.parse.guard import GuardedParser
 from gossamer.parse.page import Page, ParsedPage, Rules, SiteRule
 from gossamer.parse.site_rules import MAX_VALUES, read_site_rules, sites_of
-from test_parse import HOME, Fetched, store_round, table
+from stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:
     from gossamer.workspace import Workspace

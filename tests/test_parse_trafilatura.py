@@ -17,7 +17,7 @@ from gossamer.parse.content import parse_page
 from gossamer.parse.guard import GuardedParser
 from gossamer.parse.page import Page, ParsedPage, Rules, SiteRule
 from gossamer.parse.trafilatura_text import by_trafilatura
-from test_parse import HOME, Fetched, store_round, table
+from stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:
     from pathlib import Path

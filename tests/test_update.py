@@ -64,6 +64,10 @@ def test_a_link_brings_a_known_page_nearer_and_leaves_the_rest(work: Workspace) 
     assert (found["status"], found["fetches"], found["next_fetch_ms"]) == ("fetched", 1, 77)
 
 
+def test_a_file_is_on_this_machine(work: Workspace) -> None:
+    assert after(work, links=[link("file:///a/b")])["file:///a/b"]["host"] == "localhost"
+
+
 def test_a_nofollow_link_makes_nothing_known(work: Workspace) -> None:
     assert B not in after(work, links=[link(nofollow=True)])
 

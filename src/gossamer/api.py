@@ -111,6 +111,19 @@ class Crawl:
                 done.append(step_report)
         return done
 
+    def parse_again(
+        self, announce: Callable[[str, int], None] = lambda _step, _round: None
+    ) -> StepReport:
+        """Parse all that is stored with today's code and settings; make known what that finds.
+
+        What the index says is unchanged until the next `run`, which may be one of no rounds.
+        Raises UsageError where nothing is parsed, or a round is not at its end.
+        """
+        from gossamer import rounds as flow
+
+        with self.work.store.lock():
+            return flow.again(self.work, announce)
+
     def pages(self) -> DataFrame:
         """Every URL ever met, once (dataset pages). `.toPandas()`, `.toArrow()`, `.where(…)`."""
         from gossamer import states

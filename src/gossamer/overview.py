@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 LAST_STEPS = 20
+REPARSE = "reparse"
+"""In the history: all that `parse` had done was done anew (`rounds.again`)."""
 REFUSALS = ("bad_redirect", "forbidden_address", "robots")
 """Outcomes (see outcomes.py) that are ours and not the server's, beside those postponed."""
 
@@ -23,7 +25,9 @@ def overview(work: Workspace) -> dict[str, Any]:
     manifest = work.store.refresh()
     counts: dict[str, dict[str, int]] = {}
     for report in manifest.history:
-        total = counts.setdefault(report.step, {})
+        if report.step == REPARSE:
+            counts["parse"] = {}
+        total = counts.setdefault("parse" if report.step == REPARSE else report.step, {})
         for name, count in report.counts.items():
             total[name] = total.get(name, 0) + count
     return {

@@ -11,7 +11,7 @@
 
 A pass of generate, fetch, parse, update is a round. Each step ends in one commit, so a crawl
 that was cut off, at any moment and in any way, goes on with the first step that is not
-committed.
+committed. `again` parses all rounds once more.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from gossamer import fetch, generate, index, invert, parse, rank, update
 from gossamer.monitor import silence
+from gossamer.overview import REPARSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -74,10 +75,26 @@ def harvest(
     _clean(work)
 
 
+def again(
+    work: Workspace, announce: Callable[[str, int], None] = lambda _step, _round: None
+) -> StepReport:
+    """Parse all that was parsed once more, and make known what only that found: one commit.
+
+    Raises UsageError where nothing is parsed, or a round is not at its end, and MissingFile. What
+    the harvest makes is as it was.
+    """
+    with work.step(REPARSE, work.round) as draft:
+        parse.again(work, draft, announce)
+        announce("update", work.round)
+        update.learn(work, draft)
+    _clean(work)
+    return draft.done
+
+
 def pending(manifest: Manifest) -> list[str]:
     """The steps that the newest round still lacks; all of them where it lacks none."""
     begun = any(layer.rows for layer in manifest.layers("fetchlist", manifest.round))
-    done = {report.step for report in manifest.history if report.round == manifest.round}
+    done = manifest.steps_of(manifest.round)
     left = [name for name in ROUND if name not in done]
     return left if begun and left else list(ROUND)
 

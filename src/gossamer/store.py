@@ -87,6 +87,10 @@ class Manifest(msgspec.Struct, frozen=True):
             if round_ is None or layer.round == round_
         )
 
+    def steps_of(self, round_: int) -> frozenset[str]:
+        """The steps that were done of a round, as far back as the history goes."""
+        return frozenset(report.step for report in self.history if report.round == round_)
+
     def paths(self) -> frozenset[str]:
         return frozenset(
             file.path

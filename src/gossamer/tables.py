@@ -256,7 +256,7 @@ LINKS = Dataset(
     "links between pages",
     key=("round", "src", "dst"),
     writer="parse",
-    readers=("update", "invert", "rank"),
+    readers=("parse", "update", "invert", "rank"),
     newest_wins=False,
     columns=(
         Column("round", "int", "the round that fetched src"),

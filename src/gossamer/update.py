@@ -19,7 +19,8 @@ from gossamer import scoring, states
 from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
 from gossamer.outcomes import OUTCOMES
-from gossamer.tables import PAGES
+from gossamer.tables import LINKS, PAGES, RESPONSES
+from gossamer.urls import host_column
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from gossamer.config import UpdateConfig
     from gossamer.engine import Engine
     from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.workspace import Draft, Workspace
 
 LONGEST_BACKOFF = 10
 """Retry waits double at most this often."""
@@ -35,7 +36,7 @@ LONGEST_BACKOFF = 10
 
 def run(work: Workspace) -> StepReport:
     round_ = work.round
-    done = {report.step for report in work.store.manifest.history if report.round == round_}
+    done = work.store.manifest.steps_of(round_)
     if "update" in done:
         raise UsageError(
             work.root, f"round {round_} is in the page database", f"gossamer generate {work.root}"
@@ -43,15 +44,7 @@ def run(work: Workspace) -> StepReport:
     if "parse" not in done:
         raise UsageError(work.root, f"round {round_} is not parsed", f"gossamer parse {work.root}")
     with work.step("update", round_) as draft:
-        found, found_rows = work.scratch(found_links(work.read("links", round_)))
-        for growth in growths(work.config.update):
-            dropped = 0
-            crowded, keys = work.scratch(crowds(found, growth))
-            if keys:
-                excess, dropped = work.scratch(beyond(work, found, crowded, growth))
-            if dropped:
-                found, found_rows = work.scratch(found.join(excess, on="url", how="left_anti"))
-                draft.counts[f"dropped_{growth.reason}"] = dropped
+        found, found_rows = bounded(work, found_links(work.read("links", round_)), draft.counts)
         answers = work.read("responses", round_)
         touched = found.select("url").union(answers.select("url")).distinct()
         before = states.among(work, PAGES, touched)
@@ -62,6 +55,38 @@ def run(work: Workspace) -> StepReport:
         draft.replace["pages"] = states.put(work, PAGES, rows, count, round_)
         draft.counts["touched"] = count
     return draft.done
+
+
+def learn(work: Workspace, draft: Draft) -> None:
+    """Make known what the draft's links lead to and `pages` does not know.
+
+    Of known pages nothing is computed anew: inlinks, depth and score stay as rounds made them. A
+    page that becomes known has the inlinks that it would have from all rounds.
+    """
+    files = [file.path for layer in draft.replace[LINKS.name] for file in layer.files]
+    links = work.engine.read([f"{work.root}/{path}" for path in files], LINKS.ddl)
+    known = states.current(work, PAGES).select("url")
+    unknown = found_links(links).join(known, on="url", how="left_anti")
+    found, count = bounded(work, unknown, draft.counts)
+    if count:
+        before, answers = (work.engine.read([], none.ddl) for none in (PAGES, RESPONSES))
+        rows = changed(work.engine, before, found, answers, work.now_ms(), work.config.update)
+        draft.replace["pages"] = states.put(work, PAGES, rows, count, work.round)
+    draft.counts["new_urls"] = count
+
+
+def bounded(work: Workspace, found: DataFrame, counts: dict[str, int]) -> tuple[DataFrame, int]:
+    """Of what was found what may become known, written, and its number; the rest is counted."""
+    found, rows = work.scratch(found)
+    for growth in growths(work.config.update):
+        dropped = 0
+        crowded, keys = work.scratch(crowds(found, growth))
+        if keys:
+            excess, dropped = work.scratch(beyond(work, found, crowded, growth))
+        if dropped:
+            found, rows = work.scratch(found.join(excess, on="url", how="left_anti"))
+            counts[f"dropped_{growth.reason}"] = dropped
+    return found, rows
 
 
 def found_links(links: DataFrame) -> DataFrame:
@@ -98,7 +123,7 @@ class Growth(NamedTuple):
 def growths(config: UpdateConfig) -> tuple[Growth, ...]:
     """In this order, so that a host's share is not used up by queries that are dropped anyway."""
     path = F.when(F.contains("url", F.lit("?")), F.split_part("url", F.lit("?"), F.lit(1)))
-    host = F.split_part("url", F.lit("/"), F.lit(3))
+    host = host_column(F.col("url"))
     return (
         Growth("query_growth", path, config.new_queries_per_path),
         Growth("host_growth", host, config.new_urls_per_host),
@@ -189,7 +214,7 @@ def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
 
     columns = {
         "url": F.col("url"),
-        "host": F.coalesce("host", F.split_part("url", F.lit("/"), F.lit(3))),
+        "host": F.coalesce("host", host_column(F.col("url"))),
         "status": F.when(settled, F.col("o_status")).otherwise(
             F.coalesce("status", F.lit("unfetched"))
         ),

@@ -11,15 +11,30 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gossamer.serve.search import Results
+
+_STEERING: Mapping[int, str] = dict.fromkeys(
+    {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+    - {ord("\n"), ord("\t")},
+    "\N{REPLACEMENT CHARACTER}",
+)
+"""What terminals obey and do not show: control characters (C0, C1), turns of the direction."""
+
+
+def printable(text: str) -> str:
+    """A stranger's text, so that it cannot steer the terminal."""
+    return text.translate(_STEERING)
 
 
 def print_results(results: Results) -> None:
     console = Console()
     for number, hit in enumerate(results.hits, start=1):
-        marked = " ".join(hit.snippet.split()).replace("<b>", "\0").replace("</b>", "\1")
+        marked = " ".join(printable(hit.snippet).split()).replace("<b>", "\0").replace("</b>", "\1")
         snippet = escape(unescape(marked)).replace("\0", "[bold]").replace("\1", "[/bold]")
-        console.print(f"[bold]{number}. {escape(hit.title or hit.url)}[/bold]", highlight=False)
+        title = escape(printable(hit.title or hit.url))
+        console.print(f"[bold]{number}. {title}[/bold]", highlight=False)
         console.print(f"   [green]{escape(hit.url)}[/green]", highlight=False, soft_wrap=True)
         if snippet:
             console.print(f"   {snippet}", highlight=False)

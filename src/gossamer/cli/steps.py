@@ -9,26 +9,29 @@ from typing import TYPE_CHECKING
 import typer
 
 from gossamer.cli.arguments import AsJson, CrawlFolder, SeedLists, SeedUrls
+from gossamer.cli.parsing import parse
 
 if TYPE_CHECKING:
     from gossamer.seeds import BadLine
     from gossamer.store import StepReport
 
-STEPS: Mapping[str, str] = {
+STEPS: Mapping[str, str | Callable[..., None]] = {
     "generate": "Choose what the next round fetches: pages → fetchlist.",
     "fetch": "Fetch a round's pages: fetchlist → responses, WARC files.",
-    "parse": "Read what was fetched: responses → documents, links.",
+    "parse": parse,
     "update": "Take a round into the page database: responses, links → pages.",
     "invert": "Gather who links to a page: links → inlinks.",
     "rank": "Compute PageRank: links → ranks.",
     "index": "Build the full-text index: documents, inlinks, ranks → index.",
 }
+"""What each does; of one that does more than run, its command."""
 
 
 def register(app: typer.Typer) -> None:
     app.command(rich_help_panel="Steps")(inject)
-    for name, text in STEPS.items():
-        app.command(name, help=text, rich_help_panel="Steps")(_command(name))
+    for name, step in STEPS.items():
+        command = _command(name, step) if isinstance(step, str) else step
+        app.command(name, rich_help_panel="Steps")(command)
 
 
 def inject(
@@ -51,20 +54,26 @@ def inject(
         raise typer.Exit(1)
 
 
-def _command(name: str) -> Callable[..., None]:
+def _command(name: str, text: str) -> Callable[..., None]:
     def step(crawl: CrawlFolder, as_json: AsJson = False) -> None:
-        from gossamer.workspace import Workspace
+        run_step(name, crawl, as_json)
 
-        work = Workspace.open(crawl)
-        try:
-            with work.store.lock():
-                done = import_module(f"gossamer.{name}").run(work)
-                work.store.collect_garbage(work.config.store.keep_versions)
-        finally:
-            work.close()
-        tell(done, as_json)
-
+    step.__doc__ = text
     return step
+
+
+def run_step(name: str, crawl: str, as_json: bool) -> None:
+    """Run a step of a crawl, and say what it did."""
+    from gossamer.workspace import Workspace
+
+    work = Workspace.open(crawl)
+    try:
+        with work.store.lock():
+            done = import_module(f"gossamer.{name}").run(work)
+            work.store.collect_garbage(work.config.store.keep_versions)
+    finally:
+        work.close()
+    tell(done, as_json)
 
 
 def complain(bad: BadLine) -> None:

@@ -56,7 +56,7 @@ _PORT = re.compile(r":[0-9]+$")
 def run(work: Workspace) -> StepReport:
     """Fetch the round's fetchlist. Raises UsageError where there is none, or it is fetched."""
     round_, config = work.round, work.config.fetch
-    if any(done.step == "fetch" and done.round == round_ for done in work.store.manifest.history):
+    if "fetch" in work.store.manifest.steps_of(round_):
         raise UsageError(work.root, f"round {round_} is fetched", f"gossamer parse {work.root}")
     paths = work.paths("fetchlist", round_)
     if not paths:

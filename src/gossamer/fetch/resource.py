@@ -25,6 +25,8 @@ MAX_ENTRIES = 10_000
 """Of a folder. Those beyond are left out, and the page is marked truncated."""
 
 _TYPES = MimeTypes()  # Python's own table: not the machine's, so that all tasks say the same
+_TYPES.add_type("text/markdown", ".md")  # RFC 7763; no body tells it from other text
+_TYPES.add_type("text/markdown", ".markdown")
 
 
 class Entry(NamedTuple):

@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gossamer import robots
+from gossamer.parse.page import Link
 from gossamer.parse.references import References
 from gossamer.urls import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gossamer.parse.page import Link
     from gossamer.urls import UrlRules
 
 ROBOTS_TXT = "/robots.txt"
@@ -65,6 +65,19 @@ def announced(
                 for target in targets:
                     references.add(target, "", "sitemap")
                 yield Announced(src, depth or 0, references.links(src, src, rules), refused)
+
+
+def announced_before(paths: Sequence[str]) -> Iterator[Announced]:
+    """What files of the dataset links say that robots.txt files led to."""
+    columns, only = ["src", "dst", "relation", "depth"], [("relation", "=", "sitemap")]
+    for path in paths:
+        found: dict[tuple[str, int], list[Link]] = {}
+        for row in pq.read_table(path, columns=columns, filters=only).to_pylist():
+            if is_robots(row["src"]):
+                link = Link(row["dst"], "", "sitemap")
+                found.setdefault((row["src"], row["depth"] - 1), []).append(link)
+        for (src, depth), links in found.items():
+            yield Announced(src, depth, tuple(links), Counter())
 
 
 def _fetched(path: str, since_ms: int) -> Iterator[tuple[dict[str, Any], int | None]]:

@@ -97,9 +97,14 @@ def _checked(table: dict[str, Any], subject: str) -> SiteRule:
     return rule
 
 
+def rule_for(url: str, rules: Rules) -> SiteRule | None:
+    """The first that fits a normalised URL."""
+    return next((rule for rule in rules.sites if _fits(rule.url, url)), None)
+
+
 def ruled(parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rules: Rules) -> ParsedPage:
     """With what the rule for the page's URL takes from it. Changes the tree. Never raises."""
-    rule = next((rule for rule in rules.sites if _fits(rule.url, page.url)), None)
+    rule = rule_for(page.url, rules)
     if rule is None:
         return parsed
     latest = None if page.fetched is None else page.fetched + CLOCK_ERROR

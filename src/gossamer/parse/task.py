@@ -22,7 +22,7 @@ from gossamer.filters import Filters
 from gossamer.layers import ParquetWriter, Row, counted
 from gossamer.monitor import Pulse
 from gossamer.parse.content import split_content_type
-from gossamer.parse.discovery import announced, is_robots
+from gossamer.parse.discovery import announced, announced_before, is_robots
 from gossamer.parse.guard import standing_parser
 from gossamer.parse.page import Link, Page, ParsedPage
 from gossamer.tables import DOCUMENTS, LINKS
@@ -65,6 +65,8 @@ class Share:
     number: int
     responses: tuple[str, ...]
     hosts: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    """Of the time that the round was parsed before."""
 
 
 class Answer(NamedTuple):
@@ -94,8 +96,9 @@ class Redirect(NamedTuple):
 
 def parse_share(job: Job, share: Share) -> list[Row]:
     """Parse a share. Returns rows of YIELD: the files written, what was found and dropped."""
-    responses, hosts = (
-        [f"{job.root}/{file}" for file in files] for files in (share.responses, share.hosts)
+    responses, hosts, links = (
+        [f"{job.root}/{file}" for file in files]
+        for files in (share.responses, share.hosts, share.links)
     )
     answers = read_answers(responses)
     pulse = Pulse(job.root, "parse", job.round, str(share.number), len(answers))
@@ -103,13 +106,15 @@ def parse_share(job: Job, share: Share) -> list[Row]:
     writer = PageWriter(job, filters)
     parser = standing_parser(job.rules)
     for answer, stored in bodies(job.root, answers):
-        page = _unreadable(answer) if stored is None else parser.parse(_page(answer, stored))
+        page = _unreadable(answer) if stored is None else parser.parse(page_of(answer, stored))
         writer.add(answer, page)
         pulse.beat(count=page.outcome)
     for redirect in read_redirects(responses):
         writer.add_redirect(redirect)
     wellknown = job.config.parse.wellknown_paths
     for found in announced(hosts, job.fetch_began_ms, wellknown, job.config.urls):
+        writer.add_announced(found)
+    for found in announced_before(links):
         writer.add_announced(found)
     pulse.finish()
     return writer.close() + counted(pulse.counts)
@@ -277,7 +282,7 @@ def _ms(instant: datetime | None) -> int | None:
     return None if instant is None else int(instant.timestamp() * 1000)
 
 
-def _page(answer: Answer, stored: StoredResponse) -> Page:
+def page_of(answer: Answer, stored: StoredResponse) -> Page:
     fetched = datetime.fromtimestamp(answer.fetched_ms / 1000, UTC)
     return Page(answer.url, stored.headers, stored.body, fetched)
 

@@ -15,7 +15,13 @@ docs/formats.md.
 
 from __future__ import annotations
 
-from gossamer.warc.reader import StoredResponse, WarcReader, read_response, responses
+from gossamer.warc.reader import (
+    StoredResponse,
+    WarcReader,
+    head_fields,
+    read_response,
+    responses,
+)
 from gossamer.warc.records import payload_digest, request_head, response_head
 from gossamer.warc.writer import Capture, Known, WarcWriter
 
@@ -25,6 +31,7 @@ __all__ = [
     "StoredResponse",
     "WarcReader",
     "WarcWriter",
+    "head_fields",
     "payload_digest",
     "read_response",
     "request_head",

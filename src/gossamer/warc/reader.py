@@ -94,7 +94,7 @@ def _response(offset: int, record: bytes) -> StoredResponse | None:
     start = record.find(HEAD_END)
     if start < 0:
         return None
-    headers = _headers(record[:start])
+    headers = head_fields(record[:start])
     end = len(record) - len(HEAD_END)  # each record ends with two line ends
     kind = headers.get("warc-type")
     if kind == "resource":
@@ -106,10 +106,10 @@ def _response(offset: int, record: bytes) -> StoredResponse | None:
     body = record.find(HEAD_END, start, end) + len(HEAD_END)
     if body < len(HEAD_END):
         return None
-    return StoredResponse(offset, _headers(record[start:body]), record[body:end])
+    return StoredResponse(offset, head_fields(record[start:body]), record[body:end])
 
 
-def _headers(head: bytes) -> dict[str, str]:
+def head_fields(head: bytes) -> dict[str, str]:
     """Header fields by their names in lower case; repeats are one list (RFC 9110 §5.3)."""
     headers: dict[str, str] = {}
     for line in head.decode("latin-1").split("\r\n")[1:]:

@@ -1,0 +1,134 @@
+"""How a parsed page looks in a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gossamer.cli.answers import printable
+from gossamer.parse.site_rules import rule_for
+from gossamer.urls import origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from gossamer.parse import Link, ParsedPage, Rules
+
+SHOWN_HEADINGS = 8
+SHOWN_LINKS = 10
+SHOWN_CHARS = 1_200
+"""Of the main text."""
+ANCHOR_CHARS = 26
+COLOURS: Mapping[str, str] = {
+    "parsed": "green",
+    "listing": "cyan",
+    "empty": "yellow",
+    "unsupported": "red",
+    "failed": "red",
+}
+
+
+def print_page(url: str, page: ParsedPage, rules: Rules) -> None:
+    """What came of a page, and of the rule for it where there are rules for sites."""
+    console = Console(highlight=False)
+    if page.title:
+        console.print(_plain(page.title, "bold"))
+    console.print(_plain(url, "green"), soft_wrap=True)
+    console.print()
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for name, value in _facts(page):
+        facts.add_row(name, value)
+    if rules.sites:
+        rule = rule_for(url, rules)
+        facts.add_row("rule", _plain("none is for this URL" if rule is None else rule.name))
+    if page.unmatched:
+        facts.add_row("unmatched", _plain(_joined(page.unmatched), "yellow"))
+    console.print(facts)
+    if page.links:
+        _print_links(console, page.links, origin_of(url))
+    if text := page.main_text or page.text:
+        _print_text(console, page, text)
+
+
+def _facts(page: ParsedPage) -> Iterator[tuple[str, Text]]:
+    """Name and value of all that the page says of itself."""
+    yield "outcome", _plain(page.outcome, COLOURS.get(page.outcome, ""))
+    hint = page.language_hint
+    language = page.language or ("open" if hint else None)
+    wishes = (name for name, value in page.robots._asdict().items() if value is True)
+    until = _date(page.robots.unavailable_after)
+    said = {
+        "detail": page.detail,
+        "type": _joined((page.content_type, page.charset)),
+        "language": language and language + (f" (it says {hint})" if hint else ""),
+        "headline": page.headline if page.headline != page.title else None,
+        "description": page.description,
+        "authors": _joined(page.authors),
+        "published": _date(page.published),
+        "modified": _date(page.modified),
+        "site": _joined((page.site_name, page.page_type)),
+        "image": page.image,
+        "canonical": page.canonical,
+        "alternates": "\n".join(f"{name} {url}" for name, url in page.alternates),
+        "robots": _joined((*wishes, until and f"unavailable after {until}")),
+        "headings": _first(page.headings, SHOWN_HEADINGS),
+        "links": _counted(Counter(link.relation for link in page.links)),
+        "refused": _counted(page.refused),
+    }
+    yield from ((name, _plain(value)) for name, value in said.items() if value)
+
+
+def _print_links(console: Console, links: tuple[Link, ...], origin: str) -> None:
+    """Of targets at the same `origin` the path alone."""
+    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("link")
+    table.add_column("words", max_width=ANCHOR_CHARS, no_wrap=True, overflow="ellipsis")
+    table.add_column("leads to", overflow="fold")
+    for link in links[:SHOWN_LINKS]:
+        relation = link.relation + (" nofollow" if link.nofollow else "")
+        words = _joined((_date(link.dated), link.anchor))
+        table.add_row(relation, _plain(words), _plain(link.dst.removeprefix(origin), "green"))
+    console.print()
+    console.print(table)
+    if len(links) > SHOWN_LINKS:
+        console.print(f"… and {len(links) - SHOWN_LINKS:,} more: --json", style="dim")
+
+
+def _print_text(console: Console, page: ParsedPage, text: str) -> None:
+    console.print()
+    name = "text" if page.main_text is None else "main text"
+    of_all = "" if page.main_text is None else f" of {len(page.text or ''):,}"
+    console.rule(f"{name}, {len(text):,}{of_all} characters", style="dim", align="left")
+    console.print(_plain(text[:SHOWN_CHARS]))
+    if len(text) > SHOWN_CHARS:
+        console.print(f"… and {len(text) - SHOWN_CHARS:,} characters more: --text", style="dim")
+
+
+def _plain(text: str, style: str = "") -> Text:
+    return Text(printable(text), style)
+
+
+def _first(lines: tuple[str, ...], most: int) -> str:
+    more = (f"… and {len(lines) - most:,} more",) if len(lines) > most else ()
+    return "\n".join((*lines[:most], *more))
+
+
+def _joined(words: tuple[str | None, ...]) -> str:
+    return ", ".join(word for word in words if word)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{count:,} {name}" for name, count in ordered)
+
+
+def _date(when: datetime | None) -> str | None:
+    """UTC; midnight is most often no time at all."""
+    return None if when is None else f"{when:%Y-%m-%d %H:%M}Z".replace(" 00:00Z", "")
