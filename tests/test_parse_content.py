@@ -4,25 +4,25 @@ import gzip
 
 import pytest
 
-from gossamer.parse.content import parse_page, parse_response, split_content_type
+from gossamer.parse.content import charset_of, parse_page, parse_response
 from gossamer.parse.page import Link, Page, Rules
 
 URL = "https://example.org/"
 
 
 @pytest.mark.parametrize(
-    ("header", "parts"),
+    ("header", "label"),
     [
-        ("Text/HTML; Charset=UTF-8", ("text/html", "utf-8")),
-        ("text/html;charset='koi8-r' ; x=y", ("text/html", "koi8-r")),
-        ("text/html; boundary=x", ("text/html", None)),
-        ("text/html; charset=", ("text/html", None)),
-        ("", ("", None)),
-        (";;;=", ("", None)),
+        ("Text/HTML; Charset=UTF-8", "utf-8"),
+        ("text/html;charset='koi8-r' ; x=y", "koi8-r"),
+        ("text/html; boundary=x", None),
+        ("text/html; charset=", None),
+        ("", None),
+        (";;;=", None),
     ],
 )
-def test_content_types(header: str, parts: tuple[str, str | None]) -> None:
-    assert split_content_type(header) == parts
+def test_the_charset_of_a_content_type(header: str, label: str | None) -> None:
+    assert charset_of(header) == label
 
 
 @pytest.mark.parametrize(

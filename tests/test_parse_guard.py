@@ -59,6 +59,18 @@ def test_a_process_that_dies_costs_the_page_it_had() -> None:
         assert parser.parse(page("<p>z")).text == "z"
 
 
+def test_a_process_that_stays_large_ends_after_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    with GuardedParser(Rules()) as parser:
+        parser.parse(page("<p>x"))
+        process = parser._process
+        assert process is not None
+        assert process.poll() is None
+        monkeypatch.setattr(guard, "MAX_KEPT_BYTES", guard._resident_bytes(process.pid) // 2)
+        assert parser.parse(page("<p>y")).text == "y"
+        assert process.returncode == 0
+        assert parser.parse(page("<p>z")).text == "z"
+
+
 def test_the_process_ends_with_its_parser() -> None:
     with GuardedParser(Rules()) as parser:
         parser.parse(page("<p>x"))

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.parse.directives import Wishes, wishes
+from gossamer.parse.language import tag_of
 from gossamer.parse.meta_names import KNOWN, NAMES
 from gossamer.parse.microdata import read_microdata
 
@@ -152,9 +153,9 @@ class Collected:
         self.things = read_microdata(tree)
 
     def _add_alternate(self, href: str, attributes: Attributes) -> None:
-        language = attributes.get("hreflang")
+        language = tag_of(attributes.get("hreflang") or "")
         if language and len(self.alternates) < MAX_ALTERNATES:
-            self.alternates.append((language.strip(), href))
+            self.alternates.append((language, href))
 
 
 _NO_PICTURE = re.compile(

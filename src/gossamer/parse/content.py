@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from gossamer.parse import packed
+from gossamer.parse.dates import CLOCK_ERROR
 from gossamer.parse.directives import header_wishes
 from gossamer.parse.language import hint_of, language_of, tag_of
 from gossamer.parse.page import Content, Page, ParsedPage, Rules
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_DETAIL_CHARS = 200
+MAX_HEADER_CHARS = 1_000
 MAX_UNPACKED_BYTES = 50 << 20
 """A sitemap of the size that sitemaps.org allows."""
 ALL = Rules()
@@ -65,7 +67,7 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
     if coding := headers.get("content-encoding"):
         detail = f"content coding {coding}"[:MAX_DETAIL_CHARS]
         return ParsedPage(outcome="unsupported", detail=detail, content_type=mime)
-    label = split_content_type(header)[1]
+    label = charset_of(header)
     return completed(parser(Content(page, mime, label), rules), page, mime, rules)
 
 
@@ -73,6 +75,10 @@ def completed(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Parsed
     """With what does not depend on the format."""
     hint = parsed.language_hint or page.headers.get("content-language") or ""
     asked = parsed.robots | header_wishes(page.headers.get("x-robots-tag", ""), rules.agent)
+    published, modified = (
+        None if date is None or (page.fetched and date > page.fetched + CLOCK_ERROR) else date
+        for date in (parsed.published, parsed.modified)
+    )
     links = parsed.links
     if asked.nofollow:
         links = tuple([link._replace(nofollow=True) for link in links])
@@ -81,16 +87,17 @@ def completed(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Parsed
         content_type=parsed.content_type or mime,
         language=language_of(parsed.main_text or parsed.text or "", hint_of(hint)),
         language_hint=tag_of(hint),
+        published=published,
+        modified=modified,
         robots=asked,
         links=links,
     )
 
 
-def split_content_type(header: str) -> tuple[str, str | None]:
-    """Type and charset of a Content-Type header (RFC 9110 §8.3), in lower case."""
-    mime, *parameters = header[:1_000].lower().split(";")
-    for parameter in parameters:
+def charset_of(header: str) -> str | None:
+    """The charset that a Content-Type header (RFC 9110 §8.3) names, in lower case."""
+    for parameter in header[:MAX_HEADER_CHARS].lower().split(";")[1:]:
         name, _, text = parameter.partition("=")
         if name.strip() == "charset":
-            return mime.strip(), text.strip(" \t'\"") or None
-    return mime.strip(), None
+            return text.strip(" \t'\"") or None
+    return None

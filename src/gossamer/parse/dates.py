@@ -25,6 +25,8 @@ MAX_CHARS = 100
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 END = datetime(2100, 1, 1, tzinfo=UTC)
 """Dates are after the one and before the other. Which lie in the future, the caller knows."""
+CLOCK_ERROR = timedelta(days=1)
+"""How far ahead of us a page's clock, or its zone, may be."""
 MAX_OFFSET = timedelta(hours=14)
 """Of a zone from UTC: the Line Islands, Kiribati."""
 CENTURY_PIVOT = 50

@@ -10,12 +10,12 @@ change before the publication.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from gossamer.parse.dates import parse_date
+from gossamer.parse.dates import CLOCK_ERROR, parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,8 +28,6 @@ NEAR_HEADING = range(-30, 126)
 """Where a time element belongs to a main heading, counted in pieces of text from its start. Blocks
 are two pieces each. Of 25 pages, the date is within 25 in 15, within 70 in 21, within 124 in all;
 the first that belongs to a teaser is 141 away."""
-CLOCK_ERROR = timedelta(days=1)
-"""How far ahead of us a page's clock, or its zone, may be."""
 FIRST_URL_DATE = datetime(1990, 1, 1, tzinfo=UTC)
 
 _CHANGED = frozenset(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 HEADER_BYTES = 1_445
 """§5.2: of the body, what is looked at."""
+MAX_TYPE_CHARS = 300
 SITEMAP = "application/x-sitemap+xml"
 """Sitemaps have no type of their own; this is ours."""
 RSS = "application/rss+xml"
@@ -109,6 +110,8 @@ _OTHERS = (
 )
 """Not of the standard."""
 
+_ESSENCE = re.compile(r"[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}")
+"""RFC 6838 §4.2: what can be registered."""
 _UTF16_BOMS = (b"\xfe\xff", b"\xff\xfe")
 _UTF8_BOM = b"\xef\xbb\xbf"
 _BINARY_BYTES = bytes((*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)))
@@ -148,9 +151,9 @@ _WEBM_END = 38
 
 
 def essence(content_type: str) -> str:
-    """Type and subtype, in lower case; "" where the header has none."""
-    found = content_type[:HEADER_BYTES].partition(";")[0].strip().lower()
-    return found if "/" in found else ""
+    """Type and subtype, in lower case (§4.4); "" where the header has none."""
+    found = content_type[:MAX_TYPE_CHARS].partition(";")[0].strip().lower()
+    return found if found == "*/*" or _ESSENCE.fullmatch(found) else ""
 
 
 def computed_type(content_type: str, start: bytes, *, nosniff: bool = False) -> str:

@@ -21,10 +21,10 @@ from gossamer.errors import MissingFile
 from gossamer.filters import Filters
 from gossamer.layers import ParquetWriter, Row, counted
 from gossamer.monitor import Pulse
-from gossamer.parse.content import split_content_type
 from gossamer.parse.discovery import announced, announced_before, is_robots
 from gossamer.parse.guard import standing_parser
 from gossamer.parse.page import Link, Page, ParsedPage
+from gossamer.parse.sniff import essence
 from gossamer.tables import DOCUMENTS, LINKS
 from gossamer.warc import WarcReader
 
@@ -249,7 +249,7 @@ def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> t
         page.outcome,
         page.detail,
         answer.fetched_ms,
-        page.content_type or split_content_type(answer.content_type or "")[0] or None,
+        page.content_type or essence(answer.content_type or "") or None,
         page.charset,
         page.title,
         page.headline,

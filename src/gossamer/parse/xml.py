@@ -29,6 +29,8 @@ from gossamer.parse.charset import decode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+MAX_RECORDS = 100_000
+"""Of a document. What follows them is not read."""
 MAX_DEPTH = 64
 """Of open elements. What is deeper is text of what is not."""
 MAX_NODES = 100_000
@@ -183,27 +185,31 @@ class _Tree:
     def leaf(self, tag: str, raw: str, text: str) -> None:
         """An element with nothing but text."""
         above = self._stack[-1]
+        if self._kept >= MAX_NODES and above.scope.name(tag) not in self._records:
+            return
         node = Node(tag, raw, above.scope)
         if node.name in self._records:
             self.open(tag, raw)
             self.add(text)
             self.close(tag)
-        elif self._kept < MAX_NODES:
+        else:
             node.children.append(_characters(text))
             above.children.append(node)
             self._kept += 1
 
     def open(self, tag: str, raw: str) -> None:
-        node = Node(tag, raw, self._stack[-1].scope)
+        above = self._stack[-1]
+        full = self._kept >= MAX_NODES or len(self._stack) > MAX_DEPTH
+        if full and above.scope.name(tag) not in self._records:
+            return
+        node = Node(tag, raw, above.scope)
         if node.name in self._records:
             if self._record:
                 self._cut(self._record)
             self._record = len(self._stack)
             self._kept = 0
-        elif self._kept >= MAX_NODES or len(self._stack) > MAX_DEPTH:
-            return
         else:
-            self._stack[-1].children.append(node)
+            above.children.append(node)
             self._kept += 1
         self._stack.append(node)
         if raw.endswith("/"):
@@ -232,7 +238,7 @@ def read(text: str, records: frozenset[str]) -> Iterator[Node]:
     the text behind the last tag: half a URL is another URL.
     """
     tree = _Tree(records)
-    end = 0
+    end = count = 0
     for token in _TOKEN.finditer(text):
         start, after = token.span()
         if start > end:
@@ -252,7 +258,10 @@ def read(text: str, records: frozenset[str]) -> Iterator[Node]:
             tree.open(name.lower(), attributes)
         if tree.ended:
             yield from tree.ended
+            count += len(tree.ended)
             tree.ended.clear()
+            if count >= MAX_RECORDS:
+                break
     tree.end()
     yield from tree.ended
     yield tree.document

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, structs
 
+from gossamer.parse.dates import END
 from gossamer.parse.language import tag_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class BinaryDocument(Struct, frozen=True, kw_only=True):
     """What a file says. `outcome` is one of those of parsing (`gossamer.parse`).
 
     `content_type` is what the file proved to be; `published` is when it says it was made. Dates
-    are aware; those without a time zone are taken as UTC. `links` are absolute URLs as written,
+    are in UTC, which those without a time zone are taken for. `links` are absolute URLs as written,
     each target once, in the order of the file. `pages` are None where a format has none.
     """
 
@@ -159,7 +160,7 @@ def is_web_url(text: str) -> bool:
 
 
 def moment(text: str) -> datetime | None:
-    """The date that starts a text in any of the notations of files; None where there is none."""
+    """The date that starts a text, in any of the notations of files, as UTC; None for none."""
     found = _DATE.match(text)
     if found is None:
         return None
@@ -171,9 +172,10 @@ def moment(text: str) -> datetime | None:
         date = datetime(
             year or 0, month or 1, day or 1, hour or 0, minute or 0, min(second or 0, 59), 0, zone
         )
-        return date if date.astimezone(UTC).year > _BEFORE_COMPUTERS else None
+        date = date.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    return date if date.year > _BEFORE_COMPUTERS and date < END else None
 
 
 def joined(names: Iterable[str]) -> str:

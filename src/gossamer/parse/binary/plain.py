@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,7 @@ _FIELDS = {
     **dict.fromkeys(("lang", "language", "inLanguage"), "language"),
 }
 """What programs call them in front matter and in JSON; the first that is there counts."""
+_LENIENT = json.JSONDecoder(strict=False, parse_int=float)
 
 
 def read_markdown(body: bytes, draft: Draft) -> None:
@@ -82,8 +84,8 @@ def _inline(tokens: Sequence[Token], draft: Draft) -> str:
 def read_json(body: bytes, draft: Draft) -> None:
     """The strings that are values, in order; those that are URLs are links."""
     try:
-        root = msgspec.json.decode(decode(body, "utf-8")[0])
-    except (msgspec.DecodeError, RecursionError) as error:
+        root = _json(decode(body, "utf-8")[0])
+    except (ValueError, RecursionError) as error:
         raise Broken(f"no JSON: {error}") from error
     first = root[0] if isinstance(root, list) and len(root) == 1 else root
     if isinstance(first, dict):
@@ -95,6 +97,14 @@ def read_json(body: bytes, draft: Draft) -> None:
             draft.link(value)
         elif not draft.say(value):
             return
+
+
+def _json(text: str) -> Any:
+    """What msgspec takes too exactly (integers beyond 64 bits, halves of characters) json reads."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return _LENIENT.decode(text)
 
 
 def _strings(root: Any) -> Iterator[str]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 MAX_PACKET_BYTES = 1 << 20
 
-_PACKET = re.compile(rb"<(?:x:)?xmpmeta[\s>].*?</(?:x:)?xmpmeta>", re.DOTALL)
+_START = re.compile(rb"<(?:x:)?xmpmeta[\s>]")
+_END = re.compile(rb"</(?:x:)?xmpmeta>")
 XMP = {
     "title": "title",
     "creator": "author",
@@ -55,11 +56,12 @@ PACKAGE = {
 
 def read_xmp(body: bytes) -> dict[str, str]:
     """What the first packet of a file says; nothing where there is none that can be read."""
-    found = _PACKET.search(body)
-    if found is None or len(found[0]) > MAX_PACKET_BYTES:
+    start = _START.search(body)
+    end = None if start is None else _END.search(body, start.end())
+    if start is None or end is None or end.end() - start.start() > MAX_PACKET_BYTES:
         return {}
     with suppress(Broken):
-        return read_fields(found[0], XMP)
+        return read_fields(body[start.start() : end.end()], XMP)
     return {}
 
 
