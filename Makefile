@@ -11,7 +11,7 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-browser test-spark lint bench docs lock clean
+.PHONY: help setup demo test test-slow test-fuzz test-browser test-spark lint bench docs lock clean
 
 help:  ## these words
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -26,6 +26,9 @@ test: $(VENV)/.dev  ## the tests that take seconds each
 
 test-slow: $(VENV)/.dev  ## those that take minutes
 	$(BIN)/pytest -m slow
+
+test-fuzz: $(VENV)/.dev  ## the parser against what fuzzers and hostile hands make, a minute
+	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4
 
 test-browser: $(VENV)/.dev  ## the search page in Debian's chromium
 	$(BIN)/pytest -m browser

@@ -26,10 +26,9 @@ with atheris.instrument_imports(include=["gossamer.parse"]):
     from gossamer.parse.dates import END, EPOCH, parse_date
     from gossamer.parse.directives import header_wishes, wishes
     from gossamer.parse.packed import MAGIC, gunzip
-    from gossamer.parse.page import Rules
     from gossamer.parse.sniff import document_type
 
-from parse_corpus import answers, read
+from parse_corpus import RULES, answers, read
 from parse_soundness import check
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 LOADED = (image, pdf, plain, rtf, zipped)
 """What parsing imports when it is needed, and then not instrumented."""
-RULES = Rules()
 MAX_BYTES = 1 << 15
 LIMITS = ("-timeout=5", "-rss_limit_mb=1024", f"-max_len={MAX_BYTES}", "-print_final_stats=1")
 DATES = (

@@ -27,13 +27,27 @@ from binary_files import (
     shown,
     xlsx,
 )
-from gossamer.parse.page import Page
+from gossamer.parse.page import Page, Rules, SiteRule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 URL = "https://example.org/dir/page"
 FETCHED = datetime(2026, 5, 1, tzinfo=UTC)
+
+RULES = Rules(
+    sites=(
+        SiteRule(
+            name="site",
+            url="https://example.org/dir/*",
+            title=("h2.title",),
+            date=(".date", "time::attr(datetime)"),
+            author=(".by li",),
+            body=("div.text p",),
+            drop=("aside",),
+        ),
+    )
+)
 
 CORE = (
     "<dc:title>The title</dc:title><dc:creator>Ann</dc:creator><dc:language>de-DE</dc:language>"

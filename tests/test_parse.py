@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
+from binary_files import docx
 from gossamer import parse
 from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, MissingFile, UsageError
 from gossamer.monitor import heartbeats
 from gossamer.parse import Rules, task
+from hostile_pages import reopened
 from stored_rounds import HOME, Fetched, archive_of, store_round, table, with_filter
 
 if TYPE_CHECKING:
@@ -164,6 +166,28 @@ def test_a_damaged_record_costs_the_pages_it_holds(work: Workspace) -> None:
         HOME + "4": "parsed",
     }
     assert report.counts["failed"] == 1
+
+
+def test_what_cannot_be_parsed_is_a_row_with_its_reason(work: Workspace) -> None:
+    ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+    expected = {
+        "application/pdf": (b"%PDF-1.7 \0", "failed", "no PDF"),
+        "application/json": (b'{"a": ', "failed", "no JSON"),
+        "application/msword": (ole, "unsupported", "OLE"),
+        "application/zip": (docx("<w:p>")[:-30], "failed", "no zip file"),
+        "text/xml": (b"<a><b></a>", "failed", "no XML"),
+        "video/mp4": (b"\0", "unsupported", "video/mp4"),
+        "text/html": (reopened(2_000), "failed", "SelectolaxError"),
+    }
+    pages = [Fetched(HOME + mime, body, mime) for mime, (body, _, _) in expected.items()]
+    store_round(work, [*pages, Fetched(HOME + "z", b"<p>after them")])
+    counts = parse.run(work).counts
+    assert (counts["failed"], counts["unsupported"], counts["parsed"]) == (5, 2, 1)
+    documents = {row["url"]: row for row in table(work, "documents")}
+    for mime, (body, outcome, detail) in expected.items():
+        row = documents[HOME + mime]
+        assert (row["outcome"], row["body_bytes"]) == (outcome, len(body))
+        assert row["detail"].startswith(detail)
 
 
 def test_a_lost_warc_file_is_an_error_that_names_it(work: Workspace) -> None:

@@ -32,18 +32,10 @@ from binary_files import (
 )
 from gossamer.parse.binary import BINARY_TYPES, BinaryDocument, kind_of, read_binary
 from gossamer.parse.binary.document import moment
+from parse_corpus import CORE, FILES, LINKED_PDF
 
 MAX_CHARS = 10_000
 DATE = datetime(2024, 5, 6, 7, 8, 9, tzinfo=timezone(timedelta(hours=2)))
-CORE = (
-    "<dc:title>The title</dc:title><dc:creator>Ann</dc:creator><dc:language>de-DE</dc:language>"
-    "<dcterms:created>2024-05-06T07:08:09+02:00</dcterms:created>"
-)
-LINKED_PDF = pdf(
-    shown("A Large Title", (50, 750), 30) + shown("See the site for more.") + shown("x", (50, 600)),
-    page="/Annots [10 0 R]",
-    extra=["<< /Subtype /Link /Rect [72 695 115 715] /A << /S /URI /URI (http://a.example/) >> >>"],
-)
 
 
 def read(body: bytes, mime: str = "application/octet-stream") -> BinaryDocument:
@@ -79,7 +71,10 @@ class TestDates:
 
     @pytest.mark.parametrize(
         "text",
-        ["", "soon", "D:", "0000:00:00 00:00:00", "1601-01-01T00:00:00Z", "2024-13-01", "99999999"],
+        [
+            *("", "soon", "D:", "0000:00:00 00:00:00", "1601-01-01T00:00:00Z", "2024-13-01"),
+            *("99999999", "9999-01-01", "2100-01-01"),
+        ],
     )
     def test_that_are_none_are_none(self, text: str) -> None:
         assert moment(text) is None
@@ -414,6 +409,19 @@ def test_broken_json_failed(body: bytes) -> None:
     assert read(body, "application/json").outcome == "failed"
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b'{"id": 123456789012345678901234567890, "a": "text"}', "text"),
+        (b'{"a": "cut \\ud83d"}', "cut \ufffd"),
+        (b'{"a": NaN, "b": "text"}', "text"),
+        (b'{"a": "tab\there"}', "tab here"),
+    ],
+)
+def test_json_as_programs_write_it(body: bytes, text: str) -> None:
+    assert read(body, "application/json").text == text
+
+
 def test_xml() -> None:
     body = (
         b"<book xlink:href='https://a.example/'><title>T</title><para>some <em>emphasised</em> "
@@ -442,6 +450,11 @@ class TestImages:
             document = read(body)
             assert (document.text, document.author) == ("A bridge", "Ann")
             assert document.published == datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
+
+    def test_the_end_of_a_packet_is_looked_for_once(self) -> None:
+        start = process_time()
+        assert read(b"\xff\xd8\xff" + b"<x:xmpmeta>" * 200_000).outcome == "empty"
+        assert process_time() - start < 1
 
     def test_png_text(self) -> None:
         document = read(
@@ -479,22 +492,6 @@ class TestTypes:
         assert (document.outcome, document.detail) == ("unsupported", "audio/mpeg")
 
 
-SAMPLES = {
-    "application/pdf": LINKED_PDF,
-    DOCX: docx("<w:p><w:t>text</w:t></w:p>", CORE),
-    PPTX: pptx("<a:p><a:t>two</a:t></a:p>"),
-    XLSX: xlsx("<row><c t='s'><v>0</v></c></row>", "<si><t>zero</t></si>"),
-    ODT: odt("<text:p>text</text:p>", "<dc:title>T</dc:title>"),
-    EPUB: epub("<p>one</p>"),
-    "application/rtf": RTF,
-    "text/markdown": b"# a\n[b](c) `d`\n\n- e\n",
-    "application/json": b'{"a": ["\\ud800", 1e999, null]}',
-    "text/xml": b"<a>b<c d='e'/>&amp;</a>",
-    "image/jpeg": jpeg(exif(t010E="text")),
-    "image/png": png((b"zTXt", b"Title\0\0x")),
-}
-
-
 def must_be_a_row(document: BinaryDocument) -> None:
     assert document.outcome in ("parsed", "empty", "unsupported", "failed")
     assert len(document.text or "") <= MAX_CHARS
@@ -511,11 +508,11 @@ def test_any_bytes_become_a_row(mime: str, body: bytes) -> None:
     must_be_a_row(read(body, mime))
 
 
-@given(st.sampled_from(sorted(SAMPLES)), st.integers(0, 2**32), st.integers(1, 40))
+@given(st.sampled_from(sorted(FILES)), st.integers(0, 2**32), st.integers(1, 40))
 @settings(max_examples=300, deadline=None)
 def test_damaged_files_become_a_row(mime: str, seed: int, changes: int) -> None:
     chance = random.Random(seed)  # noqa: S311
-    body = bytearray(SAMPLES[mime])
+    body = bytearray(FILES[mime])
     for _ in range(changes):
         at = chance.randrange(len(body))
         body[at : at + chance.choice((0, 1, 1, 1, 8))] = chance.randbytes(chance.choice((0, 1, 1)))

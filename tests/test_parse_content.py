@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+from datetime import UTC, datetime
 
 import pytest
 
@@ -94,6 +95,15 @@ def test_files_of_other_kinds() -> None:
     broken = parse_page(Page(URL, {"content-type": "application/pdf"}, b"%PDF-1.7 \0"), Rules())
     assert broken.outcome == "failed"
     assert broken.detail
+
+
+def test_no_file_is_younger_than_its_fetch() -> None:
+    body = b"---\ndate: 2024-05-06\nlastmod: 2030-01-01\n---\ntext"
+    fetched = datetime(2026, 1, 1, tzinfo=UTC)
+    page = parse_page(Page(URL, {"content-type": "text/markdown"}, body, fetched), Rules())
+    assert (page.published, page.modified) == (datetime(2024, 5, 6, tzinfo=UTC), None)
+    without = parse_page(Page(URL, {"content-type": "text/markdown"}, body), Rules())
+    assert without.modified == datetime(2030, 1, 1, tzinfo=UTC)
 
 
 def test_the_public_function() -> None:

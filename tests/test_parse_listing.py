@@ -7,6 +7,7 @@ import pytest
 
 from gossamer.parse.content import parse_page
 from gossamer.parse.page import Link, Page, ParsedPage, Rules
+from parse_corpus import ATOM, RSS, SITEMAP, SITEMAP_INDEX
 
 URL = "https://example.org/dir/feed"
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
@@ -14,24 +15,6 @@ MAY = datetime(2024, 5, 1, tzinfo=UTC)
 
 def parsed(body: bytes, mime: str = "", rules: Rules | None = None) -> ParsedPage:
     return parse_page(Page(URL, {"content-type": mime}, body), rules or Rules())
-
-
-RSS = b"""<rss version="2.0"><channel><title>News</title><link>/</link><description>All of it
-    </description><language>de-AT</language><item><title>One</title><link>1.html</link>
-    <pubDate>Wed, 01 May 2024 00:00:00 GMT</pubDate><enclosure url="/1.mp3" type="audio/mpeg"/>
-    </item><item><title>None</title></item></channel></rss>"""
-ATOM = b"""<feed xmlns="http://www.w3.org/2005/Atom"><title>A</title><link rel="next" href="?p=2"/>
-    <link rel="self" href="/self"/><link rel="hub" href="https://hub.example/"/>
-    <entry><title>E</title><link href="/e"/><updated>2024-05-01T00:00:00Z</updated>
-    </entry></feed>"""
-SITEMAP = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
-    xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"
-    xmlns:xhtml="http://www.w3.org/1999/xhtml"><url><loc>https://example.org/a</loc>
-    <lastmod>2024-05-01</lastmod><image:image><image:loc>https://example.org/a.jpg</image:loc>
-    </image:image><xhtml:link rel="alternate" hreflang="de" href="https://example.org/de"/></url>
-    <url><loc></loc></url></urlset>"""
-INDEX = b"""<sitemapindex><sitemap><loc>https://example.org/s.xml.gz</loc></sitemap>
-    </sitemapindex>"""
 
 
 @pytest.mark.parametrize("mime", ["application/rss+xml", "text/xml", "text/html", ""])
@@ -75,7 +58,7 @@ def test_a_sitemap(body: bytes, mime: str) -> None:
 
 
 def test_an_index_of_sitemaps() -> None:
-    assert parsed(INDEX).links == (Link("https://example.org/s.xml.gz", "", "sitemap"),)
+    assert parsed(SITEMAP_INDEX).links == (Link("https://example.org/s.xml.gz", "", "sitemap"),)
 
 
 def test_a_text_of_urls_is_a_sitemap() -> None:

@@ -291,6 +291,13 @@ def test_icons_of_phones_are_second() -> None:
     assert said(touch + "<link rel=icon href=/icon><link rel=icon href=/icon2>").icon == "/icon"
 
 
+def test_an_alternate_is_for_a_language() -> None:
+    html = "<link rel=alternate hreflang={} href=/x>"
+    languages = ("pt_BR", "' de '", "'a b'", "x" * 40, "é", "''")
+    found = said("".join(map(html.format, languages))).alternates
+    assert found == (("pt-BR", "/x"), ("de", "/x"))
+
+
 def test_lists_have_an_end() -> None:
     page = said("<link rel=alternate hreflang=en href=/x>" * 1_000)
     assert len(page.alternates) == MAX_ALTERNATES

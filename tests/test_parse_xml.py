@@ -114,6 +114,22 @@ def test_entities_and_files_are_out_of_reach(tmp_path_factory: pytest.TempPathFa
     assert texts(text) == ["&a9;&f;"]
 
 
+def test_records_have_an_end_and_the_document_is_still_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gossamer.parse.xml.MAX_RECORDS", 3)
+    *records, document = read("<a><b>x</b>" + "<item>y</item>" * 9, RECORDS)
+    assert [record.text for record in records] == ["y"] * 3
+    assert document.text.strip() == "x"
+
+
+def test_what_is_too_deep_has_no_base_that_is_joined() -> None:
+    start = time.process_time()
+    for _ in read("<a xml:base='b/'>" * 200_000, RECORDS):
+        pass
+    assert time.process_time() - start < 3
+
+
 def test_depth_and_number_are_bounded() -> None:
     *_, document = read("<a>" * 10_000 + "x" + "</a>" * 10_000 + "<b/>", RECORDS)
     assert document.text.strip() == "x"
