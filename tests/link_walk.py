@@ -21,6 +21,10 @@ HTML = {".html", ".htm", ".xhtml"}
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
+LEADING = {"canonical", "next", "prev", "alternate"}
+HTML_TYPE = "text/html"
+
+
 class Place(NamedTuple):
     host: str
     path: str
@@ -74,7 +78,10 @@ def walk(
         return (
             place is not None
             and place.host in folders
-            and PurePosixPath(place.path).suffix[1:].lower() not in skip_extensions
+            and (
+                PurePosixPath(place.path).suffix[1:].lower() not in skip_extensions
+                or place.path.endswith((".txt.gz", ".xml.gz"))
+            )
         )
 
     while waiting:
@@ -176,7 +183,9 @@ class _Page(HTMLParser):
         if tag == "base":
             self._base = self._base or attributes.get("href", "")
         elif (tag in {"a", "area"} and "nofollow" not in rel) or (
-            tag == "link" and "canonical" in rel
+            tag == "link"
+            and LEADING.intersection(rel)
+            and attributes.get("type", HTML_TYPE) == HTML_TYPE
         ):
             self._link(attributes.get("href"))
         elif tag in {"frame", "iframe"}:
