@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import uvloop
 
 from gossamer.config import FetchConfig
+from gossamer.fetch.body import Bodies
 from gossamer.fetch.exchange import Answer, Request
 from gossamer.fetch.http import HttpFetcher
 from gossamer.fetch.networks import Networks
@@ -38,7 +39,7 @@ def config(server: Loopback, **settings: object) -> FetchConfig:
 async def http_fetcher(settings: FetchConfig) -> AsyncIterator[HttpFetcher]:
     networks = Networks(settings.allow_networks)
     resolver = Resolver(settings, networks)
-    async with HttpFetcher(settings, UrlRules(), networks, resolver) as fetcher:
+    async with HttpFetcher(settings, UrlRules(), networks, resolver, Bodies(settings)) as fetcher:
         yield fetcher
     await resolver.close()
 

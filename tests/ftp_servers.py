@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import uvloop
 
 from gossamer.config import FetchConfig
+from gossamer.fetch.body import Bodies
 from gossamer.fetch.exchange import Answer, Request
 from gossamer.fetch.ftp import FtpFetcher
 from gossamer.fetch.networks import Networks
@@ -58,7 +59,8 @@ async def fetch_with(settings: FetchConfig, request: Request | str) -> Answer:
     networks = Networks(settings.allow_networks)
     resolver = Resolver(settings, networks)
     try:
-        return await FtpFetcher(settings, RULES, networks, resolver).fetch(request)
+        fetcher = FtpFetcher(settings, RULES, networks, resolver, Bodies(settings))
+        return await fetcher.fetch(request)
     finally:
         await resolver.close()
 

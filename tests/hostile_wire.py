@@ -55,6 +55,10 @@ WIRE: dict[str, tuple[bytes, str]] = {
     "bare-lf": (rb"HTTP/1\.1 200 OK\n[^\r]*\n\n" + PAGE + rb"$", "closed"),
     "slow-body": (HEAD + LENGTH, "endless"),
     "endless-body": (HEAD + rb"Connection: close\r\n\r\n[0-9a-f]{300000}", "endless"),
+    "endless-file": (
+        rb"HTTP/1\.1 200 OK\r\nContent-Type: application/pdf\r\n.*\r\n\r\n[0-9a-f]{300000}",
+        "endless",
+    ),
     "endless-chunks": (CHUNKED + rb"(10000\r\n[0-9a-f]{65536}\r\n){5}", "endless"),
     "tiny-chunks": (CHUNKED + rb"(1\r\n.\r\n){50000}0\r\n\r\n$", "kept"),
     "endless-extension": (CHUNKED + rb"5;x=x{300000}", "endless"),

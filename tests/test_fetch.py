@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
+from hashlib import shake_128
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 
 from fetched import ROUND, Fetched, Row, settings, wanted, write_rows
 from gossamer import fetch
@@ -266,6 +269,28 @@ def test_a_large_warc_file_is_closed(server: Loopback, crawl: Crawl) -> None:
     server.answers |= {f"/{n}": page(b"%d" % n) for n in range(3)}
     fetched = crawl([f"http://a.test/{n}" for n in range(3)], warc_mb=1e-6)
     assert [file.rows for file in fetched.warcs] == [1, 1, 1, 1]  # with robots.txt
+
+
+@pytest.mark.parametrize(("kept", "why"), [(6 << 20, None), (5 << 20, "length")])
+def test_a_large_file_is_in_the_archive_and_its_index(
+    server: Loopback, crawl: Crawl, kept: int, why: str | None
+) -> None:
+    said = shake_128(b"a paper").digest(6 << 20)
+    server.answers["/a.pdf"] = page(said, ("Content-Type: application/pdf", 'ETag: "1"'))
+    fetched = crawl(["http://a.test/a.pdf"], max_file_bytes=kept)
+    (row,) = fetched.rows.values()
+    assert (row["body_bytes"], row["truncated"], row["etag"]) == (kept, why is not None, '"1"')
+    path = fetched.root / row["warc_file"]
+    assert read_response(path, row["warc_offset"]).body == said[:kept]
+    with path.open("rb") as file:
+        file.seek(row["warc_offset"])
+        (record, *_) = ArchiveIterator(file)
+    assert record.rec_headers.get_header("WARC-Truncated") == why
+    index = path.with_name(path.name.replace(".warc.gz", ".cdxj")).read_text()
+    (line,) = (line for line in index.splitlines() if line.startswith("test,a)/a.pdf "))
+    entry = json.loads(line.split(" ", 2)[2])
+    assert (entry["offset"], entry["digest"]) == (str(row["warc_offset"]), f"sha1:{row['digest']}")
+    assert int(entry["length"]) > kept
 
 
 def test_header_bytes_that_are_no_text_are_stored(server: Loopback, crawl: Crawl) -> None:

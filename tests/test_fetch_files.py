@@ -95,6 +95,13 @@ def test_a_body_is_cut_at_the_limit(folder: Path, size: int) -> None:
     assert (b"Content-Length" in dict(answer.headers)) is (size <= LIMIT)
 
 
+@pytest.mark.parametrize(("name", "kept"), [("a.pdf", 3 * LIMIT), ("a.html", LIMIT), ("a", LIMIT)])
+def test_a_file_that_is_no_page_has_a_limit_of_its_own(folder: Path, name: str, kept: int) -> None:
+    (folder / name).write_bytes(bytes(4 * LIMIT))
+    answer = fetch(Request(url_of(folder / name), LIMIT, max_file_bytes=3 * LIMIT), folder)
+    assert (len(answer.body), answer.truncated) == (kept, True)
+
+
 def test_a_huge_file_costs_no_more_than_its_limit(folder: Path) -> None:
     with (folder / "huge").open("wb") as file:
         file.truncate(10 << 30)

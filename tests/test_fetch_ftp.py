@@ -24,7 +24,7 @@ from ftp_servers import (
     serving,
 )
 from gossamer.config import SiteConfig
-from gossamer.fetch import ftp, ftp_session
+from gossamer.fetch import body, ftp, ftp_session
 from gossamer.fetch.exchange import Answer, Request
 from gossamer.outcomes import OUTCOMES
 from gossamer.urls import normalize, normalize_all
@@ -98,6 +98,13 @@ def test_a_body_is_cut_at_the_limit(real: Real, size: int) -> None:
     answer = real.fetch("ftp://a.test/a.bin")
     assert (answer.outcome, len(answer.body)) == ("ok", min(size, LIMIT))
     assert answer.truncated is (size > LIMIT)
+
+
+@pytest.mark.parametrize(("name", "kept"), [("a.pdf", 3 * LIMIT), ("a.html", LIMIT), ("a", LIMIT)])
+def test_a_file_that_is_no_page_has_a_limit_of_its_own(real: Real, name: str, kept: int) -> None:
+    (real.folder / name).write_bytes(bytes(4 * LIMIT))
+    answer = real.fetch(Request(f"ftp://a.test/{name}", LIMIT, max_file_bytes=3 * LIMIT))
+    assert (len(answer.body), answer.truncated) == (kept, True)
 
 
 @pytest.mark.parametrize("without", [(), ("MLSD",)])
@@ -275,7 +282,10 @@ def test_what_is_no_reply(command: str, said: bytes) -> None:
 
 @pytest.mark.parametrize("command", ["", "USER", "PASS", "TYPE", "MDTM", "EPSV", "RETR"])
 @pytest.mark.parametrize("limit", ["head_timeout_s", "timeout_s"])
-def test_a_server_that_says_nothing_is_given_up(command: str, limit: str) -> None:
+def test_a_server_that_says_nothing_is_given_up(
+    command: str, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ftp, "GOODBYE_S", 0.0)
     limits: dict[str, Any] = {limit: 0.05}
     answer = Scripted({command: SILENCE}).fetch(**limits)
     assert (answer.outcome, answer.body) == ("timeout", b"")
@@ -284,11 +294,12 @@ def test_a_server_that_says_nothing_is_given_up(command: str, limit: str) -> Non
 
 def test_data_that_never_come_are_given_up() -> None:
     answer = Scripted(data=SILENCE).fetch(timeout_s=0.05)
-    assert (answer.outcome, answer.detail) == ("timeout", "no whole answer within 0.05 s")
+    assert answer.outcome == "timeout"
+    assert answer.detail == "no whole answer within 0.05 s, 0 bytes came"
 
 
 def test_slow_data_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ftp_session, "GRACE_S", 0.05)
+    monkeypatch.setattr(body, "GRACE_S", 0.05)
     answer = Scripted(data=SILENCE).fetch(min_bytes_per_s=500)
     assert (answer.outcome, answer.detail) == ("timeout", "0 bytes/s on average, of at least 500")
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PAGE = "http://a.test/page"
 TEXT = b"<p>" + b"word " * 1_000
+PAGE_LIMIT, FILE = 2_000, 50_000
 
 
 def fetch_one(server: Loopback, answer: bytes, limit: int = LIMIT, **settings: object) -> Answer:
@@ -148,6 +149,48 @@ def test_a_body_is_cut_at_the_limit(server: Loopback, size: int) -> None:
     assert answer.outcome == "ok"
     assert answer.body == b"x" * min(size, LIMIT)
     assert answer.truncated is (size > LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "kept"),
+    [
+        ("/page", ("Content-Type: application/pdf",), FILE),
+        ("/page.html", ("Content-Type: Text/XML; charset=utf-8",), FILE),
+        ("/paper.pdf", (), FILE),
+        ("/paper.pdf", ("Content-Type: text/html",), PAGE_LIMIT),
+        ("/page", (), PAGE_LIMIT),
+    ],
+)
+@pytest.mark.parametrize("coding", ["", "gzip"])
+def test_a_file_has_a_limit_of_its_own(
+    server: Loopback, path: str, headers: tuple[str, ...], kept: int, coding: str
+) -> None:
+    said = bytes(100_000)
+    if coding:
+        said, headers = gzip.compress(said), (*headers, "Content-Encoding: gzip")
+    server.answers[path] = page(said, (*headers, 'ETag: "v1"'))
+    request = Request(f"http://a.test{path}", PAGE_LIMIT, max_file_bytes=FILE)
+    (answer,) = fetch(config(server, max_body_bytes=PAGE_LIMIT), request)
+    assert (answer.outcome, answer.body, answer.truncated) == ("ok", bytes(kept), True)
+    assert answer.etag == '"v1"'
+
+
+def test_a_file_that_is_whole_at_last(server: Loopback) -> None:
+    server.answers["/page"] = page(bytes(FILE), ("Content-Type: application/zip",))
+    request = Request(PAGE, PAGE_LIMIT, max_file_bytes=FILE)
+    (answer,) = fetch(config(server, max_body_bytes=PAGE_LIMIT), request)
+    assert (answer.body, answer.truncated) == (bytes(FILE), False)
+
+
+def test_a_file_that_does_not_end_in_time_is_cut(server: Loopback) -> None:
+    """And asked for whole another time."""
+    headers = ("Content-Type: application/pdf", 'ETag: "v1"')
+    server.answers["/page"] = page(bytes(PAGE_LIMIT + 1), headers, length=FILE)
+    request = Request(PAGE, PAGE_LIMIT, max_file_bytes=FILE)
+    (answer,) = fetch(config(server, max_body_bytes=PAGE_LIMIT, timeout_s=0.3), request)
+    assert (answer.outcome, answer.detail) == ("ok", None)
+    assert (answer.body, answer.truncated) == (bytes(PAGE_LIMIT + 1), True)
+    assert answer.etag is None
 
 
 @pytest.mark.parametrize("status", ["200 OK", "404 Not Found"])

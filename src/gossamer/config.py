@@ -172,6 +172,14 @@ class FetchConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     max_body_bytes: Annotated[
         int, Meta(ge=1024, description="longer bodies are cut, and marked truncated")
     ] = 4 * 1024 * 1024
+    max_file_bytes: Annotated[
+        int,
+        Meta(
+            ge=1024,
+            description="the same of PDF, Office, XML, archives and what else is neither a page "
+            "nor a picture; a task reads 4 bodies above max_body_bytes at a time",
+        ),
+    ] = 32 * 1024 * 1024
     max_failures_per_host: Annotated[
         Count,
         Meta(

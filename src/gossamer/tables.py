@@ -155,7 +155,7 @@ RESPONSES = Dataset(
         Column("elapsed_ms", "int", "from asking to the last byte"),
         Column("content_type", "string", "header, as sent"),
         Column("body_bytes", "long", "after content coding"),
-        Column("truncated", "boolean", "the body was cut at the limit"),
+        Column("truncated", "boolean", "the body is not whole: it was cut, or broke off"),
         Column("digest", "string", "SHA-1 of the body, base 32"),
         Column("redirect_url", "string", "normalised target; null where it is not crawlable"),
         Column("retry_after_s", "long", "what the server asked for"),

@@ -18,6 +18,8 @@ class Request(NamedTuple):
     max_body_bytes: int
     etag: str | None = None
     last_modified: str | None = None
+    max_file_bytes: int = 0
+    """In place of `max_body_bytes`, of what is no page (`body.limit_of`), if it is more."""
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from urllib.parse import unquote_to_bytes
 
 from gossamer.errors import ConfigError
 from gossamer.fetch import resource
+from gossamer.fetch.body import limit_of
 from gossamer.fetch.exchange import DETAIL_CHARS, Answer, text
 from gossamer.fetch.resource import Entry
 
@@ -105,7 +106,7 @@ class FileFetcher:
                 entries = _entries(descriptor)
                 resource.give_folder(answer, path, entries, request.max_body_bytes)
             else:
-                _give_file(answer, descriptor, real, request.max_body_bytes)
+                _give_file(request, answer, descriptor, real)
         return answer
 
 
@@ -139,10 +140,12 @@ def _opened(path: bytes, found: os.stat_result) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _give_file(answer: Answer, descriptor: int, path: bytes, limit: int) -> None:
+def _give_file(request: Request, answer: Answer, descriptor: int, path: bytes) -> None:
+    """All files are of one host, so there is one large body at a time."""
+    kind = resource.media_type(path)
+    limit = limit_of(request, kind)
     with open(descriptor, "rb", closefd=False) as file:
         body = file.read(limit + 1)
-    kind = resource.media_type(path)
     resource.give(answer, body[:limit], kind, truncated=len(body) > limit)
 
 

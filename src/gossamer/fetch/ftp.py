@@ -20,15 +20,16 @@ import re
 import time
 from datetime import UTC, datetime
 from email.utils import format_datetime
+from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
 from gossamer.fetch import resource
+from gossamer.fetch.body import Body, limit_of
 from gossamer.fetch.exchange import DETAIL_CHARS, Answer, text
 from gossamer.fetch.ftp_session import (
     COMPLETED,
-    Download,
     NotFtp,
     Refused,
     Unsendable,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from gossamer.config import FetchConfig, SiteConfig
+    from gossamer.fetch.body import Bodies
     from gossamer.fetch.exchange import Request
     from gossamer.fetch.ftp_session import Session
     from gossamer.fetch.networks import Networks
@@ -52,6 +54,8 @@ if TYPE_CHECKING:
 
 MAX_LISTING_BYTES = 4 << 20
 """As the server sends it; `resource.MAX_ENTRIES` bounds what comes of it."""
+GOODBYE_S = 0.5
+"""Beyond fetch.timeout_s, when that is over for a body of which some is kept."""
 MODIFIED = 213
 NO_SUCH_COMMAND = frozenset((500, 501, 502, 504))
 NO_FILES = frozenset((450, 550))
@@ -67,26 +71,33 @@ class FtpFetcher:
     """The resolver is its owner's to close. A reply may take as long as a head in HTTP."""
 
     def __init__(
-        self, config: FetchConfig, rules: UrlRules, networks: Networks, resolver: Resolver
+        self,
+        config: FetchConfig,
+        rules: UrlRules,
+        networks: Networks,
+        resolver: Resolver,
+        bodies: Bodies,
     ) -> None:
         self._config = config
         self._rules = rules
         self._networks = networks
         self._resolver = resolver
+        self._bodies = bodies
 
     async def fetch(self, request: Request) -> Answer:
         answer = Answer("broken", int(time.time() * 1000))
         started_s = time.monotonic()
         try:
-            async with asyncio.timeout(self._config.timeout_s):
-                await self._ask(request, answer)
+            deadline_s = asyncio.get_running_loop().time() + self._config.timeout_s
+            async with asyncio.timeout_at(deadline_s + GOODBYE_S):
+                await self._ask(request, answer, deadline_s)
         except Exception as error:  # noqa: BLE001  # a stranger's server must not end the round
             answer.outcome, detail = self._judge(error)
             answer.detail = text(detail[:DETAIL_CHARS])
         answer.elapsed_ms = int((time.monotonic() - started_s) * 1000)
         return answer
 
-    async def _ask(self, request: Request, answer: Answer) -> None:
+    async def _ask(self, request: Request, answer: Answer, deadline_s: float) -> None:
         name, port = split_host(host_of(request.url))
         site = next((site for site in self._config.sites if matching(name, (site.hosts,))), None)
         if site is not None and site.proxy:
@@ -95,7 +106,10 @@ class FtpFetcher:
             return
         answer.target = request.url.removeprefix(origin_of(request.url))
         path = unquote_to_bytes(answer.target[1:])
-        async with session(name, port, self._networks, self._resolver, self._config) as opened:
+        read = partial(self._bodies.read, deadline_s=deadline_s)
+        async with session(
+            name, port, self._networks, self._resolver, self._config, read
+        ) as opened:
             answer.address = opened.address
             await opened.login(*self._credentials(site))
             if path == b"" or path.endswith(b"/"):
@@ -113,16 +127,16 @@ class FtpFetcher:
         if answer.last_modified and answer.last_modified == request.last_modified:
             answer.outcome = "unchanged"
             return
+        kind = resource.media_type(b"/" + path)
         try:
-            found = await opened.download(b"RETR " + path, request.max_body_bytes)
+            found = await opened.download(b"RETR " + path, limit_of(request, kind))
         except Refused as refused:
             if refused.code in NO_FILES and (await opened.ask(b"CWD " + path)).kind == COMPLETED:
                 resource.send_to_folder(answer, request, self._rules)
                 return
             raise
-        if found.flaw is not None:
-            answer.last_modified = None  # else what is missing would never be asked for again
-        kind = resource.media_type(b"/" + path)
+        if found.is_passing:
+            answer.last_modified = None
         resource.give(answer, found.content, kind, truncated=found.is_partial)
         _mark(answer, found)
 
@@ -181,23 +195,23 @@ def _reason(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-async def _list_names(opened: Session) -> Download:
+async def _list_names(opened: Session) -> Body:
     try:
         return await opened.download(b"NLST", MAX_LISTING_BYTES)
     except Refused as refused:
         if refused.code not in NO_FILES:
             raise
-        return Download(b"", cut=False, flaw=None)
+        return Body(b"")
 
 
-def _mark(answer: Answer, found: Download) -> None:
+def _mark(answer: Answer, found: Body) -> None:
     """A transfer that broke off is a truncated page, or none."""
     if found.flaw is not None:
         answer.detail = found.flaw
         answer.outcome = "ok" if answer.body else "broken"
 
 
-def _lines(found: Download) -> Iterator[bytes]:
+def _lines(found: Body) -> Iterator[bytes]:
     """Of a listing. Half a line, where it was cut, would be another's name."""
     for line in BytesIO(found.content):
         if line.endswith(b"\n") or not found.is_partial:

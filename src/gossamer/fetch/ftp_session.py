@@ -16,19 +16,21 @@ from __future__ import annotations
 import asyncio
 import re
 from contextlib import asynccontextmanager
-from math import inf
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.fetch.body import GRACE_S
 from gossamer.fetch.streams import connect, connect_address
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from gossamer.config import FetchConfig
+    from gossamer.fetch.body import Body, Receive
     from gossamer.fetch.networks import Networks
     from gossamer.fetch.resolver import Resolver
     from gossamer.fetch.streams import Stream
+
+    Read = Callable[[Receive, int], Awaitable[Body]]
 
 FTP_PORT = 21
 MAX_LINES = 1_000
@@ -76,29 +78,20 @@ class Unsendable(Exception):
     """A command that would be two, or none: its argument has a line break or a NUL."""
 
 
-class Download(NamedTuple):
-    content: bytes
-    cut: bool
-    """At the limit."""
-    flaw: str | None
-    """Why it broke off, or may have."""
-
-    @property
-    def is_partial(self) -> bool:
-        return self.cut or self.flaw is not None
-
-
 class Session:
     """Invariant: no command is sent before the reply to the last one was read whole.
 
     All methods raise Refused, NotFtp, Unsendable, OSError, and TimeoutError (which is one).
     """
 
-    def __init__(self, control: Stream, networks: Networks, config: FetchConfig) -> None:
+    def __init__(
+        self, control: Stream, networks: Networks, config: FetchConfig, read: Read
+    ) -> None:
         self.address = control.address
         self._control = control
         self._networks = networks
         self._config = config
+        self._read = read
         self._lines_left = MAX_LINES
 
     async def ask(self, command: bytes) -> Reply:
@@ -143,7 +136,7 @@ class Session:
             raise Refused(reply)
         await self.demand(b"TYPE I")
 
-    async def download(self, command: bytes, limit: int) -> Download:
+    async def download(self, command: bytes, limit: int) -> Body:
         """What a command transfers, `limit` bytes at most. After a cut the session is over."""
         port = await self._passive_port()
         timeout_s = self._config.connect_timeout_s
@@ -151,15 +144,10 @@ class Session:
             reply = await self.ask(command)
             if reply.kind not in {PRELIMINARY, COMPLETED}:
                 raise Refused(reply)
-            chunks: list[bytes] = []
-            try:
-                await _receive(data.reader, chunks, limit, self._config.min_bytes_per_s)
-            except TimeoutError:
-                raise
-            except OSError:
-                return _downloaded(chunks, limit, flaw="the connection broke off")
-        found = _downloaded(chunks, limit)
-        if found.cut or reply.kind == COMPLETED:
+            found = await self._read(partial(data.reader.read, READ_BYTES), limit)
+        if found.late is not None:
+            raise TimeoutError(found.late)
+        if found.is_partial or reply.kind == COMPLETED:
             return found
         try:
             reply = await self.reply()
@@ -199,41 +187,15 @@ class Session:
 
 @asynccontextmanager
 async def session(
-    host: str, port: int, networks: Networks, resolver: Resolver, config: FetchConfig
+    host: str, port: int, networks: Networks, resolver: Resolver, config: FetchConfig, read: Read
 ) -> AsyncIterator[Session]:
+    """`read` reads what is transferred."""
     timeout_s = config.connect_timeout_s
     async with connect(host, port, networks, resolver, timeout_s) as control:
-        yield Session(control, networks, config)
+        yield Session(control, networks, config, read)
 
 
 def split_host(host: str) -> tuple[str, int]:
     """Name and port of a host of `pages`."""
     name, colon, port = host.rpartition(":")
     return (name, int(port)) if colon and not host.endswith("]") else (host, FTP_PORT)
-
-
-async def _receive(
-    reader: asyncio.StreamReader, chunks: list[bytes], limit: int, min_bytes_per_s: int
-) -> None:
-    """Append what comes, until there are more than `limit` bytes. Raises TimeoutError, OSError."""
-    loop = asyncio.get_running_loop()
-    begun_s, size = loop.time(), 0
-    try:
-        async with asyncio.timeout_at(None) as clock:
-            while size <= limit:
-                patience_s = GRACE_S + size / min_bytes_per_s if min_bytes_per_s else inf
-                clock.reschedule(begun_s + patience_s)
-                if not (chunk := await reader.read(READ_BYTES)):
-                    return
-                chunks.append(chunk)
-                size += len(chunk)
-    except TimeoutError:
-        speed = size / (loop.time() - begun_s)
-        raise TimeoutError(
-            f"{speed:.0f} bytes/s on average, of at least {min_bytes_per_s}"
-        ) from None
-
-
-def _downloaded(chunks: list[bytes], limit: int, flaw: str | None = None) -> Download:
-    content = b"".join(chunks)
-    return Download(content[:limit], len(content) > limit, flaw)

@@ -24,7 +24,8 @@ import aiohttp
 from yarl import URL
 
 from gossamer import __version__
-from gossamer.fetch import body, connection
+from gossamer.fetch import connection, resource
+from gossamer.fetch.body import Body, limit_of
 from gossamer.fetch.coding import ACCEPT_ENCODING, Undecodable, decode
 from gossamer.fetch.connection import Connector, Response, tls_context
 from gossamer.fetch.exchange import DETAIL_CHARS, Answer, text
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from aiohttp.abc import AbstractResolver
 
     from gossamer.config import FetchConfig
+    from gossamer.fetch.body import Bodies
     from gossamer.fetch.exchange import Request
     from gossamer.fetch.networks import Networks
     from gossamer.fetch.resolver import Resolver
@@ -74,10 +76,12 @@ class HttpFetcher:
         rules: UrlRules,
         networks: Networks,
         resolver: Resolver,
+        bodies: Bodies,
         *,
         keep_alive: bool = True,
     ) -> None:
         self._config = config
+        self._bodies = bodies
         self._rules = rules
         self._networks = networks
         self._sites = Sites(config.sites)
@@ -130,11 +134,18 @@ class HttpFetcher:
         self, request: Request, response: Response, answer: Answer, deadline_s: float
     ) -> None:
         wanted = answer.outcome == "ok"
-        limit = request.max_body_bytes if wanted else min(DRAIN_BYTES, request.max_body_bytes)
-        if not wanted:
+        if wanted:
+            kind = answer.content_type or resource.media_type(response.url.raw_path.encode())
+            limit = limit_of(request, kind)
+        else:
+            limit = min(DRAIN_BYTES, request.max_body_bytes)
             drained_s = asyncio.get_running_loop().time() + DRAIN_S
             deadline_s = min(deadline_s, drained_s)
-        found = await body.read(response.content, limit, deadline_s, self._config)
+        content = response.content
+        if content.is_eof() and content.exception() is None:  # small pages are, with their head
+            found = Body.of(content.read_nowait(), limit)
+        else:
+            found = await self._bodies.read(content.readany, limit, deadline_s)
         coding = response.headers.get("Content-Encoding", "")
         try:
             answer.body, overflow, answer.decoded = decode(found.content, coding, limit)
@@ -142,16 +153,16 @@ class HttpFetcher:
             answer.body, overflow = found.content, False
             if wanted:
                 answer.outcome, answer.detail = "broken", text(str(error)[:DETAIL_CHARS])
-        answer.truncated = found.cut or overflow or (found.late or found.flaw) is not None
+        answer.truncated = found.is_partial or overflow or found.late is not None
         if not wanted:
             return
+        if found.is_passing:
+            answer.etag = answer.last_modified = None
         if found.late is not None:
             answer.outcome, answer.detail = "timeout", found.late
-        elif found.flaw is not None:
-            answer.etag = answer.last_modified = None
-            if answer.outcome == "ok":
-                answer.outcome = "ok" if answer.body else "broken"
-                answer.detail = found.flaw
+        elif found.flaw is not None and answer.outcome == "ok":
+            answer.outcome = "ok" if answer.body else "broken"
+            answer.detail = found.flaw
         if answer.outcome != "ok":
             answer.truncated = answer.truncated or len(answer.body) > DRAIN_BYTES
             answer.body = answer.body[:DRAIN_BYTES]

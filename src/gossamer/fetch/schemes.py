@@ -18,6 +18,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from gossamer.errors import ConfigError
+from gossamer.fetch.body import Bodies, limit_of
 from gossamer.fetch.exchange import DETAIL_CHARS, Answer, text
 from gossamer.fetch.files import FileFetcher
 from gossamer.fetch.ftp import FtpFetcher
@@ -61,15 +62,16 @@ class Fetchers:
         schemes = frozenset(rules.schemes)
         plugins = installed(schemes - BUILT_IN)
         networks = Networks(config.allow_networks)
+        bodies = Bodies(config)
         fetchers: dict[str, Fetcher] = {}
         async with AsyncExitStack() as stack:
             resolver = Resolver(config, networks)
             stack.push_async_callback(resolver.close)
             if not schemes.isdisjoint(WEB):
-                http = HttpFetcher(config, rules, networks, resolver, keep_alive=keep_alive)
+                http = HttpFetcher(config, rules, networks, resolver, bodies, keep_alive=keep_alive)
                 fetchers |= dict.fromkeys(WEB, await stack.enter_async_context(http))
             if "ftp" in schemes:
-                fetchers["ftp"] = FtpFetcher(config, rules, networks, resolver)
+                fetchers["ftp"] = FtpFetcher(config, rules, networks, resolver, bodies)
             if "file" in schemes:
                 fetchers["file"] = FileFetcher(config, rules)
             for scheme, entry in plugins.items():
@@ -165,8 +167,9 @@ def _checked(answer: object, request: Request) -> Answer:
     """Raises TypeError for what is no answer."""
     if not isinstance(answer, Answer) or answer.outcome not in OUTCOMES:
         raise TypeError(f"not an Answer with an outcome that there is: {answer!r}")
-    if len(answer.body) > request.max_body_bytes:
-        answer.body, answer.truncated = answer.body[: request.max_body_bytes], True
+    limit = limit_of(request, answer.content_type)
+    if len(answer.body) > limit:
+        answer.body, answer.truncated = answer.body[:limit], True
     return answer
 
 

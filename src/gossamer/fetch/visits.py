@@ -212,7 +212,10 @@ class Visits:
             if origin not in self._slowed and self._slow_down(turn.host, origin, rules):
                 self._frontier.put_back(turn)
                 return None
-        return Request(url, self._config.max_body_bytes, page.etag, page.last_modified)
+        config = self._config
+        return Request(
+            url, config.max_body_bytes, page.etag, page.last_modified, config.max_file_bytes
+        )
 
     def _slow_down(self, host: str, origin: str, rules: Robots) -> bool:
         """Tell the frontier a Crawl-delay, once; whether it is too long for this round."""

@@ -13,6 +13,7 @@ from gossamer.fakeweb.hostile.heads import HTML, dripped, flood, head, said
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.case import Ask, Reply
 
+PDF = "Content-Type: application/pdf"
 CHUNKED = "Transfer-Encoding: chunked"
 BLOCK_BYTES = 64 << 10
 TEN_GB = 10 * 10**9
@@ -41,8 +42,9 @@ def _stalled(ask: Ask) -> Act:
     return said(200, head(HTML, "Content-Length: 100000") + body, End.HANG)
 
 
-def _endless(ask: Ask) -> Act:
-    return Act(200, lambda: chain([head(HTML, "Connection: close")], repeat(block(ask))))
+def _endless(kind: str) -> Reply:
+    opening = head(kind, "Connection: close")
+    return lambda ask: Act(200, lambda: chain([opening], repeat(block(ask))))
 
 
 def _endless_chunks(ask: Ask) -> Act:
@@ -101,7 +103,8 @@ CUT = ("ok", "broken")
 CASES = (
     Case("slow-body", "sends its body a byte at a time, with pauses", ("timeout",), _slow),
     Case("stalled-body", "says nothing more after the first of its body", ("timeout",), _stalled),
-    Case("endless-body", "a body without length and without end", ("ok",), _endless),
+    Case("endless-body", "a body without length and without end", ("ok",), _endless(HTML)),
+    Case("endless-file", "the same, of a PDF file", ("ok",), _endless(PDF)),
     Case("endless-chunks", "chunks without end", ("ok",), _endless_chunks),
     Case("tiny-chunks", f"{TINY_CHUNKS:,} chunks of one byte", ("ok",), _tiny_chunks),
     Case(
