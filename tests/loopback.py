@@ -95,6 +95,9 @@ class Loopback:
                     return
         except ConnectionError:
             return
+        except asyncio.CancelledError:
+            writer.transport.abort()  # what is still to be sent would keep it open
+            raise
         finally:
             writer.close()
             self._open -= 1
@@ -146,9 +149,16 @@ def loopback(tls: ssl.SSLContext | None = None) -> Iterator[Loopback]:
         started.set()
         await stop.wait()
         listening.close()
+        await settle()
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
             await asyncio.wait([task])
+        await settle()
+
+    async def settle() -> None:
+        """What was accepted is served some turns later; what was closed lets go in the next."""
+        for _ in range(5):
+            await asyncio.sleep(0)
 
     thread = threading.Thread(target=loop.run_until_complete, args=(main(),))
     thread.start()
