@@ -17,6 +17,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from gossamer.parse.charset import decode
 from gossamer.parse.dates import parse_date
 from gossamer.parse.feed_json import parse_json_feed
 from gossamer.parse.feed_model import (
@@ -34,7 +35,7 @@ from gossamer.parse.feed_model import (
     plain,
     short_name,
 )
-from gossamer.parse.xml import Node, decode_xml, fold, read
+from gossamer.parse.xml import Node, fold, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -49,7 +50,7 @@ def parse_feed(
     """None for what is no feed; never raises. `declared` is the header's charset."""
     if body.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         return parse_json_feed(body, max_entries)
-    return _of_xml(decode_xml(body, declared), max_entries)
+    return _of_xml(decode(body, declared)[0], max_entries)
 
 
 _RECORDS = frozenset(("item", "entry", "atom:entry"))

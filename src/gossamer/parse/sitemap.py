@@ -24,7 +24,7 @@ from gossamer.parse.charset import decode
 from gossamer.parse.dates import parse_date
 from gossamer.parse.feed import parse_feed
 from gossamer.parse.packed import MAGIC, gunzip
-from gossamer.parse.xml import Node, decode_xml, fold, read
+from gossamer.parse.xml import Node, fold, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,7 +99,7 @@ def parse_sitemap(
     A text is a sitemap where its first line is a URL.
     """
     body = gunzip(body, MAX_BYTES) if body.startswith(MAGIC) else body[:MAX_BYTES]
-    text = decode_xml(body, declared)
+    text = decode(body, declared)[0]
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         return _of_xml(text, max_entries) or _of_feed(body, declared, max_entries)
     return _of_lines(decode(body, declared or "utf-8")[0], max_entries)

@@ -24,8 +24,6 @@ from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from gossamer.parse.charset import decode
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -60,9 +58,6 @@ _COMMON = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"))
 _NAMED = {"&amp;": "&", "&nbsp;": "\xa0", "&#39;": "'", "&#039;": "'"}
 """The most frequent of the others."""
 _CONTROL = re.compile(r"[\0-\x1f\x7f\ud800-\udfff]")
-_DECLARED = re.compile(
-    rb"""^\s{0,64}<\?xml[^>]{0,200}?encoding\s{0,8}=\s{0,8}["']([\w.:-]{1,40})"""
-)
 
 _PREFIXES: Mapping[str, str] = {
     "backend.userland.com/rss2": "",
@@ -265,15 +260,6 @@ def read(text: str, records: frozenset[str]) -> Iterator[Node]:
     tree.end()
     yield from tree.ended
     yield tree.document
-
-
-def decode_xml(body: bytes, declared: str | None) -> str:
-    """The characters of a document; its own declaration comes after the header's (RFC 7303 §3)."""
-    if declared is None and (match := _DECLARED.match(body)):
-        declared = match[1].decode()
-        if declared.lower().startswith("utf-16"):  # what could be read as ASCII is not
-            declared = "utf-8"
-    return decode(body, declared)[0]
 
 
 def fold(text: str, limit: int) -> str:

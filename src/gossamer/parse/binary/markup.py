@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
 from gossamer.parse.binary.document import MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, Broken
-from gossamer.parse.charset import decode, encoding_of
+from gossamer.parse.charset import decode
+from gossamer.parse.encodings import encoding_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
