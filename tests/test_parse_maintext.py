@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.blocks import Outline
 from gossamer.parse.maintext import main_text
-from gossamer.parse.names import NAMED_BODY, NAMED_CHROME, judge
+from gossamer.parse.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME, judge
 
 FIRST = "The ferry to the island leaves at dawn, when the harbour is still dark and quiet."
 SECOND = "Its captain has made the crossing for thirty years, and knows each of the passengers."
@@ -153,7 +153,13 @@ def test_where_all_is_called_chrome_nothing_is() -> None:
         ("artikel_inhalt", "", NAMED_BODY),
         ("post tag-news author-smith entry-content", "", NAMED_BODY),
         ("article-body-share", "", NAMED_CHROME),
-        ("sidebarRight", "", NAMED_CHROME),
+        ("sidebarRight", "", NAMED_CHROME | BESIDE),
+        ("side-bar", "", NAMED_CHROME | BESIDE),
+        ("sidebar related", "", NAMED_CHROME),
+        ("cookie-notice sidebar", "", NAMED_CHROME | DIALOG),
+        ("category-cookies entry-content", "", NAMED_BODY),
+        ("section", "comments", 0),
+        ("subsection level2", "metadata", 0),
         ("", "respond", NAMED_CHROME),
         ("comment-content", "", NAMED_CHROME),
         ("read_also", "", NAMED_CHROME),
@@ -248,7 +254,8 @@ def test_the_text_is_never_trimmed_away() -> None:
 
 
 def test_a_page_without_prose_gives_what_is_not_navigation() -> None:
-    assert text_of(f"<nav>{MENU}</nav><h1>Closed</h1><p>Come back.</p>") == "Closed\nCome back."
+    assert text_of(f"<nav>{MENU}</nav><h1>Closed</h1><p>Come back.</p>") == "Come back."
+    assert text_of(f"<nav>{MENU}</nav><h1>Closed</h1>") == "Closed"
 
 
 @pytest.mark.parametrize("page", ["", " ", "<p>", "<!-- -->", "<nav><a href=/>Home</a></nav>"])
@@ -317,6 +324,10 @@ def test_prose_is_prose_in_any_script(sentence: str) -> None:
     [
         "<div>" * 5_000 + FIRST,
         "<div class=sidebar><article>" * 2_000 + ARTICLE,
+        "<div role=dialog><p>x" * 2_000 + f"{ARTICLE}<h1>{FIRST}</h1>",
+        f"{ARTICLE}<div>{'<aside><p>' * 2_000}{FIRST}{'</aside>' * 2_000}{ARTICLE}",
+        "<article>" * 2_000 + ARTICLE,
+        "<x-menu>" * 5_000 + FIRST,
         "<b>" * 5_000 + FIRST,
         "<br>" * 50_000 + FIRST,
         f"<ul>{'<li><a href=/x>' * 1_000}</ul>{ARTICLE}",

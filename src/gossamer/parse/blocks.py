@@ -18,18 +18,19 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.names import MAX_NAME_CHARS, NAMED_CHROME, judge
+from gossamer.parse.names import BESIDE, DIALOG, MAX_NAME_CHARS, NAMED_CHROME, judge
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
-CHROME = 1
+CHROME = 16
 """By element or ARIA role no part of an article: nav, footer, a complementary region."""
-BODY = 4
+BODY = 32
 """schema.org's articleBody."""
-ARTICLE = 16
+ARTICLE = 64
 """By element or role an article, or what is main."""
 
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 CELLS = frozenset(("dd", "dt", "li", "td", "th"))
 """Of lists and tables. A paragraph that is in one is taken as one."""
 
@@ -41,11 +42,14 @@ HIDDEN = -1
 
 
 class Block:
-    """`chars` counts what is written, twice where a character is a syllable (CJK)."""
+    """`chars` counts what is written, twice where a character is a syllable (CJK).
 
-    __slots__ = ("box", "chars", "link_chars", "tag", "text")
+    `links` counts those that begin in it.
+    """
 
-    def __init__(self, text: str, link_chars: int, box: int, tag: str) -> None:
+    __slots__ = ("box", "chars", "link_chars", "links", "tag", "text")
+
+    def __init__(self, text: str, link_chars: int, links: int, box: int, tag: str) -> None:
         chars = len(text)
         if not text.isascii() and len(text.encode(errors="replace")) > _WIDE_BYTES * chars:
             chars *= 2
@@ -53,6 +57,7 @@ class Block:
         self.text = text
         self.chars = chars
         self.link_chars = min(link_chars, chars)
+        self.links = links
         self.box = box
         self.tag = tag
 
@@ -71,16 +76,19 @@ class Box:
 
 
 class Outline:
-    """The blocks and boxes of a tree. Box 0 is the whole page."""
+    """The blocks and boxes of a tree. Box 0 is the whole page.
 
-    __slots__ = ("_link_chars", "_pieces", "blocks", "boxes")
+    `reveal`: with what the attributes of elements hide.
+    """
 
-    def __init__(self, root: LexborNode) -> None:
+    __slots__ = ("_link_chars", "_links", "_pieces", "blocks", "boxes")
+
+    def __init__(self, root: LexborNode, *, reveal: bool = False) -> None:
         self.blocks: list[Block] = []
         self.boxes: list[Box] = [Box("html", 0, 0, 0)]
         self._pieces: list[str] = []
-        self._link_chars = 0
-        box = self._walk(root)
+        self._link_chars = self._links = 0
+        box = self._walk(root, reveal)
         if self._pieces:
             self._flush(box)
         while box:  # where the walk was cut short
@@ -88,7 +96,7 @@ class Outline:
             box = self.boxes[box].parent
         self.boxes[0].end = len(self.blocks)
 
-    def _walk(self, root: LexborNode) -> int:  # noqa: C901, PLR0912, PLR0915  # one hot loop
+    def _walk(self, root: LexborNode, reveal: bool) -> int:  # noqa: C901, PLR0912, PLR0915  # one hot loop
         """Visit every node in document order; the box that is open at the end."""
         blocks, boxes, pieces, kinds = self.blocks, self.boxes, self._pieces, _KINDS
         ancestors: list[tuple[LexborNode, int]] = []
@@ -121,11 +129,16 @@ class Outline:
                 if href and href[0] != "#":
                     opened = _LINK
                     links += 1
+                    self._links += 1
+            elif kind == "span" and boxes[box].tag == "pre":
+                opened = _NOTHING  # its class is that of a highlighter: "comment", "meta", "tag"
             else:
                 attributes = node.attributes
+                if tag >= _FIRST_CUSTOM:
+                    attributes["class"] = f"{node.tag} {attributes.get('class') or ''}"
                 marks = _marks(kind, attributes) if attributes else _MARKS.get(kind, 0)
                 opened = _NOTHING
-                if marks == HIDDEN and ancestors:  # the root is what is asked for
+                if marks == HIDDEN and ancestors and not reveal:  # the root is what is asked for
                     child = None
                     if pieces and kind in _BOXES:
                         self._flush(box)
@@ -158,20 +171,22 @@ class Outline:
 
     def _flush(self, box: int) -> None:
         """End a block; at two breaks in a row, too."""
-        raw, link_chars = "".join(self._pieces), self._link_chars
+        raw, link_chars, links = "".join(self._pieces), self._link_chars, self._links
         self._pieces.clear()
-        self._link_chars = 0
+        self._link_chars = self._links = 0
         tag = self.boxes[box].tag
         if tag == "p" and (parent := self.boxes[self.boxes[box].parent].tag) in CELLS:
             tag = parent
         if _BREAK not in raw:
-            self.blocks.append(Block(" ".join(raw.split()), link_chars, box, tag))
+            self.blocks.append(Block(" ".join(raw.split()), link_chars, links, box, tag))
             return
         parts = [" ".join(part.replace(_BREAK, " ").split()) for part in _BREAKS_2.split(raw)]
         total = sum(map(len, parts))
         for part in parts:
             if part:
-                self.blocks.append(Block(part, link_chars * len(part) // total, box, tag))
+                share = len(part) / total
+                linked = int(link_chars * share)
+                self.blocks.append(Block(part, linked, round(links * share), box, tag))
 
 
 def _marks(kind: str, attributes: dict[str, str | None]) -> int:
@@ -181,10 +196,7 @@ def _marks(kind: str, attributes: dict[str, str | None]) -> int:
         style = attributes.get("style")
         if (style and _INVISIBLE.search(style)) or "hidden" in attributes:
             return HIDDEN
-        if (role := attributes.get("role")) in _CHROME_ROLES:
-            marks |= CHROME
-        elif role in _ARTICLE_ROLES:
-            marks |= ARTICLE
+        marks |= _ROLES.get(attributes.get("role") or "", 0)
         if attributes.get("aria-hidden") == "true":
             marks |= CHROME
         if attributes.get("itemprop") == "articleBody":
@@ -193,38 +205,44 @@ def _marks(kind: str, attributes: dict[str, str | None]) -> int:
     identity = "" if kind in _SLUGGED else attributes.get("id") or ""
     if len(classes) + len(identity) > MAX_NAME_CHARS:
         classes, identity = classes[:MAX_NAME_CHARS], identity[:MAX_NAME_CHARS]
+    if kind == "span" and classes == _HIGHLIGHTED:
+        classes = ""
     if classes or identity:
-        marks |= judge(classes, identity)
+        named = judge(classes, identity)
+        if marks & BESIDE and named & NAMED_CHROME and not named & BESIDE:
+            marks &= ~BESIDE
+        marks |= named
     return marks
 
 
 _TELLING = frozenset(("aria-hidden", "hidden", "itemprop", "role", "style"))
 """Of the attributes, beside names; most elements have none of them."""
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_SLUGGED = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "li", "p", "section"))
+_SLUGGED = HEADINGS | {"dd", "dt", "li", "p", "section"}
 """What is a link target by its own words."""
-_CHROME_ROLES = frozenset(
-    (
-        "alert",
-        "alertdialog",
-        "banner",
-        "complementary",
-        "contentinfo",
-        "dialog",
-        "form",
-        "menu",
-        "menubar",
-        "navigation",
-        "search",
-        "tablist",
-        "toolbar",
-    )
-)
-_ARTICLE_ROLES = frozenset(("article", "main"))
+_HIGHLIGHTED = "comment"
+"""Of code, where it is not in a `pre`: each line is a box."""
+_ROLES = {
+    "alert": CHROME,
+    "alertdialog": CHROME | DIALOG,
+    "article": ARTICLE,
+    "banner": CHROME,
+    "complementary": CHROME | BESIDE,
+    "contentinfo": CHROME,
+    "dialog": CHROME | DIALOG,
+    "form": CHROME,
+    "main": ARTICLE,
+    "menu": CHROME,
+    "menubar": CHROME,
+    "navigation": CHROME,
+    "search": CHROME,
+    "tablist": CHROME,
+    "toolbar": CHROME,
+}
 _MARKS = {
     "article": ARTICLE,
-    "aside": CHROME,
-    "dialog": CHROME,
+    "aside": CHROME | BESIDE,
+    "dialog": CHROME | DIALOG,
     "fieldset": CHROME,
     "footer": CHROME,
     "form": CHROME,

@@ -1,0 +1,182 @@
+"""Which blocks of a range are its text: not lists of links, nor titles, bylines and what follows.
+
+`maintext.py` has found the range.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from gossamer.parse.blocks import CELLS, HEADINGS
+from gossamer.parse.sums import LINKS_ALONE, TABULAR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gossamer.parse.blocks import Block, Box, Outline
+    from gossamer.parse.sums import Sums
+
+MAX_LINKED = 0.5
+"""Of a block's characters, for prose."""
+LINKED_CLUSTER = 0.6
+"""Of a box's characters: it is a list of links; unless it holds more prose than"""
+MAX_CLUSTER = 0.2
+"""of them, or of the whole text."""
+MIN_TEASER_CHARS = 40
+"""A link of several; shorter ones are terms, longer ones headlines of other pages."""
+SENTENCE_CHARS = 20
+PARAGRAPH_CHARS = 120
+"""That need no full stop."""
+MAX_HEAD = 0.15
+MAX_TAIL = 0.2
+"""Of the text, for what is dropped before the first paragraph and after the last."""
+MAX_BEFORE_TITLE = 0.3
+"""Of the paragraphs; a heading after more of them is none of the page."""
+MIN_TITLE_CHARS, MAX_TITLE_CHARS = 8, 500
+
+_ITEMS = CELLS | {"pre"}
+_CLUSTERS = frozenset(
+    ("blockquote", "div", "dl", "figure", "nav", "ol", "p", "section", "table", "ul")
+)
+_ENDS = frozenset(".!?…。！？:\"”»)）」』】’'«“;।؟۔॥։።")
+_WORD = re.compile(r"\w+")
+
+
+def without_links(
+    outline: Outline, sums: Sums, kept: Sequence[bool], start: int, end: int
+) -> list[int]:
+    """The blocks of a range that are kept, by their number, but those that lead elsewhere."""
+    blocks = outline.blocks
+    clusters = _clusters(outline.boxes, sums, start, end)
+    return [
+        index
+        for index in range(start, end)
+        if kept[index]
+        and not clusters[index - start]
+        and not _link_alone(blocks[index])
+        and not (blocks[index].tag in HEADINGS and clusters[index + 1 - start])
+    ]
+
+
+def _clusters(boxes: Sequence[Box], sums: Sums, start: int, end: int) -> list[bool]:
+    """Which blocks of a range, and that after it, are in a box of links to other pages.
+
+    Links of one or two words are terms of the text: a table of contents, a list of names.
+    """
+    found = [False] * (end + 1 - start)
+    most_prose = MAX_CLUSTER * (sums.prose[end] - sums.prose[start])
+    covered = start
+    for box in boxes:
+        size = box.end - box.start
+        if box.start < covered or box.end > end or not size or box.tag not in _CLUSTERS:
+            continue
+        chars = sums.chars[box.end] - sums.chars[box.start]
+        linked = sums.link_chars[box.end] - sums.link_chars[box.start]
+        links = sums.links[box.end] - sums.links[box.start]
+        prose = sums.prose[box.end] - sums.prose[box.start]
+        if (
+            linked >= LINKED_CLUSTER * chars
+            and chars >= MIN_TEASER_CHARS * max(size, links)
+            and prose <= min(most_prose, MAX_CLUSTER * chars)
+        ):
+            covered = box.end
+            found[box.start - start : box.end - start] = [True] * size
+    return found
+
+
+def _link_alone(block: Block) -> bool:
+    """A paragraph that is but a link; several short ones are terms."""
+    if block.tag in HEADINGS or block.tag in _ITEMS:
+        return False
+    if block.links > 1 and block.link_chars < MIN_TEASER_CHARS * block.links:
+        return False
+    return block.link_chars >= LINKS_ALONE * block.chars
+
+
+def after_title(blocks: Sequence[Block], chosen: list[int], title: str) -> list[int]:
+    """What follows the heading that is the page's title, if most paragraphs do."""
+    paragraphs = sum([blocks[index].chars for index in chosen if _is_paragraph(blocks[index])])
+    seen = 0
+    first_h1 = None
+    for position, index in enumerate(chosen):
+        block = blocks[index]
+        if is_title(block, title):
+            return chosen[position + 1 :]
+        if block.tag == "h1" and first_h1 is None:
+            first_h1 = position
+        elif _is_paragraph(block):
+            seen += block.chars
+        if seen >= MAX_BEFORE_TITLE * paragraphs:
+            break
+    return chosen if first_h1 is None else chosen[first_h1 + 1 :]
+
+
+def trimmed(blocks: Sequence[Block], chosen: Sequence[int], title: str) -> Sequence[int]:
+    """From the first paragraph, or the heading of that, to the last."""
+    total = sum([blocks[index].chars for index in chosen])
+    first = _leading(blocks, chosen, MAX_HEAD * total)
+    while first and (block := blocks[chosen[first - 1]]).tag in HEADINGS:
+        if block.tag == "h1" or is_title(block, title):
+            break
+        first -= 1
+    return chosen[first : _trailing(blocks, chosen, MAX_TAIL * total)]
+
+
+def _leading(blocks: Sequence[Block], chosen: Sequence[int], most: float) -> int:
+    """Where the text starts; at 0 if more than `most` stands before its first paragraph."""
+    before = 0
+    for position, index in enumerate(chosen):
+        block = blocks[index]
+        if _may_start(block):
+            return position
+        before += block.chars - block.link_chars
+        if before > most:
+            break
+    return 0
+
+
+def _trailing(blocks: Sequence[Block], chosen: Sequence[int], most: float) -> int:
+    """Where the text ends; as it does, if more than `most` follows its last paragraph or item."""
+    behind = 0
+    for position in range(len(chosen), 0, -1):
+        block = blocks[chosen[position - 1]]
+        if _may_end(block):
+            return position
+        behind += block.chars
+        if behind > most:
+            break
+    return len(chosen)
+
+
+def _is_paragraph(block: Block) -> bool:
+    """A sentence, or long enough to be one."""
+    if block.tag in HEADINGS or block.tag == "figcaption" or _is_linked(block):
+        return False
+    return block.chars >= PARAGRAPH_CHARS or (
+        block.chars >= SENTENCE_CHARS and block.text[-1] in _ENDS
+    )
+
+
+def _may_start(block: Block) -> bool:
+    return _is_paragraph(block) or (block.tag in TABULAR and not _is_linked(block))
+
+
+def _may_end(block: Block) -> bool:
+    return _is_paragraph(block) or (block.tag in _ITEMS and not _is_linked(block))
+
+
+def _is_linked(block: Block) -> bool:
+    return block.link_chars >= MAX_LINKED * block.chars
+
+
+def is_title(block: Block, title: str) -> bool:
+    """Whether a heading is in the page's title, which is `folded`."""
+    if block.tag not in HEADINGS:
+        return False
+    words = folded(block.text)
+    return len(words) >= MIN_TITLE_CHARS and words in title
+
+
+def folded(text: str) -> str:
+    return " ".join(_WORD.findall(text[:MAX_TITLE_CHARS].lower()))
