@@ -114,7 +114,9 @@ class Outline:
                         self._link_chars += len(text.strip())
                 elif pieces:
                     add(" ")
-            elif not (kind := kinds.get(tag, _INLINE) if tag < _FIRST_CUSTOM else "span"):
+            elif not (kind := kinds.get(tag, _INLINE) if tag < _FIRST_CUSTOM else "span") or (
+                kind == "span" and boxes[box].tag == "pre"  # the colours of code
+            ):
                 child = node.first_child
                 opened = _NOTHING
             elif kind in _VOIDS:

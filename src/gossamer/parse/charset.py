@@ -107,8 +107,9 @@ def _like_ascii(body: bytes) -> str | None:
     fewer, name = sorted(nuls, key=nuls.__getitem__)
     if nuls[name] >= max(MIN_NULS, len(start) / 16, 8 * nuls[fewer]):
         return name
-    if b"\x1b$" in body and body.isascii() and fits(_decoded(body, "iso-2022-jp"), "iso-2022-jp"):
-        return "iso-2022-jp"
+    if b"\x1b" in body and b"\x1b$" in body and body.isascii():  # one is found sooner
+        text = _decoded(body, "iso-2022-jp")
+        return "iso-2022-jp" if fits(text, "iso-2022-jp") else None
     return None
 
 

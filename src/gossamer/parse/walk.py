@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -51,13 +51,6 @@ NOFOLLOW = frozenset(("nofollow", "ugc", "sponsored"))
 PAGE_TYPES = frozenset(("", "text/html", "application/xhtml+xml"))
 
 
-class _Open(NamedTuple):
-    """An element whose end has not come yet. `start` is the index of its first text node."""
-
-    attributes: Attributes
-    start: int
-
-
 class Findings:
     """What the walk has found so far."""
 
@@ -67,11 +60,12 @@ class Findings:
         self.refused: Counter[str] = Counter()
         self.references = References(rules.max_links, self.refused)
         self.collected = Collected(rules.agent)
-        self.anchors: list[_Open] = []
+        self.anchors: list[tuple[Attributes, int]] = []
+        """Those that are open: their attributes, and the index of their first piece of text."""
         self.alt = ""
         self.headings: list[tuple[int, str]] = []
         self.heading_starts: list[int] = []
-        self.times: list[_Open] = []
+        self.times: list[tuple[Attributes, int]] = []
         self.title = ""
         self.base: str | None = None
         self.language: str | None = None
@@ -141,7 +135,7 @@ def _walk(root: LexborNode, found: Findings) -> None:  # noqa: C901, PLR0912  # 
 
 def _start_anchor(found: Findings, node: LexborNode) -> None:
     found.alt = ""
-    found.anchors.append(_Open(node.attributes, len(found.pieces)))
+    found.anchors.append((node.attributes, len(found.pieces)))
 
 
 def _end_anchor(found: Findings) -> None:
@@ -244,7 +238,7 @@ def _start_base(found: Findings, node: LexborNode) -> None:
 
 
 def _start_time(found: Findings, node: LexborNode) -> None:
-    found.times.append(_Open(node.attributes, len(found.pieces)))
+    found.times.append((node.attributes, len(found.pieces)))
 
 
 def _end_time(found: Findings) -> None:
