@@ -8,7 +8,7 @@ search is done, so nothing is ever half old and half new.
     ranking.py   a tree → what tantivy looks for: the one page on ranking
     search.py    → answers of all shards, merged; snippets.py shows why they were found
     live.py      the searcher of the newest index
-    web.py       pages and API (starlette); views.py and templates/ are their HTML
+    web/         pages and API (starlette); views.py and templates/ are their HTML
 """
 
 from __future__ import annotations

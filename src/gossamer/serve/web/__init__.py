@@ -1,0 +1,25 @@
+"""Pages and API over HTTP.
+
+    /                     the search box
+    /search?q=&page=      results
+    /status               what the crawl does
+    /api/search?q=&offset=&limit=      Results (search.py) as JSON
+    /api/status           overview.py as JSON
+    /health               200 where an index is being served, else 503
+
+Everything works without JavaScript. What comes from the web is escaped by the templates, links
+lead to http and https alone, and the Content-Security-Policy forbids any script but our file.
+Errors of the API are problem details (RFC 9457).
+
+    app.py       the application: routes, and what stands around them
+    searching.py the search box and its results
+    status.py    what the crawl does, and whether an index is served
+    answers.py   what handlers read of a request, and the forms of what they answer
+    problem.py   an error → an answer
+    headers.py   what every answer says to browsers
+"""
+
+from gossamer.serve.web.app import app
+from gossamer.serve.web.headers import HEADERS
+
+__all__ = ["HEADERS", "app"]

@@ -1,0 +1,35 @@
+"""What handlers read of a request, and the forms of what they answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, Response
+
+from gossamer.serve.views import render
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+MAX_NUMBER_DIGITS = 9
+_FRESH = {"cache-control": "no-store"}
+
+
+def number(request: Request, name: str, default: int, *, strict: bool = True) -> int:
+    """A parameter as a whole number. Raises HTTPException where it is `strict` and none."""
+    text = request.query_params.get(name, "")
+    if text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER_DIGITS:
+        return int(text)
+    if text and strict:
+        raise HTTPException(400, f"{name}: a whole number from 0")
+    return default
+
+
+def page(template: str, status: int = 200, **values: object) -> Response:
+    return HTMLResponse(render(template, **values), status, _FRESH)
+
+
+def json(value: object, status: int = 200, media_type: str = "application/json") -> Response:
+    return Response(msgspec.json.encode(value), status, _FRESH, media_type)

@@ -1,0 +1,44 @@
+"""The application of one crawl: its routes, and what stands around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from gossamer import serve
+from gossamer.serve.live import Live
+from gossamer.serve.web.headers import Headers
+from gossamer.serve.web.problem import HANDLERS
+from gossamer.serve.web.searching import Searching
+from gossamer.serve.web.status import Status
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from gossamer.workspace import Workspace
+
+OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
+STATIC = Path(serve.__file__).parent / "static"
+
+
+def app(work: Workspace) -> ASGIApp:
+    """The application of one crawl."""
+    live = Live(work)
+    routed = Starlette(
+        routes=[
+            *Searching(work.root, live).routes(),
+            *Status(work, live).routes(),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        exception_handlers=HANDLERS,
+    )
+    # A web page elsewhere may point a name of its own at this machine and read the answers in
+    # its visitor's browser (DNS rebinding), unless only our own names are answered to.
+    names = [*OWN_NAMES, work.config.serve.host, *work.config.serve.names]
+    known = TrustedHostMiddleware(routed, allowed_hosts=names, www_redirect=False)
+    return Headers(known)  # outermost, so that errors have them too

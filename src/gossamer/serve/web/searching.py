@@ -1,0 +1,65 @@
+"""The search box and its results, as pages and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from gossamer.serve.search import MAX_QUERY_CHARS, MAX_RESULTS
+from gossamer.serve.web import answers
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from gossamer.serve.live import Live
+
+PAGE_HITS = 10
+MAX_LIMIT = 100
+
+
+class Searching:
+    """Handlers are plain functions: starlette runs them in threads, beside the event loop."""
+
+    def __init__(self, root: str, live: Live) -> None:
+        self._root = root
+        self._live = live
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/", self.home),
+            Route("/search", self.results),
+            Route("/api/search", self.api),
+        ]
+
+    def home(self, _: Request) -> Response:
+        searcher = self._live.searcher()
+        pages = searcher and searcher.pages
+        return answers.page("home.html", query="", pages=pages, path=self._root)
+
+    def results(self, request: Request) -> Response:
+        query = request.query_params.get("q", "")[:MAX_QUERY_CHARS].strip()
+        searcher = self._live.searcher()
+        if searcher is None or not query:
+            return self.home(request)
+        last = MAX_RESULTS // PAGE_HITS
+        number = min(max(answers.number(request, "page", 1, strict=False), 1), last)
+        found = searcher.search(query, (number - 1) * PAGE_HITS, PAGE_HITS)
+        last = min(last, -(-found.total // PAGE_HITS))
+        return answers.page("results.html", query=query, found=found, number=number, last=last)
+
+    def api(self, request: Request) -> Response:
+        if "q" not in request.query_params:
+            raise HTTPException(400, "q is missing: /api/search?q=words")
+        offset = answers.number(request, "offset", 0)
+        limit = answers.number(request, "limit", PAGE_HITS)
+        if limit > MAX_LIMIT:
+            raise HTTPException(400, f"limit: at most {MAX_LIMIT}")
+        if offset + limit > MAX_RESULTS:
+            raise HTTPException(400, f"offset + limit: at most {MAX_RESULTS}")
+        searcher = self._live.searcher()
+        if searcher is None:
+            raise HTTPException(503, f"no index yet: gossamer index {self._root}")
+        return answers.json(searcher.search(request.query_params["q"], offset, limit))
