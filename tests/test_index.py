@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer import index
+from gossamer import findable, index
 from gossamer.index import schema
 from gossamer.serve.search import Searcher
 from rows import put
@@ -146,9 +146,7 @@ def test_the_same_rows_give_the_same_shard(work: Workspace) -> None:
 def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
     put(work, "pages", [page("http://a.example/")])
     put(work, "documents", [document("http://a.example/", "words")])
-    fates, _ = work.scratch(
-        index.fate(work.read("documents"), work.read("pages"), work.read("ranks"), work.now_ms())
-    )
+    fates, _ = work.scratch(findable.fates(work))
     (shard,) = index.shards(work, work.scratch_files(index.sharded(work, fates), by=["shard"]))
     first, again = list(index.build(shard)), list(index.build(dataclasses.replace(shard)))
     assert not {row["path"] for row in first} & {row["path"] for row in again}

@@ -22,6 +22,7 @@ FORMATS = [
     "layers",
     "states",
     "linkgraph",
+    "findable",
     "warc",
     "seeds",
     "export",
@@ -41,6 +42,7 @@ FOUNDATIONS = [
     "stopping",
     "errors",
     "workspace",
+    "shuffle",
 ]
 EXTENSION_POINTS = ["filters", "traps", "scoring"]
 DOORS = ["__init__", "api", "rounds", "overview", "cli"]

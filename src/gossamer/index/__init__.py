@@ -2,9 +2,7 @@
 
 Reads pages, documents, inlinks, ranks; replaces index.
 
-A page is in the index when its newest document was parsed and may be found, the page is still
-there (status `fetched`), and no better page has the same body: of equals the one of the highest
-rank stays, then of the shortest URL. Every page that is left out is counted by reason.
+What may be found, `findable.py` says. Every page that is left out is counted by reason.
 
 The engine chooses, joins and sorts; then one task a shard streams its rows into tantivy (format:
 index/schema.py). URLs are spread over the shards by hash. Cost: documents are written once
@@ -14,24 +12,19 @@ files. Measured on two cores: 1,400 documents a second, of 11,500 characters eac
 
 from __future__ import annotations
 
-import heapq
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
-from operator import itemgetter
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
-from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import layers, states
+from gossamer import findable, layers, shuffle
 from gossamer.backends import disk_errors, full
 from gossamer.engine import engine_errors
 from gossamer.index import schema
 from gossamer.monitor import Pulse, silence
-from gossamer.tables import PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,11 +48,6 @@ ROW = (
 )
 """Columns of what goes into the index: a document with its anchors and rank."""
 
-NEWEST = ("outcome", "noindex", "unavailable_after_ms", "digest")
-"""Columns that decide on a document; those of its newest round count."""
-
-BATCH_ROWS = 256
-READ_BUFFER_BYTES = 1 << 20
 LOCKS = (".tantivy-writer.lock", ".tantivy-meta.lock")
 
 
@@ -79,14 +67,7 @@ class Shard:
 def run(work: Workspace) -> StepReport:
     silence(work.root, "index")
     with work.step("index", work.round) as draft:
-        fates, _ = work.scratch(
-            fate(
-                work.read("documents"),
-                states.current(work, PAGES),
-                work.read("ranks"),
-                work.now_ms(),
-            )
-        )
+        fates, _ = work.scratch(findable.fates(work))
         with engine_errors():
             for row in fates.groupBy("fate").agg(F.count("*").alias("pages")).collect():
                 draft.counts[row["fate"]] = row["pages"]
@@ -94,43 +75,6 @@ def run(work: Workspace) -> StepReport:
         written = work.engine.map_tasks(shards(work, files), build, layers.YIELD, layers.YIELD_DDL)
         draft.replace["index"] = tuple(layers.layers_of(written, work.round).values())
     return draft.done
-
-
-def fate(documents: DataFrame, known: DataFrame, ranks: DataFrame, now_ms: int) -> DataFrame:
-    """Per URL that has a document: its newest `round`, its `rank`, and its `fate`.
-
-    Fates: `indexed`, and the reasons of those left out: `dropped_status` (the page is gone,
-    redirects or may not be fetched any more), `dropped_outcome` (no text), `dropped_noindex`,
-    `dropped_unavailable` (the page asked to be gone by now), `dropped_duplicate`.
-    """
-    newest = documents.groupBy("url").agg(
-        *(F.max_by(name, "round").alias(name) for name in NEWEST),
-        F.max("round").alias("round"),
-    )
-    left_out = (
-        F.when(F.coalesce("status", F.lit("")) != "fetched", "dropped_status")
-        .when(F.col("outcome") != "parsed", "dropped_outcome")
-        .when(F.col("noindex"), "dropped_noindex")
-        .when(F.col("unavailable_after_ms") <= now_ms, "dropped_unavailable")
-    )
-    equals = Window.partitionBy("left_out", F.coalesce("digest", "url")).orderBy(
-        F.desc_nulls_last("rank"), F.length("url"), "url"
-    )
-    return (
-        newest.join(known.select("url", "status"), on="url", how="left")
-        .join(ranks, on="url", how="left")
-        .withColumn("left_out", left_out)
-        .withColumn("place", F.row_number().over(equals))
-        .select(
-            "url",
-            "round",
-            "rank",
-            F.when(F.col("left_out").isNotNull(), F.col("left_out"))
-            .when(F.col("place") > 1, "dropped_duplicate")
-            .otherwise("indexed")
-            .alias("fate"),
-        )
-    )
 
 
 def sharded(work: Workspace, fates: DataFrame) -> DataFrame:
@@ -152,10 +96,6 @@ def sharded(work: Workspace, fates: DataFrame) -> DataFrame:
 
 def shards(work: Workspace, files: Iterable[File]) -> list[Shard]:
     """The tasks for the files of `sharded`; a shard without rows has none."""
-    of_shard: dict[int, list[File]] = {}
-    for file in files:
-        folder = PurePath(file.path).parent.name
-        of_shard.setdefault(int(folder.removeprefix("shard=")), []).append(file)
     attempt = work.store.attempt("index")
     return [
         Shard(
@@ -167,7 +107,7 @@ def shards(work: Workspace, files: Iterable[File]) -> list[Shard]:
             attempt,
             work.config.index.memory_mb * 1_000_000,
         )
-        for number, rows in sorted(of_shard.items())
+        for number, rows in shuffle.parts(files).items()
     ]
 
 
@@ -184,8 +124,7 @@ def build(shard: Shard) -> Iterator[layers.Row]:
     with index_errors(path):
         path.mkdir(parents=True)
         writer = schema.create(path).writer(shard.memory_bytes, 1)
-        files = [_rows(f"{shard.root}/{name}") for name in shard.rows]
-        for row in heapq.merge(*files, key=itemgetter("url")):
+        for row in shuffle.merged((f"{shard.root}/{name}" for name in shard.rows), ["url"]):
             writer.add_document(schema.document(row, words))
             pulse.beat()
         writer.commit()
@@ -210,9 +149,3 @@ def index_errors(path: Path) -> Iterator[None]:
         if "No space left on device" in str(error) or "Disk quota exceeded" in str(error):
             raise full(path) from error
         raise
-
-
-def _rows(path: str) -> Iterator[dict[str, Any]]:
-    with pq.ParquetFile(path, buffer_size=READ_BUFFER_BYTES) as file:
-        for batch in file.iter_batches(BATCH_ROWS):
-            yield from batch.to_pylist()
