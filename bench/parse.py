@@ -4,9 +4,9 @@
 
 FOLDER has pages as .html or .html.gz; so many of 20 to 400 KB are taken, evenly spread. Processor
 time of one core, of each page the best of five runs: ms a page, and for 95 KB. The mark: 6 ms for
-95 KB, with main text and links. Beside it, from the same characters: Scrapy's selectors (parsel, on lxml) for links
-with their words and the visible text, resiliparse and trafilatura for the main text. What is
-not installed is left out.
+95 KB, with main text and links. Beside it, from the same characters: Scrapy's selectors (parsel,
+on lxml) for links with their words and the visible text, resiliparse and trafilatura for the main
+text. What is not installed is left out.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.encodings import _CODECS, _LABELS, encoding_of
 from gossamer.parse.charset import PRESCAN_BYTES, decode
-from gossamer.parse.encodings import _CODECS, _LABELS, encoding_of
 
 RUSSIAN = "Привет, мир! Это простая страница о погоде и о прогулках в лесу."
 JAPANESE = "これは日本語のページです。天気の話と山の話をします。"

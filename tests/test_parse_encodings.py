@@ -11,9 +11,9 @@ import unicodedata
 
 import pytest
 
+from gossamer.encodings import NAMES, codec_of
 from gossamer.parse.charset import ENOUGH_CHARS
 from gossamer.parse.content import parse_page
-from gossamer.parse.encodings import NAMES, codec_of
 from gossamer.parse.page import Page, Rules
 from legacy_texts import BY_ENCODING, page
 

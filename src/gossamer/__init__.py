@@ -5,11 +5,11 @@ holds them to it):
 
     steps             inject generate fetch parse update invert rank index serve
                       a verb, a command and a module each; a step never imports a step
-    formats           tables outcomes layers states linkgraph findable warc seeds export
+    formats           tables outcomes layers states lookup linkgraph findable warc seeds export
                       index/schema
                       what goes in, lies in the crawl folder and comes out, and how to read it
-    foundations       engine pool store backends urls sessions robots robots_rules config
-                      monitor stopping errors workspace shuffle
+    foundations       engine pool store backends urls encodings sessions robots robots_rules
+                      config monitor stopping errors workspace shuffle
     extension points  filters traps scoring
 
 `fakeweb/` is a deterministic web on loopback that the demo, the tests and the benchmarks

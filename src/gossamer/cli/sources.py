@@ -103,19 +103,13 @@ class Visit(NamedTuple):
 
 def _visits(work: Workspace, url: str) -> Iterator[Visit]:
     """The rows of responses of a URL, the newest first."""
-    import pyarrow.parquet as pq
-
+    from gossamer.lookup import Lookup
     from gossamer.parse.task import Answer as TaskAnswer
 
     told = Visit._fields[:-1]
-    for round_ in sorted({layer.round for layer in work.store.manifest.layers("responses")})[::-1]:
-        columns = [*told, *TaskAnswer._fields]
-        only = [("url", "=", url)]
-        for row in pq.read_table(
-            work.paths("responses", round_), columns=columns, filters=only
-        ).to_pylist():
-            answer = TaskAnswer(*[row[name] for name in TaskAnswer._fields])
-            yield Visit(answer=answer, **{name: row[name] for name in told})
+    for row in Lookup(work).rows("responses", "url", url, [*told, *TaskAnswer._fields]):
+        answer = TaskAnswer(*[row[name] for name in TaskAnswer._fields])
+        yield Visit(answer=answer, **{name: row[name] for name in told})
 
 
 async def _fetch(url: str, config: Config) -> Page:

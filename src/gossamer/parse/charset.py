@@ -25,7 +25,7 @@ import re
 
 from resiliparse.parse.encoding import detect_encoding
 
-from gossamer.parse.encodings import (
+from gossamer.encodings import (
     CYRILLIC,
     LATIN,
     MULTI_BYTE,

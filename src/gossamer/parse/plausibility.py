@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from gossamer.parse.encodings import CYRILLIC, LATIN
+from gossamer.encodings import CYRILLIC, LATIN
 
 ERRORS_PER_CHARACTER = 1 / 20
 """Of the characters beyond ASCII, those that may be wrong in an encoding that is believed."""

@@ -1,12 +1,13 @@
 """serve: the search page and API of one crawl, over HTTP.
 
-Reads index, and the manifest for the status page. A commit of `index` is seen within a second,
-and the next request is answered from the new shards; the old ones stay mapped until their last
-search is done, so nothing is ever half old and half new.
+Reads index, and of other datasets the rows of a page that somebody looks at. A commit of `index`
+is seen within a second, and the next request is answered from the new shards; the old ones stay
+mapped until their last search is done, so nothing is ever half old and half new.
 
     query.py     what a person types → a tree
     ranking.py   a tree → what tantivy looks for: the one page on ranking
     search.py    → answers of all shards, merged; snippets.py shows why they were found
+    pages.py     what is known of a page, its links; copies.py its stored copy, without rights
     live.py      the searcher of the newest index
     web/         pages and API (starlette); views.py and templates/ are their HTML
 """

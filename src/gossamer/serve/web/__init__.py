@@ -2,8 +2,12 @@
 
     /                     the search box
     /search?q=&page=      results
+    /page?url=&offset=    what is known of a page, links in and out
+    /copy?url=            its stored copy, in a frame without rights
+    /copy/raw?url=        the copy itself
     /status               what the crawl does
     /api/search?q=&offset=&limit=      Results (search.py) as JSON
+    /api/page?url=&offset=&limit=      KnownPage (pages.py) as JSON
     /api/status           overview.py as JSON
     /health               200 where an index is being served, else 503
 
@@ -13,6 +17,8 @@ Errors of the API are problem details (RFC 9457).
 
     app.py       the application: routes, and what stands around them
     searching.py the search box and its results
+    paging.py    what is known of a page
+    copying.py   the stored copy of a page
     status.py    what the crawl does, and whether an index is served
     answers.py   what handlers read of a request, and the forms of what they answer
     problem.py   an error → an answer

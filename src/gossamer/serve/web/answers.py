@@ -13,6 +13,8 @@ from gossamer.serve.views import render
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+    from gossamer.serve.pages import Pages
+
 MAX_NUMBER_DIGITS = 9
 _FRESH = {"cache-control": "no-store"}
 
@@ -25,6 +27,17 @@ def number(request: Request, name: str, default: int, *, strict: bool = True) ->
     if text and strict:
         raise HTTPException(400, f"{name}: a whole number from 0")
     return default
+
+
+def address(request: Request, pages: Pages) -> str:
+    """The parameter `url` in the crawl's form. Raises HTTPException where there is none such."""
+    given = request.query_params.get("url", "")
+    if not given:
+        raise HTTPException(400, f"url is missing: {request.scope['path']}?url=https://…")
+    normal = pages.normal(given)
+    if normal is None:
+        raise HTTPException(400, "url: not the URL of a page that a crawl can know")
+    return normal
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:

@@ -11,8 +11,12 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from gossamer import serve
+from gossamer.lookup import Lookup
 from gossamer.serve.live import Live
+from gossamer.serve.pages import Pages
+from gossamer.serve.web.copying import Copying
 from gossamer.serve.web.headers import Headers
+from gossamer.serve.web.paging import Paging
 from gossamer.serve.web.problem import HANDLERS
 from gossamer.serve.web.searching import Searching
 from gossamer.serve.web.status import Status
@@ -28,10 +32,12 @@ STATIC = Path(serve.__file__).parent / "static"
 
 def app(work: Workspace) -> ASGIApp:
     """The application of one crawl."""
-    live = Live(work)
+    live, pages = Live(work), Pages(work, Lookup(work))
     routed = Starlette(
         routes=[
             *Searching(work.root, live).routes(),
+            *Paging(work, pages).routes(),
+            *Copying(work, pages).routes(),
             *Status(work, live).routes(),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],

@@ -1,0 +1,166 @@
+"""What the crawl knows of a page: its state, what it says of itself, links in and out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gossamer.urls import normalize
+
+if TYPE_CHECKING:
+    from gossamer.lookup import Lookup
+    from gossamer.workspace import Workspace
+
+ANSWERED = ("ok", "redirect")
+"""Outcomes after which a page's links are new: see gossamer.linkgraph."""
+VISIT = ("round", "outcome", "detail", "http_status", "fetched_ms", "redirect_url")
+STORED = (*VISIT, "url", "body_bytes", "truncated", "warc_file", "warc_offset")
+STATE = ("status", "source", "depth", "found_ms", "fetches", "failures", "stored_ms")
+DOCUMENT = (
+    *("outcome", "detail", "content_type", "charset", "title", "description", "language"),
+    *("published_ms", "modified_ms", "canonical", "noindex", "nofollow", "noarchive"),
+    *("nosnippet", "unavailable_after_ms"),
+)
+
+
+class LinkIn(msgspec.Struct, frozen=True):
+    """A page that links here, and its words for it."""
+
+    src: str
+    anchor: str
+
+
+class LinkOut(msgspec.Struct, frozen=True):
+    """See the dataset links for `relation`."""
+
+    dst: str
+    anchor: str
+    relation: str
+    nofollow: bool
+
+
+class Inlinks(msgspec.Struct, frozen=True):
+    """`total` pages link here, as it was last counted. Of these `known` are named."""
+
+    total: int
+    known: int
+    links: list[LinkIn]
+
+
+class Outlinks(msgspec.Struct, frozen=True):
+    """The links of the page as it last answered."""
+
+    total: int
+    links: list[LinkOut]
+
+
+class KnownPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A URL that the crawl has met. What is not known is null; times are milliseconds, UTC."""
+
+    url: str
+    status: str
+    """unfetched, fetched, redirected, excluded, gone"""
+    source: str
+    depth: int
+    found_ms: int | None
+    fetches: int
+    failures: int
+    stored_ms: int | None
+    outcome: str | None
+    """Of the last fetch, with its detail, HTTP status, time and, where it moved, target."""
+    detail: str | None
+    http_status: int | None
+    fetched_ms: int | None
+    redirect_url: str | None
+    title: str | None
+    description: str | None
+    language: str | None
+    content_type: str | None
+    published_ms: int | None
+    modified_ms: int | None
+    canonical: str | None
+    noindex: bool
+    nofollow: bool
+    noarchive: bool
+    rank: float | None
+    """PageRank."""
+    copy: bool
+    """Whether the stored copy may be shown: see gossamer.serve.copies."""
+    inlinks: Inlinks
+    outlinks: Outlinks
+
+
+class Capture(msgspec.Struct, frozen=True):
+    """The last answer with a body: rows of responses and, once it was parsed, of documents."""
+
+    response: dict[str, Any]
+    document: dict[str, Any] | None
+
+
+class Pages:
+    """Looks pages up in the state of the crawl that `refresh` last saw."""
+
+    def __init__(self, work: Workspace, lookup: Lookup) -> None:
+        self._work = work
+        self._lookup = lookup
+
+    def normal(self, url: str) -> str | None:
+        """The URL as the crawl knows it; None where it can know none such."""
+        return normalize(url, None, self._work.config.urls)
+
+    def state(self, url: str) -> dict[str, Any] | None:
+        """The newest row of pages."""
+        return next(self._lookup.rows("pages", "url", url, STATE), None)
+
+    def capture(self, url: str) -> Capture | None:
+        """Where the body lies that was stored last, and what was made of it."""
+        for response in self._lookup.rows("responses", "url", url, STORED):
+            if response["outcome"] == "ok":
+                documents = self._lookup.rows("documents", "url", url, DOCUMENT, response["round"])
+                return Capture(response, next(documents, None))
+        return None
+
+    def known(self, url: str, offset: int, limit: int, *, copy: bool) -> KnownPage | None:
+        """A page, and from `offset` on `limit` of its links in and out; None: never met."""
+        state = self.state(url)
+        if state is None:
+            return None
+        visits = list(self._lookup.rows("responses", "url", url, VISIT))
+        visit = visits[0] if visits else dict.fromkeys(VISIT)
+        captured = self.capture(url)
+        said = (captured and captured.document) or {**dict.fromkeys(DOCUMENT), **_ASKS_NOTHING}
+        rank = next(self._lookup.rows("ranks", "url", url, ["rank"]), None)
+        answered = next((row["round"] for row in visits if row["outcome"] in ANSWERED), None)
+        of_visit = {name: visit[name] for name in VISIT if name != "round"}
+        return msgspec.convert(
+            {
+                **said,
+                **state,
+                **of_visit,
+                "url": url,
+                "description": None if said["nosnippet"] else said["description"],
+                "rank": rank and rank["rank"],
+                "copy": copy,
+                "inlinks": self._inlinks(url, offset, limit),
+                "outlinks": self._outlinks(url, answered, offset, limit),
+            },
+            KnownPage,
+        )
+
+    def _inlinks(self, url: str, offset: int, limit: int) -> Inlinks:
+        row = next(self._lookup.rows("inlinks", "dst", url, ["count", "sources"]), None)
+        if row is None:
+            return Inlinks(0, 0, [])
+        sources = row["sources"]
+        links = [LinkIn(**source) for source in sources[offset : offset + limit]]
+        return Inlinks(row["count"], len(sources), links)
+
+    def _outlinks(self, url: str, round_: int | None, offset: int, limit: int) -> Outlinks:
+        if round_ is None:
+            return Outlinks(0, [])
+        rows = list(self._lookup.rows("links", "src", url, LinkOut.__struct_fields__, round_))
+        return Outlinks(len(rows), [LinkOut(**row) for row in rows[offset : offset + limit]])
+
+
+_ASKS_NOTHING = dict.fromkeys(("noindex", "nofollow", "noarchive", "nosnippet"), False)

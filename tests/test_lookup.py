@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gossamer import lookup
+from gossamer.errors import MissingFile
+from gossamer.lookup import Lookup
+from shards import crawl
+from stored_web import put_rows
+
+if TYPE_CHECKING:
+    from gossamer.workspace import Workspace
+
+LAYERS = st.lists(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), min_size=1, max_size=12),
+    max_size=3,
+)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    return crawl(tmp_path / "crawl")
+
+
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
+@given(layers=LAYERS, files=st.integers(1, 3), batch=st.integers(1, 5))
+def test_it_finds_what_a_scan_finds_the_newest_layer_first(
+    tmp_path_factory: pytest.TempPathFactory,
+    layers: list[list[tuple[str, int]]],
+    files: int,
+    batch: int,
+) -> None:
+    work = crawl(tmp_path_factory.mktemp("crawl"))
+    for number, layer in enumerate(layers):
+        put = [{"src": src, "round": number, "depth": depth} for src, depth in layer]
+        put_rows(work, "links", put, files=min(files, len(put)))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(lookup, "BATCH_ROWS", batch)
+        looked = Lookup(work)
+        for key in "abcde":
+            found = looked.rows("links", "src", key, ["round", "depth"])
+            rows = [(row["round"], row["depth"]) for row in found]
+            of_layers = [number for number, _ in rows]
+            assert of_layers == sorted(of_layers, reverse=True)
+            assert sorted(rows) == sorted(
+                (number, depth)
+                for number, layer in enumerate(layers)
+                for src, depth in layer
+                if src == key
+            )
+
+
+def test_of_keys_with_the_same_hash_one_is_found(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put_rows(work, "ranks", [{"url": url, "rank": rank} for url, rank in (("a", 0.1), ("c", 0.2))])
+    monkeypatch.setattr(lookup, "hash", lambda _: 7, raising=False)
+    found = Lookup(work).rows("ranks", "url", "a", ["rank"])
+    assert list(found) == [{"rank": 0.1}]
+    assert list(Lookup(work).rows("ranks", "url", "b", ["rank"])) == []
+
+
+def test_what_is_remembered_is_bounded_and_answers_stay_right(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for layer in range(4):
+        put_rows(work, "ranks", [{"url": f"{layer}{n}", "rank": n} for n in range(5)])
+    monkeypatch.setattr(lookup, "MAX_RUNS", 12)
+    looked = Lookup(work)
+    for layer in (0, 3, 1, 2, 0):
+        assert list(looked.rows("ranks", "url", f"{layer}4", ["rank"])) == [{"rank": 4.0}]
+        assert sum(runs.hashes.size for runs in looked._known.values()) <= 12
+    monkeypatch.setattr(lookup, "MAX_RUNS", 3)
+    assert list(looked.rows("ranks", "url", "00", ["rank"])) == [{"rank": 0.0}]
+    assert not looked._known
+
+
+def test_a_layer_is_read_once(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_rows(work, "ranks", [{"url": "a", "rank": 1.0}])
+    looked = Lookup(work)
+    assert list(looked.rows("ranks", "url", "a", ["rank"])) == [{"rank": 1.0}]
+    monkeypatch.setattr(Lookup, "_learn", None)
+    assert list(looked.rows("ranks", "url", "a", ["rank"])) == [{"rank": 1.0}]
+
+
+def test_a_file_that_is_gone_is_told(work: Workspace) -> None:
+    put_rows(work, "ranks", [{"url": "a", "rank": 1.0}])
+    looked = Lookup(work)
+    list(looked.rows("ranks", "url", "a", ["rank"]))
+    path = Path(work.paths("ranks")[0])
+    path.unlink()
+    with pytest.raises(MissingFile, match=path.name):
+        list(looked.rows("ranks", "url", "a", ["rank"]))
+    with pytest.raises(MissingFile, match=path.name):
+        list(Lookup(work).rows("ranks", "url", "a", ["rank"]))
