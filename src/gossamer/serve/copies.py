@@ -7,8 +7,8 @@ A copy is a stranger's document, and is answered so that no browser gives it our
     Encoding §6, HTML §13.2.3.1);
   * `sandbox` gives it an origin of its own, and neither scripts, forms, popups nor navigation of
     another frame; the rest of the policy leaves nothing to be fetched (CSP 3, HTML §7.1.5);
-  * no policy covers `<link rel=preconnect>` and its like, by which a browser calls a host: each
-    link element is sent as a meta element, which ignores what made it a link;
+  * no policy keeps Chromium from calling the host of a `<link rel=preconnect>`, or of a frame that
+    it then does not load: these are sent as meta elements, which ignore what they were;
   * of what a person clicks on, only `<a download>` asks a server (Chromium); nothing is saved;
   * what is neither HTML nor text is a file to be saved, of a type that nothing opens.
 """
@@ -41,7 +41,7 @@ HEADERS = {
     "x-robots-tag": "noindex, nofollow",
     "cache-control": "no-store",
 }
-_LINK = re.compile(r"<link(?=[\s/>])", re.IGNORECASE)
+_CALLS = re.compile(r"<(?:link|i?frame)(?=[\s/>])", re.IGNORECASE)
 
 _TEXT = re.compile(r"text/.+|application/(?:.+\+)?(?:json|xml)|image/svg\+xml")
 
@@ -146,6 +146,6 @@ def body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
         return stored.body, HEADERS | saved
     text = stored.body.decode(codec_of(copy.charset), "replace").removeprefix("\ufeff")
     if copy.kind == "markup":
-        text = _LINK.sub("<meta", text)
+        text = _CALLS.sub("<meta", text)
     media = "text/html" if copy.kind == "markup" else "text/plain"
     return text.encode("utf-8", "replace"), HEADERS | {"content-type": f"{media}; charset=utf-8"}

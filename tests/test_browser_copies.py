@@ -1,0 +1,144 @@
+"""Hostile pages as stored copies in a real Chromium: nothing runs, leaves or moves."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from stored_rounds import HOME, Fetched
+from stored_web import store_and_parse
+from test_browser import browser
+from test_serve_web import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+    from gossamer.workspace import Workspace
+
+__all__ = ["browser"]
+pytestmark = pytest.mark.browser
+
+SCRIPT = "top.document.title='owned';parent.document.title='owned';fetch('{out}/script')"
+ATTACKS = {
+    "script": "<script>{script}</script><script src={out}/a.js></script>",
+    "module": "<script type=module>import '{out}/m.js'</script>",
+    "handler": '<img src=x onerror="{script}"><body onload="{script}">'
+    '<input autofocus onfocus="{script}">',
+    "svg": '<svg onload="{script}"><script>{script}</script><use href="{out}/x.svg#a"/>'
+    '<image href="{out}/i.svg"/><animate onbegin="{script}" attributeName=x dur=1s /></svg>',
+    "refresh": '<meta http-equiv=refresh content="0;url={out}/refresh">',
+    "refresh by link": '<link http-equiv=refresh content="0;url={out}/refresh">',
+    "refresh to a script": '<meta http-equiv=refresh content="0;url=javascript:{script}">',
+    "base": "<base href={out}/ target=_top><img src=relative><a id=go href=relative>go</a>",
+    "top": "<a id=go target=_top href={out}/top>go</a>",
+    "popup": "<a id=go target=_blank href={out}/blank>go</a>",
+    "download": "<a autofocus download href={out}/download>go</a>",
+    "ping": "<a id=go ping={out}/ping href=#here>go</a>",
+    "javascript": '<a id=go href="javascript:{script}">go</a>',
+    "form": "<form action={out}/form target=_top><button id=go>go</button></form>",
+    "frames": '<iframe src={out}/frame></iframe><iframe srcdoc="<script>{script}</script>'
+    '<img src={out}/srcdoc>"></iframe><frameset><frame src={out}/frameset></frameset>',
+    "data": '<iframe src="data:text/html,<script>{script}</script>"></iframe>',
+    "objects": "<object data={out}/object></object><embed src={out}/embed>"
+    '<object data="data:text/html,<script>{script}</script>"></object>',
+    "media": "<video poster={out}/poster src={out}/video autoplay></video><audio src={out}/audio "
+    "autoplay></audio><picture><source srcset={out}/source><img srcset={out}/srcset></picture>",
+    "styles": "<style>@import '{out}/import';body{{background:url({out}/background)}}"
+    "@font-face{{font-family:x;src:url({out}/font)}}p{{font-family:x}}</style>"
+    "<p style='background:url({out}/style)'>text",
+    "links": "<link rel=stylesheet href={out}/css><link rel=preload as=image href={out}/preload>"
+    "<link rel=prefetch href={out}/prefetch><link rel=modulepreload href={out}/module>"
+    "<link rel=icon href={out}/icon><link rel=manifest href={out}/manifest>",
+    "preconnect": "<link rel=preconnect href={out}><link\nrel=dns-prefetch href={out}>"
+    "<LINK/rel=preconnect href={out}>",
+    "prerender": '<script type=speculationrules>{{"prerender":[{{"urls":["{out}/prerender"]}}]}}'
+    "</script><link rel=prerender href={out}/prerender>",
+    "policy": '<meta http-equiv=content-security-policy content="default-src *; script-src '
+    "'unsafe-inline'\"><script>{script}</script><img src={out}/policy>",
+    "charset": "<meta charset=utf-7>+ADw-script+AD4-{script}+ADw-/script+AD4-",
+}
+
+
+@contextmanager
+def counting() -> Iterator[tuple[str, list[str]]]:
+    """An address, and who called there: even a connection without a request counts."""
+    called: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def listen() -> None:
+            while True:
+                connection, (_, port) = listener.accept()
+                with connection:
+                    if port in ours:
+                        return
+                    called.append(f"from {port}")
+
+        ours: set[int] = set()
+        thread = threading.Thread(target=listen)
+        thread.start()
+        host, port = listener.getsockname()
+        yield f"http://{host}:{port}", called
+        with socket.socket() as last:
+            last.bind((host, 0))
+            ours.add(last.getsockname()[1])
+            last.connect((host, port))
+            thread.join()
+
+
+@pytest.mark.parametrize("top_level", [False, True], ids=["framed", "alone"])
+def test_hostile_copies_do_nothing(browser: Browser, work: Workspace, top_level: bool) -> None:
+    with counting() as (out, called):
+        pages = {
+            f"{HOME}{number}": attack.format(out=out, script=SCRIPT.format(out=out))
+            for number, attack in enumerate(ATTACKS.values())
+        }
+        store_and_parse(
+            work,
+            [
+                Fetched(url, f"<p>text of the page</p>{text}".encode())
+                for url, text in pages.items()
+            ],
+        )
+        context = browser.new_context(accept_downloads=False)
+        with serving(work) as client:
+            for (name, attack), url in zip(ATTACKS.items(), pages, strict=True):
+                page = context.new_page()
+                path = "/copy/raw" if top_level else "/copy"
+                page.goto(str(client.base_url.join(f"{path}?url={url}")))
+                address, title = page.url, page.title()
+                shown = page.main_frame if top_level else page.frames[1]
+                assert "text of the page" in shown.content(), name
+                if "id=go" in attack and not top_level:
+                    shown.locator("#go").click(no_wait_after=True)
+                page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+                assert (page.url, page.title()) == (address, title), name
+                assert len(context.pages) == 1, name
+                assert called == [], name
+                page.close()
+        context.close()
+
+
+def test_the_test_would_notice(browser: Browser) -> None:
+    """The same page without our headers does call: the test above can fail."""
+    with counting() as (out, called):
+        page = browser.new_page()
+        page.set_content(f"<img src={out}/image>", wait_until="load")
+        page.close()
+        assert called
+
+
+def test_the_copy_is_readable_in_its_frame(browser: Browser, work: Workspace) -> None:
+    body = "<style>p{color:rgb(1,2,3)}</style><p>Gerührt, nicht geschüttelt".encode("cp1252")
+    store_and_parse(work, [Fetched(HOME, body, content_type="text/html; charset=windows-1252")])
+    with serving(work) as client:
+        page = browser.new_page()
+        page.goto(str(client.base_url.join(f"/copy?url={HOME}")))
+        text = page.frame_locator("iframe").locator("p")
+        assert text.inner_text() == "Gerührt, nicht geschüttelt"
+        page.close()
