@@ -65,11 +65,15 @@ def test_it_comes_as_utf_8_whatever_it_was(work: Workspace, charset: str) -> Non
 
 
 def test_what_would_call_a_host_is_no_link_any_more(work: Workspace) -> None:
-    body = b"<LINK rel=preconnect href=//b.example><link/rel=x><linker><iframe src=x><p>text of this page"
+    body = (
+        b"<LINK rel=preconnect href=//b.example><link/rel=x><linker>"
+        b"<iframe src=x><p>text of this page"
+    )
     store_and_parse(work, [Fetched(HOME, body)])
     with serving(work) as client:
         assert raw(client).text == (
-            "<meta rel=preconnect href=//b.example><meta/rel=x><linker><meta src=x><p>text of this page"
+            "<meta rel=preconnect href=//b.example><meta/rel=x><linker>"
+            "<meta src=x><p>text of this page"
         )
 
 
