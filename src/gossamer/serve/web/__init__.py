@@ -9,6 +9,8 @@
     /api/search?q=&offset=&limit=      Results (search.py) as JSON
     /api/page?url=&offset=&limit=      KnownPage (pages.py) as JSON
     /api/status           overview.py as JSON
+    /metrics              counts and latencies for Prometheus
+    /opensearch.xml       for browsers that add the engine
     /health               200 where an index is being served, else 503
 
 Everything works without JavaScript. What comes from the web is escaped by the templates, links
@@ -20,6 +22,8 @@ Errors of the API are problem details (RFC 9457).
     paging.py    what is known of a page
     copying.py   the stored copy of a page
     status.py    what the crawl does, and whether an index is served
+    metrics.py, opensearch.py
+    limits.py    what a request may be, and how many searches may go on at a time
     answers.py   what handlers read of a request, and the forms of what they answer
     problem.py   an error → an answer
     headers.py   what every answer says to browsers

@@ -14,8 +14,11 @@ from gossamer import serve
 from gossamer.lookup import Lookup
 from gossamer.serve.live import Live
 from gossamer.serve.pages import Pages
+from gossamer.serve.web import opensearch
 from gossamer.serve.web.copying import Copying
 from gossamer.serve.web.headers import Headers
+from gossamer.serve.web.limits import Limits
+from gossamer.serve.web.metrics import Metrics
 from gossamer.serve.web.paging import Paging
 from gossamer.serve.web.problem import HANDLERS
 from gossamer.serve.web.searching import Searching
@@ -33,12 +36,15 @@ STATIC = Path(serve.__file__).parent / "static"
 def app(work: Workspace) -> ASGIApp:
     """The application of one crawl."""
     live, pages = Live(work), Pages(work, Lookup(work))
+    metrics = Metrics(work, live)
     routed = Starlette(
         routes=[
             *Searching(work.root, live).routes(),
             *Paging(work, pages).routes(),
             *Copying(work, pages).routes(),
             *Status(work, live).routes(),
+            *metrics.routes(),
+            *opensearch.ROUTES,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         exception_handlers=HANDLERS,
@@ -47,4 +53,4 @@ def app(work: Workspace) -> ASGIApp:
     # its visitor's browser (DNS rebinding), unless only our own names are answered to.
     names = [*OWN_NAMES, work.config.serve.host, *work.config.serve.names]
     known = TrustedHostMiddleware(routed, allowed_hosts=names, www_redirect=False)
-    return Headers(known)  # outermost, so that errors have them too
+    return metrics.around(Headers(Limits(known)))  # outermost, so that errors have them too

@@ -9,6 +9,7 @@ from starlette.routing import Route
 
 from gossamer.serve.search import MAX_QUERY_CHARS, MAX_RESULTS
 from gossamer.serve.web import answers
+from gossamer.serve.web.limits import Turns
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -26,6 +27,7 @@ class Searching:
     def __init__(self, root: str, live: Live) -> None:
         self._root = root
         self._live = live
+        self._turns = Turns()
 
     def routes(self) -> list[Route]:
         return [
@@ -46,7 +48,8 @@ class Searching:
             return self.home(request)
         last = MAX_RESULTS // PAGE_HITS
         number = min(max(answers.number(request, "page", 1, strict=False), 1), last)
-        found = searcher.search(query, (number - 1) * PAGE_HITS, PAGE_HITS)
+        with self._turns.turn():
+            found = searcher.search(query, (number - 1) * PAGE_HITS, PAGE_HITS)
         last = min(last, -(-found.total // PAGE_HITS))
         return answers.page("results.html", query=query, found=found, number=number, last=last)
 
@@ -62,4 +65,6 @@ class Searching:
         searcher = self._live.searcher()
         if searcher is None:
             raise HTTPException(503, f"no index yet: gossamer index {self._root}")
-        return answers.json(searcher.search(request.query_params["q"], offset, limit))
+        with self._turns.turn():
+            found = searcher.search(request.query_params["q"], offset, limit)
+        return answers.json(found)

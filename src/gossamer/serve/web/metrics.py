@@ -1,0 +1,126 @@
+"""What the server did and what the crawl holds, in Prometheus' text format, at /metrics.
+
+Routes are told by their path as routed, never as asked, and methods by their names as HTTP has
+them: strangers choose both, and each label costs memory for as long as the server lives.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gossamer.errors import StoreError
+from gossamer.overview import overview
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client import Metric
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from gossamer.serve.live import Live
+    from gossamer.workspace import Workspace
+
+BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+OTHER = "other"
+
+
+class Metrics:
+    """Counts the requests of one application, and tells them with the figures of its crawl."""
+
+    def __init__(self, work: Workspace, live: Live) -> None:
+        self._registry = CollectorRegistry()
+        self._registry.register(_OfCrawl(work, live))
+        self._requests = Counter(
+            "gossamer_requests",
+            "Requests answered, by route and HTTP status.",
+            ["route", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "gossamer_request_seconds",
+            "From the request to the end of the answer, by route.",
+            ["route"],
+            buckets=BUCKETS_S,
+            registry=self._registry,
+        )
+
+    def routes(self) -> list[Route]:
+        return [Route("/metrics", self.answer)]
+
+    def answer(self, _: Request) -> Response:
+        text = generate_latest(self._registry)
+        return Response(text, headers={"cache-control": "no-store"}, media_type=CONTENT_TYPE_LATEST)
+
+    def around(self, inner: ASGIApp) -> ASGIApp:
+        """An application that does what `inner` does, and is counted."""
+
+        async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+            status = 500
+            started = time.perf_counter()
+
+            async def send_and_note(message: Message) -> None:
+                nonlocal status
+                if message["type"] == "http.response.start":
+                    status = message["status"]
+                await send(message)
+
+            try:
+                await inner(scope, receive, send_and_note)
+            finally:
+                route = _route(scope)
+                self._requests.labels(route, str(status)).inc()
+                self._seconds.labels(route).observe(time.perf_counter() - started)
+
+        return counted
+
+
+def _route(scope: Scope) -> str:
+    """The path as routed, where it was."""
+    if scope["path"].startswith("/static/"):
+        return "/static"
+    return scope["path"] if "endpoint" in scope else OTHER
+
+
+class _OfCrawl(Collector):
+    """Figures that are looked up when they are asked for."""
+
+    def __init__(self, work: Workspace, live: Live) -> None:
+        self._work = work
+        self._live = live
+
+    def collect(self) -> Iterator[Metric]:
+        try:
+            searcher = self._live.searcher()
+        except StoreError:  # the rest is told all the same
+            searcher = None
+        crawl = overview(self._work)
+        yield GaugeMetricFamily(
+            "gossamer_index_pages", "Pages to search.", searcher.pages if searcher else 0
+        )
+        yield GaugeMetricFamily(
+            "gossamer_index_generation",
+            "The crawl's state, counted by its commits, that requests are answered from.",
+            crawl["version"],
+        )
+        yield GaugeMetricFamily("gossamer_round", "The crawl's last round.", crawl["round"])
+        rows = GaugeMetricFamily("gossamer_rows", "Rows of a dataset.", labels=["dataset"])
+        for name, held in crawl["datasets"].items():
+            rows.add_metric([name], held["rows"])
+        yield rows
+        fetches = CounterMetricFamily(
+            "gossamer_fetches",
+            "Fetches by outcome, as far back as the crawl's history goes.",
+            labels=["outcome"],
+        )
+        for outcome, count in sorted(crawl["counts"].get("fetch", {}).items()):
+            fetches.add_metric([outcome], count)
+        yield fetches

@@ -1,0 +1,140 @@
+"""Limits, metrics and the description for browsers, over HTTP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.exceptions import HTTPException
+
+from gossamer.serve.web import limits, searching
+from shards import crawl, put_index
+from test_serve_web import client, serving
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import httpx
+
+    from gossamer.serve.web.limits import Turns
+
+__all__ = ["client"]
+NAMESPACE = {"": "http://a9.com/-/spec/opensearch/1.1/"}
+
+
+def samples(client: httpx.Client) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
+    answer = client.get("/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def requests(client: httpx.Client, route: str, status: int) -> float:
+    labels = frozenset({("route", route), ("status", str(status))})
+    return samples(client).get(("gossamer_requests_total", labels), 0)
+
+
+def test_requests_are_counted_by_route_and_status(client: httpx.Client) -> None:
+    before = requests(client, "/search", 200), requests(client, "other", 404)
+    for _ in range(3):
+        client.get("/search?q=apple")
+        client.get("/who/knows")
+    assert (requests(client, "/search", 200), requests(client, "other", 404)) == (
+        before[0] + 3,
+        before[1] + 3,
+    )
+    told = samples(client)
+    assert told["gossamer_index_pages", frozenset()] == 27
+    assert told["gossamer_request_seconds_count", frozenset({("route", "/search")})] >= 3
+
+
+def test_strangers_do_not_choose_labels(client: httpx.Client) -> None:
+    for number in range(5):
+        client.get(f"/x{number}")
+        client.get(f"/static/x{number}")
+        client.request(f"M{number}", "/search")
+    routes = {value for _, labels in samples(client) for name, value in labels if name == "route"}
+    assert not [route for route in routes if "x" in route.partition("/static")[2]]
+    assert not [route for route in routes if route.startswith("/x")]
+
+
+def test_the_crawl_s_totals(tmp_path: Path) -> None:
+    work = crawl(tmp_path / "crawl")
+    for round_ in (1, 2):
+        with work.step("fetch", round_) as draft:
+            draft.counts.update(ok=5, timeout=1)
+    with serving(work) as client:
+        told = samples(client)
+        assert told["gossamer_fetches_total", frozenset({("outcome", "ok")})] == 10
+        assert told["gossamer_index_generation", frozenset()] == work.store.manifest.version
+        assert told["gossamer_index_pages", frozenset()] == 0
+
+
+def test_long_urls_are_refused_in_the_form_of_what_was_asked(client: httpx.Client) -> None:
+    long = "a" * limits.MAX_URL_BYTES
+    answer = client.get(f"/api/search?q={long}")
+    assert (answer.status_code, answer.json()["status"]) == (414, 414)
+    assert "text/html" in client.get(f"/search?q={long}").headers["content-type"]
+    assert client.get("/search?q=" + "a" * (limits.MAX_URL_BYTES - 100)).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/search", "/api/search", "/api/status", "/status", "/copy"])
+def test_nothing_is_changed_from_outside(client: httpx.Client, path: str) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH", "BREW"):
+        answer = client.request(method, path)
+        assert answer.status_code == 405
+        assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
+        if path.startswith("/api/"):
+            assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_turns_are_bounded_and_given_back() -> None:
+    turns = limits.Turns(2)
+    with turns.turn(), turns.turn(), pytest.raises(HTTPException) as refused, turns.turn():
+        pass
+    assert (refused.value.status_code, refused.value.headers) == (503, {"retry-after": "1"})
+    with turns.turn(), turns.turn():
+        pass
+    with pytest.raises(ZeroDivisionError), turns.turn():
+        raise ZeroDivisionError
+    with turns.turn(), turns.turn():
+        pass
+
+
+def test_too_many_searches_are_told_to_come_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none_at_all() -> Turns:
+        return limits.Turns(0)
+
+    monkeypatch.setattr(searching, "Turns", none_at_all)
+    work = crawl(tmp_path / "crawl")
+    put_index(work, [{"url": "http://a.example/", "title": "apple"}])
+    with serving(work) as client:
+        for path in ("/search", "/api/search"):
+            answer = client.get(path, params={"q": "apple"})
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert client.get("/").status_code == client.get("/health").status_code == 200
+
+
+def test_browsers_can_add_the_engine(client: httpx.Client) -> None:
+    (link,) = [
+        line for line in client.get("/").text.splitlines() if line.startswith('<link rel="search"')
+    ]
+    assert 'href="/opensearch.xml"' in link
+    answer = client.get("/opensearch.xml")
+    assert answer.headers["content-type"].startswith("application/opensearchdescription+xml")
+    root = ET.fromstring(answer.text)  # noqa: S314  # our own
+    urls = {url.attrib["type"]: url.attrib["template"] for url in root.findall("Url", NAMESPACE)}
+    for kind in ("text/html", "application/json"):
+        asked = urls[kind].replace("{searchTerms}", "apple")
+        for name, value in (("{startPage?}", "1"), ("{startIndex?}", "0"), ("{count?}", "5")):
+            asked = asked.replace(name, value)
+        found = client.get(asked)
+        assert found.status_code == 200
+        assert "Apple" in found.text
