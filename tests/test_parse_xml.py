@@ -13,7 +13,7 @@ from gossamer.parse.charset import decode
 from gossamer.parse.xml import MAX_DEPTH, MAX_NODES, fold, read
 
 if TYPE_CHECKING:
-    from gossamer.parse.xml import Node
+    from gossamer.parse.xml_node import Node
 
 RECORDS = frozenset(("item",))
 Tree = tuple[str, dict[str, str], list["Tree | str"]]
@@ -29,7 +29,7 @@ def tree(node: Node) -> Tree:
             children[-1] += child
         elif child:
             children.append(child)
-    return node.name, node.attributes, children
+    return node.name, dict(node.attributes), children
 
 
 def records(text: str) -> list[Tree]:
@@ -102,6 +102,48 @@ def test_xml_base_is_handed_down_and_joined() -> None:
     assert [child.url("p") for child in second.elements()][1:] == ["http://a.example/p"]
     assert second.url("http://[") == "http://["
     assert next(read("<item>", RECORDS)).url("p") == "p"
+
+
+LEAVES = st.sampled_from(
+    [
+        *("<loc>a</loc>", "<LOC x='b'>c</LOC>", '<a b="c" d = "&amp;"/>', '<a b="x>y">z</a>', "\n"),
+        *("<a b=c/>", '<a B="c"b="d"/>', "<a>x</a >", "<a>x</b>", "<a></a>", "<a>&lt;&#65;</a>"),
+        *(
+            "<!-- x -->",
+            "<![CDATA[x]]>",
+            "text",
+            "<item>",
+            "</item>",
+            "<b><c>d</c></b>",
+            "<a>&x</a>",
+        ),
+        *('<q:a xmlns:q="http://www.w3.org/2005/Atom"/>', '<a xml:base="http://b.example/">c</a>'),
+        *('<a b="1', '<a b="c" d>', '"/>', "<q:item>", '<a b="" c="\'"/>', "<item x='y'>"),
+    ]
+)
+
+
+@given(st.lists(st.lists(LEAVES, max_size=6).map("".join), min_size=1, max_size=4))
+def test_what_is_read_at_once_is_what_is_read_piece_by_piece(inner: list[str]) -> None:
+    text = "".join(f"<rss><item>{each}</item>" for each in inner)
+
+    def found(text: str) -> list[tuple[Tree, list[str]]]:
+        return [
+            (without_blanks(tree(node)), [part.url("p") for part in node.elements()])
+            for node in read(text, RECORDS)
+        ]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gossamer.parse.xml.MAX_NOT_FLAT", 0)
+        expected = found(text)
+    assert found(text) == expected
+
+
+def test_attributes_take_time_in_proportion_to_their_length() -> None:
+    start = time.process_time()
+    *_, document = read(f"<a {'b' * 1_000_000} c='d'>", RECORDS)
+    assert next(document.elements()).attributes == {"c": "d"}
+    assert time.process_time() - start < 3
 
 
 def test_entities_and_files_are_out_of_reach(tmp_path_factory: pytest.TempPathFactory) -> None:

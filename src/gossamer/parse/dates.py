@@ -14,7 +14,6 @@ writes it where it has no date. So is a year that no page can know of.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ END = datetime(2100, 1, 1, tzinfo=UTC)
 """Dates are after the one and before the other. Which lie in the future, the caller knows."""
 CLOCK_ERROR = timedelta(days=1)
 """How far ahead of us a page's clock, or its zone, may be."""
+NO_OFFSET = timedelta()
 MAX_OFFSET = timedelta(hours=14)
 """Of a zone from UTC: the Line Islands, Kiribati."""
 CENTURY_PIVOT = 50
@@ -111,14 +111,18 @@ def parse_date(text: str) -> datetime | None:
 
 def _parse(text: str) -> datetime | None:
     """Raises ValueError and OverflowError for days that there are not."""
-    if _SECONDS.fullmatch(text):
-        return datetime.fromtimestamp(int(text), UTC)
-    if _MILLISECONDS.fullmatch(text):
-        return datetime.fromtimestamp(int(text) / 1_000, UTC)
+    if text.isdigit():
+        if _SECONDS.fullmatch(text):
+            return datetime.fromtimestamp(int(text), UTC)
+        if _MILLISECONDS.fullmatch(text):
+            return datetime.fromtimestamp(int(text) / 1_000, UTC)
     if "T" in text or text[10:11] in _SEPARATORS:
-        with suppress(ValueError):
+        try:
             found = datetime.fromisoformat(text)
-            return found if abs(found.utcoffset() or timedelta()) <= MAX_OFFSET else None
+        except ValueError:
+            pass
+        else:
+            return found if abs(found.utcoffset() or NO_OFFSET) <= MAX_OFFSET else None
     text = _REMARK.sub("", " ".join(text.split()))
     for form in _FORMS:
         if match := form.fullmatch(text):

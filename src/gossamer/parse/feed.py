@@ -35,13 +35,14 @@ from gossamer.parse.feed_model import (
     plain,
     short_name,
 )
-from gossamer.parse.xml import Node, fold, read
+from gossamer.parse.xml import fold, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from gossamer.parse.feed_model import Kind
+    from gossamer.parse.xml_node import Node
 
 
 def parse_feed(

@@ -24,7 +24,8 @@ from gossamer.parse.charset import decode
 from gossamer.parse.dates import parse_date
 from gossamer.parse.feed import parse_feed
 from gossamer.parse.packed import MAGIC, gunzip
-from gossamer.parse.xml import Node, fold, read
+from gossamer.parse.xml import fold, read
+from gossamer.parse.xml_node import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,14 +49,14 @@ _LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 Refusal = Literal["no_url", "url_too_long", "too_many"]
 
 
-class Alternate(Struct, frozen=True):
+class Alternate(Struct, frozen=True, gc=False):
     """The same page in another language: `xhtml:link` with hreflang."""
 
     language: str
     url: str
 
 
-class Video(Struct, frozen=True, kw_only=True):
+class Video(Struct, frozen=True, gc=False, kw_only=True):
     title: str | None = None
     description: str | None = None
     thumbnail: str | None = None
@@ -64,14 +65,14 @@ class Video(Struct, frozen=True, kw_only=True):
     published: datetime | None = None
 
 
-class News(Struct, frozen=True, kw_only=True):
+class News(Struct, frozen=True, gc=False, kw_only=True):
     title: str | None = None
     publication: str | None = None
     language: str | None = None
     published: datetime | None = None
 
 
-class SitemapEntry(Struct, frozen=True, kw_only=True):
+class SitemapEntry(Struct, frozen=True, gc=False, kw_only=True):
     """A page, or another sitemap where the sitemap is an index. Dates are in UTC."""
 
     url: str
@@ -176,14 +177,12 @@ def _entry(node: Node) -> SitemapEntry | Refusal:
         SitemapEntry(
             url=_url(first.get("loc")) or "",
             lastmod=_date(first.get("lastmod")),
-            changefreq=_frequency(_text(first.get("changefreq"))),
-            priority=_priority(_text(first.get("priority"))),
+            changefreq=_frequency(first.get("changefreq")),
+            priority=_priority(first.get("priority")),
             news=_news(first["news:news"]) if "news:news" in names else None,
             images=tuple(islice(_images(node), MAX_PARTS)) if "image:image" in names else (),
             videos=tuple(islice(_videos(node), MAX_PARTS)) if "video:video" in names else (),
-            alternates=tuple(islice(_alternates(node), MAX_PARTS))
-            if not names.isdisjoint(_LINKS)
-            else (),
+            alternates=tuple(_alternates(node)) if not names.isdisjoint(_LINKS) else (),
         )
     )
 
@@ -213,11 +212,12 @@ def _videos(node: Node) -> Iterator[Video]:
 
 
 def _alternates(node: Node) -> Iterator[Alternate]:
-    for link in node.elements():
-        if link.name in _LINKS:
-            attributes = link.attributes
-            language, url = attributes.get("hreflang", "").strip(), attributes.get("href", "")
-            if language and url and attributes.get("rel", "alternate") == "alternate":
+    links = [part for part in node.children if isinstance(part, Node) and part.name in _LINKS]
+    for link in links[:MAX_PARTS]:
+        said = link.attributes
+        if said.get("rel", "alternate") == "alternate":
+            language, url = said.get("hreflang", "").strip(), said.get("href")
+            if language and url:
                 yield Alternate(language[:MAX_LANGUAGE_CHARS], link.url(url))
 
 
@@ -244,10 +244,12 @@ def _date(node: Node | None) -> datetime | None:
     return None if node is None else parse_date(node.text)
 
 
-def _frequency(text: str | None) -> str | None:
-    return text.lower() if text is not None and text.lower() in _FREQUENCIES else None
+def _frequency(node: Node | None) -> str | None:
+    word = "" if node is None else node.text.strip().lower()
+    return word if word in _FREQUENCIES else None
 
 
-def _priority(text: str | None) -> float | None:
+def _priority(node: Node | None) -> float | None:
     """Between 0 and 1."""
-    return float(text) if text is not None and _PRIORITY.fullmatch(text) else None
+    number = "" if node is None else node.text.strip()
+    return float(number) if _PRIORITY.fullmatch(number) else None
