@@ -112,8 +112,8 @@ def test_no_description_of_a_page_that_wants_no_snippet(work: Workspace) -> None
     ("query", "status", "detail"),
     [
         ("", 400, "url is missing"),
-        ("url=nonsense", 400, "url: not the URL"),
-        ("url=javascript:alert(1)", 400, "url: not the URL"),
+        ("url=nonsense", 404, "url: not the URL"),
+        ("url=javascript:alert(1)", 404, "url: not the URL"),
         ("url=https://nobody.example/", 404, "The crawl has never met"),
         (f"url={HOME}&offset=x", 400, "offset: a whole number"),
         (f"url={HOME}&limit=501", 400, "limit: at most 500"),

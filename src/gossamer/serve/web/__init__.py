@@ -9,6 +9,7 @@
     /api/search?q=&offset=&limit=      Results (search.py) as JSON
     /api/page?url=&offset=&limit=      KnownPage (pages.py) as JSON
     /api/status           overview.py as JSON
+    /api/openapi.json     the description of these
     /metrics              counts and latencies for Prometheus
     /opensearch.xml       for browsers that add the engine
     /health               200 where an index is being served, else 503
@@ -22,7 +23,7 @@ Errors of the API are problem details (RFC 9457).
     paging.py    what is known of a page
     copying.py   the stored copy of a page
     status.py    what the crawl does, and whether an index is served
-    metrics.py, opensearch.py
+    metrics.py, openapi.py, opensearch.py
     limits.py    what a request may be, and how many searches may go on at a time
     answers.py   what handlers read of a request, and the forms of what they answer
     problem.py   an error → an answer

@@ -36,7 +36,7 @@ def address(request: Request, pages: Pages) -> str:
         raise HTTPException(400, f"url is missing: {request.scope['path']}?url=https://…")
     normal = pages.normal(given)
     if normal is None:
-        raise HTTPException(400, "url: not the URL of a page that a crawl can know")
+        raise HTTPException(404, "url: not the URL of a page that a crawl can know")
     return normal
 
 

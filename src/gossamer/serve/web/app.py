@@ -14,7 +14,7 @@ from gossamer import serve
 from gossamer.lookup import Lookup
 from gossamer.serve.live import Live
 from gossamer.serve.pages import Pages
-from gossamer.serve.web import opensearch
+from gossamer.serve.web import openapi, opensearch
 from gossamer.serve.web.copying import Copying
 from gossamer.serve.web.headers import Headers
 from gossamer.serve.web.limits import Limits
@@ -44,6 +44,7 @@ def app(work: Workspace) -> ASGIApp:
             *Copying(work, pages).routes(),
             *Status(work, live).routes(),
             *metrics.routes(),
+            *openapi.ROUTES,
             *opensearch.ROUTES,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],

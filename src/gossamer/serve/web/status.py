@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from gossamer.monitor import Heartbeat  # noqa: TC001  # msgspec reads the annotations
 from gossamer.overview import overview
 from gossamer.serve.web import answers
+from gossamer.store import StepReport  # noqa: TC001  # as above
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -16,6 +19,35 @@ if TYPE_CHECKING:
 
     from gossamer.serve.live import Live
     from gossamer.workspace import Workspace
+
+
+class Held(msgspec.Struct, frozen=True):
+    """What a dataset holds."""
+
+    rows: int
+    bytes: int
+    layers: int
+    files: int
+
+
+class CrawlStatus(msgspec.Struct, frozen=True):
+    """The form of gossamer.overview: totals of steps, the last of them, and the tasks at work."""
+
+    path: str
+    version: int
+    round: int
+    datasets: dict[str, Held]
+    counts: dict[str, dict[str, int]]
+    refused: dict[str, int]
+    steps: list[StepReport]
+    tasks: list[Heartbeat]
+
+
+class Health(msgspec.Struct, frozen=True):
+    """An index is being served, of so many pages."""
+
+    status: str
+    pages: int
 
 
 class Status:
@@ -40,4 +72,4 @@ class Status:
         searcher = self._live.searcher()
         if searcher is None:
             raise HTTPException(503, "no index yet")
-        return answers.json({"status": "ok", "pages": searcher.pages})
+        return answers.json(Health("ok", searcher.pages))

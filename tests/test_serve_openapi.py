@@ -1,0 +1,91 @@
+"""The API does what its description says, and nothing else, whatever is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, assume, given, settings
+from schemathesis import GenerationMode
+
+from gossamer.serve.search import MAX_RESULTS
+from gossamer.serve.web import openapi
+from shards import crawl, put_index
+from stored_web import put_inlinks, put_pages, put_rows
+from test_serve_web import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import httpx
+    from schemathesis import Case
+    from schemathesis.schemas import BaseSchema
+
+HOME = "http://a.example/"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    work = crawl(tmp_path_factory.mktemp("crawl"))
+    put_index(work, [{"url": f"{HOME}{n}", "title": f"Apple {n}"} for n in range(30)])
+    put_pages(work, {HOME: "fetched", f"{HOME}0": "unfetched"})
+    put_inlinks(work, HOME, [("http://b.example/", "words")], 1)
+    put_rows(work, "links", [{"src": HOME, "dst": f"{HOME}0", "anchor": "zero"}])
+    with serving(work) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def api(client: httpx.Client) -> BaseSchema:
+    return schemathesis.openapi.from_url(str(client.base_url.join("/api/openapi.json")))
+
+
+@pytest.mark.parametrize("mode", GenerationMode)
+@pytest.mark.parametrize("operation", openapi.OPERATIONS, ids=lambda operation: operation.name)
+def test_whatever_is_asked_is_answered_as_described(
+    api: BaseSchema, operation: openapi.Operation, mode: GenerationMode
+) -> None:
+    """Parameters as described, and against it."""
+    described = api[operation.path]["GET"]
+    if mode is GenerationMode.NEGATIVE and not operation.parameters:
+        return  # nothing can be asked wrongly
+
+    @settings(max_examples=30, suppress_health_check=list(HealthCheck))
+    @given(case=described.as_strategy(generation_mode=mode))
+    def ask(case: Case[Any]) -> None:
+        if mode is GenerationMode.POSITIVE:  # what a schema cannot say
+            reach = int(case.query.get("offset", 0)) + int(case.query.get("limit", 10))
+            assume(operation.name != "search" or reach <= MAX_RESULTS)
+        case.call_and_validate()
+
+    ask()
+
+
+def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
+    told: dict[str, Any] = client.get("/api/openapi.json").json()
+    assert told["openapi"].startswith("3.1")
+    assert set(told["paths"]) == {"/api/search", "/api/page", "/api/status", "/health"}
+    for path in told["paths"]:
+        assert client.get(path).headers["content-type"].startswith("application/")
+
+
+@pytest.mark.parametrize("operation", openapi.OPERATIONS, ids=lambda operation: operation.name)
+def test_answers_have_no_field_that_is_not_described(
+    client: httpx.Client, operation: openapi.Operation
+) -> None:
+    answer = client.get(operation.path, params={"q": "apple", "url": HOME})
+    assert answer.status_code == 200
+    decoded = msgspec.json.decode(answer.content, type=operation.answer)
+    assert msgspec.json.decode(msgspec.json.encode(decoded)) == answer.json()
+
+
+@pytest.mark.parametrize("operation", openapi.OPERATIONS, ids=lambda operation: operation.name)
+def test_limits_that_are_described_hold(client: httpx.Client, operation: openapi.Operation) -> None:
+    for parameter in operation.parameters:
+        if parameter.schema["type"] == "integer" and parameter.name == "limit":
+            asked = {"q": "apple", "url": HOME, parameter.name: parameter.schema["maximum"]}
+            assert client.get(operation.path, params=asked).status_code == 200
+            asked[parameter.name] += 1
+            assert client.get(operation.path, params=asked).status_code == 400
