@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.index import schema
+from gossamer.index.analysis import OTHER, STEMMERS
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.urls import host_of
 from gossamer.workspace import Workspace
@@ -15,13 +16,21 @@ from gossamer.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tantivy import IndexWriter
+
 PLAIN: dict[str, Any] = {
     "title": "",
     "description": None,
     "headings": None,
     "anchors": None,
     "text": "",
+    "main_text": None,
     "language": None,
+    "content_type": "text/html",
+    "published_ms": None,
+    "modified_ms": None,
+    "image": None,
+    "nosnippet": False,
     "fetched_ms": 1_800_000_000_000,
     "rank": None,
 }
@@ -32,17 +41,18 @@ def crawl(folder: Path) -> Workspace:
 
 
 def put_index(work: Workspace, documents: Iterable[dict[str, Any]], shards: int = 2) -> None:
-    """Replace the index: documents dealt to the shards in turn."""
+    """Replace the index: documents dealt to the shards in turn, each by its language."""
     attempt = work.store.attempt("index")
-    writers = []
-    for number in range(shards):
-        folder = Path(work.root, attempt, str(number))
-        folder.mkdir(parents=True)
-        writers.append(schema.create(folder).writer(16_000_000, 1))
+    writers: dict[Path, IndexWriter] = {}
     for number, document in enumerate(documents):
         row = PLAIN | {"host": host_of(document["url"])} | document
-        writers[number % shards].add_document(schema.document(row, schema.analyzer()))
-    for writer in writers:
+        language = row["language"] if row["language"] in STEMMERS else OTHER
+        folder = Path(work.root, attempt, str(number % shards), language)
+        if folder not in writers:
+            folder.mkdir(parents=True)
+            writers[folder] = schema.create(folder, language).writer(16_000_000, 1)
+        writers[folder].add_document(schema.document(row))
+    for writer in writers.values():
         writer.commit()
         writer.wait_merging_threads()
     files = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer.cli.answers import print_overview, print_results
-from gossamer.serve.search import Hit, Results
+from gossamer.serve.answers import Hit, Results
 
 if TYPE_CHECKING:
     import pytest

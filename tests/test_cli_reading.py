@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from gossamer.cli import app
 from gossamer.errors import UsageError
-from gossamer.serve.search import Results
+from gossamer.serve.answers import Results
 from shards import crawl, put_index
 
 if TYPE_CHECKING:

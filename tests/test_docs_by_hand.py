@@ -12,7 +12,7 @@ import typer.main
 
 from gossamer import cli, errors
 from gossamer.monitor import Heartbeat
-from gossamer.serve.search import Results
+from gossamer.serve.answers import Results
 from gossamer.store import Manifest
 
 if TYPE_CHECKING:

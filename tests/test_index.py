@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from gossamer import findable, index
-from gossamer.index import schema
+from gossamer.index.analysis import plain
 from gossamer.serve.search import Searcher
 from rows import put
 
@@ -168,7 +168,7 @@ def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
-    assert schema.analyzer().analyze(text) == words
+    assert plain().analyze(text) == words
 
 
 def test_decomposed_letters_are_found_by_composed_ones(work: Workspace) -> None:

@@ -27,6 +27,7 @@ FORMATS = [
     "warc",
     "seeds",
     "export",
+    "index.analysis",
     "index.schema",
 ]
 FOUNDATIONS = [

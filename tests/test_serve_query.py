@@ -4,7 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.serve.query import MAX_WORDS, All, Any, Not, Query, Words, parse, typed, unwanted
+from gossamer.serve.query import (
+    MAX_WORDS,
+    All,
+    Any,
+    Filter,
+    Not,
+    Query,
+    Words,
+    conditions,
+    is_loose,
+    names_host,
+    parse,
+    typed,
+)
 
 A, B, C = Words("a"), Words("b"), Words("c")
 
@@ -15,7 +28,7 @@ A, B, C = Words("a"), Words("b"), Words("c")
         ("", All(())),
         ("a", A),
         ("a b", All((A, B))),
-        ("a AND b", All((A, B))),
+        ("a AND b", All((A, B), strict=True)),
         ("a and b", All((A, Words("and"), B))),
         ("a OR b", Any((A, B))),
         ("a b OR c", Any((All((A, B)), C))),
@@ -23,12 +36,18 @@ A, B, C = Words("a"), Words("b"), Words("c")
         ("a -b", All((A, Not(B)))),
         ("a NOT b", All((A, Not(B)))),
         ("a -(b c)", All((A, Not(All((B, C)))))),
-        ('"a b" c', All((Words("a b"), C))),
-        ('a -"b c"', All((A, Not(Words("b c"))))),
+        ('"a b" c', All((Words("a b", exact=True), C))),
+        ('a -"b c"', All((A, Not(Words("b c", exact=True))))),
         ("a - b", All((A, B))),
         ("well-known", Words("well-known")),
+        ("site:a.org b", All((Filter("site", "a.org"), B))),
+        ('-intitle:"a b" c', All((Not(Filter("intitle", "a b")), C))),
+        ("LANG:de", Filter("lang", "de")),
+        ("after:2024-01 before:2025", All((Filter("after", "2024-01"), Filter("before", "2025")))),
+        ("site: b", All((Words("site:"), B))),
+        ("mysite:b", Words("mysite:b")),
         # What makes no sense is taken for its words.
-        ('"a b', Words("a b")),
+        ('"a b', Words("a b", exact=True)),
         ("a OR", A),
         ("OR AND NOT", All(())),
         ("(a", A),
@@ -45,20 +64,37 @@ def test_trees(text: str, tree: Query) -> None:
 
 
 def test_words_asked_for() -> None:
-    assert typed(parse('a -b ("c d" OR NOT e)')) == ["a", "c d"]
+    assert typed(parse('a -b ("c d" OR NOT e)')) == [A, Words("c d", exact=True)]
 
 
 def test_what_no_page_may_have() -> None:
-    assert unwanted(parse("a -b (c -(a OR b)) (c OR -a)")) == [B, Any((A, B))]
+    assert conditions(parse("a -b (c -(a OR b)) (c OR -a)")) == [Not(B), Not(Any((A, B)))]
 
 
 def test_a_long_query_is_cut() -> None:
     assert len(typed(parse(" ".join(map(str, range(500)))))) == MAX_WORDS
 
 
-TEXT = st.lists(st.sampled_from(["(", ")", '"', "-", "OR", "AND", "NOT", "a", "b ", " "])).map(
-    "".join
+@pytest.mark.parametrize(
+    ("text", "loose"),
+    [("a b", True), ("a", True), ('a "b"', False), ("a AND b", False), ("a OR b", False),
+     ("a site:b -c", True), ("a (b c)", True), ("a (b AND c)", False)],
+)  # fmt: skip
+def test_whether_a_page_may_lack_some_words(text: str, loose: bool) -> None:
+    assert is_loose(parse(text)) is loose
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("site:a b", True), ("host:a", True), ("-site:a b", False), ("a OR site:b", False)],
 )
+def test_whether_it_is_of_one_host(text: str, names: bool) -> None:
+    assert names_host(parse(text)) is names
+
+
+TEXT = st.lists(
+    st.sampled_from(["(", ")", '"', "-", "OR", "AND", "NOT", "site:", "after:", "a", "b ", " "])
+).map("".join)
 
 
 @given(TEXT | st.text())

@@ -6,14 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.index.schema import analyzer
+from gossamer.index.analysis import OTHER
+from gossamer.serve.query import Words
 from gossamer.serve.snippets import PASSAGE_CHARS, SNIPPET_CHARS, Snippets
 
 FILLER = "lorem ipsum dolor sit amet " * 100
 
 
 def snippet(text: str, *wanted: str, description: str = "") -> str:
-    return Snippets(wanted, analyzer()).of(text, description)
+    words = [Words(text, exact=" " in text) for text in wanted]
+    return Snippets(words, OTHER).of(text, description)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from gossamer.engine import Engine
     from gossamer.seeds import BadLine
-    from gossamer.serve.search import Results
+    from gossamer.serve.answers import Results
     from gossamer.store import StepReport
 
 

@@ -28,6 +28,7 @@ REMEDY = "see docs/settings.md"
 
 Count = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0)]
+Weight = Annotated[float, Meta(ge=0, le=1_000)]
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -315,9 +316,23 @@ class ServeConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "`*` stands for any"
         ),
     ] = ()
-    rank_weight: Annotated[
-        float, Meta(ge=0, description="weight of the static rank beside the words")
-    ] = 0.5
+
+
+class RankingConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What counts how much for the order of results, beside the words of a page's text."""
+
+    title: Annotated[Weight, Meta(description="a word in the title")] = 0.5
+    anchors: Annotated[Weight, Meta(description="a word in what links call the page")] = 0.5
+    pairs: Annotated[Weight, Meta(description="neighbouring words of the query, close by")] = 0.25
+    around: Annotated[
+        Weight, Meta(description="a word in what surrounds the main text, where few pages have all")
+    ] = 0.2
+    title_phrase: Annotated[Weight, Meta(description="the words as a phrase in the title")] = 1.0
+    whole_title: Annotated[
+        Weight,
+        Meta(description="for each word of a query that is a page's whole title"),
+    ] = 10.0
+    popularity: Annotated[Weight, Meta(description="log2 of the PageRank over the mean one")] = 0.5
 
 
 class StoreConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -341,6 +356,7 @@ class Config(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     rank: RankConfig = RankConfig()
     index: IndexConfig = IndexConfig()
     serve: ServeConfig = ServeConfig()
+    ranking: RankingConfig = RankingConfig()
     store: StoreConfig = StoreConfig()
 
 

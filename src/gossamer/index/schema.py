@@ -1,131 +1,236 @@
-r"""The index format: a tantivy folder per shard, its fields and how text becomes terms.
+"""The index format: a tantivy folder for each shard and language, and what a page is in it.
 
-Facts
-  * tantivy's own tokenizer keeps a run of Chinese, Japanese or Thai as one word, so that a part
-    of it is not found, and cuts Hindi at its vowel signs. Here a word is a run of letters, marks
-    and digits (`\w` of UTS #18, without `_`), and each character of a script that is written
-    without spaces stands for itself: several in a row are searched as a phrase. This costs
-    1.0 µs a word, tantivy's 0.3.
-  * What is stored costs disk, and time when a snippet is made, so the whole text is indexed and
-    only its beginning is stored (`excerpt`), once, compressed by tantivy.
+A shard is a folder, and each language in it an index of its own below: `0001-ab12cd34/en`. Why,
+`analysis.py` says. All have the same fields:
 
-Terms are not stemmed: `page` does not find `pages`.
+  names   url, host, site (the host and every domain it is below), language, kind, title_key: whole
+  words   title, anchors, address, text, around: what is searched. `text` has all that speaks of
+          the page: title, headings, description, main text, each anchor once, the address. So a
+          page has a word if and only if `text` has it, and one list of postings tells. `around`
+          is the rest of what the page shows: navigation and the like
+          `vocabulary` has words as they are written, of what names pages: for spelling
+  values  date_ms (published, else modified), year of it, fetched_ms, rank, host_key
+  stored  card: what is shown of a page that was found (Card, as MessagePack)
+
+What is stored costs disk, and time when a snippet is made: the whole text is indexed and only
+its beginning is stored, once, compressed by tantivy.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+import msgspec
 import tantivy
 import xxhash
 
 from gossamer.errors import StoreError
-from gossamer.urls import domain_of
+from gossamer.index.analysis import plain, tongue
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-ANALYZER = "words"
-TEXT_FIELDS = ("title", "headings", "anchors", "address", "description", "text")
-"""Fields that words are searched in; `address` holds the words of host and path."""
+NAMES = ("url", "host", "site", "language", "kind", "title_key")
+FACETS = ("host", "language", "kind")
+WORDS = ("title", "anchors", "address", "text", "around", "vocabulary")
 
 EXCERPT_CHARS = 20_000
-MAX_WORD_BYTES = 80
-"""Longer words are data, not language."""
+MIN_YEAR, MAX_YEAR = 1990, 2100
+"""Other dates are mistakes, and no year of a facet."""
 
-_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-_WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
-_SCHEME = re.compile(r"^[a-z]+://(www\.)?")
+_TERMS, _PLAIN = "terms", "plain"
+_OPTIONS = {"anchors": "freq", "vocabulary": "basic"}
+_KINDS = {
+    "application/epub+zip": "epub",
+    "application/json": "json",
+    "application/msword": "doc",
+    "application/pdf": "pdf",
+    "application/rtf": "rtf",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/xhtml+xml": "html",
+    "text/plain": "text",
+}
+
+
+class Card(msgspec.Struct, frozen=True, array_like=True):
+    """What is shown of a page. `excerpt` is the beginning of its main text."""
+
+    url: str
+    title: str
+    description: str
+    excerpt: str
+    language: str | None
+    kind: str
+    image: str | None
+    date_ms: int | None
+    fetched_ms: int
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Card).decode
 
 
 def schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
-    for name in ("url", "host", "domain", "language", "title_key"):
+    for name in NAMES:
         builder.add_text_field(
-            name, stored=name == "url", tokenizer_name="raw", index_option="basic"
+            name, fast=name in FACETS, tokenizer_name="raw", index_option="basic"
         )
-    for name in TEXT_FIELDS:
+    for name in WORDS:
         builder.add_text_field(
-            name, stored=name in ("title", "description"), tokenizer_name=ANALYZER
+            name,
+            tokenizer_name=_PLAIN if name in ("address", "vocabulary") else _TERMS,
+            index_option=_OPTIONS.get(name, "position"),
         )
-    builder.add_bytes_field("excerpt", stored=True)
-    builder.add_integer_field("fetched_ms", stored=True, fast=True)
+    builder.add_integer_field("date_ms", fast=True, indexed=True)
+    builder.add_integer_field("year", fast=True)
+    builder.add_integer_field("host_key", fast=True)
+    builder.add_integer_field("fetched_ms", fast=True)
     builder.add_float_field("rank", fast=True)
+    builder.add_bytes_field("card", stored=True)
     return builder.build()
 
 
-def analyzer() -> tantivy.TextAnalyzer:
-    """Words of a text: folded to ASCII where Unicode has a like letter, then lower case."""
-    # Folding comes first: the lower case of `İ` is `i` and a combining dot, which would stay.
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.regex(_WORD))
-        .filter(tantivy.Filter.remove_long(MAX_WORD_BYTES))
-        .filter(tantivy.Filter.ascii_fold())
-        .filter(tantivy.Filter.lowercase())
-        .build()
-    )
-
-
-def create(folder: Path) -> tantivy.Index:
-    """An empty index. The folder must exist."""
-    index = tantivy.Index(schema(), str(folder))
-    index.register_tokenizer(ANALYZER, analyzer())
-    return index
+def create(folder: Path, language: str) -> tantivy.Index:
+    """An empty index of a language (see `analysis.tongue`). The folder must exist."""
+    return _registered(tantivy.Index(schema(), str(folder)), language)
 
 
 def open_index(folder: Path) -> tantivy.Index:
-    """An index for reading. It is mapped into memory: its files may be deleted meanwhile.
+    """An index for reading; its folder is named for its language. Raises StoreError.
 
-    Raises StoreError where it is damaged.
+    It is mapped into memory: its files may be deleted meanwhile.
     """
     try:
         index = tantivy.Index.open(str(folder))
     except ValueError as error:
         raise StoreError(folder, f"is damaged: {error}", "build it again: gossamer index") from None
     index.config_reader("Manual")  # a folder never changes, so nobody needs to watch it
-    index.register_tokenizer(ANALYZER, analyzer())
+    return _registered(index, folder.name)
+
+
+def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
+    index.register_tokenizer(_TERMS, tongue(language).terms)
+    index.register_tokenizer(_PLAIN, plain())
     return index
 
 
-def title_key(words: list[str]) -> str:
+def title_key(title: str) -> str:
     """What equal titles have in common: a hash of their words."""
-    return xxhash.xxh3_64_hexdigest(" ".join(words).encode())
+    return xxhash.xxh3_64_hexdigest(" ".join(plain().analyze(title)).encode())
 
 
-def document(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> tantivy.Document:
+def host_key(host: str) -> int:
+    """What stands for a host where a number is needed: a signed hash of 64 bits."""
+    return int.from_bytes(xxhash.xxh3_64_digest(host.encode()), "big", signed=True)
+
+
+def document(row: Mapping[str, Any]) -> tantivy.Document:
     """A document from a row of index.ROW."""
-    url, title, text = row["url"], composed(row["title"]), composed(row["text"])
+    url, title, description = row["url"], composed(row["title"]), composed(row["description"])
+    anchors = [composed(anchor) for anchor in row["anchors"] or ()]
+    whole, main = composed(row["text"]), composed(row["main_text"])
+    text, address = main or whole, _address(url)
+    date_ms = row["published_ms"] or row["modified_ms"]
+    kind = kind_of(row["content_type"])
     document = tantivy.Document()
     document.add_text("url", url)
     document.add_text("host", row["host"])
-    document.add_text("domain", domain_of(url))
-    document.add_text("address", _address(url))
-    document.add_text("title", title)
-    document.add_text("title_key", title_key(words.analyze(title)))
-    document.add_text("description", composed(row["description"]))
-    document.add_text("text", text)
-    document.add_bytes("excerpt", text[:EXCERPT_CHARS].encode())
-    document.add_integer("fetched_ms", row["fetched_ms"])
-    for heading in row["headings"] or ():
-        document.add_text("headings", composed(heading))
-    for anchor in row["anchors"] or ():
-        document.add_text("anchors", composed(anchor))
+    document.add_integer("host_key", host_key(row["host"]))
+    for domain in _domains(row["host"]):
+        document.add_text("site", domain)
     if row["language"]:
         document.add_text("language", row["language"])
+    document.add_text("kind", kind)
+    document.add_text("title_key", title_key(title))
+    document.add_text("title", title)
+    document.add_text("address", address)
+    for anchor in anchors:
+        document.add_text("anchors", anchor)
+    headings = [composed(heading) for heading in row["headings"] or ()]
+    names = (title, *headings, *dict.fromkeys(anchors))
+    for part in (*names, description, text, address):
+        if part:
+            document.add_text("text", part)
+    document.add_text("vocabulary", "\n".join(names))
+    if main and (around := _around(whole, main)):
+        document.add_text("around", around)
+    if date_ms is not None:
+        document.add_integer("date_ms", date_ms)
+        if (year := _year(date_ms)) is not None:
+            document.add_integer("year", year)
+    document.add_integer("fetched_ms", row["fetched_ms"])
     if row["rank"] is not None:
         document.add_float("rank", row["rank"])
+    excerpt = text[:EXCERPT_CHARS] if not row["nosnippet"] else ""
+    card = Card(
+        url,
+        title,
+        description if not row["nosnippet"] else "",
+        excerpt,
+        row["language"],
+        kind,
+        row["image"],
+        date_ms,
+        row["fetched_ms"],
+    )
+    document.add_bytes("card", _encode(card))
     return document
 
 
-def _address(url: str) -> str:
-    """The part of a URL that people read: host without `www.`, path and query, decoded."""
-    return composed(unquote(_SCHEME.sub("", url)))
+def card(stored: tantivy.Document) -> Card:
+    packed: bytes = stored["card"][0]
+    return _decode(packed)
+
+
+def kind_of(content_type: str | None) -> str:
+    """A short name of a media type, as in `type:pdf`."""
+    essence = (content_type or "text/html").partition(";")[0].strip().lower()
+    return _KINDS.get(essence) or essence.partition("/")[2].removeprefix("x-") or "html"
 
 
 def composed(text: str | None) -> str:
     """Text as the index holds it, so that equal letters are equal: composed (NFC)."""
-    return unicodedata.normalize("NFC", text or "")
+    if not text or text.isascii():
+        return text or ""
+    return unicodedata.normalize("NFC", text)
+
+
+def _address(url: str) -> str:
+    """The part of a URL that people read: host without `www.`, path and query, decoded."""
+    return composed(unquote(url.partition("://")[2].removeprefix("www.")))
+
+
+def _domains(host: str) -> Iterator[str]:
+    """A host, with its port and without, and the domains it is below: a.b.org, b.org, org."""
+    name, _, port = host.rpartition(":")
+    if name and port.isdigit():
+        yield host
+    else:
+        name = host
+    while name:
+        yield name
+        name = name.partition(".")[2]
+
+
+def _around(whole: str, main: str) -> str:
+    """The lines of a page that are none of its main text."""
+    lines = set(main.split("\n"))
+    return "\n".join([line for line in whole.split("\n") if line not in lines])
+
+
+def _year(date_ms: int) -> int | None:
+    try:
+        year = datetime.fromtimestamp(date_ms / 1000, UTC).year
+    except (OverflowError, ValueError, OSError):
+        return None
+    return year if MIN_YEAR <= year <= MAX_YEAR else None

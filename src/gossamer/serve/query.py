@@ -4,32 +4,48 @@
     red OR apple      either                red -apple        the first without the second
     (red OR green) AND apple                NOT apple         as -apple
 
+    site:example.org  below a domain        host:www.example.org      on a host
+    lang:de           in a language         type:pdf                  of a format
+    intitle:apple     in the title          inurl:docs                in the address
+    after:2024-06     of that time or later before:2025               earlier
+
 Words next to each other are meant together (AND), which binds closer than OR. The operators
 are recognised in capitals only. What makes no sense is taken for the words it holds.
 
     query   = any ;
     any     = all { "OR" all } ;
     all     = part { [ "AND" ] part } ;
-    part    = ( "-" | "NOT" ) part | "(" any ")" | phrase | word ;
+    part    = ( "-" | "NOT" ) part | "(" any ")" | filter | phrase | word ;
+    filter  = name ":" ( phrase | word ) ;
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 MAX_DEPTH = 16
 """Parentheses within parentheses; deeper ones are ignored."""
 MAX_WORDS = 64
-"""Words and phrases that are looked for; the rest of a longer query is ignored."""
+"""Words, phrases and filters that are looked for; the rest of a longer query is ignored."""
+FILTERS = frozenset(("site", "host", "lang", "type", "intitle", "inurl", "before", "after"))
 
 
 @dataclass(frozen=True)
 class Words:
-    """A word or phrase as it was typed."""
+    """A word as it was typed, or a phrase in quotes (`exact`)."""
 
     text: str
+    exact: bool = False
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What a page must be, whatever its words. It does not count for its score."""
+
+    name: str
+    value: str
 
 
 @dataclass(frozen=True)
@@ -39,7 +55,10 @@ class Not:
 
 @dataclass(frozen=True)
 class All:
+    """`strict`: somebody wrote AND, and means it."""
+
     parts: tuple[Query, ...]
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,10 +66,13 @@ class Any:
     parts: tuple[Query, ...]
 
 
-Query: TypeAlias = Words | Not | All | Any
+Query: TypeAlias = Words | Filter | Not | All | Any
 
 _TOKEN = re.compile(
-    r"""(?P<minus>-(?=["(]))|"(?P<phrase>[^"]*)"?|(?P<sign>[()])|(?P<word>[^\s()"]+)"""
+    rf"""(?P<minus>-(?=["(]|(?:{"|".join(sorted(FILTERS))}):))
+    |(?P<name>{"|".join(sorted(FILTERS))}):(?:"(?P<quoted>[^"]+)"?|(?P<value>[^\s()"]+))
+    |"(?P<phrase>[^"]*)"?|(?P<sign>[()])|(?P<word>[^\s()"]+)""",
+    re.VERBOSE | re.IGNORECASE,
 )
 
 
@@ -59,38 +81,76 @@ def parse(text: str) -> Query:
     return _Parser(_tokens(text)).query()
 
 
-def typed(query: Query) -> list[str]:
+def typed(query: Query) -> list[Words]:
     """The words and phrases that a query asks for, in its order, without the unwanted ones."""
     match query:
-        case Words(text):
-            return [text]
-        case Not():
+        case Words():
+            return [query]
+        case Filter("intitle", value):
+            return [Words(value)]
+        case Not() | Filter():
             return []
         case All(parts) | Any(parts):
-            return [text for part in parts for text in typed(part)]
+            return [words for part in parts for words in typed(part)]
 
 
-def unwanted(query: Query) -> list[Query]:
-    """What no page of the query may have, whatever else it has."""
+def plain(query: Query) -> list[Words]:
+    """The words of a query that has nothing else, no operator and no filter; else none."""
     match query:
-        case Not(part):
-            return [part]
+        case Words():
+            return [query]
+        case All(parts) if all(isinstance(part, Words) for part in parts):
+            return typed(query)
+    return []
+
+
+def is_loose(query: Query) -> bool:
+    """Whether a page may lack some of the words: they are neither quoted nor joined by AND, OR."""
+    match query:
+        case Words(_, exact):
+            return not exact
+        case Filter() | Not():
+            return True
+        case All(parts, strict):
+            return not strict and all(map(is_loose, parts))
+        case Any():
+            return False
+
+
+def conditions(query: Query) -> list[Query]:
+    """What every page of the query must be or must not have, whatever else it has."""
+    match query:
+        case Not() | Filter():
+            return [query]
         case All(parts):
-            return [part for within in parts for part in unwanted(within)]
+            return [part for within in parts for part in conditions(within)]
         case Words() | Any():
             return []
 
 
-def _tokens(text: str) -> list[Words | str]:
-    """Words and phrases, and the signs `(`, `)`, `-`, `AND`, `OR` as strings.
+def names_host(query: Query) -> bool:
+    """Whether it asks for pages of one site or host: then nothing else is to be seen."""
+    match query:
+        case Filter(name):
+            return name in ("site", "host")
+        case All(parts):
+            return any(map(names_host, parts))
+        case Words() | Not() | Any():
+            return False
+
+
+def _tokens(text: str) -> list[Words | Filter | str]:
+    """Words, phrases and filters, and the signs `(`, `)`, `-`, `AND`, `OR` as strings.
 
     A minus belongs to what follows it at once: the dash of `GNU - the system` is no operator.
     """
-    tokens: list[Words | str] = []
+    tokens: list[Words | Filter | str] = []
     for match in _TOKEN.finditer(text):
-        phrase, word = match["phrase"], match["word"]
-        if phrase is not None:
-            tokens.append(Words(phrase))
+        phrase, word, name = match["phrase"], match["word"], match["name"]
+        if name is not None:
+            tokens.append(Filter(name.lower(), match["quoted"] or match["value"]))
+        elif phrase is not None:
+            tokens.append(Words(phrase, exact=True))
         elif word is None:
             tokens.append(match[0])
         elif word in ("AND", "OR"):
@@ -102,14 +162,14 @@ def _tokens(text: str) -> list[Words | str]:
             tokens += ["-", Words(bare)] if bare else []
         else:
             tokens.append(Words(word))
-    words = [number for number, token in enumerate(tokens) if isinstance(token, Words)]
+    words = [number for number, token in enumerate(tokens) if not isinstance(token, str)]
     return tokens[: words[MAX_WORDS]] if len(words) > MAX_WORDS else tokens
 
 
 class _Parser:
     """Recursive descent over tokens that have all been read."""
 
-    def __init__(self, tokens: list[Words | str]) -> None:
+    def __init__(self, tokens: list[Words | Filter | str]) -> None:
         self._tokens = tokens
         self._at = 0
         self._depth = 0
@@ -130,12 +190,17 @@ class _Parser:
 
     def _all(self) -> Query:
         parts = []
+        strict = False
         while (item := self._peek()) not in (None, "OR", ")"):
             if item == "AND":
+                strict = True
                 self._at += 1
             else:
                 parts.append(self._part())
-        return _joined(All, parts)
+        joined = _joined(All, parts)
+        if strict and isinstance(joined, All) and joined.parts:
+            return replace(joined, strict=True)
+        return joined
 
     def _part(self) -> Query:
         negated = self._peek() == "-"
@@ -144,7 +209,7 @@ class _Parser:
         item = self._peek()
         if item == "(":
             part = self._group()
-        elif isinstance(item, Words):
+        elif isinstance(item, Words | Filter):
             self._at += 1
             part = item
         else:  # a dangling minus
@@ -164,7 +229,7 @@ class _Parser:
             self._at += 1
         return group
 
-    def _peek(self) -> Words | str | None:
+    def _peek(self) -> Words | Filter | str | None:
         return self._tokens[self._at] if self._at < len(self._tokens) else None
 
 

@@ -1,132 +1,193 @@
 """How pages are ranked: this page says it all.
 
-score(page) = words(page) + exact(page) + rank_weight · popularity(page)
+score(page) = words + names + pairs + exact + popularity
 
   words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
-              of each word in each field, times the field's weight. Of a word's fields the best
-              counts whole and the others a part, since title and text say the same thing twice
-              (the disjunction maximum of Lucene).
-  exact       a bonus when the words stand in the title in this order, and a large one when they
-              are the whole title: most queries that name a page name it by its title.
+              of each word in all that speaks of the page (the field `text`).
+  names       BM25 of each word in the title, in what others call the page, and in its address,
+              each times its weight.
+  pairs       BM25 of each two neighbouring words of the query that stand within PAIR_SLOP places
+              of one another, as if they were a word: Metzler and Croft, "A Markov Random Field
+              Model for Term Dependencies" (SIGIR 2005), the sequential dependence.
+  exact       the words as a phrase in the title, and a large bonus where they are the whole title:
+              most queries that name a page name it by its title.
   popularity  log2(1 + rank · pages): 1 for a page of average PageRank. The logarithm, added to
               the logarithms that BM25 is made of, is one of the forms of Craswell et al.,
-              "Relevance Weighting for Query Independent Evidence" (SIGIR 2005, §3).
+              "Relevance Weighting for Query Independent Evidence" (SIGIR 2005, §3). It reorders
+              the best pages by all the rest (`search.py`).
 
-Every word must be in the page. Only where no page has all are pages taken that have half of them
-(`relaxed`). Popularity reorders the best pages by words and exactness, see search.py.
+Which pages: `strict` has those with every word, but stop words. Where these are few, they are
+followed by those of `wide`, which have any of the words, and where also what surrounds the text of
+a page counts (`around`). The weights are settings (`[ranking]`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Occur, Query
 
+from gossamer.index.analysis import is_unspaced, plain, tongue
 from gossamer.index.schema import title_key
 from gossamer.serve import query as language
+from gossamer.serve.filters import filter_query
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from tantivy import Schema, TextAnalyzer
 
-FIELD_WEIGHTS = {
-    "title": 3.0,
-    "anchors": 2.0,
-    "headings": 1.5,
-    "address": 1.0,
-    "description": 1.0,
-    "text": 1.0,
-}
-OTHER_FIELDS = 0.3
-"""What a word's other fields count beside its best one."""
-PHRASE_IN_TITLE = 2.0
-"""Weight of the query as one phrase in the title: BM25 of the phrase, times this."""
-WHOLE_TITLE = 10.0
-"""For each word of a query that is a page's whole title. A longer name is less likely a chance:
-of the many pages called `Introduction`, popularity still has its say."""
+    from gossamer.config import RankingConfig
+    from gossamer.index.analysis import Tongue
+
 MAX_TERMS = 64
 """Words of a query that are looked for; a longer query is a quotation, and found by these."""
-RELAXED_SHARE = 0.5
+PAIR_SLOP = 2
+
+Unit = tuple[str, ...]
+"""A term, or several as a phrase."""
+
+
+class Plan(NamedTuple):
+    """What to look for in the index of a language. None: nothing can be found."""
+
+    strict: Query | None
+    wide: Query | None
 
 
 class Ranking:
-    """Queries for indexes of one schema."""
+    """Queries for the indexes of one language."""
 
-    def __init__(self, schema: Schema, words: TextAnalyzer) -> None:
+    def __init__(self, schema: Schema, key: str, weights: RankingConfig) -> None:
         self._schema = schema
-        self._words = words
+        self._tongue: Tongue = tongue(key)
+        self._weights = weights
 
-    def strict(self, text: str, tree: language.Query) -> Query:
-        """Pages that have what the tree asks for, or that are called as the text says."""
+    def plan(self, tree: language.Query) -> Plan:
+        """For a query's tree."""
         matched = self._match(tree)
         if matched is None:
-            return Query.empty_query()
-        terms = self._terms(tree)
-        scored = [(Occur.Must, matched)]
-        if len(terms) > 1:
-            in_title = Query.phrase_query(self._schema, "title", [*terms])
-            scored.append((Occur.Should, Query.boost_query(in_title, PHRASE_IN_TITLE)))
-        return Query.boolean_query(
-            [
-                (Occur.Should, Query.boolean_query(scored)),
-                (Occur.Should, self._named(text)),
-                *self._unwanted(tree),
-            ]
-        )
-
-    def _named(self, text: str) -> Query:
-        name = self._words.analyze(text)
-        named = Query.term_query(self._schema, "title_key", title_key(name), "basic")
-        return Query.const_score_query(named, WHOLE_TITLE * len(name))
-
-    def relaxed(self, tree: language.Query) -> Query:
-        """Pages that have at least half of the words that the tree asks for, in any order."""
-        terms = dict.fromkeys(self._terms(tree))
-        if len(terms) < 2:  # noqa: PLR2004  # of one word there is no half
-            return Query.empty_query()
-        half = Query.boolean_query(
-            [(Occur.Should, self._anywhere([term])) for term in terms],
-            minimum_number_should_match=math.ceil(len(terms) * RELAXED_SHARE),
-        )
-        return Query.boolean_query([(Occur.Must, half), *self._unwanted(tree)])
-
-    def _terms(self, tree: language.Query) -> list[str]:
-        typed = language.typed(tree)
-        return [term for text in typed for term in self._words.analyze(text)][:MAX_TERMS]
+            return Plan(None, None)
+        units = self._units(tree)
+        bonus = list(self._bonus(units))
+        conditions = [self._condition(part) for part in language.conditions(tree)]
+        strict = Query.boolean_query([(Occur.Must, matched), *bonus])
+        if words := language.plain(tree):
+            named = self._named(" ".join(each.text for each in words))
+            strict = Query.boolean_query([(Occur.Should, strict), (Occur.Should, named)])
+        wide = None
+        if units and language.is_loose(tree):
+            some = self._some(units)
+            wide = Query.boolean_query([(Occur.Must, some), *bonus, *conditions])
+        return Plan(strict, wide)
 
     def _match(self, tree: language.Query) -> Query | None:
         """None where the tree asks for nothing, or only for the absence of something."""
         match tree:
-            case language.Words(text):
-                terms = self._words.analyze(text)[:MAX_TERMS]
-                return self._anywhere(terms) if terms else None
+            case language.Words():
+                return self._words(tree)
+            case language.Filter():
+                return self._filter(tree)
             case language.Not():
                 return None
             case language.Any(parts):
                 either = [(Occur.Should, found) for part in parts if (found := self._match(part))]
                 return Query.boolean_query(either) if either else None
             case language.All(parts):
-                wanted = [(Occur.Must, found) for part in parts if (found := self._match(part))]
-                return Query.boolean_query([*wanted, *self._unwanted(tree)]) if wanted else None
+                asked = [part for part in parts if not isinstance(part, language.Not)]
+                telling = [part for part in asked if self._tells(part)] or asked
+                wanted = [(Occur.Must, found) for part in telling if (found := self._match(part))]
+                unwanted = [
+                    self._condition(part) for part in parts if isinstance(part, language.Not)
+                ]
+                return Query.boolean_query([*wanted, *unwanted]) if wanted else None
 
-    def _unwanted(self, tree: language.Query) -> list[tuple[Occur, Query]]:
-        found = map(self._match, language.unwanted(tree))
-        return [(Occur.MustNot, part) for part in found if part]
+    def _tells(self, part: language.Query) -> bool:
+        return not isinstance(part, language.Words) or part.exact or self._tongue.tells(part.text)
 
-    def _anywhere(self, terms: list[str]) -> Query:
-        """A word, or words as a phrase, in any field."""
-        return Query.disjunction_max_query(
-            [
-                Query.boost_query(self._in_field(field, terms), weight)
-                for field, weight in FIELD_WEIGHTS.items()
-            ],
-            OTHER_FIELDS,
+    def _words(self, words: language.Words) -> Query | None:
+        units = units_of(words, self._tongue.terms)
+        if not units:
+            return None
+        wanted = [(Occur.Must, self._in_field("text", unit)) for unit in units]
+        return wanted[0][1] if len(wanted) == 1 else Query.boolean_query(wanted)
+
+    def _condition(self, part: language.Query) -> tuple[Occur, Query]:
+        """A Filter or a Not, as a clause; one that says nothing holds for every page."""
+        inner = part.part if isinstance(part, language.Not) else part
+        found = self._match(inner)
+        if found is None:
+            return Occur.Must, Query.const_score_query(Query.all_query(), 0.0)
+        if isinstance(part, language.Not):
+            return Occur.MustNot, found
+        return Occur.Must, found
+
+    def _filter(self, part: language.Filter) -> Query:
+        found = filter_query(self._schema, part.name, part.value, self._tongue.terms)
+        return Query.const_score_query(found, 0.0)
+
+    def _units(self, tree: language.Query) -> list[Unit]:
+        """What the query's words are looked for by, repeated ones too: they weigh more."""
+        words = language.typed(tree)
+        telling = [each for each in words if self._tells(each)] or words
+        return [unit for each in telling for unit in units_of(each, self._tongue.terms)][:MAX_TERMS]
+
+    def _some(self, units: Sequence[Unit]) -> Query:
+        """Pages that have any of the units, wherever they show them. One that repeats weighs more.
+
+        To ask for half of them, or a quarter, loses what questions of many words look for:
+        nDCG@10 of 0.24 and 0.37, where any word is enough 0.38 (Cranfield).
+        """
+        return Query.boolean_query([(Occur.Should, self._anywhere(unit)) for unit in units])
+
+    def _anywhere(self, unit: Unit) -> Query:
+        around = boosted(self._in_field("around", unit), self._weights.around)
+        return Query.boolean_query(
+            [(Occur.Should, self._in_field("text", unit)), (Occur.Should, around)]
         )
 
-    def _in_field(self, field: str, terms: list[str]) -> Query:
-        if len(terms) == 1:
-            return Query.term_query(self._schema, field, terms[0])
-        return Query.phrase_query(self._schema, field, [*terms])
+    def _bonus(self, units: Sequence[Unit]) -> Iterable[tuple[Occur, Query]]:
+        weights = self._weights
+        for unit in units:
+            yield Occur.Should, boosted(self._in_field("title", unit), weights.title)
+            for term in unit:
+                found = Query.term_query(self._schema, "anchors", term, "freq")
+                yield Occur.Should, boosted(found, weights.anchors)
+        for first, second in pairwise(units):
+            if first != second and len(first) == len(second) == 1:
+                near = Query.phrase_query(self._schema, "text", [*first, *second], PAIR_SLOP)
+                yield Occur.Should, boosted(near, weights.pairs)
+        if len(units) > 1:
+            terms = [term for unit in units for term in unit]
+            phrase = Query.phrase_query(self._schema, "title", [*terms])
+            yield Occur.Should, boosted(phrase, weights.title_phrase)
+
+    def _named(self, text: str) -> Query:
+        words = len(plain().analyze(text))
+        named = Query.term_query(self._schema, "title_key", title_key(text), "basic")
+        return Query.const_score_query(named, self._weights.whole_title * words)
+
+    def _in_field(self, field: str, unit: Unit) -> Query:
+        if len(unit) == 1:
+            return Query.term_query(self._schema, field, unit[0])
+        return Query.phrase_query(self._schema, field, [*unit])
+
+
+def units_of(words: language.Words, analyzer: TextAnalyzer) -> list[Unit]:
+    """What words are looked for by: their terms as one phrase.
+
+    A run of a script without spaces is a text, not a word, and asks for each two neighbours.
+    """
+    terms = analyzer.analyze(words.text)[:MAX_TERMS]
+    if not words.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
+        return list(pairwise(terms))
+    return [tuple(terms)] if terms else []
+
+
+def boosted(query: Query, weight: float) -> Query:
+    return query if weight == 1 else Query.boost_query(query, weight)
 
 
 def popularity(rank: float | None, pages: int) -> float:

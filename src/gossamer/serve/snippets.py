@@ -6,8 +6,8 @@ stored beginning of the text; only the passage is split, as the index does it, a
 looked for among its words. (tantivy's generator marks the words of a phrase wherever they stand:
 in Chinese and Japanese, where a character is a word, that is everywhere.)
 
-A word that stands in the text in another form than it was typed (`Ärger`, `arger`) is marked
-where a passage has it, but no passage is chosen for it.
+A word that stands in the text in a form that begins otherwise than what was typed (`Ärger` for
+`arger`) is marked where a passage has it, but no passage is chosen for it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,15 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from gossamer.index.analysis import FIRST_UNSPACED, plain, tongue
+from gossamer.serve.ranking import units_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    import tantivy
+    from tantivy import TextAnalyzer
+
+    from gossamer.serve.query import Words
 
 SNIPPET_CHARS = 220
 BEFORE_CHARS = 60
@@ -36,18 +41,17 @@ Span = tuple[int, int]
 
 
 class Snippets:
-    """Snippets for one query; `wanted` are its words and phrases as typed."""
+    """Snippets for one query and one language; `wanted` are its words and phrases."""
 
-    def __init__(self, wanted: Iterable[str], words: tantivy.TextAnalyzer) -> None:
+    def __init__(self, wanted: Iterable[Words], language: str) -> None:
         typed = list(wanted)
-        self._words = words
-        self._phrases = {terms for text in typed if (terms := tuple(words.analyze(text)))}
-        self._typed = {word.lower() for text in typed for word in _WORD.findall(text)}
-        self._pattern = any_of(self._typed)
+        self._words = tongue(language).terms
+        self._phrases = {unit for words in typed for unit in units_of(words, self._words)}
+        self._pattern, self._count = forms(typed, self._words)
 
     def of(self, text: str, description: str) -> str:
         """HTML: escaped text with marks in <b>; how the page begins where there are none."""
-        begin = passage(text, self._pattern, len(self._typed))
+        begin = passage(text, self._pattern, self._count)
         cut = text[begin : begin + PASSAGE_CHARS]
         marks = [(start + begin, end + begin) for start, end in self._marks(cut)]
         if marks:
@@ -83,15 +87,37 @@ def passage(text: str, pattern: re.Pattern[str], words: int) -> int:
     return _start(text, begin)
 
 
-def any_of(words: Iterable[str]) -> re.Pattern[str]:
-    """Any of the words, in any case."""
+def forms(typed: Iterable[Words], analyzer: TextAnalyzer) -> tuple[re.Pattern[str], int]:
+    """A pattern for the forms of the words that were typed, and how many these are.
+
+    A form begins as the word does up to where its stem ends, with accents or without.
+    """
+    stems: dict[str, str] = {}
+    for words in typed:
+        for word in _WORD.findall(words.text):
+            for form in (word.lower(), *plain().analyze(word)):
+                stems[form] = form[: _shared(form, "".join(analyzer.analyze(form)))] or form
+    count = len({plain_form for word in stems for plain_form in plain().analyze(word)})
+    return any_of(stems.values()), count
+
+
+def any_of(beginnings: Iterable[str]) -> re.Pattern[str]:
+    """Any word of these beginnings and few letters more, in any case."""
     # Longest first: an alternation takes the first that matches. In scripts without spaces
     # there are no word boundaries to look for. `(?!)` matches nowhere.
     listed = "|".join(
-        rf"\b{re.escape(word)}\b" if word.isascii() else re.escape(word)
-        for word in sorted(words, key=lambda word: (-len(word), word))
+        re.escape(begin) if begin[0] >= FIRST_UNSPACED else rf"\b{re.escape(begin)}\w{{0,5}}\b"
+        for begin in sorted(set(beginnings), key=lambda begin: (-len(begin), begin))
     )
     return re.compile(listed or "(?!)", re.IGNORECASE)
+
+
+def _shared(word: str, stem: str) -> int:
+    """How many letters a word and its stem begin with alike."""
+    return next(
+        (place for place, (a, b) in enumerate(zip(word, stem, strict=False)) if a != b),
+        min(len(word), len(stem)),
+    )
 
 
 def _places(terms: Sequence[str], phrase: tuple[str, ...]) -> Iterator[int]:

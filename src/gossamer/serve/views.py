@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 if TYPE_CHECKING:
-    from gossamer.serve.search import Hit
+    from gossamer.serve.answers import Hit
 
 MAX_CRUMB_CHARS = 40
 NEIGHBOURS = 3
