@@ -41,7 +41,7 @@ def test_it_says_when_no_page_has_all_the_words(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out.splitlines()[:3] == [
         f"1. {URL}",
         f"   {URL}",
-        "No page has all these words; these have at least half of them.",
+        "No page has all these words; these have some of them.",
     ]
 
 

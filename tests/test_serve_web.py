@@ -163,9 +163,24 @@ def test_api_search(client: httpx.Client) -> None:
     assert results["total"] == 25
     assert len(results["hits"]) == 5
     assert set(results["hits"][0]) == {
-        "url", "title", "snippet", "score", "host", "fetched_ms", "rank",
+        "url", "title", "snippet", "score", "host", "fetched_ms", "rank", "language", "kind",
+        "image", "date_ms", "partial", "more", "explanation",
     }  # fmt: skip
     assert not results["relaxed"]
+    assert results["facets"] == {}
+
+
+def test_api_facets_and_explanations(client: httpx.Client) -> None:
+    asked = {"q": "apple", "facets": "true", "explain": "1", "sort": "relevance"}
+    results = client.get("/api/search", params=asked).json()
+    assert results["facets"]["host"] == [{"value": "a.example", "pages": 25}]
+    explanation = results["hits"][0]["explanation"]
+    assert explanation["words"]["value"] == pytest.approx(results["hits"][0]["score"])
+
+
+def test_completions(client: httpx.Client) -> None:
+    assert client.get("/api/complete", params={"q": "appl"}).json() == ["appl", ["apple"]]
+    assert client.get("/api/complete").json() == ["", []]
 
 
 @pytest.mark.parametrize(
@@ -176,6 +191,8 @@ def test_api_search(client: httpx.Client) -> None:
         ("q=a&limit=x", "limit: a whole number"),
         ("q=a&offset=-1", "offset: a whole number"),
         ("q=a&offset=" + "9" * 5000, "offset: a whole number"),
+        ("q=a&sort=size", "sort: one of relevance, date"),
+        ("q=a&facets=yes", "facets: one of 0, 1"),
         ("q=a&offset=991&limit=10", "offset + limit: at most 1000"),
     ],
 )

@@ -39,7 +39,7 @@ def print_results(results: Results) -> None:
         if snippet:
             console.print(f"   {snippet}", highlight=False)
     if results.relaxed:
-        console.print("No page has all these words; these have at least half of them.")
+        console.print("No page has all these words; these have some of them.")
     console.print(f"{results.total:,} found in {results.took_ms:.1f} ms", style="dim")
 
 

@@ -62,6 +62,8 @@ FIRST_UNSPACED = "\u0e00"
 """Scripts that are written without spaces begin with Thai."""
 
 _BY_PATTERN = frozenset(("ar", "ta", OTHER))
+_UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
+"""tantivy has no stop words for them."""
 _STEM_FIRST = frozenset(("hu", "pt"))
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
@@ -75,7 +77,7 @@ class Tongue:
         fold, lower = Filter.ascii_fold(), Filter.lowercase()
         stem = [Filter.stemmer(stemmer)] if stemmer else []
         # The lists of stop words are in lower case, with their accents.
-        stop = [Filter.stopword(stemmer)] if stemmer else []
+        stop = [] if stemmer is None or language in _UNLISTED else [Filter.stopword(stemmer)]
         folded_last = language in _STEM_FIRST
         self.terms = _analyzer(
             language, [lower, *stem, fold] if folded_last else [fold, lower, *stem]

@@ -39,7 +39,9 @@ class Count(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True):
-    """`total` pages matched, `whole` of them have all the words and come first. `relaxed`: none has.
+    """`total` pages matched; `whole` of them have all the words, and come first.
+
+    `relaxed`: none has.
 
     `facets`: where asked for, the most frequent values of host, language, kind and year.
     `suggestion`: the query with its rare words replaced by like ones, where few pages match.

@@ -35,8 +35,11 @@ def filter_query(schema: Schema, name: str, value: str, words: TextAnalyzer) -> 
 def _dated(schema: Schema, name: str, moment: int | None) -> Query:
     if moment is None:
         return Query.empty_query()
-    first, last = (moment, None) if name == "after" else (None, moment)
-    return Query.range_query(schema, "date_ms", FieldType.Integer, first, last, include_upper=False)
+    if name == "after":
+        return Query.range_query(schema, "date_ms", FieldType.Integer, lower_bound=moment)
+    return Query.range_query(
+        schema, "date_ms", FieldType.Integer, upper_bound=moment, include_upper=False
+    )
 
 
 def host(value: str) -> str:

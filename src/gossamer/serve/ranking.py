@@ -51,10 +51,14 @@ Unit = tuple[str, ...]
 
 
 class Plan(NamedTuple):
-    """What to look for in the index of a language. None: nothing can be found."""
+    """What to look for in the index of a language. None: nothing can be found.
+
+    `words` that tell something are looked for.
+    """
 
     strict: Query | None
     wide: Query | None
+    words: int = 0
 
 
 class Ranking:
@@ -81,7 +85,7 @@ class Ranking:
         if units and language.is_loose(tree):
             some = self._some(units)
             wide = Query.boolean_query([(Occur.Must, some), *bonus, *conditions])
-        return Plan(strict, wide)
+        return Plan(strict, wide, len(units))
 
     def _match(self, tree: language.Query) -> Query | None:
         """None where the tree asks for nothing, or only for the absence of something."""

@@ -45,7 +45,9 @@ HOST_RESULTS = 2
 FACETS = ("host", "language", "kind", "year")
 FACET_VALUES = 10
 MIN_WHOLE = 10
-"""With fewer pages that have all the words, those with some of them follow."""
+MIN_LOOSE_WORDS = 3
+"""With fewer pages that have all of at least so many words, those with some of them follow. Of two
+words, who gets pages with both does not want those with one."""
 
 
 class _Part(NamedTuple):
@@ -114,7 +116,9 @@ class Searcher:
         whole = total
         if not by_date and not language.names_host(tree):
             best = list(_spread(best))
-        if whole < MIN_WHOLE and any(plan.wide for plan in plans.values()):
+        words = max((plan.words for plan in plans.values()), default=0)
+        few = MIN_WHOLE if words >= MIN_LOOSE_WORDS else 1
+        if whole < few and any(plan.wide for plan in plans.values()):
             asked = {key: plan.wide for key, plan in plans.items()}
             total, more = self._best(asked, most, by_date=by_date)
             places = {candidate.place for candidate in best}

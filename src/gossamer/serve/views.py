@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 if TYPE_CHECKING:
-    from gossamer.serve.answers import Hit
+    from gossamer.serve.answers import Count, Hit
 
 MAX_CRUMB_CHARS = 40
 NEIGHBOURS = 3
@@ -38,6 +38,13 @@ def crumbs(url: str) -> list[str]:
 
 def snippet(hit: Hit) -> Markup:
     return Markup(hit.snippet)  # noqa: S704  # escaped by snippets.py, and tested to be
+
+
+def narrowing(count: Count, name: str) -> str:
+    """What a query is narrowed by to the pages of a facet's value."""
+    if name == "year":
+        return f"after:{count.value} before:{int(count.value) + 1}"
+    return f"{name}:{count.value}"
 
 
 def numbers(current: int, last: int) -> list[int]:
@@ -79,7 +86,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (link, crumbs, snippet, numbers, day, moment, size, duration):
+    for function in (link, crumbs, snippet, narrowing, numbers, day, moment, size, duration):
         environment.filters[function.__name__] = function
     environment.filters["grouped"] = "{:,}".format
     return environment

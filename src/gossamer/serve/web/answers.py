@@ -11,6 +11,8 @@ from starlette.responses import HTMLResponse, Response
 from gossamer.serve.views import render
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.requests import Request
 
     from gossamer.serve.pages import Pages
@@ -38,6 +40,19 @@ def address(request: Request, pages: Pages) -> str:
     if normal is None:
         raise HTTPException(404, "url: not the URL of a page that a crawl can know")
     return normal
+
+
+def flag(request: Request, name: str) -> bool:
+    """A parameter that is 1 or true. Raises HTTPException for what is neither yes nor no."""
+    return choice(request, name, ("0", "1", "false", "true")) in ("1", "true")
+
+
+def choice(request: Request, name: str, among: Sequence[str]) -> str:
+    """A parameter that is one of these, the first where it is left out. Raises HTTPException."""
+    text = request.query_params.get(name, among[0])
+    if text not in among:
+        raise HTTPException(400, f"{name}: one of {', '.join(among)}")
+    return text
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from gossamer.serve.live import Live
+    from gossamer.serve.search import Searcher
 
 PAGE_HITS = 10
 MAX_LIMIT = 100
@@ -34,6 +35,7 @@ class Searching:
             Route("/", self.home),
             Route("/search", self.results),
             Route("/api/search", self.api),
+            Route("/api/complete", self.complete),
         ]
 
     def home(self, _: Request) -> Response:
@@ -48,10 +50,15 @@ class Searching:
             return self.home(request)
         last = MAX_RESULTS // PAGE_HITS
         number = min(max(answers.number(request, "page", 1, strict=False), 1), last)
+        by_date = request.query_params.get("sort") == "date"
         with self._turns.turn():
-            found = searcher.search(query, (number - 1) * PAGE_HITS, PAGE_HITS)
+            found = searcher.search(
+                query, (number - 1) * PAGE_HITS, PAGE_HITS, by_date=by_date, facets=True
+            )
         last = min(last, -(-found.total // PAGE_HITS))
-        return answers.page("results.html", query=query, found=found, number=number, last=last)
+        return answers.page(
+            "results.html", query=query, found=found, number=number, last=last, by_date=by_date
+        )
 
     def api(self, request: Request) -> Response:
         if "q" not in request.query_params:
@@ -62,9 +69,25 @@ class Searching:
             raise HTTPException(400, f"limit: at most {MAX_LIMIT}")
         if offset + limit > MAX_RESULTS:
             raise HTTPException(400, f"offset + limit: at most {MAX_RESULTS}")
+        searcher = self._searcher()
+        options: dict[str, bool] = {
+            "by_date": answers.choice(request, "sort", ("relevance", "date")) == "date",
+            "facets": answers.flag(request, "facets"),
+            "explain": answers.flag(request, "explain"),
+        }
+        with self._turns.turn():
+            found = searcher.search(request.query_params["q"], offset, limit, **options)
+        return answers.json(found)
+
+    def complete(self, request: Request) -> Response:
+        """What a query may become, as browsers ask for it (OpenSearch Suggestions 1.0)."""
+        text = request.query_params.get("q", "")
+        searcher = self._searcher()
+        with self._turns.turn():
+            return answers.json([text, searcher.complete(text)])
+
+    def _searcher(self) -> Searcher:
         searcher = self._live.searcher()
         if searcher is None:
             raise HTTPException(503, f"no index yet: gossamer index {self._root}")
-        with self._turns.turn():
-            found = searcher.search(request.query_params["q"], offset, limit)
-        return answers.json(found)
+        return searcher
