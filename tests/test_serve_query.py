@@ -77,7 +77,7 @@ def test_a_long_query_is_cut() -> None:
 
 @pytest.mark.parametrize(
     ("text", "loose"),
-    [("a b", True), ("a", True), ('a "b"', False), ("a AND b", False), ("a OR b", False),
+    [("a b", True), ("a", True), ('a "b"', False), ('a "b" c', True), ("a AND b", False), ("a OR b", False),
      ("a site:b -c", True), ("a (b c)", True), ("a (b AND c)", False)],
 )  # fmt: skip
 def test_whether_a_page_may_lack_some_words(text: str, loose: bool) -> None:

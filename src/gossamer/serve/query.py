@@ -105,14 +105,21 @@ def plain(query: Query) -> list[Words]:
 
 
 def is_loose(query: Query) -> bool:
-    """Whether a page may lack some of the words: they are neither quoted nor joined by AND, OR."""
+    """Whether a page may lack some of the words.
+
+    Not if somebody wrote AND or OR, or asks for phrases more than for words: a text that quotes is
+    no search for what it quotes.
+    """
+    words = typed(query)
+    return _has_no_operator(query) and 2 * sum(each.exact for each in words) < max(len(words), 1)
+
+
+def _has_no_operator(query: Query) -> bool:
     match query:
-        case Words(_, exact):
-            return not exact
-        case Filter() | Not():
+        case Words() | Filter() | Not():
             return True
         case All(parts, strict):
-            return not strict and all(map(is_loose, parts))
+            return not strict and all(map(_has_no_operator, parts))
         case Any():
             return False
 
