@@ -7,7 +7,13 @@ async function refresh() {
       const answer = await fetch(location.href, { cache: "no-store" });
       if (answer.ok) {
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-        document.querySelector("main").replaceWith(fresh.querySelector("main"));
+        const shown = document.querySelector("main");
+        const open = shown.querySelector("details")?.open ?? false;
+        // Whoever is reading a table by keyboard shall not lose their place.
+        if (!shown.contains(document.activeElement)) {
+          fresh.querySelector("details")?.toggleAttribute("open", open);
+          shown.replaceWith(fresh.querySelector("main"));
+        }
       }
     } catch {
       // The server is away; what was last seen stays.

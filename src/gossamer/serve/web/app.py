@@ -35,14 +35,15 @@ STATIC = Path(serve.__file__).parent / "static"
 
 def app(work: Workspace) -> ASGIApp:
     """The application of one crawl."""
-    live, pages = Live(work), Pages(work, Lookup(work))
+    live, lookup = Live(work), Lookup(work)
+    pages = Pages(work, lookup)
     metrics = Metrics(work, live)
     routed = Starlette(
         routes=[
             *Searching(work.root, live).routes(),
             *Paging(work, pages).routes(),
             *Copying(work, pages).routes(),
-            *Status(work, live).routes(),
+            *Status(work, live, lookup).routes(),
             *metrics.routes(),
             *openapi.ROUTES,
             *opensearch.ROUTES,

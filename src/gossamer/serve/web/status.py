@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from gossamer.monitor import Heartbeat  # noqa: TC001  # msgspec reads the annotations
 from gossamer.overview import overview
+from gossamer.serve import charts, dashboard
 from gossamer.serve.web import answers
 from gossamer.store import StepReport  # noqa: TC001  # as above
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from gossamer.lookup import Lookup
     from gossamer.serve.live import Live
     from gossamer.workspace import Workspace
 
@@ -51,9 +53,11 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Status:
-    def __init__(self, work: Workspace, live: Live) -> None:
+    def __init__(self, work: Workspace, live: Live, lookup: Lookup) -> None:
         self._work = work
         self._live = live
+        self._history = dashboard.History()
+        self._hosts = dashboard.Hosts(work, lookup)
 
     def routes(self) -> list[Route]:
         return [
@@ -63,10 +67,36 @@ class Status:
         ]
 
     def page(self, _: Request) -> Response:
-        return answers.page("status.html", crawl=overview(self._work))
+        crawl, now_ms = self._look()
+        history = msgspec.to_builtins(self._work.store.manifest.history)
+        rounds = dashboard.rounds(history)
+        rates = self._history.rates()
+        return answers.page(
+            "status.html",
+            crawl=crawl,
+            now=dashboard.now(crawl["tasks"], now_ms),
+            outcomes=dashboard.outcomes(crawl["counts"].get("fetch", {})),
+            rounds=rounds,
+            rounds_chart=charts.bars(
+                [
+                    (f"round {done.number}: {done.asked:,} URLs", done.asked, done.failed)
+                    for done in rounds
+                ],
+                f"URLs asked for in each of the last {len(rounds)} rounds",
+            ),
+            rates=rates,
+            rates_chart=charts.curve(rates, "Pages a second, while somebody looked"),
+            hosts=self._hosts.busiest(),
+        )
 
     def api(self, _: Request) -> Response:
-        return answers.json(overview(self._work))
+        return answers.json(self._look()[0])
+
+    def _look(self) -> tuple[dict[str, Any], int]:
+        """The state in figures, and when; it is remembered how far tasks are."""
+        crawl, now_ms = overview(self._work), self._work.now_ms()
+        self._history.note(crawl["tasks"], now_ms)
+        return crawl, now_ms
 
     def health(self, _: Request) -> Response:
         searcher = self._live.searcher()
