@@ -77,9 +77,18 @@ def test_a_long_query_is_cut() -> None:
 
 @pytest.mark.parametrize(
     ("text", "loose"),
-    [("a b", True), ("a", True), ('a "b"', False), ('a "b" c', True), ("a AND b", False), ("a OR b", False),
-     ("a site:b -c", True), ("a (b c)", True), ("a (b AND c)", False)],
-)  # fmt: skip
+    [
+        ("a b", True),
+        ("a", True),
+        ('a "b"', False),
+        ('a "b" c', True),
+        ("a AND b", False),
+        ("a OR b", False),
+        ("a site:b -c", True),
+        ("a (b c)", True),
+        ("a (b AND c)", False),
+    ],
+)
 def test_whether_a_page_may_lack_some_words(text: str, loose: bool) -> None:
     assert is_loose(parse(text)) is loose
 

@@ -179,8 +179,10 @@ def test_api_facets_and_explanations(client: httpx.Client) -> None:
 
 
 def test_completions(client: httpx.Client) -> None:
-    assert client.get("/api/complete", params={"q": "appl"}).json() == ["appl", ["apple"]]
-    assert client.get("/api/complete").json() == ["", []]
+    found = client.get("/api/complete", params={"q": "appl"}).json()
+    assert found == {"query": "appl", "completions": ["apple"]}
+    assert client.get("/suggest", params={"q": "a red appl"}).json() == ["a red appl", []]
+    assert client.get("/suggest", params={"q": "1 appl"}).json() == ["1 appl", ["1 apple"]]
 
 
 @pytest.mark.parametrize(

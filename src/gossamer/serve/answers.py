@@ -38,6 +38,13 @@ class Count(msgspec.Struct, frozen=True):
     pages: int
 
 
+class Completions(msgspec.Struct, frozen=True):
+    """What a query that is being typed may become, the most frequent first."""
+
+    query: str
+    completions: list[str]
+
+
 class Results(msgspec.Struct, frozen=True):
     """`total` pages matched; `whole` of them have all the words, and come first.
 

@@ -15,8 +15,9 @@ import msgspec
 from starlette.routing import Route
 
 import gossamer
+from gossamer.serve.answers import Completions, Results
 from gossamer.serve.pages import KnownPage
-from gossamer.serve.search import MAX_RESULTS, Results
+from gossamer.serve.search import MAX_RESULTS
 from gossamer.serve.web import answers, paging, searching
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
 from gossamer.serve.web.status import CrawlStatus, Health
@@ -53,6 +54,7 @@ def _count(least: int, most: int, default: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": least, "maximum": most, "default": default}
 
 
+_FLAG = {"enum": ["0", "1", "false", "true"]}
 URL = Parameter("url", "of the page", {"type": "string", "minLength": 1}, required=True)
 OPERATIONS = (
     Operation(
@@ -65,7 +67,18 @@ OPERATIONS = (
             Parameter("q", "what to look for", {"type": "string"}, required=True),
             Parameter("offset", "of the first answer", _count(0, MAX_RESULTS, 0)),
             Parameter("limit", "of answers", _count(0, searching.MAX_LIMIT, searching.PAGE_HITS)),
+            Parameter("sort", "of the answers", {"enum": [*searching.ORDERS]}),
+            Parameter("facets", "count the pages by host, language, kind and year", _FLAG),
+            Parameter("explain", "tell how each score came about", _FLAG),
         ),
+        (400, 414, 503),
+    ),
+    Operation(
+        "/api/complete",
+        "complete",
+        "What a query that is being typed may become.",
+        Completions,
+        (Parameter("q", "what was typed", {"type": "string"}, required=True),),
         (400, 414, 503),
     ),
     Operation(

@@ -19,6 +19,7 @@ _DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
   <InputEncoding>UTF-8</InputEncoding>
   <Image width="16" height="16" type="image/svg+xml">{base}static/mark.svg</Image>
   <Url type="text/html" template={pages}/>
+  <Url type="application/x-suggestions+json" template={suggestions}/>
   <Url type="application/json" rel="results" indexOffset="0" template={api}/>
   <Url type="application/opensearchdescription+xml" rel="self" template={own}/>
 </OpenSearchDescription>
@@ -35,6 +36,7 @@ def describe(request: Request) -> Response:
         api=quoteattr(
             f"{base}api/search?q={{searchTerms}}&offset={{startIndex?}}&limit={{count?}}"
         ),
+        suggestions=quoteattr(f"{base}suggest?q={{searchTerms}}"),
         own=quoteattr(f"{base}opensearch.xml"),
     )
     return Response(text, media_type=MEDIA_TYPE)

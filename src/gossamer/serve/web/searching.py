@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from gossamer.serve.answers import Completions
 from gossamer.serve.search import MAX_QUERY_CHARS, MAX_RESULTS
 from gossamer.serve.web import answers
 from gossamer.serve.web.limits import Turns
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 PAGE_HITS = 10
 MAX_LIMIT = 100
+ORDERS = ("relevance", "date")
+SUGGESTIONS = "application/x-suggestions+json"
 
 
 class Searching:
@@ -36,6 +39,7 @@ class Searching:
             Route("/search", self.results),
             Route("/api/search", self.api),
             Route("/api/complete", self.complete),
+            Route("/suggest", self.suggest),
         ]
 
     def home(self, _: Request) -> Response:
@@ -71,7 +75,7 @@ class Searching:
             raise HTTPException(400, f"offset + limit: at most {MAX_RESULTS}")
         searcher = self._searcher()
         options: dict[str, bool] = {
-            "by_date": answers.choice(request, "sort", ("relevance", "date")) == "date",
+            "by_date": answers.choice(request, "sort", ORDERS) == "date",
             "facets": answers.flag(request, "facets"),
             "explain": answers.flag(request, "explain"),
         }
@@ -80,11 +84,20 @@ class Searching:
         return answers.json(found)
 
     def complete(self, request: Request) -> Response:
-        """What a query may become, as browsers ask for it (OpenSearch Suggestions 1.0)."""
+        if "q" not in request.query_params:
+            raise HTTPException(400, "q is missing: /api/complete?q=words")
+        text = request.query_params["q"]
+        return answers.json(Completions(text, self._completions(text)))
+
+    def suggest(self, request: Request) -> Response:
+        """The same as browsers ask for it (OpenSearch Suggestions 1.0)."""
         text = request.query_params.get("q", "")
+        return answers.json([text, self._completions(text)], media_type=SUGGESTIONS)
+
+    def _completions(self, text: str) -> list[str]:
         searcher = self._searcher()
         with self._turns.turn():
-            return answers.json([text, searcher.complete(text)])
+            return searcher.complete(text)
 
     def _searcher(self) -> Searcher:
         searcher = self._live.searcher()
