@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
-from gossamer import Crawl
+from gossamer import Crawl, postings
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.tables import DATASETS
 from listed_web import listed_site, write_site
@@ -59,6 +59,7 @@ def crawl(folder: Path, engine: Engine, fake: FakeWeb) -> Crawl:
     made.work.config = structs.replace(made.work.config, parse=parsing)
     made.parse_again()
     made.run(0)
+    postings.run(made.work)
     return made
 
 

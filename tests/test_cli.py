@@ -31,7 +31,7 @@ fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
 fetch.resolve = {{ "*.test" = "{address}" }}
 """
-STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "index"]
+STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "index", "postings"]
 
 
 def gossamer(*words: object, stdin: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,18 @@ ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src"
 LONGEST = 400
 
-STEPS = ["inject", "generate", "fetch", "parse", "update", "invert", "rank", "index", "serve"]
+STEPS = [
+    "inject",
+    "generate",
+    "fetch",
+    "parse",
+    "update",
+    "invert",
+    "rank",
+    "index",
+    "postings",
+    "serve",
+]
 FORMATS = [
     "tables",
     "outcomes",
@@ -29,6 +40,9 @@ FORMATS = [
     "export",
     "index.analysis",
     "index.schema",
+    "postings.blocks",
+    "postings.retrieval",
+    "postings.broker",
 ]
 FOUNDATIONS = [
     "engine",

@@ -304,6 +304,14 @@ class IndexConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = 256
 
 
+class PostingsConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The index that is partitioned by terms."""
+
+    partitions: Annotated[
+        Count, Meta(description="files, by hash of the term; tasks that read documents, too")
+    ] = 8
+
+
 class ServeConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The search page and API."""
 
@@ -355,6 +363,7 @@ class Config(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     update: UpdateConfig = UpdateConfig()
     rank: RankConfig = RankConfig()
     index: IndexConfig = IndexConfig()
+    postings: PostingsConfig = PostingsConfig()
     serve: ServeConfig = ServeConfig()
     ranking: RankingConfig = RankingConfig()
     store: StoreConfig = StoreConfig()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
@@ -39,12 +39,26 @@ class _Writer(pq.ParquetWriter):  # type: ignore[misc]  # pyarrow has no types
 
 
 class ParquetWriter:
-    """One file of a dataset. `attempt` is a folder from `Store.attempt`."""
+    """One file of a dataset. `attempt` is a folder from `Store.attempt`.
 
-    def __init__(self, root: str, dataset: str, attempt: str) -> None:
+    Rows of `scratch` are of the given `schema`. The name of a file begins with `name`; `encoding`
+    is for pyarrow's writer. A `write` makes a row group.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        dataset: str,
+        attempt: str,
+        *,
+        name: str = "",
+        schema: pa.Schema | None = None,
+        encoding: Mapping[str, Any] | None = None,
+    ) -> None:
         self._dataset = dataset
-        self._schema = DATASETS[dataset].schema
-        self._relative = f"{attempt}/{uuid.uuid4().hex}.parquet"
+        self._schema = schema or DATASETS[dataset].schema
+        self._encoding = {"compression": COMPRESSION} | dict(encoding or {})
+        self._relative = f"{attempt}/{name}{uuid.uuid4().hex}.parquet"
         self._path = Path(root, self._relative)
         self._writer: _Writer | None = None
         self._rows = 0
@@ -55,7 +69,7 @@ class ParquetWriter:
         with disk_errors(self._path):
             if self._writer is None:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._writer = _Writer(self._path, self._schema, compression=COMPRESSION)
+                self._writer = _Writer(self._path, self._schema, **self._encoding)
             self._writer.write_table(table.select(self._schema.names).cast(self._schema))
         self._rows += table.num_rows
 

@@ -25,6 +25,7 @@ _ARROW: Mapping[str, pa.DataType] = {
     "long": pa.int64(),
     "double": pa.float64(),
     "array<string>": pa.list_(pa.string()),
+    "array<int>": pa.list_(pa.int32()),
     "array<struct<origin:string,fetched_ms:bigint,status:int,body:binary>>": pa.list_(
         pa.struct(
             [
@@ -85,7 +86,7 @@ PAGES = Dataset(
     "the state of every URL ever met",
     key=("url",),
     writer="inject, update",
-    readers=("inject", "generate", "parse", "update", "rank", "index"),
+    readers=("inject", "generate", "parse", "update", "rank", "index", "postings"),
     newest_wins=True,
     columns=(
         Column("url", "string", "normalised URL"),
@@ -209,7 +210,7 @@ DOCUMENTS = Dataset(
     "what a page says",
     key=("round", "url"),
     writer="parse",
-    readers=("index",),
+    readers=("index", "postings"),
     newest_wins=False,
     columns=(
         Column("round", "int", "the round that fetched it"),
@@ -301,7 +302,7 @@ RANKS = Dataset(
     "PageRank",
     key=("url",),
     writer="rank",
-    readers=("index",),
+    readers=("index", "postings"),
     newest_wins=True,
     columns=(
         Column("url", "string", "the page"),
@@ -318,6 +319,37 @@ INDEX = Dataset(
     newest_wins=False,
 )
 
+POSTINGS = Dataset(
+    "postings",
+    "an index that is partitioned by terms: who has a term, and how often",
+    key=("term", "first"),
+    writer="postings",
+    readers=("postings.broker",),
+    newest_wins=False,
+    columns=(
+        Column("term", "string", "as the index has it"),
+        Column("df", "int", "documents that have it, in all its rows"),
+        Column("first", "int", "number of the first document of this row"),
+        Column("gaps", "array<int>", "of each document, its number less the one before; 0 first"),
+        Column("occurrences", "array<int>", "of the term in each of these documents"),
+    ),
+)
+
+NUMBERED = Dataset(
+    "numbered",
+    "the documents that postings name by number",
+    key=("number",),
+    writer="postings",
+    readers=("postings.broker",),
+    newest_wins=False,
+    columns=(
+        Column("number", "int", "from 0, none is missing"),
+        Column("url", "string", "as in documents"),
+        Column("words", "int", "of the document, each as often as it occurs"),
+        Column("norm", "double", "√ Σ (1 + ln tf)² over its terms, that occur tf times each"),
+    ),
+)
+
 DATASETS: Mapping[str, Dataset] = {
     dataset.name: dataset
     for dataset in (
@@ -331,5 +363,7 @@ DATASETS: Mapping[str, Dataset] = {
         INLINKS,
         RANKS,
         INDEX,
+        POSTINGS,
+        NUMBERED,
     )
 }

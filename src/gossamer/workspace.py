@@ -101,14 +101,17 @@ class Workspace:
         """
         return self._write(df, "scratch", by)
 
+    def scratch_attempt(self) -> str:
+        """A folder for files that tasks write, deleted as those of `scratch_files`."""
+        self._scratch.append(self.store.attempt("scratch"))
+        return self._scratch[-1]
+
     def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
         import pyarrow.parquet as pq
 
         from gossamer.engine import engine_errors
 
-        attempt = self.store.attempt(dataset)
-        if dataset == "scratch":
-            self._scratch.append(attempt)
+        attempt = self.scratch_attempt() if dataset == "scratch" else self.store.attempt(dataset)
         with engine_errors(f"{self.root}/{attempt}"):
             rows = df.write.partitionBy(*by).option("compression", "zstd")
             rows.parquet(f"{self.root}/{attempt}")

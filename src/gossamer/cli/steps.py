@@ -23,6 +23,7 @@ STEPS: Mapping[str, str | Callable[..., None]] = {
     "invert": "Gather who links to a page: links → inlinks.",
     "rank": "Compute PageRank: links → ranks.",
     "index": "Build the full-text index: documents, inlinks, ranks → index.",
+    "postings": "Build an index partitioned by terms: documents → postings, numbered.",
 }
 """What each does; of one that does more than run, its command."""
 

@@ -1,0 +1,169 @@
+"""The format of postings: a Parquet file for each partition of the terms, sorted by term.
+
+A row is a block: at most BLOCK_POSTINGS of a term, in the order of the documents. So no row grows
+with the web, and only the most frequent terms have several. The partition of a term is
+`pmod(xxhash64(term), partitions)`, with Spark's hash; a file's name says which of how many it is.
+
+A row group has GROUP_POSTINGS postings or a block more, and its statistics say from which term to
+which it goes: who looks for a term reads the row groups that may have it, and no other.
+
+Documents are gaps, in a dictionary and zstd: 2.3 bytes a posting with its share of all else, on
+documentation. Of Parquet's encodings DELTA_BINARY_PACKED makes files 11 % larger, BYTE_STREAM_SPLIT
+19 % smaller, but Spark 4.2 does not read that one (SPARK-56894).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import xxhash
+
+from gossamer.errors import StoreError
+from gossamer.layers import ParquetWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from gossamer.layers import Row
+
+BLOCK_POSTINGS = 1 << 16
+GROUP_POSTINGS = 1 << 12
+"""Where terms are rare. A row group is read whole: 2¹⁶ here make files 12 % smaller, and looking a
+term up takes 2.2 ms in place of 0.5."""
+ENCODING: Mapping[str, Any] = {
+    "column_encoding": {"term": "DELTA_BYTE_ARRAY"},
+    "use_dictionary": ["df", "first", "gaps.list.element", "occurrences.list.element"],
+    "write_statistics": ["term"],
+}
+_SPARK_SEED = 42
+
+
+@dataclass(frozen=True)
+class Postings:
+    """The documents that have a term, in rising order, and how often each of them has it."""
+
+    documents: NDArray[np.int32]
+    occurrences: NDArray[np.int32]
+
+    @property
+    def df(self) -> int:
+        return len(self.documents)
+
+
+NONE = Postings(np.empty(0, np.int32), np.empty(0, np.int32))
+
+
+def partition_of(term: str, partitions: int) -> int:
+    """As Spark's `pmod(xxhash64(term), partitions)`, whose hash is a signed number."""
+    unsigned = xxhash.xxh64_intdigest(term.encode(), _SPARK_SEED)
+    return (unsigned - (unsigned >> 63 << 64)) % partitions
+
+
+class Writer:
+    """Writes one partition. Terms come in rising order of their code points."""
+
+    def __init__(self, root: str, attempt: str, partition: int, partitions: int) -> None:
+        name = f"{partition:04d}-of-{partitions:04d}-"
+        self._file = ParquetWriter(root, "postings", attempt, name=name, encoding=ENCODING)
+        self._group: list[tuple[str, int, NDArray[np.int32]]] = []
+        self._held = 0
+
+    def write(self, term: str, df: int, runs: Iterable[NDArray[np.int32]]) -> None:
+        """All postings of a term: `df` pairs of document and occurrences, of rising documents."""
+        for block in _blocks(runs):
+            self._group.append((term, df, block))
+            self._held += len(block)
+            if self._held >= GROUP_POSTINGS:
+                self._flush()
+
+    def close(self) -> list[Row]:
+        """The file as rows of YIELD."""
+        if self._group:
+            self._flush()
+        return self._file.close()
+
+    def _flush(self) -> None:
+        terms, dfs, blocks = zip(*self._group, strict=True)
+        self._group, self._held = [], 0
+        pairs = np.concatenate(blocks)
+        starts = np.cumsum([0, *map(len, blocks)], dtype=np.int32)
+        gaps = np.diff(pairs[:, 0], prepend=np.int32(0))
+        gaps[starts[:-1]] = 0
+        columns = {
+            "term": pa.array(terms, pa.string()),
+            "df": pa.array(dfs, pa.int32()),
+            "first": pa.array(pairs[starts[:-1], 0]),
+            "gaps": pa.ListArray.from_arrays(starts, gaps),
+            "occurrences": pa.ListArray.from_arrays(starts, np.ascontiguousarray(pairs[:, 1])),
+        }
+        self._file.write(pa.table(columns))
+
+
+def _blocks(runs: Iterable[NDArray[np.int32]]) -> Iterator[NDArray[np.int32]]:
+    held: list[NDArray[np.int32]] = []
+    size = 0
+    for run in runs:
+        held.append(run)
+        size += len(run)
+        if size >= BLOCK_POSTINGS:
+            joined = np.concatenate(held)
+            whole = size - size % BLOCK_POSTINGS
+            for start in range(0, whole, BLOCK_POSTINGS):
+                yield joined[start : start + BLOCK_POSTINGS]
+            held, size = [joined[whole:]], size - whole
+    if size:
+        yield np.concatenate(held)
+
+
+class Partition:
+    """One file, opened for looking up terms."""
+
+    def __init__(self, path: str) -> None:
+        name = PurePath(path).name.split("-")
+        self.number, self.partitions = int(name[0]), int(name[2])
+        try:
+            self._file = pq.ParquetFile(path, memory_map=True)
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StoreError(path, f"is damaged: {error}", "gossamer postings") from None
+        groups = map(self._file.metadata.row_group, range(self._file.metadata.num_row_groups))
+        self._ranges = [(of.min, of.max) for of in (g.column(0).statistics for g in groups)]
+        self._last = [last for _, last in self._ranges]
+
+    def find(self, term: str) -> Postings:
+        """All postings of a term: NONE where there is none."""
+        found = [
+            block
+            for group in self._groups(term)
+            for block in _read(self._file.read_row_group(group, use_threads=False), term)
+        ]
+        if not found:
+            return NONE
+        return Postings(
+            np.concatenate([block.documents for block in found]),
+            np.concatenate([block.occurrences for block in found]),
+        )
+
+    def _groups(self, term: str) -> Iterator[int]:
+        """The row groups that may have a term: one, or where it has many blocks, some in a row."""
+        for group in range(bisect_left(self._last, term), len(self._last)):
+            if self._ranges[group][0] > term:
+                return
+            yield group
+
+
+def _read(group: pa.Table, term: str) -> Iterator[Postings]:
+    terms = group.column("term")
+    row = terms.index(pa.scalar(term)).as_py()
+    while 0 <= row < group.num_rows and terms[row].as_py() == term:
+        gaps = group.column("gaps")[row].values.to_numpy()
+        documents = group.column("first")[row].as_py() + np.cumsum(gaps, dtype=np.int32)
+        yield Postings(documents, group.column("occurrences")[row].values.to_numpy())
+        row += 1
