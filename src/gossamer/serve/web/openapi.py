@@ -54,7 +54,7 @@ def _count(least: int, most: int, default: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": least, "maximum": most, "default": default}
 
 
-_FLAG = {"enum": ["0", "1", "false", "true"]}
+_FLAG = {"type": "string", "enum": ["0", "1", "false", "true"]}
 URL = Parameter("url", "of the page", {"type": "string", "minLength": 1}, required=True)
 OPERATIONS = (
     Operation(
@@ -67,7 +67,7 @@ OPERATIONS = (
             Parameter("q", "what to look for", {"type": "string"}, required=True),
             Parameter("offset", "of the first answer", _count(0, MAX_RESULTS, 0)),
             Parameter("limit", "of answers", _count(0, searching.MAX_LIMIT, searching.PAGE_HITS)),
-            Parameter("sort", "of the answers", {"enum": [*searching.ORDERS]}),
+            Parameter("sort", "of the answers", {"type": "string", "enum": [*searching.ORDERS]}),
             Parameter("facets", "count the pages by host, language, kind and year", _FLAG),
             Parameter("explain", "tell how each score came about", _FLAG),
         ),
