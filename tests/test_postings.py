@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,7 +27,6 @@ from rows import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from gossamer.workspace import Workspace
 
@@ -241,10 +241,12 @@ def test_a_combiner_holds_until_it_is_asked() -> None:
 def test_a_damaged_partition_is_named(work: Workspace) -> None:
     store(work, TEXTS)
     postings.run(work)
-    path = work.paths("postings")[0]
-    with open(path, "r+b") as file:  # noqa: PTH123  # of a name that is a string
-        file.write(b"nothing of Parquet")
-        file.truncate(18)
-    with pytest.raises(StoreError, match="is damaged") as error:
-        Partition(path)
-    assert "gossamer postings" in error.value.remedy
+    for dataset in ("postings", "numbered"):
+        path = Path(work.paths(dataset)[0])
+        whole = path.read_bytes()
+        path.write_bytes(bytes(len(whole)))
+        with pytest.raises(StoreError, match="is damaged") as error:
+            Broker.open(work)
+        assert error.value.subject == str(path)
+        assert "gossamer postings" in error.value.remedy
+        path.write_bytes(whole)

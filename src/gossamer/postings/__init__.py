@@ -14,6 +14,7 @@ deal     The engine deals documents to tasks by a hash of their URLs, sorted by 
 map      Documents become terms, which a task combines before anything is shuffled: a run is a
          term's postings in all documents since the last runs were written ("in-mapper combining",
          Lin and Dyer, "Data-Intensive Text Processing with MapReduce", 2010, §3.1 and §4.3 f.).
+         5.1 million postings of 20,000 documents in 8 tasks are 0.65 million runs.
 shuffle  The engine brings the runs of a term together, by a hash of the term, in the order of
          their first documents. Tasks have disjoint ranges of numbers: that is the postings' order.
 reduce   A task writes a partition (format: blocks.py), run after run, holding one block.
@@ -153,8 +154,8 @@ def reducers(work: Workspace, runs: Layer | None) -> list[Terms]:
     """Brings the runs of each term together, for the task of its partition."""
     if runs is None:
         return []
-    files = work.engine.read(_paths(work, runs.files), RUN_DDL)
-    shuffled = files.select("term", "first", "count", "pairs", _part("term", work))
+    written = work.engine.read(_paths(work, runs.files), RUN_DDL)
+    shuffled = written.select("*", _part("term", work))
     attempt, parts = work.store.attempt("postings"), work.config.postings.partitions
     return [
         Terms(work.root, part, parts, _paths(work, of_part), attempt)

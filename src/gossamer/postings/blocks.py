@@ -67,6 +67,18 @@ def partition_of(term: str, partitions: int) -> int:
     return (unsigned - (unsigned >> 63 << 64)) % partitions
 
 
+def opened(path: str) -> pq.ParquetFile:
+    """A file of postings or of numbered. It is mapped: it may be deleted meanwhile.
+
+    Raises StoreError where it is damaged.
+    """
+    try:
+        return pq.ParquetFile(path, memory_map=True)
+    except (OSError, pa.ArrowInvalid) as error:
+        remedy = "build it again: gossamer postings"
+        raise StoreError(path, f"is damaged: {error}", remedy) from None
+
+
 class Writer:
     """Writes one partition. Terms come in rising order of their code points."""
 
@@ -129,10 +141,7 @@ class Partition:
     def __init__(self, path: str) -> None:
         name = PurePath(path).name.split("-")
         self.number, self.partitions = int(name[0]), int(name[2])
-        try:
-            self._file = pq.ParquetFile(path, memory_map=True)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise StoreError(path, f"is damaged: {error}", "gossamer postings") from None
+        self._file = opened(path)
         groups = map(self._file.metadata.row_group, range(self._file.metadata.num_row_groups))
         self._ranges = [(of.min, of.max) for of in (g.column(0).statistics for g in groups)]
         self._last = [last for _, last in self._ranges]

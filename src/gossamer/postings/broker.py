@@ -24,11 +24,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from gossamer.index import schema
 from gossamer.index.analysis import plain
-from gossamer.postings.blocks import NONE, Partition, partition_of
+from gossamer.postings.blocks import NONE, Partition, opened, partition_of
 from gossamer.postings.retrieval import NOTHING, Scored, best, both, either, query_weight, weighed
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class Numbered:
     """The documents by number: norms in memory, 8 bytes each, URLs in their files."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        files = [pq.ParquetFile(path, memory_map=True) for path in sorted(paths)]
+        files = [opened(path) for path in sorted(paths)]
         self._groups = [(file, group) for file in files for group in range(file.num_row_groups)]
         rows = [file.metadata.row_group(group).num_rows for file, group in self._groups]
         self._starts = list(accumulate(rows, initial=0))
