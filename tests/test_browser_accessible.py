@@ -1,0 +1,112 @@
+"""Every page in a real Chromium: axe finds nothing serious, keys reach everything, all fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from gossamer.monitor import Pulse
+from shards import crawl, put_index
+from stored_rounds import HOME, Fetched
+from stored_web import put_inlinks, put_rows, store_and_parse
+from test_browser import browser
+from test_serve_web import serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+    from gossamer.engine import Engine
+
+__all__ = ["browser"]
+pytestmark = pytest.mark.browser
+
+PAGE = b"""<title>A rose</title><p>It is a plant with flowers and thorns that people like.
+<a href=/tulip>A tulip</a><a href=/a-very-long-address-%s>Long</a>""" % (b"x" * 200)
+PATHS = {
+    "home": "/",
+    "results": "/search?q=rose",
+    "nothing": "/search?q=quince",
+    "status": "/status",
+    "page": f"/page?url={HOME}",
+    "copy": f"/copy?url={HOME}",
+    "problem": "/nope",
+}
+WHERE = """() => {
+    const one = document.activeElement;
+    if (one === document.body) return [null, false];  // beyond the last
+    const shown = [one, one.closest(".box") ?? one].map(found => getComputedStyle(found));
+    return [
+        [...document.querySelectorAll("*")].indexOf(one),
+        one.tagName === "IFRAME" ||
+            shown.some(style => style.outlineStyle !== "none" || style.boxShadow !== "none"),
+    ];
+}"""
+"""The place of what has the focus among all elements, and whether it can be seen to have it."""
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def site(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    work = replace(crawl(tmp_path_factory.mktemp("crawl")), _engine=engine)
+    store_and_parse(work, [Fetched(HOME, PAGE)])
+    put_inlinks(work, HOME, [("http://a.example/", "roses")], 1)
+    put_rows(work, "hosts", [{"host": "example.org", "requests": 7, "outcome": "ok"}])
+    with work.step("fetch", 1) as draft:
+        draft.counts.update(ok=30, timeout=10)
+    Pulse(work.root, "fetch", 2, "0", 100).beat(25)
+    titles = [f"A rose, number {number}" for number in range(30)]
+    put_index(work, [{"url": f"{HOME}{title}", "title": title} for title in titles])
+    with serving(work) as client:
+        yield str(client.base_url).rstrip("/")
+
+
+@pytest.mark.parametrize("name", PATHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_page_keeps_nobody_out(
+    browser: Browser, site: str, name: str, scheme: Literal["light", "dark"], width: int
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 844}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(site + PATHS[name])
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    told = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in SERIOUS]
+    assert told == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("html").get_attribute("lang") == "en"
+    context.close()
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_keys_reach_everything_in_its_order_and_show_where_they_are(
+    browser: Browser, site: str, name: str
+) -> None:
+    page = browser.new_page()
+    page.goto(site + PATHS[name])
+    page.evaluate("document.activeElement.blur()")
+    reachable = page.evaluate(
+        "[...document.querySelectorAll("
+        "'a[href], button, input, summary, iframe, [tabindex=\"0\"]')]"
+        ".filter(one => one.checkVisibility()).length"
+    )
+    seen: dict[int, bool] = {}
+    for _ in range(2 * reachable):  # a frame takes several
+        page.keyboard.press("Tab")
+        place, shown = page.evaluate(WHERE)
+        if place is not None:
+            seen.setdefault(place, shown)
+        if len(seen) == reachable:
+            break
+    places = list(seen)
+    first = places.index(min(places))  # a page with a box begins there
+    assert places[first:] + places[:first] == sorted(places)
+    assert len(places) == reachable
+    assert all(seen.values())
+    page.close()
