@@ -18,8 +18,8 @@ from types import ModuleType
 from xml.parsers import expat
 
 from gossamer.parse.dates import parse_date
-from gossamer.parse.feed import parse_feed
-from gossamer.parse.sitemap import parse_sitemap
+from gossamer.parse.listing.feed import parse_feed
+from gossamer.parse.listing.sitemap import parse_sitemap
 
 ENTRIES, URLS = 100, 10_000
 LANGUAGES = ("en-GB", "de-DE", "fr-FR", "it-IT", "es-ES", "pl-PL")

@@ -53,8 +53,8 @@ class Manual(NamedTuple):
 
 
 DOCBOOK_NAVIGATION = """.navheader, .navfooter, .docnav, table.navigation, .spirit-nav, .footer,
-    #breadcrumbs, #banner, .producttitle, #title, .documentation, .copyright-footer, .legalnotice,
-    body > table"""
+    #breadcrumbs, #banner, .producttitle, #title, .documentation, .copyright-footer, body > table"""
+DOCBOOK_CONTENTS = ".toc, .title, .list-of-tables, .list-of-figures, .legalnotice"
 TEXINFO_NAVIGATION = ".header, .nav-panel, .nav_table, .footer, #footer, .shortcontents, #languages"
 TEXINFO_CONTENTS = ".contents, .section-toc, .mini-toc, table.menu, ul.menu"
 GENERATORS = (
@@ -70,10 +70,18 @@ GENERATORS = (
     Generator("Doxygen", "meta[name=generator][content^=Doxygen]", "div.contents", ".ttc"),
     Generator("gi-docgen", "section#main.content", "section#main.content"),
     Generator(
-        "GTK-Doc", "meta[name=generator][content^=GTK-Doc]", "body", DOCBOOK_NAVIGATION, ".toc"
+        "GTK-Doc",
+        "meta[name=generator][content^=GTK-Doc]",
+        "body",
+        DOCBOOK_NAVIGATION,
+        DOCBOOK_CONTENTS,
     ),
     Generator(
-        "DocBook", ".navheader, .docnav, .spirit-nav", "body", DOCBOOK_NAVIGATION, ".toc, .title"
+        "DocBook",
+        ".navheader, .docnav, .spirit-nav",
+        "body",
+        DOCBOOK_NAVIGATION,
+        DOCBOOK_CONTENTS,
     ),
     Generator(
         "makeinfo",
@@ -96,7 +104,13 @@ GENERATORS = (
         "",
         "#toc",
     ),
-    Generator("MediaWiki", "#mw-content-text", "#mw-content-text", ".editsection", "#toc"),
+    Generator(
+        "MediaWiki",
+        "#mw-content-text",
+        "#mw-content-text",
+        ".editsection, .mw-editsection, .navbox, .t-navbar",
+        "#toc",
+    ),
     Generator("Erlang", "#container #content", "#content", "", "ul.toc"),
     Generator("FPDoc", "table.bar", "body", "table.bar"),
     Generator("QDoc", "#qtdocheader", "div.content > .line", "", ".toc, .sidebar"),

@@ -29,11 +29,11 @@ from gossamer.filters import Filters
 from gossamer.parse.charset import decode
 from gossamer.parse.content import parse_page
 from gossamer.parse.guard import GuardedParser
+from gossamer.parse.html.metadata import metadata
+from gossamer.parse.html.walk import findings
 from gossamer.parse.language import language_of
 from gossamer.parse.maintext import main_text
-from gossamer.parse.metadata import metadata
 from gossamer.parse.page import Page, Rules
-from gossamer.parse.walk import findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -11,9 +11,9 @@ import msgspec
 
 from gossamer.parse import Link, ParsedPage, Rules, parse_response
 from gossamer.parse.directives import Wishes
+from gossamer.parse.html.selectors import COMPARING, COUNTING, OF_LISTS, SIMPLE
+from gossamer.parse.html.site_rules import read_site_rules
 from gossamer.parse.page import SiteRule
-from gossamer.parse.selectors import COMPARING, COUNTING, OF_LISTS, SIMPLE
-from gossamer.parse.site_rules import read_site_rules
 from test_readme import blocks
 
 if TYPE_CHECKING:

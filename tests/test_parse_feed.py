@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.feed import parse_feed
-from gossamer.parse.feed_model import (
+from gossamer.parse.listing.feed import parse_feed
+from gossamer.parse.listing.feed_model import (
     MAX_LINKS,
     MAX_TEXT_CHARS,
     MAX_TITLE_CHARS,

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.jsonld import MAX_CHARS, MAX_MENDED_CHARS, MAX_THINGS, read_jsonld
-from gossamer.parse.microdata import MAX_NODES, read_microdata
-from gossamer.parse.schema_org import Nodes
+from gossamer.parse.html.jsonld import MAX_CHARS, MAX_MENDED_CHARS, MAX_THINGS, read_jsonld
+from gossamer.parse.html.microdata import MAX_NODES, read_microdata
+from gossamer.parse.html.schema_org import Nodes
 
 HERE = "https://example.org/news/1"
 

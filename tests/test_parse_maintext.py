@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.blocks import Outline
 from gossamer.parse.maintext import main_text
-from gossamer.parse.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME, judge
+from gossamer.parse.maintext.blocks import Outline
+from gossamer.parse.maintext.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME, judge
 
 FIRST = "The ferry to the island leaves at dawn, when the harbour is still dark and quiet."
 SECOND = "Its captain has made the crossing for thirty years, and knows each of the passengers."
@@ -342,7 +342,7 @@ def test_hostile_pages_come_to_an_end(page: str) -> None:
 def test_a_page_of_too_many_boxes_is_read_as_far_as_it_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gossamer.parse.blocks.MAX_BOXES", 10)
+    monkeypatch.setattr("gossamer.parse.maintext.blocks.MAX_BOXES", 10)
     assert lines_of(f"<div><div>{ARTICLE}{'<p>' + OTHER}{'<p>Or' * 50}</div></div>")[:3] == LINES
 
 

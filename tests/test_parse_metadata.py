@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.collected import MAX_ALTERNATES, Collected, is_picture
-from gossamer.parse.meta_names import KNOWN
-from gossamer.parse.metadata import MAX_AUTHORS, Metadata, metadata
+from gossamer.parse.html.collected import MAX_ALTERNATES, Collected, is_picture
+from gossamer.parse.html.meta_names import KNOWN
+from gossamer.parse.html.metadata import MAX_AUTHORS, Metadata, metadata
+from gossamer.parse.html.page_dates import page_dates, url_date
+from gossamer.parse.html.schema_org import Nodes
+from gossamer.parse.html.walk import findings
 from gossamer.parse.page import Rules
-from gossamer.parse.page_dates import page_dates, url_date
-from gossamer.parse.schema_org import Nodes
-from gossamer.parse.walk import findings
 
 URL = "https://example.org/page"
 MAY = datetime(2024, 5, 1, tzinfo=UTC)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse import selectors
-from gossamer.parse.selectors import Selector, outermost, selector
+from gossamer.parse.html import selectors
+from gossamer.parse.html.selectors import Selector, outermost, selector
 
 PAGE = """<body><div id=a class="x y"><p id=b lang=de>1</p><!-- --><p id=c class=x>2</p> text
 <section id=d><div id=e><p id=f data-k="a b]'">3</p></div></section></div><p id=g></p>"""

@@ -16,8 +16,8 @@ from gossamer.config import ParseConfig
 from gossamer.errors import ConfigError
 from gossamer.parse.content import parse_page
 from gossamer.parse.guard import GuardedParser
+from gossamer.parse.html.site_rules import MAX_VALUES, read_site_rules, sites_of
 from gossamer.parse.page import Page, ParsedPage, Rules, SiteRule
-from gossamer.parse.site_rules import MAX_VALUES, read_site_rules, sites_of
 from stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.packed import gunzip
-from gossamer.parse.sitemap import (
+from gossamer.parse.listing.sitemap import (
     MAX_BYTES,
     MAX_PARTS,
     MAX_URL_CHARS,
@@ -23,6 +22,7 @@ from gossamer.parse.sitemap import (
     Video,
     parse_sitemap,
 )
+from gossamer.parse.packed import gunzip
 
 NAMESPACES = (
     'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

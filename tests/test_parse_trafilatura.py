@@ -15,8 +15,8 @@ from gossamer.config import ParseConfig
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse.content import parse_page
 from gossamer.parse.guard import GuardedParser
+from gossamer.parse.html.trafilatura_text import by_trafilatura
 from gossamer.parse.page import Page, ParsedPage, Rules, SiteRule
-from gossamer.parse.trafilatura_text import by_trafilatura
 from stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:

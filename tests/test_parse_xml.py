@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.parse.charset import decode
-from gossamer.parse.xml import MAX_DEPTH, MAX_NODES, fold, read
+from gossamer.parse.listing.xml import MAX_DEPTH, MAX_NODES, fold, read
 
 if TYPE_CHECKING:
-    from gossamer.parse.xml_node import Node
+    from gossamer.parse.listing.xml_node import Node
 
 RECORDS = frozenset(("item",))
 Tree = tuple[str, dict[str, str], list["Tree | str"]]
@@ -134,7 +134,7 @@ def test_what_is_read_at_once_is_what_is_read_piece_by_piece(inner: list[str]) -
         ]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gossamer.parse.xml.MAX_NOT_FLAT", 0)
+        patch.setattr("gossamer.parse.listing.xml.MAX_NOT_FLAT", 0)
         expected = found(text)
     assert found(text) == expected
 
@@ -160,7 +160,7 @@ def test_entities_and_files_are_out_of_reach(tmp_path_factory: pytest.TempPathFa
 def test_records_have_an_end_and_the_document_is_still_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gossamer.parse.xml.MAX_RECORDS", 3)
+    monkeypatch.setattr("gossamer.parse.listing.xml.MAX_RECORDS", 3)
     *records, document = read("<a><b>x</b>" + "<item>y</item>" * 9, RECORDS)
     assert [record.text for record in records] == ["y"] * 3
     assert document.text.strip() == "x"

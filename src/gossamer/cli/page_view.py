@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gossamer.cli.answers import printable
-from gossamer.parse.site_rules import rule_for
+from gossamer.parse.html.site_rules import rule_for
 from gossamer.urls import origin_of
 
 if TYPE_CHECKING:

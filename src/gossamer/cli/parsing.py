@@ -114,7 +114,7 @@ def _rules(work: Workspace | None, file: str | None) -> Rules:
     """What to parse by: the settings of a crawl, else the defaults. Raises ConfigError."""
     from gossamer.config import Config
     from gossamer.parse import rules_of
-    from gossamer.parse.site_rules import read_site_rules
+    from gossamer.parse.html.site_rules import read_site_rules
 
     sites = None if file is None else read_site_rules(Path(file))
     return (

@@ -6,10 +6,9 @@ The life of one page:
      new body and, one at a time, their bodies from the WARC files.
   2. The body goes to a process beside the task, which the kernel ends when a page wants too much
      (`guard.py`). `content.py` finds out what it is (`sniff.py`), and `parsers.py` who reads that.
-  3. `charset.py` finds the encoding of a text. `html.py` walks over the elements of HTML once, for
-     text, headings, links and what `metadata.py` makes sense of; `maintext.py` finds the main text
-     in the same tree, and `site_rules.py` what a rule for the site says is where. `listing.py`
-     reads feeds and sitemaps, `files.py` all else.
+  3. `charset/` finds the encoding of a text. `html/` walks over the elements of HTML for text,
+     headings, links and what tells of the page, `maintext/` for its main text. `listing/` reads
+     feeds and sitemaps, `text.py` plain text, `files.py` all else, by `binary/`.
   4. `content.py` adds what all formats have: the language (`language.py`), and what the headers ask
      of crawlers (`directives.py`).
   5. Back in the task, each link is asked of the filters (gossamer.filters). What they drop is
@@ -41,9 +40,9 @@ from gossamer.errors import UsageError
 from gossamer.layers import YIELD, YIELD_DDL, balance, counts_of, layers_of
 from gossamer.monitor import silence
 from gossamer.parse.content import parse_response
+from gossamer.parse.html.site_rules import sites_of
 from gossamer.parse.page import Content, Link, ParsedPage, Rules
 from gossamer.parse.parsers import check
-from gossamer.parse.site_rules import sites_of
 from gossamer.parse.task import Job, Share, parse_share
 from gossamer.tables import DOCUMENTS, HOSTS, LINKS, WARC
 

@@ -39,8 +39,8 @@ class Content(NamedTuple):
 class SiteRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where the pages of a site have what the parser is to take: see docs/parsing.md.
 
-    `title` to `drop` are CSS selectors (`selectors.py`), of which the first that gives something
-    counts.
+    `title` to `drop` are CSS selectors (`html/selectors.py`), of which the first that gives
+    something counts.
     """
 
     name: str

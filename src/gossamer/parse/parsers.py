@@ -18,10 +18,9 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
-from gossamer.parse import trafilatura_text
 from gossamer.parse.binary import BINARY_TYPES
 from gossamer.parse.files import parse_file
-from gossamer.parse.html import parse_html
+from gossamer.parse.html import parse_html, trafilatura_text
 from gossamer.parse.listing import LISTING_TYPES, parse_listing
 from gossamer.parse.text import parse_text
 

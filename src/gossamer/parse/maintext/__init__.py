@@ -32,11 +32,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gossamer.parse.blocks import BODY, CELLS, HEADINGS, Block, Box, Outline
-from gossamer.parse.chrome import ENOUGH_CHARS, PROSE_AROUND, with_insets, without_chrome
-from gossamer.parse.names import NAMED_BODY
-from gossamer.parse.sums import Sums
-from gossamer.parse.trim import (
+from gossamer.parse.maintext.blocks import BODY, CELLS, HEADINGS, Block, Box, Outline
+from gossamer.parse.maintext.chrome import ENOUGH_CHARS, PROSE_AROUND, with_insets, without_chrome
+from gossamer.parse.maintext.names import NAMED_BODY
+from gossamer.parse.maintext.sums import Sums
+from gossamer.parse.maintext.trim import (
     MAX_LINKED,
     PARAGRAPH_CHARS,
     after_title,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborHTMLParser
 
-    from gossamer.parse.sums import Amounts
+    from gossamer.parse.maintext.sums import Amounts
 
 MIN_PROSE_CHARS = 40
 """Of a block that counts as prose. 25 to 60 are as good."""

@@ -1,4 +1,13 @@
-"""Feeds and sitemaps as parsed pages: their links count, and nothing of them is to be found."""
+"""Feeds and sitemaps as parsed pages: their links count, and nothing of them is to be found.
+
+How a listing is read:
+
+  1. `sitemap.py` unpacks a sitemap, and reads its entries; `feed.py` those of a feed, or
+     `feed_json.py` where it is in JSON. What a feed may say, `feed_model.py` knows.
+  2. Both get XML from `xml.py` as records, a tree each (`xml_node.py`), whatever is broken.
+  3. Entries become links, with dates and words. What calls itself a listing and is none is read as
+     the XML or JSON that it is.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +18,19 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from gossamer.parse.feed import parse_feed
 from gossamer.parse.files import parse_file
+from gossamer.parse.listing.feed import parse_feed
+from gossamer.parse.listing.sitemap import MAX_ENTRIES, MAX_URL_CHARS, News, parse_sitemap
 from gossamer.parse.page import ParsedPage
 from gossamer.parse.references import References
-from gossamer.parse.sitemap import MAX_ENTRIES, MAX_URL_CHARS, News, parse_sitemap
 from gossamer.parse.sniff import ATOM, JSON_FEED, RSS, SITEMAP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gossamer.parse.feed_model import Feed
+    from gossamer.parse.listing.feed_model import Feed
+    from gossamer.parse.listing.sitemap import Sitemap
     from gossamer.parse.page import Content, Rules
-    from gossamer.parse.sitemap import Sitemap
 
 LISTING_TYPES = (RSS, ATOM, JSON_FEED, SITEMAP, "application/rdf+xml")
 JUDGED_LINES = 10

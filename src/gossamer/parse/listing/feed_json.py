@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from gossamer.parse.dates import parse_date
-from gossamer.parse.feed_model import (
+from gossamer.parse.listing.feed_model import (
     MAX_LINKS,
     MAX_TEXT_CHARS,
     MAX_TITLE_CHARS,
@@ -20,7 +20,7 @@ from gossamer.parse.feed_model import (
     plain,
     short_name,
 )
-from gossamer.parse.xml import fold
+from gossamer.parse.listing.xml import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,8 +20,8 @@ from gossamer.parse.dates import CLOCK_ERROR, parse_date
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.parse.collected import Collected, Time
-    from gossamer.parse.schema_org import Nodes
+    from gossamer.parse.html.collected import Collected, Time
+    from gossamer.parse.html.schema_org import Nodes
 
 MAX_URL_CHARS = 10_000
 NEAR_HEADING = range(-30, 126)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from gossamer.parse.jsonld import Thing
+    from gossamer.parse.html.jsonld import Thing
 
 MAX_VALUES = 20
 MAX_CHARS = 4_000

@@ -15,7 +15,8 @@ Facts:
   than such a label, and than either label where header and meta disagree.
 - Of few characters the language that the page declares tells more than a detector.
 
-How often all this is right: bench/charset.py.
+Whether bytes bear a label out, `plausibility.py` says. How often all this is right:
+bench/charset.py.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from gossamer.encodings import (
     encoding_of,
     usual_encoding,
 )
-from gossamer.parse.plausibility import beyond_ascii, fits, sample
+from gossamer.parse.charset.plausibility import beyond_ascii, fits, sample
 
 PRESCAN_BYTES = 8192
 """How far a meta element is looked for. The standard suggests 1,024, and browsers go on."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-    from gossamer.parse.jsonld import Thing
+    from gossamer.parse.html.jsonld import Thing
 
 MAX_NODES = 300
 MAX_CLIMB = 32

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.collected import FEED_TYPES, JSONLD_TYPE, Collected, is_date_abbreviation
+from gossamer.parse.html.collected import FEED_TYPES, JSONLD_TYPE, Collected, is_date_abbreviation
 from gossamer.parse.page import fold, short
 from gossamer.parse.references import MAX_HREF_CHARS, References
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from gossamer.parse.collected import Attributes
+    from gossamer.parse.html.collected import Attributes
     from gossamer.parse.page import Rules
 
 MAX_ANCHOR_CHARS = 200

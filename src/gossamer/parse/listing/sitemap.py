@@ -22,10 +22,10 @@ from msgspec import Struct
 
 from gossamer.parse.charset import decode
 from gossamer.parse.dates import parse_date
-from gossamer.parse.feed import parse_feed
+from gossamer.parse.listing.feed import parse_feed
+from gossamer.parse.listing.xml import fold, read
+from gossamer.parse.listing.xml_node import Node
 from gossamer.parse.packed import MAGIC, gunzip
-from gossamer.parse.xml import fold, read
-from gossamer.parse.xml_node import Node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.parse.blocks import CELLS, HEADINGS
+from gossamer.parse.maintext.blocks import CELLS, HEADINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gossamer.parse.blocks import Block
+    from gossamer.parse.maintext.blocks import Block
 
 LINKS_ALONE = 0.75
 """Of a block's characters: it is a link with some words around."""

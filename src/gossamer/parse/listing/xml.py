@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gossamer.parse.xml_node import Node, Scope, characters, opened, regular_attributes
+from gossamer.parse.listing.xml_node import Node, Scope, characters, opened, regular_attributes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

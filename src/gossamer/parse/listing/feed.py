@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from gossamer.parse.charset import decode
 from gossamer.parse.dates import parse_date
-from gossamer.parse.feed_json import parse_json_feed
-from gossamer.parse.feed_model import (
+from gossamer.parse.listing.feed_json import parse_json_feed
+from gossamer.parse.listing.feed_model import (
     MAX_ENTRIES,
     MAX_LINKS,
     MAX_NAME_CHARS,
@@ -35,14 +35,14 @@ from gossamer.parse.feed_model import (
     plain,
     short_name,
 )
-from gossamer.parse.xml import fold, read
+from gossamer.parse.listing.xml import fold, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from gossamer.parse.feed_model import Kind
-    from gossamer.parse.xml_node import Node
+    from gossamer.parse.listing.feed_model import Kind
+    from gossamer.parse.listing.xml_node import Node
 
 
 def parse_feed(

@@ -1,7 +1,7 @@
 """What the walk over a page meets that tells of the page: handed over element by element.
 
-The walk calls a method for each meta, link, img, time, h1 and JSON-LD script element, `html.py` one
-for microdata; `metadata.py` makes sense of it. Nothing is interpreted here but what decides
+The walk calls a method for each meta, link, img, time, h1 and JSON-LD script element, the parser
+one for microdata; `metadata.py` makes sense of it. Nothing is interpreted here but what decides
 whether it is kept, so that an ordinary page costs a look-up for each element. Each list has an end.
 """
 
@@ -11,16 +11,16 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.parse.directives import Wishes, wishes
+from gossamer.parse.html.meta_names import KNOWN, NAMES
+from gossamer.parse.html.microdata import read_microdata
 from gossamer.parse.language import tag_of
-from gossamer.parse.meta_names import KNOWN, NAMES
-from gossamer.parse.microdata import read_microdata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from selectolax.lexbor import LexborHTMLParser
 
-    from gossamer.parse.jsonld import Thing
+    from gossamer.parse.html.jsonld import Thing
 
     Attributes = Mapping[str, str | None]
 

@@ -21,17 +21,17 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gossamer.parse.collected import is_picture
-from gossamer.parse.jsonld import read_jsonld
+from gossamer.parse.html.collected import is_picture
+from gossamer.parse.html.jsonld import read_jsonld
+from gossamer.parse.html.page_dates import page_dates
+from gossamer.parse.html.schema_org import Nodes
 from gossamer.parse.language import tag_of
 from gossamer.parse.page import fold, short
-from gossamer.parse.page_dates import page_dates
-from gossamer.parse.schema_org import Nodes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from gossamer.parse.collected import Collected
+    from gossamer.parse.html.collected import Collected
 
 MAX_HEADLINE_CHARS = 1_000
 MAX_DESCRIPTION_CHARS = 2_000

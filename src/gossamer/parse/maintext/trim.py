@@ -1,21 +1,18 @@
-"""Which blocks of a range are its text: not lists of links, nor titles, bylines and what follows.
-
-`maintext.py` has found the range.
-"""
+"""Which blocks of a range are its text: no lists of links, titles, bylines, nor what follows."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from gossamer.parse.blocks import CELLS, HEADINGS
-from gossamer.parse.sums import LINKS_ALONE, TABULAR
+from gossamer.parse.maintext.blocks import CELLS, HEADINGS
+from gossamer.parse.maintext.sums import LINKS_ALONE, TABULAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.parse.blocks import Block, Box, Outline
-    from gossamer.parse.sums import Sums
+    from gossamer.parse.maintext.blocks import Block, Box, Outline
+    from gossamer.parse.maintext.sums import Sums
 
 MAX_LINKED = 0.5
 """Of a block's characters, for prose."""

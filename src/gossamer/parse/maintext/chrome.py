@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.parse.blocks import ARTICLE, BODY, CHROME
-from gossamer.parse.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME
-from gossamer.parse.sums import prefix_sums
+from gossamer.parse.maintext.blocks import ARTICLE, BODY, CHROME
+from gossamer.parse.maintext.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME
+from gossamer.parse.maintext.sums import prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gossamer.parse.blocks import Box, Outline
+    from gossamer.parse.maintext.blocks import Box, Outline
 
 MAX_WRAPPED = 0.9
 """Of the page's prose: a box that holds more is around the article, whatever it is called."""

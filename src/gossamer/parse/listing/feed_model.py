@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.xml import fold
+from gossamer.parse.listing.xml import fold
 
 MAX_ENTRIES = 10_000
 MAX_TITLE_CHARS = 1_000
