@@ -7,7 +7,8 @@ Facts
   * A layer never changes. What was learnt about it stays true.
 
 So the key column of a layer is read once, and remembered as hash and place of each run of equal
-keys: 16 bytes, and about 0.5 µs to learn. What follows reads one row group, in small batches.
+keys: 16 bytes, and about 1.2 µs to learn. What follows reads one row group, in small batches, as
+far as the row: of a layer of a million URLs 16 ms, beside 1.2 s for the first time.
 """
 
 from __future__ import annotations
