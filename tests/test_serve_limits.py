@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
-from gossamer.serve.web import limits, searching
-from shards import crawl, put_index
+from gossamer.serve.web import limits
+from shards import crawl
 from test_serve_web import client, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import httpx
-
-    from gossamer.serve.web.limits import Turns
+    from starlette.types import Receive, Scope, Send
 
 __all__ = ["client"]
 NAMESPACE = {"": "http://a9.com/-/spec/opensearch/1.1/"}
@@ -93,33 +93,32 @@ def test_nothing_is_changed_from_outside(client: httpx.Client, path: str) -> Non
             assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_turns_are_bounded_and_given_back() -> None:
-    turns = limits.Turns(2)
-    with turns.turn(), turns.turn(), pytest.raises(HTTPException) as refused, turns.turn():
-        pass
-    assert (refused.value.status_code, refused.value.headers) == (503, {"retry-after": "1"})
-    with turns.turn(), turns.turn():
-        pass
-    with pytest.raises(ZeroDivisionError), turns.turn():
-        raise ZeroDivisionError
-    with turns.turn(), turns.turn():
-        pass
-
-
+@pytest.mark.parametrize("path", sorted(limits.SEARCHES))
 def test_too_many_searches_are_told_to_come_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def none_at_all() -> Turns:
-        return limits.Turns(0)
+    monkeypatch.setattr(limits, "MAX_SEARCHES", 2)
 
-    monkeypatch.setattr(searching, "Turns", none_at_all)
-    work = crawl(tmp_path / "crawl")
-    put_index(work, [{"url": "http://a.example/", "title": "apple"}])
-    with serving(work) as client:
-        for path in ("/search", "/api/search"):
-            answer = client.get(path, params={"q": "apple"})
-            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-        assert client.get("/").status_code == client.get("/health").status_code == 200
+    async def several() -> None:
+        go = asyncio.Event()
+
+        async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["path"] in limits.SEARCHES:
+                await go.wait()
+            await Response("answered")(scope, receive, send)
+
+        transport = httpx.ASGITransport(limits.Limits(slow))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            waiting = [asyncio.create_task(client.get(path)) for _ in range(2)]
+            await asyncio.sleep(0)  # both are sent before the third
+            refused = await client.get(path)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+            assert (await client.get("/status")).text == "answered"
+            go.set()
+            assert [(await task).text for task in waiting] == ["answered"] * 2
+            assert (await client.get(path)).text == "answered"
+
+    asyncio.run(several())
 
 
 def test_browsers_can_add_the_engine(client: httpx.Client) -> None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from gossamer.workspace import Workspace
 
-MAX_CONNECTIONS = 512
-"""More are told 503, so that memory is bounded."""
+MAX_CONNECTIONS = 2_048
+"""More are told 503, so that memory is bounded. Of searches `web/limits.py` bounds the number."""
 SHUTDOWN_S = 5
 _say = partial(print, flush=True)
 

@@ -10,7 +10,6 @@ from starlette.routing import Route
 from gossamer.serve.answers import Completions
 from gossamer.serve.search import MAX_QUERY_CHARS, MAX_RESULTS
 from gossamer.serve.web import answers
-from gossamer.serve.web.limits import Turns
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -31,7 +30,6 @@ class Searching:
     def __init__(self, root: str, live: Live) -> None:
         self._root = root
         self._live = live
-        self._turns = Turns()
 
     def routes(self) -> list[Route]:
         return [
@@ -55,10 +53,9 @@ class Searching:
         last = MAX_RESULTS // PAGE_HITS
         number = min(max(answers.number(request, "page", 1, strict=False), 1), last)
         by_date = request.query_params.get("sort") == "date"
-        with self._turns.turn():
-            found = searcher.search(
-                query, (number - 1) * PAGE_HITS, PAGE_HITS, by_date=by_date, facets=True
-            )
+        found = searcher.search(
+            query, (number - 1) * PAGE_HITS, PAGE_HITS, by_date=by_date, facets=True
+        )
         last = min(last, -(-found.total // PAGE_HITS))
         return answers.page(
             "results.html", query=query, found=found, number=number, last=last, by_date=by_date
@@ -79,8 +76,7 @@ class Searching:
             "facets": answers.flag(request, "facets"),
             "explain": answers.flag(request, "explain"),
         }
-        with self._turns.turn():
-            found = searcher.search(request.query_params["q"], offset, limit, **options)
+        found = searcher.search(request.query_params["q"], offset, limit, **options)
         return answers.json(found)
 
     def complete(self, request: Request) -> Response:
@@ -96,8 +92,7 @@ class Searching:
 
     def _completions(self, text: str) -> list[str]:
         searcher = self._searcher()
-        with self._turns.turn():
-            return searcher.complete(text)
+        return searcher.complete(text)
 
     def _searcher(self) -> Searcher:
         searcher = self._live.searcher()
