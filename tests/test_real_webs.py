@@ -55,7 +55,8 @@ def test_a_page_is_found_by_its_title(crawled: Crawl, walked: Walk) -> None:
     assert found.keys() == real_webs.MANUALS.keys()
     for host, answers in found.items():
         assert answers.items >= 10
-        assert answers.top3 >= 0.95 * answers.items, (host, answers.missed[:10])
+        assert answers.first >= 0.9 * answers.items, host
+        assert answers.top3 >= 0.98 * answers.items, (host, answers.missed[:10])
 
 
 def difference(got: Iterable[T], wanted: Iterable[T]) -> tuple[list[T], list[T]]:
