@@ -145,6 +145,15 @@ def test_two_of_a_host_then_others(tmp_path: Path) -> None:
     assert {hit.host for hit in searcher.search("rose site:a.example").hits[:4]} == {"a.example"}
 
 
+def test_what_is_much_worse_is_not_put_before_for_its_host(tmp_path: Path) -> None:
+    work = crawl(tmp_path)
+    many = [{"url": f"http://a.example/{n}", "title": "rose", "text": "rose"} for n in range(4)]
+    put_index(work, [*many, {"url": "http://b.example/", "text": "rose" + " filler" * 2_000}])
+    hits = Searcher.open(work).search("rose").hits
+    assert [hit.host[0] for hit in hits] == ["a", "a", "a", "a", "b"]
+    assert hits[1].more
+
+
 def test_words_that_are_close_count_more(tmp_path: Path) -> None:
     work = crawl(tmp_path)
     far, close = "storm x y z a b c d warning", "x y z a b c d storm warning"

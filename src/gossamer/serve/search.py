@@ -26,7 +26,7 @@ from gossamer.serve.spelling import Spelling
 from gossamer.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Self
 
     import tantivy
@@ -41,7 +41,8 @@ MAX_RESULTS = 1_000
 CANDIDATES = 200
 """At least so many of the best by words are reordered by popularity, and by host."""
 HOST_RESULTS = 2
-"""Of a host, before results of others."""
+CROWDED = 0.5
+"""What a host's results beyond these count: those of others come first that are half as good."""
 FACETS = ("host", "language", "kind", "year")
 FACET_VALUES = 10
 MIN_WHOLE = 10
@@ -115,7 +116,7 @@ class Searcher:
         total, best = self._best(asked, most, by_date=by_date)
         whole = total
         if not by_date and not language.names_host(tree):
-            best = list(_spread(best))
+            best = _spread(best)
         words = max((plan.words for plan in plans.values()), default=0)
         few = MIN_WHOLE if words >= MIN_LOOSE_WORDS else 1
         if whole < few and any(plan.wide for plan in plans.values()):
@@ -243,20 +244,19 @@ class Searcher:
         }
 
 
-def _spread(candidates: Sequence[_Candidate]) -> Iterator[_Candidate]:
-    """The same, the first HOST_RESULTS of each host before all others: page one shows many hosts.
+def _spread(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """The same in an order where a host's further results count CROWDED of their score.
 
-    The last of these says that its host has more.
+    So page one shows many hosts, where they have something to say. The last of HOST_RESULTS tells
+    that its host has more.
     """
-    seen: Counter[float | None] = Counter()
     of_host = Counter(candidate.host for candidate in candidates)
-    behind = []
+    seen: Counter[float | None] = Counter()
+    placed = []
     for candidate in candidates:
         seen[candidate.host] += 1
-        if seen[candidate.host] > HOST_RESULTS:
-            behind.append(candidate)
-        elif seen[candidate.host] == HOST_RESULTS < of_host[candidate.host]:
-            yield candidate._replace(more=True)
-        else:
-            yield candidate
-    yield from behind
+        nth = seen[candidate.host]
+        more = nth == HOST_RESULTS < of_host[candidate.host]
+        worth = candidate.score * (CROWDED if nth > HOST_RESULTS else 1)
+        placed.append((worth, candidate._replace(more=more)))
+    return [candidate for _, candidate in sorted(placed, key=lambda each: -each[0])]
