@@ -139,6 +139,22 @@ def test_what_is_read_at_once_is_what_is_read_piece_by_piece(inner: list[str]) -
     assert found(text) == expected
 
 
+def test_of_records_that_nobody_closed_nothing_is_split_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    split: list[str] = []
+
+    def fill(_node: Node, text: str, _records: frozenset[str]) -> bool:
+        split.append(text)
+        return False
+
+    monkeypatch.setattr("gossamer.parse.listing.xml._fill", fill)
+    text = f"<rss>{('<item>' * 5 + '<a>b</a>' * 9 + '</item>') * 3}"
+    assert sum(1 for _ in read(text, RECORDS)) == 3 * 5 + 1
+    assert len(split) == 3
+    assert len("".join(split)) < len(text)
+
+
 def test_attributes_take_time_in_proportion_to_their_length() -> None:
     start = time.process_time()
     *_, document = read(f"<a {'b' * 1_000_000} c='d'>", RECORDS)

@@ -74,6 +74,7 @@ class _Tree:
         self._record = 0
         self._kept = 0
         self._not_flat = 0
+        self._looked_at = 0
         self.ended: list[Node] = []
         """Records that are still to be handed over."""
 
@@ -108,13 +109,16 @@ class _Tree:
         Returns where it ends; None where it is still to be read.
         """
         above = self._stack[-1]
-        if self._not_flat >= MAX_NOT_FLAT or above.scope.names[tag] not in self._records:
+        if self._not_flat >= MAX_NOT_FLAT or start < self._looked_at:  # nothing is split twice
+            return None
+        if above.scope.names[tag] not in self._records:
             return None
         closing = f"</{tag}>"
         stop = text.find(closing, start, start + MAX_FLAT_CHARS)
         node = opened(tag, raw, above.scope)
         if stop < 0 or not _fill(node, text[start:stop], self._records):
             self._not_flat += 1
+            self._looked_at = stop
             return None
         self._not_flat = 0
         if self._record:
