@@ -444,3 +444,10 @@ def test_nested_anchors_around_one_long_text() -> None:
     start = time.process_time()
     parsed(html)
     assert time.process_time() - start < 1
+
+
+def test_a_heading_s_link_to_itself_is_no_text() -> None:
+    page = parsed("<h1>Lists<a href='#l'>¶</a></h1><p>Of ¶ 5 and more.<a href='/x'>¶</a>")
+    assert page.headings == ("Lists",)
+    assert page.text == "Lists\nOf ¶ 5 and more."
+    assert "¶" not in {link.anchor for link in page.links}

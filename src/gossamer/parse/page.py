@@ -148,6 +148,10 @@ class ParsedPage(Struct, frozen=True, kw_only=True):
     """Fields of the site's rule, as `name.field`, for which the page has nothing."""
 
 
+PERMALINK = "¶"
+"""Alone in an element, it is no text: generators of manuals link headings to themselves by it."""
+
+
 def fold(text: str) -> str:
     """White space folded, as on a screen."""
     return " ".join(text.split())

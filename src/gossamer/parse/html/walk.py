@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.html.collected import FEED_TYPES, JSONLD_TYPE, Collected, is_date_abbreviation
-from gossamer.parse.page import fold, short
+from gossamer.parse.page import PERMALINK, fold, short
 from gossamer.parse.references import MAX_HREF_CHARS, References
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def _walk(root: LexborNode, found: Findings) -> None:  # noqa: C901, PLR0912  # 
         tag = node.tag_id
         child = None
         if tag == _TEXT:
-            add(node.text_content or "")
+            if (text := node.text_content) != PERMALINK:
+                add(text or "")
         else:
             role = roles.get(tag)
             if role is None:

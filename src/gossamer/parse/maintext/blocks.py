@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.maintext.names import BESIDE, DIALOG, MAX_NAME_CHARS, NAMED_CHROME, judge
+from gossamer.parse.page import PERMALINK
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -108,7 +109,7 @@ class Outline:
             child = None
             if tag == _TEXT:
                 text = node.text_content
-                if text and not text.isspace():
+                if text and text != PERMALINK and not text.isspace():
                     add(text)
                     if links:
                         self._link_chars += len(text.strip())
