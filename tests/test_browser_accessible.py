@@ -66,8 +66,7 @@ def site(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 
 @pytest.mark.parametrize("name", PATHS)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_a_page_keeps_nobody_out(
     browser: Browser, site: str, name: str, scheme: Literal["light", "dark"], width: int
 ) -> None:

@@ -107,8 +107,8 @@ def test_hostile_copies_do_nothing(browser: Browser, work: Workspace, top_level:
         )
         context = browser.new_context(accept_downloads=False)
         with serving(work) as client:
+            page = context.new_page()
             for (name, attack), url in zip(ATTACKS.items(), pages, strict=True):
-                page = context.new_page()
                 path = "/copy/raw" if top_level else "/copy"
                 page.goto(str(client.base_url.join(f"{path}?url={url}")))
                 address, title = page.url, page.title()
@@ -120,7 +120,6 @@ def test_hostile_copies_do_nothing(browser: Browser, work: Workspace, top_level:
                 assert (page.url, page.title()) == (address, title), name
                 assert len(context.pages) == 1, name
                 assert called == [], name
-                page.close()
         context.close()
 
 
