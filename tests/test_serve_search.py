@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import tantivy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.errors import MissingFile
+from gossamer.config import RankingConfig
+from gossamer.errors import MissingFile, StoreError
 from gossamer.serve.live import LOOK_S, Live
-from gossamer.serve.search import MAX_RESULTS, Searcher
+from gossamer.serve.search import MAX_RESULTS, REORDERED, Searcher
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
@@ -205,3 +207,24 @@ def test_a_broken_index_does_not_replace_a_whole_one(
 def other(work: Workspace) -> Workspace:
     """The same crawl, as another process has it open."""
     return type(work).open(work.root)
+
+
+def test_an_index_of_another_version_is_told(tmp_path: Path) -> None:
+    tantivy.Index(tantivy.SchemaBuilder().add_text_field("title").build(), str(tmp_path))
+    with pytest.raises(StoreError, match="another version") as told:
+        Searcher([tmp_path], RankingConfig())
+    assert told.value.remedy == "build it again: gossamer index"
+
+
+def test_the_order_is_the_same_whichever_part_is_asked_for(tmp_path: Path) -> None:
+    work = crawl(tmp_path)
+    count = REORDERED + 30
+    put_index(
+        work,
+        [{"url": f"http://a.example/{n}", "title": "same", "rank": n / 1e4} for n in range(count)],
+    )
+    searcher = Searcher.open(work)
+    whole = [hit.url for hit in searcher.search("same", 0, count).hits]
+    parts = [hit.url for at in range(0, count, 10) for hit in searcher.search("same", at, 10).hits]
+    assert parts == whole
+    assert len(set(whole)) == count

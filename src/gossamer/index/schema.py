@@ -114,6 +114,8 @@ def open_index(folder: Path) -> tantivy.Index:
         index = tantivy.Index.open(str(folder))
     except ValueError as error:
         raise StoreError(folder, f"is damaged: {error}", "build it again: gossamer index") from None
+    if index.schema != schema():
+        raise StoreError(folder, "is of another version", "build it again: gossamer index")
     index.config_reader("Manual")  # a folder never changes, so nobody needs to watch it
     return _registered(index, folder.name)
 

@@ -60,6 +60,10 @@ class Plan(NamedTuple):
     wide: Query | None
     words: int = 0
 
+    def found(self, partial: bool) -> Query | None:
+        """What a page was found by: one that has not all the words, or one that has."""
+        return self.wide if partial else self.strict
+
 
 class Ranking:
     """Queries for the indexes of one language."""

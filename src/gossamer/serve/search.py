@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gossamer.index import schema
 from gossamer.serve import query as language
 from gossamer.serve.answers import Count, Hit, Results
-from gossamer.serve.ranking import Ranking, popularity
+from gossamer.serve.ranking import Plan, Ranking, popularity
 from gossamer.serve.snippets import Snippets
 from gossamer.serve.spelling import Spelling
 from gossamer.urls import host_of
@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 MAX_QUERY_CHARS = 1_000
 MAX_RESULTS = 1_000
 """Answers that can be paged through."""
-CANDIDATES = 200
-"""At least so many of the best by words are reordered by popularity, and by host."""
+REORDERED = 200
+"""So many of the best by words are reordered by popularity and by host. Those behind stay where
+they are, so that the order is the same whichever part of it is asked for."""
 HOST_RESULTS = 2
 CROWDED = 0.5
 """What a host's results beyond these count: those of others come first that are half as good."""
@@ -111,12 +112,12 @@ class Searcher:
         text = schema.composed(query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
         tree = language.parse(text)
         plans = {key: ranking.plan(tree) for key, ranking in self._rankings.items()}
-        most = min(MAX_RESULTS, max(CANDIDATES, offset + limit))
+        most = min(MAX_RESULTS, max(REORDERED, offset + limit))
         asked = {key: plan.strict for key, plan in plans.items()}
         total, best = self._best(asked, most, by_date=by_date)
         whole = total
         if not by_date and not language.names_host(tree):
-            best = _spread(best)
+            best = [*_spread(best[:REORDERED]), *best[REORDERED:]]
         words = max((plan.words for plan in plans.values()), default=0)
         few = MIN_WHOLE if words >= MIN_LOOSE_WORDS else 1
         if whole < few and any(plan.wide for plan in plans.values()):
@@ -128,7 +129,7 @@ class Searcher:
                 for candidate in more
                 if candidate.place not in places
             ]
-        hits = self._hits(tree, best[offset : offset + limit], asked if explain else None)
+        hits = self._hits(tree, best[offset : offset + limit], plans if explain else None)
         return Results(
             total,
             hits,
@@ -163,7 +164,10 @@ class Searcher:
         best = heapq.nsmallest(most, found)
         if by_date:
             return total, [_Candidate(place, at, -score, None, None) for score, place, at in best]
-        return total, self._by_popularity(best)
+        behind = [
+            _Candidate(place, at, -score, None, None) for score, place, at in best[REORDERED:]
+        ]
+        return total, [*self._by_popularity(best[:REORDERED]), *behind]
 
     def _by_popularity(self, best: Sequence[_Place]) -> list[_Candidate]:
         """Candidates with their popularity added to their score, the best first."""
@@ -186,7 +190,7 @@ class Searcher:
         self,
         tree: language.Query,
         candidates: Iterable[_Candidate],
-        explained: Mapping[str, Query | None] | None,
+        explained: Mapping[str, Plan] | None,
     ) -> list[Hit]:
         wanted = language.typed(tree)
         snippets: dict[str, Snippets] = {}
@@ -197,7 +201,7 @@ class Searcher:
                 snippets[key] = Snippets(wanted, key)
             card = schema.card(searcher.doc(candidate.address))
             explanation = None
-            if explained is not None and (query := explained[key]) is not None:
+            if explained is not None and (query := explained[key].found(candidate.partial)):
                 words = json.loads(query.explain(searcher, candidate.address).to_json())
                 explanation = {
                     "words": words,
