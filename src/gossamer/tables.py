@@ -312,7 +312,7 @@ RANKS = Dataset(
 
 INDEX = Dataset(
     "index",
-    "the full-text index, a tantivy folder per shard",
+    "the full-text index, a tantivy folder for each shard and language",
     key=(),
     writer="index",
     readers=("serve",),
