@@ -324,6 +324,9 @@ class ServeConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "`*` stands for any"
         ),
     ] = ()
+    cached_answers: Annotated[
+        int, Meta(ge=0, description="answers that are kept until the index changes, 10 kB each")
+    ] = 1_000
 
 
 class RankingConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -332,14 +335,11 @@ class RankingConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     title: Annotated[Weight, Meta(description="a word in the title")] = 0.5
     anchors: Annotated[Weight, Meta(description="a word in what links call the page")] = 0.5
     pairs: Annotated[Weight, Meta(description="neighbouring words of the query, close by")] = 0.25
-    around: Annotated[
-        Weight, Meta(description="a word in what surrounds the main text, where few pages have all")
-    ] = 0.2
+    around: Annotated[Weight, Meta(description="a word around the main text only")] = 0.2
     title_phrase: Annotated[Weight, Meta(description="the words as a phrase in the title")] = 1.0
-    whole_title: Annotated[
-        Weight,
-        Meta(description="for each word of a query that is a page's whole title"),
-    ] = 10.0
+    whole_title: Annotated[Weight, Meta(description="per word, where they are the whole title")] = (
+        10.0
+    )
     popularity: Annotated[Weight, Meta(description="log2 of the PageRank over the mean one")] = 0.5
 
 

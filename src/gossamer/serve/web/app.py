@@ -12,6 +12,7 @@ from starlette.staticfiles import StaticFiles
 
 from gossamer import serve
 from gossamer.lookup import Lookup
+from gossamer.serve.cache import Cache
 from gossamer.serve.live import Live
 from gossamer.serve.pages import Pages
 from gossamer.serve.web import openapi, opensearch
@@ -37,10 +38,11 @@ def app(work: Workspace) -> ASGIApp:
     """The application of one crawl."""
     live, lookup = Live(work), Lookup(work)
     pages = Pages(work, lookup)
-    metrics = Metrics(work, live)
+    cache = Cache(work.config.serve.cached_answers)
+    metrics = Metrics(work, live, cache)
     routed = Starlette(
         routes=[
-            *Searching(work.root, live).routes(),
+            *Searching(work.root, live, cache).routes(),
             *Paging(work, pages).routes(),
             *Copying(work, pages).routes(),
             *Status(work, live, lookup).routes(),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from gossamer.serve.cache import Cache
     from gossamer.serve.live import Live
     from gossamer.workspace import Workspace
 
@@ -36,9 +37,10 @@ OTHER = "other"
 class Metrics:
     """Counts the requests of one application, and tells them with the figures of its crawl."""
 
-    def __init__(self, work: Workspace, live: Live) -> None:
+    def __init__(self, work: Workspace, live: Live, cache: Cache) -> None:
         self._registry = CollectorRegistry()
         self._registry.register(_OfCrawl(work, live))
+        self._registry.register(_OfCache(cache))
         self._requests = Counter(
             "gossamer_requests",
             "Requests answered, by route and HTTP status.",
@@ -88,6 +90,19 @@ def _route(scope: Scope) -> str:
     if scope["path"].startswith("/static/"):
         return "/static"
     return scope["path"] if "endpoint" in scope else OTHER
+
+
+class _OfCache(Collector):
+    def __init__(self, cache: Cache) -> None:
+        self._cache = cache
+
+    def collect(self) -> Iterator[Metric]:
+        searches = CounterMetricFamily(
+            "gossamer_searches", "Searches, by whether the answer was kept.", labels=["kept"]
+        )
+        searches.add_metric(["yes"], self._cache.hits)
+        searches.add_metric(["no"], self._cache.misses)
+        yield searches
 
 
 class _OfCrawl(Collector):

@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from gossamer.serve.answers import Completions
+from gossamer.serve.cache import Question
 from gossamer.serve.search import MAX_QUERY_CHARS, MAX_RESULTS
 from gossamer.serve.web import answers
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from gossamer.serve.cache import Cache
     from gossamer.serve.live import Live
     from gossamer.serve.search import Searcher
 
@@ -27,9 +29,10 @@ SUGGESTIONS = "application/x-suggestions+json"
 class Searching:
     """Handlers are plain functions: starlette runs them in threads, beside the event loop."""
 
-    def __init__(self, root: str, live: Live) -> None:
+    def __init__(self, root: str, live: Live, cache: Cache) -> None:
         self._root = root
         self._live = live
+        self._cache = cache
 
     def routes(self) -> list[Route]:
         return [
@@ -53,9 +56,9 @@ class Searching:
         last = MAX_RESULTS // PAGE_HITS
         number = min(max(answers.number(request, "page", 1, strict=False), 1), last)
         by_date = request.query_params.get("sort") == "date"
-        found = searcher.search(
-            query, (number - 1) * PAGE_HITS, PAGE_HITS, by_date=by_date, facets=True
-        )
+        first = (number - 1) * PAGE_HITS
+        question = Question(query, first, PAGE_HITS, by_date=by_date, facets=True)
+        found = self._cache.search(searcher, question)
         last = min(last, -(-found.total // PAGE_HITS))
         return answers.page(
             "results.html", query=query, found=found, number=number, last=last, by_date=by_date
@@ -70,14 +73,15 @@ class Searching:
             raise HTTPException(400, f"limit: at most {MAX_LIMIT}")
         if offset + limit > MAX_RESULTS:
             raise HTTPException(400, f"offset + limit: at most {MAX_RESULTS}")
-        searcher = self._searcher()
-        options: dict[str, bool] = {
-            "by_date": answers.choice(request, "sort", ORDERS) == "date",
-            "facets": answers.flag(request, "facets"),
-            "explain": answers.flag(request, "explain"),
-        }
-        found = searcher.search(request.query_params["q"], offset, limit, **options)
-        return answers.json(found)
+        question = Question(
+            request.query_params["q"][:MAX_QUERY_CHARS],
+            offset,
+            limit,
+            by_date=answers.choice(request, "sort", ORDERS) == "date",
+            facets=answers.flag(request, "facets"),
+            explain=answers.flag(request, "explain"),
+        )
+        return answers.json(self._cache.search(self._searcher(), question))
 
     def complete(self, request: Request) -> Response:
         if "q" not in request.query_params:
