@@ -48,7 +48,7 @@ BLANK: dict[str, Any] = {
     "image": None,
     "nosnippet": False,
     "fetched_ms": 0,
-    "rank": None,
+    "merit": 0.0,
 }
 
 

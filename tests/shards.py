@@ -32,7 +32,7 @@ PLAIN: dict[str, Any] = {
     "image": None,
     "nosnippet": False,
     "fetched_ms": 1_800_000_000_000,
-    "rank": None,
+    "merit": 0.0,
 }
 
 
@@ -44,8 +44,10 @@ def put_index(work: Workspace, documents: Iterable[dict[str, Any]], shards: int 
     """Replace the index: documents dealt to the shards in turn, each by its language."""
     attempt = work.store.attempt("index")
     writers: dict[Path, IndexWriter] = {}
+    documents = list(documents)
     for number, document in enumerate(documents):
         row = PLAIN | {"host": host_of(document["url"])} | document
+        row["merit"] = (row.pop("rank", None) or 0) * len(documents)
         language = row["language"] if row["language"] in STEMMERS else OTHER
         folder = Path(work.root, attempt, str(number % shards), language)
         if folder not in writers:

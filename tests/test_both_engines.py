@@ -34,7 +34,7 @@ fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
 fetch.resolve = {{ "*.test" = "{address}" }}
 """
-OF_THE_MOMENT = {"elapsed_ms", "warc_file", "warc_offset", "rank"}
+OF_THE_MOMENT = {"elapsed_ms", "warc_file", "warc_offset", "rank", "merit", "source"}
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,7 @@ def test_each_step_reports_what_it_did(told: dict[str, Any]) -> None:
     assert told["inject"]["counts"]["seeds"] == told["generate"]["counts"]["pages"] == 1
     assert told["fetch"]["counts"] == {"ok": 1}
     assert told["parse"]["counts"]["links"] == told["invert"]["counts"]["pages"] > 1
-    assert told["index"]["counts"] == {"indexed": 1}
+    assert told["index"]["counts"] == {"indexed": 1, "added": 1}
 
 
 def test_a_step_out_of_turn_says_what_is_next(crawl: Path) -> None:

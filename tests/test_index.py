@@ -1,19 +1,23 @@
 from __future__ import annotations
 
-import dataclasses
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from gossamer import findable, index
+from gossamer import index
+from gossamer.index import parts
 from gossamer.index.analysis import plain
+from gossamer.index.parts import Shard, build, parts_of, size_of
 from gossamer.serve.search import Searcher
-from rows import put
+from rows import frame, put
+from shards import PLAIN
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from gossamer.workspace import Workspace
 
 
@@ -35,7 +39,7 @@ def test_a_page_is_found_as_its_newest_document_says(work: Workspace) -> None:
     put(work, "documents", [document("http://a.example/", "old apples")])
     put(work, "documents", [document("http://a.example/", "new pears", round=2)], round_=2)
 
-    assert index.run(work).counts == {"indexed": 1}
+    assert index.run(work).counts == {"indexed": 1, "added": 1}
     assert indexed(work, "pears") == ["http://a.example/"]
     assert indexed(work, "apples") == []
 
@@ -66,6 +70,7 @@ def test_every_page_left_out_is_counted_by_reason(work: Workspace) -> None:
 
     assert index.run(work).counts == {
         "indexed": 1,
+        "added": 1,
         "dropped_status": 3,
         "dropped_unavailable": 1,
         "dropped_noindex": 1,
@@ -78,7 +83,7 @@ def test_of_equal_bodies_the_best_ranked_then_the_shortest_url_stays(work: Works
     urls = ["http://a.example/long", "http://a.example/b", "http://a.example/a"]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "same", digest="D") for url in urls])
-    assert index.run(work).counts == {"indexed": 1, "dropped_duplicate": 2}
+    assert index.run(work).counts == {"indexed": 1, "added": 1, "dropped_duplicate": 2}
     assert indexed(work, "same") == ["http://a.example/a"]
 
     put(work, "ranks", [{"url": "http://a.example/long", "rank": 0.5}])
@@ -90,7 +95,7 @@ def test_bodies_without_a_digest_are_not_equal(work: Workspace) -> None:
     urls = ["http://a.example/1", "http://a.example/2"]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "same", digest=None) for url in urls])
-    assert index.run(work).counts == {"indexed": 2}
+    assert index.run(work).counts == {"indexed": 2, "added": 2}
 
 
 def test_a_page_is_found_by_the_words_of_those_who_link_to_it(work: Workspace) -> None:
@@ -129,7 +134,7 @@ def test_a_new_index_replaces_the_old(work: Workspace) -> None:
     put(work, "documents", [document("http://a.example/", "words")])
     index.run(work)
     put(work, "pages", [page("http://a.example/", "gone")])
-    assert index.run(work).counts == {"dropped_status": 1}
+    assert index.run(work).counts == {"dropped_status": 1, "removed": 1}
     assert work.store.manifest.layers("index") == ()
 
 
@@ -143,13 +148,113 @@ def test_the_same_rows_give_the_same_shard(work: Workspace) -> None:
     assert indexed(work, "words") == first
 
 
-def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
+def files_of(work: Workspace) -> set[str]:
+    return {file.path for layer in work.store.manifest.layers("index") for file in layer.files}
+
+
+def test_what_did_not_change_is_not_written_again(work: Workspace) -> None:
+    urls = [f"http://a.example/{number}" for number in range(40)]
+    put(work, "pages", map(page, urls))
+    put(work, "documents", [document(url, f"number{n} both") for n, url in enumerate(urls)])
+    assert index.run(work).counts == {"indexed": 40, "added": 40}
+    before = files_of(work)
+    assert index.run(work).counts == {"indexed": 40}
+    assert files_of(work) == before
+
+    put(work, "documents", [document(urls[7], "changed both", round=2)], round_=2)
+    assert index.run(work).counts == {"indexed": 40, "replaced": 1}
+    assert files_of(work) & before, "the other shard is as it was"
+    assert indexed(work, "changed") == [urls[7]]
+    assert indexed(work, "number7") == []
+    assert Searcher.open(work).search("both").total == 40
+
+
+def test_pages_come_change_and_go_as_in_an_index_made_anew(work: Workspace) -> None:
+    urls = [f"http://a.example/{number}" for number in range(60)]
+    put(work, "pages", map(page, urls[:50]))
+    languages = ["en", "de", None]
+    put(
+        work,
+        "documents",
+        [document(url, f"n{n} all", language=languages[n % 3]) for n, url in enumerate(urls[:50])],
+    )
+    index.run(work)
+    put(work, "pages", [*map(page, urls[5:]), *(page(url, "gone") for url in urls[:5])])
+    changed = [document(url, f"m{n} all", round=2) for n, url in enumerate(urls) if n % 10 == 9]
+    new = [document(urls[n], f"n{n} all", round=2) for n in range(50, 59)]
+    put(work, "documents", [*changed, *new], round_=2)
+    counts = index.run(work).counts
+    assert {name: counts[name] for name in ("indexed", "added", "replaced", "removed")} == {
+        "indexed": 55,
+        "added": 10,
+        "replaced": 5,
+        "removed": 5,
+    }
+    searcher = Searcher.open(work)
+    assert searcher.search("all").total == searcher.pages == 55
+    for number, url in enumerate(urls):
+        word = "m" if number % 10 == 9 else "n"
+        assert indexed(work, f"{word}{number}") == ([url] if number >= 5 else [])
+        assert indexed(work, "m0") == []
+
+
+def test_a_part_of_deleted_documents_is_made_anew(work: Workspace) -> None:
+    urls = [f"http://a.example/{number}" for number in range(40)]
+    put(work, "pages", map(page, urls))
+    put(work, "documents", [document(url, "old words") for url in urls])
+    index.run(work)
+    put(work, "documents", [document(url, "new words", round=2) for url in urls[:20]], round_=2)
+    index.run(work)
+    for part in parts_of(work.store.files("index")).values():
+        assert size_of(work.root, part).dead == 0
+    assert Searcher.open(work).search("old", limit=100).total == 20
+    assert Searcher.open(work).search("new", limit=100).total == 20
+
+
+def test_a_page_whose_merit_moves_much_is_written_again(work: Workspace) -> None:
+    urls = [f"http://a.example/{number}" for number in range(4)]
+    put(work, "pages", map(page, urls))
+    put(work, "documents", [document(url, "words") for url in urls])
+    put(work, "ranks", [{"url": url, "rank": 0.25} for url in urls])
+    index.run(work)
+    moved = zip(urls, (0.26, 0.24, 0.5, 0.2), strict=True)
+    ranks = frame(work, "ranks", [{"url": url, "rank": rank} for url, rank in moved])
+    with work.step("test", 1) as draft:
+        draft.replace["ranks"] = (work.write(ranks, "ranks", 1),)
+    assert index.run(work).counts == {"indexed": 4, "replaced": 1}
+    assert indexed(work, "words")[0] == urls[2]
+
+
+def test_what_was_parsed_again_is_written_again(work: Workspace) -> None:
+    put(work, "pages", [page("http://a.example/")])
+    put(work, "documents", [document("http://a.example/", "old title")])
+    index.run(work)
+    again = frame(work, "documents", [document("http://a.example/", "new title")])
+    with work.step("test", 1) as draft:
+        draft.replace["documents"] = (work.write(again, "documents", 1),)
+    assert index.run(work).counts == {"indexed": 1, "replaced": 1}
+    assert indexed(work, "new") == ["http://a.example/"]
+
+
+def test_an_index_of_another_format_is_made_anew(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(work, "pages", [page("http://a.example/")])
     put(work, "documents", [document("http://a.example/", "words")])
-    fates, _ = work.scratch(findable.fates(work))
-    (shard,) = index.shards(work, work.scratch_files(index.sharded(work, fates), by=["shard"]))
-    first, again = list(index.build(shard)), list(index.build(dataclasses.replace(shard)))
-    assert not {row["path"] for row in first} & {row["path"] for row in again}
+    index.run(work)
+    before = files_of(work)
+    monkeypatch.setattr(parts, "_SHARD", re.compile("of another format"))
+    assert index.run(work).counts == {"indexed": 1, "added": 1}
+    assert not files_of(work) & before
+
+
+def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
+    rows = {**PLAIN, "url": "http://a.example/", "host": "a.example", "tongue": "en", "adds": True}
+    path = Path(work.root, "rows.parquet")
+    pq.write_table(pa.Table.from_pylist([rows]), path)
+    shard = Shard(work.root, 1, 0, ("rows.parquet",), 1, {}, "index/1", 16_000_000)
+    first, again = list(build(shard)), list(build(shard))
+    assert not {row["path"] for row in first if row["path"]} & {row["path"] for row in again}
     assert sum(int(row["rows"] or 0) for row in first) == 1
 
 

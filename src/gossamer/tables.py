@@ -319,6 +319,24 @@ INDEX = Dataset(
     newest_wins=False,
 )
 
+INDEXED = Dataset(
+    "indexed",
+    "what the index holds",
+    key=("url",),
+    writer="index",
+    readers=("index",),
+    newest_wins=False,
+    columns=(
+        Column("url", "string", "as asked for"),
+        Column("round", "int", "of its document"),
+        Column("source", "long", "a hash of the files that hold the documents of that round"),
+        Column("shard", "int", "that it is in"),
+        Column("tongue", "string", "the language whose index it is in"),
+        Column("anchors", "long", "a hash of its anchors"),
+        Column("merit", "double", "PageRank over the mean one, when it was written"),
+    ),
+)
+
 POSTINGS = Dataset(
     "postings",
     "an index that is partitioned by terms: who has a term, and how often",
@@ -363,6 +381,7 @@ DATASETS: Mapping[str, Dataset] = {
         INLINKS,
         RANKS,
         INDEX,
+        INDEXED,
         POSTINGS,
         NUMBERED,
     )

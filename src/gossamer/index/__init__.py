@@ -1,50 +1,53 @@
 """index: documents, inlinks and ranks become the full-text index that `serve` answers from.
 
-Reads pages, documents, inlinks, ranks; replaces index.
+Reads pages, documents, inlinks, ranks, and indexed; replaces index and indexed.
 
-What may be found, `findable.py` says. Every page that is left out is counted by reason.
+What may be found, `findable.py` says. Every page that is left out is counted by reason. What of the
+rest is not in the index as it is, `changes.py` tells: only that is read, sorted and written. The
+engine does so; then one task a shard changes its parts (`parts.py`), a language after the other
+(`analysis.py`). URLs are spread over the shards by hash.
 
-The engine chooses, joins and sorts; then one task a shard streams its rows into tantivy (format:
-index/schema.py), a language after the other (analysis.py). A page too short to tell its language
-has that of most pages of its host. URLs are spread over the shards by hash. Cost: documents are
-written once more to scratch, and read again; a task holds `index.memory_mb` and a batch of rows of
-each of its files. Measured on two cores: 1,400 documents a second, of 11,500 characters each.
+Cost: a pass over all documents' URLs, and over the text of those that change, which is written once
+more to scratch and read again; a task holds `index.memory_mb` and a batch of rows of each of
+its files.
 """
 
 from __future__ import annotations
 
-import uuid
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as F
 
 from gossamer import findable, layers, shuffle
-from gossamer.backends import disk_errors, full
 from gossamer.engine import engine_errors
-from gossamer.index import schema
-from gossamer.index.analysis import OTHER, STEMMERS
-from gossamer.monitor import Pulse, silence
+from gossamer.index.changes import (
+    ADDED,
+    KEPT,
+    REMOVED,
+    REPLACED,
+    anchors,
+    changes,
+    wanted,
+)
+from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
+from gossamer.monitor import silence
+from gossamer.store import Layer
+from gossamer.tables import INDEXED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pyspark.sql import Column, DataFrame
 
+    from gossamer.index.parts import Key
     from gossamer.store import File, StepReport
     from gossamer.workspace import Workspace
 
-ROW = (
-    "url",
-    "host",
+TEXTS = (
     "title",
     "description",
     "headings",
-    "anchors",
     "text",
     "main_text",
     "language",
@@ -54,24 +57,8 @@ ROW = (
     "image",
     "nosnippet",
     "fetched_ms",
-    "rank",
 )
-"""Columns of what goes into the index: a document with its anchors and rank."""
-
-LOCKS = (".tantivy-writer.lock", ".tantivy-meta.lock")
-
-
-@dataclass(frozen=True)
-class Shard:
-    """The task of building one shard from files of rows, each sorted by URL."""
-
-    root: str
-    round: int
-    number: int
-    rows: tuple[str, ...]
-    documents: int
-    attempt: str
-    memory_bytes: int
+"""Columns of a document that go into the index, beside url, host, anchors and merit."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -81,107 +68,127 @@ def run(work: Workspace) -> StepReport:
         with engine_errors():
             for row in fates.groupBy("fate").agg(F.count("*").alias("pages")).collect():
                 draft.counts[row["fate"]] = row["pages"]
-        files = work.scratch_files(sharded(work, fates), by=["shard"])
-        written = work.engine.map_tasks(shards(work, files), build, layers.YIELD, layers.YIELD_DDL)
-        draft.replace["index"] = tuple(layers.layers_of(written, work.round).values())
+        parts = parts_of(work.store.files("index"))
+        old = work.read("indexed") if parts else work.read("indexed").where("false")
+        new = wanted(work, fates, draft.counts.get("indexed", 0))
+        changed, _ = work.scratch(changes(new, old))
+        with engine_errors():
+            moves = [
+                Move(*row) for row in changed.groupBy(*Move._fields[:-1]).count().toLocalIterator()
+            ]
+        draft.counts.update(_totals(moves))
+        stale = {key for key, files in parts.items() if _is_stale(work.root, files, key, moves)}
+        touched = {key for move in moves for key in move.touches()} | stale
+        rows = work.scratch_files(_rows(work, changed, stale), by=["shard"])
+        base = {key: parts[key] for key in parts if key in touched - stale}
+        written = list(
+            work.engine.map_tasks(_tasks(work, rows, base), build, layers.YIELD, layers.YIELD_DDL)
+        )
+        draft.counts.update({name: n for name, n in layers.counts_of(written).items() if n})
+        made = layers.layers_of(written, work.round).get("index")
+        files = [file for key in parts if key not in touched for file in parts[key]]
+        files += made.files if made else ()
+        draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
+        draft.replace["indexed"] = (work.write(_held(changed, stale), "indexed", work.round),)
     return draft.done
 
 
-def sharded(work: Workspace, fates: DataFrame) -> DataFrame:
-    """ROW of the chosen documents and their `shard`, sorted by URL within each."""
-    config = work.config.index
-    said = F.filter(F.col("sources.anchor"), lambda anchor: F.length(anchor) > 0)
-    anchors = work.read("inlinks").select(
-        F.col("dst").alias("url"), F.slice(said, 1, config.anchors).alias("anchors")
+class Move(NamedTuple):
+    """So many pages change in this way, from a part to a part."""
+
+    change: str
+    shard: int | None
+    tongue: str | None
+    old_shard: int | None
+    old_tongue: str | None
+    pages: int
+
+    def touches(self) -> Iterator[Key]:
+        """The parts that change by it."""
+        if self.change in (ADDED, REPLACED):
+            yield self.shard or 0, self.tongue or ""
+        if self.change in (REPLACED, REMOVED):
+            yield self.old_shard or 0, self.old_tongue or ""
+
+
+def _totals(moves: Iterable[Move]) -> Counter[str]:
+    totals: Counter[str] = Counter()
+    for move in moves:
+        if move.change != KEPT:
+            totals[move.change] += move.pages
+    return totals
+
+
+def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[Move]) -> bool:
+    """Whether too many of a part's documents would be deleted ones."""
+    held, dead = size_of(root, files)
+    dead += sum(
+        move.pages
+        for move in moves
+        if move.change in (REPLACED, REMOVED) and key == (move.old_shard, move.old_tongue)
     )
-    chosen = work.read("documents").join(
-        fates.where("fate = 'indexed'"), on=["url", "round"], how="inner"
+    return dead > MAX_DEAD * held
+
+
+def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFrame:
+    """What the tasks do: documents to add, and URLs to delete, sorted within their shard."""
+    again = (F.col("change") == KEPT) & _lies_in(stale, "")
+    adds = (
+        changed.where(F.col("change").isin(ADDED, REPLACED) | again)
+        .select("url", "round", "shard", "tongue", "merit", F.lit(True).alias("adds"))
+        .join(work.read("documents").select("url", "round", "host", *TEXTS), on=["url", "round"])
+        .join(anchors(work), on="url", how="left")
+    )
+    gone = changed.where(F.col("change").isin(REPLACED, REMOVED) & ~_lies_in(stale, "old_")).select(
+        "url",
+        F.col("old_shard").alias("shard"),
+        F.col("old_tongue").alias("tongue"),
+        F.lit(False).alias("adds"),
     )
     return (
-        chosen.join(anchors, on="url", how="left")
-        .join(spoken(chosen), on="host", how="left")
-        .select(
-            *ROW,
-            tongue(F.coalesce("language", "spoken")).alias("tongue"),
-            F.expr(f"pmod(xxhash64(url), {config.shards})").alias("shard"),
-        )
-        .repartition(config.shards, "shard")
-        .sortWithinPartitions("shard", "tongue", "url")
+        adds.unionByName(gone, allowMissingColumns=True)
+        .repartition(work.config.index.shards, "shard")
+        .sortWithinPartitions("shard", "tongue", "url", "adds")
     )
 
 
-def spoken(documents: DataFrame) -> DataFrame:
-    """The language `spoken` by most pages of each host: that of its pages too short to tell."""
-    return (
-        documents.where(F.col("language").isNotNull())
-        .groupBy("host", "language")
-        .agg(F.count("*").alias("pages"))
-        .groupBy("host")
-        .agg(F.max_by("language", F.struct("pages", "language")).alias("spoken"))
+def _held(changed: DataFrame, stale: Collection[Key]) -> DataFrame:
+    """What the index holds now (dataset indexed): a page that was not written keeps its merit."""
+    same = (F.col("change") == KEPT) & ~_lies_in(stale, "")
+    names = [name for name in INDEXED.column_names if name != "url"]
+    return changed.where(F.col("change") != REMOVED).select(
+        "url",
+        *(F.when(same, F.col(f"old_{name}")).otherwise(F.col(name)).alias(name) for name in names),
     )
 
 
-def tongue(language: Column) -> Column:
-    """Whose index a page of this language is in (analysis.py)."""
-    known = F.when(language.isin("nb", "nn"), "no").otherwise(language)
-    return F.when(known.isin(*STEMMERS), known).otherwise(OTHER)
+def _lies_in(parts: Collection[Key], prefix: str) -> Column:
+    if not parts:
+        return F.lit(False)
+    key = F.concat_ws("/", F.col(f"{prefix}shard").cast("string"), F.col(f"{prefix}tongue"))
+    return F.coalesce(
+        key.isin([f"{shard}/{tongue}" for shard, tongue in sorted(parts)]), F.lit(False)
+    )
 
 
-def shards(work: Workspace, files: Iterable[File]) -> list[Shard]:
-    """The tasks for the files of `sharded`; a shard without rows has none."""
+def _tasks(
+    work: Workspace, rows: Iterable[File], base: Mapping[Key, Iterable[File]]
+) -> list[Shard]:
     attempt = work.store.attempt("index")
     return [
         Shard(
             work.root,
             work.round,
             number,
-            tuple(file.path for file in rows),
-            sum(file.rows for file in rows),
+            tuple(file.path for file in files),
+            sum(file.rows for file in files),
+            {
+                tongue: tuple(file.path for file in held)
+                for (shard, tongue), held in base.items()
+                if shard == number
+            },
             attempt,
             work.config.index.memory_mb * 1_000_000,
         )
-        for number, rows in shuffle.parts(files).items()
+        for number, files in shuffle.parts(rows).items()
     ]
-
-
-def build(shard: Shard) -> Iterator[layers.Row]:
-    """Write one shard, a language after the other, and list its files (rows of layers.YIELD).
-
-    One writing thread and rows in the order of their URLs: the same rows give the same index,
-    but for its random file names.
-    """
-    folder = f"{shard.attempt}/{shard.number:04d}-{uuid.uuid4().hex[:8]}"
-    pulse = Pulse(shard.root, "index", shard.round, str(shard.number), shard.documents)
-    paths = (f"{shard.root}/{name}" for name in shard.rows)
-    rows = shuffle.merged(paths, ["tongue", "url"])
-    for language, ours in groupby(rows, key=itemgetter("tongue")):
-        path = Path(shard.root, folder, language)
-        before = pulse.done
-        with index_errors(path):
-            path.mkdir(parents=True)
-            writer = schema.create(path, language).writer(shard.memory_bytes, 1)
-            for row in ours:
-                writer.add_document(schema.document(row))
-                pulse.beat()
-            writer.commit()
-            writer.wait_merging_threads()
-            for file in sorted(path.iterdir()):
-                if file.name not in LOCKS:
-                    # The documents are counted once, in the file that names the others.
-                    documents = pulse.done - before if file.name == "meta.json" else 0
-                    yield layers.written(
-                        "index", f"{folder}/{language}/{file.name}", documents, file.stat().st_size
-                    )
-    pulse.finish()
-
-
-@contextmanager
-def index_errors(path: Path) -> Iterator[None]:
-    """A full disk is a StoreFull, of which tantivy tells as text."""
-    try:
-        with disk_errors(path):
-            yield
-    except ValueError as error:
-        if "No space left on device" in str(error) or "Disk quota exceeded" in str(error):
-            raise full(path) from error
-        raise

@@ -9,7 +9,8 @@ A shard is a folder, and each language in it an index of its own below: `0001-ab
           page has a word if and only if `text` has it, and one list of postings tells. `around`
           is the rest of what the page shows: navigation and the like
           `vocabulary` has words as they are written, of what names pages: for spelling
-  values  date_ms (published, else modified), year of it, fetched_ms, rank, host_key
+  values  date_ms (published, else modified), year of it, fetched_ms, host_key,
+          merit (PageRank over the mean one, when the page was written)
   stored  card: what is shown of a page that was found (Card, as MessagePack)
 
 What is stored costs disk, and time when a snippet is made: the whole text is indexed and only
@@ -33,6 +34,9 @@ from gossamer.index.analysis import plain, tongue
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+FORMAT = 1
+"""Counts on whenever the fields change, or what becomes of a text: the index is made anew then."""
 
 NAMES = ("url", "host", "site", "language", "kind", "title_key")
 FACETS = ("host", "language", "kind")
@@ -95,7 +99,7 @@ def schema() -> tantivy.Schema:
     builder.add_integer_field("year", fast=True)
     builder.add_integer_field("host_key", fast=True)
     builder.add_integer_field("fetched_ms", fast=True)
-    builder.add_float_field("rank", fast=True)
+    builder.add_float_field("merit", fast=True)
     builder.add_bytes_field("card", stored=True)
     return builder.build()
 
@@ -103,6 +107,11 @@ def schema() -> tantivy.Schema:
 def create(folder: Path, language: str) -> tantivy.Index:
     """An empty index of a language (see `analysis.tongue`). The folder must exist."""
     return _registered(tantivy.Index(schema(), str(folder)), language)
+
+
+def resume(folder: Path) -> tantivy.Index:
+    """An index that goes on; its folder is named for its language."""
+    return _registered(tantivy.Index.open(str(folder)), folder.name)
 
 
 def open_index(folder: Path) -> tantivy.Index:
@@ -171,8 +180,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
         if (year := _year(date_ms)) is not None:
             document.add_integer("year", year)
     document.add_integer("fetched_ms", row["fetched_ms"])
-    if row["rank"] is not None:
-        document.add_float("rank", row["rank"])
+    document.add_float("merit", row["merit"])
     excerpt = text[:EXCERPT_CHARS] if not row["nosnippet"] else ""
     card = Card(
         url,

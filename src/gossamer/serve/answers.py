@@ -10,6 +10,7 @@ import msgspec
 class Hit(msgspec.Struct, frozen=True):
     """A found page. `title` is plain text, `snippet` is HTML: escaped, with matches in <b>.
 
+    `rank` is its PageRank when it was last written into the index.
     `partial`: it has not all the words of the query.
     `more`: its host has further results, which were put behind those of other hosts.
     `explanation`: where it was asked for, how the score came about.

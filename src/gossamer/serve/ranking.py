@@ -11,8 +11,8 @@ score(page) = words + names + pairs + exact + popularity
               Model for Term Dependencies" (SIGIR 2005), the sequential dependence.
   exact       the words as a phrase in the title, and a large bonus where they are the whole title:
               most queries that name a page name it by its title.
-  popularity  log2(1 + rank · pages): 1 for a page of average PageRank. The logarithm, added to
-              the logarithms that BM25 is made of, is one of the forms of Craswell et al.,
+  popularity  log2(1 + merit), of PageRank over the mean one: 1 for an average page. The logarithm,
+              added to those that BM25 is made of, is one of the forms of Craswell et al.,
               "Relevance Weighting for Query Independent Evidence" (SIGIR 2005, §3). It reorders
               the best pages by all the rest (`search.py`).
 
@@ -198,6 +198,6 @@ def boosted(query: Query, weight: float) -> Query:
     return query if weight == 1 else Query.boost_query(query, weight)
 
 
-def popularity(rank: float | None, pages: int) -> float:
-    """How popular a page of this PageRank is among so many; an unknown one is not."""
-    return math.log2(1 + rank * pages) if rank else 0.0
+def popularity(merit: float) -> float:
+    """How popular a page is whose PageRank is so many times that of an average page."""
+    return math.log2(1 + merit)

@@ -65,7 +65,7 @@ class _Candidate(NamedTuple):
     place: tuple[int, int, int]
     address: tantivy.DocAddress
     score: float
-    rank: float | None
+    merit: float
     host: float | None
     more: bool = False
     partial: bool = False
@@ -163,10 +163,8 @@ class Searcher:
             ]
         best = heapq.nsmallest(most, found)
         if by_date:
-            return total, [_Candidate(place, at, -score, None, None) for score, place, at in best]
-        behind = [
-            _Candidate(place, at, -score, None, None) for score, place, at in best[REORDERED:]
-        ]
+            return total, [_Candidate(place, at, -score, 0, None) for score, place, at in best]
+        behind = [_Candidate(place, at, -score, 0, None) for score, place, at in best[REORDERED:]]
         return total, [*self._by_popularity(best[:REORDERED]), *behind]
 
     def _by_popularity(self, best: Sequence[_Place]) -> list[_Candidate]:
@@ -179,11 +177,11 @@ class Searcher:
         for number, ours in of_part.items():
             searcher = self._parts[number].searcher
             addresses = [address for *_, address in ours]
-            ranks = searcher.fast_field_values("rank", addresses)
+            merits = searcher.fast_field_values("merit", addresses)
             hosts = searcher.fast_field_values("host_key", addresses)
-            for (negative, place, address), rank, host in zip(ours, ranks, hosts, strict=True):
-                score = weight * popularity(rank, self.pages) - negative
-                candidates.append(_Candidate(place, address, score, rank, host))
+            for (negative, place, address), merit, host in zip(ours, merits, hosts, strict=True):
+                score = weight * popularity(merit or 0) - negative
+                candidates.append(_Candidate(place, address, score, merit or 0, host))
         return sorted(candidates, key=lambda each: (-each.score, each.place))
 
     def _hits(
@@ -205,7 +203,7 @@ class Searcher:
                 words = json.loads(query.explain(searcher, candidate.address).to_json())
                 explanation = {
                     "words": words,
-                    "popularity": popularity(candidate.rank, self.pages),
+                    "popularity": popularity(candidate.merit),
                     "weight": self._weights.popularity,
                 }
             hits.append(
@@ -216,7 +214,7 @@ class Searcher:
                     score=candidate.score,
                     host=host_of(card.url),
                     fetched_ms=card.fetched_ms,
-                    rank=candidate.rank,
+                    rank=candidate.merit / self.pages if candidate.merit else None,
                     language=card.language,
                     kind=card.kind,
                     image=card.image,

@@ -1,0 +1,163 @@
+"""The index as it lies in the crawl: parts, one for each shard and language, and how one changes.
+
+A part is a folder of tantivy, `index/<attempt>/<shard>.<format>-<random>/<language>/`, and never
+changes. A new state of it is a new folder: the files of the old one are linked into it (a hard
+link: no byte is copied where the file system knows them), documents are deleted and added, and
+tantivy's merge policy, which is logarithmic, joins segments of like size. tantivy replaces the few
+files that it writes again, and never writes into one; so the old folder stays as it is, for who
+reads it.
+
+What was deleted stays in its segment until that is merged, and in the frequencies of words. A part
+of which MAX_DEAD are such documents is made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import uuid
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer import layers, shuffle
+from gossamer.backends import disk_errors, full
+from gossamer.index import schema
+from gossamer.monitor import Pulse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from gossamer.store import File
+
+MAX_DEAD = 0.3
+LOCKS = (".tantivy-writer.lock", ".tantivy-meta.lock")
+META = "meta.json"
+_SHARD = re.compile(rf"(\d+)\.{schema.FORMAT}-[0-9a-f]+")
+
+Key = tuple[int, str]
+"""Of a part: its shard and language."""
+
+
+def parts_of(files: Iterable[File]) -> dict[Key, list[File]]:
+    """The files of each part. Empty where one of them is of another format."""
+    found: dict[Key, list[File]] = {}
+    for file in files:
+        folder = PurePath(file.path).parent
+        shard = _SHARD.fullmatch(folder.parent.name)
+        if shard is None:
+            return {}
+        found.setdefault((int(shard[1]), folder.name), []).append(file)
+    return found
+
+
+class Size(NamedTuple):
+    """Documents of a part: `held` in its segments, `dead` of them deleted."""
+
+    held: int
+    dead: int
+
+
+def size_of(root: str, files: Iterable[File]) -> Size:
+    meta = next(file.path for file in files if PurePath(file.path).name == META)
+    segments = _segments(Path(root, meta)).values()
+    return Size(sum(held for held, _ in segments), sum(dead for _, dead in segments))
+
+
+def _segments(meta: Path) -> dict[str, tuple[int, int]]:
+    """By id of a segment its documents, and how many of them are deleted."""
+    told = json.loads(meta.read_bytes())["segments"]
+    return {
+        each["segment_id"]: (each["max_doc"], (each["deletes"] or {}).get("num_deleted_docs", 0))
+        for each in told
+    }
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The task of changing a shard, from files of rows sorted by `tongue`, `url` and `adds`.
+
+    A row `adds` its document, or deletes that of its URL. `base`: by language the files of the
+    parts as they are, but for those that are made anew.
+    """
+
+    root: str
+    round: int
+    number: int
+    rows: tuple[str, ...]
+    changes: int
+    base: Mapping[str, tuple[str, ...]]
+    attempt: str
+    memory_bytes: int
+
+
+def build(shard: Shard) -> Iterator[layers.Row]:
+    """Write the parts that change, and list their files (rows of layers.YIELD).
+
+    One writing thread and rows in the order of their URLs: the same changes of the same parts give
+    the same index, but for its random file names. Counts `merged`: documents that were written
+    again as their segments were joined.
+    """
+    folder = f"{shard.attempt}/{shard.number:04d}.{schema.FORMAT}-{uuid.uuid4().hex[:8]}"
+    pulse = Pulse(shard.root, "index", shard.round, str(shard.number), shard.changes)
+    paths = (f"{shard.root}/{name}" for name in shard.rows)
+    rows = shuffle.merged(paths, ["tongue", "url", "adds"])
+    for language, ours in groupby(rows, key=itemgetter("tongue")):
+        path = Path(shard.root, folder, language)
+        base = [Path(shard.root, name) for name in shard.base.get(language, ())]
+        with index_errors(path):
+            path.mkdir(parents=True)
+            for file in base:
+                _link(file, path / file.name)
+            before = _segments(path / META) if base else {}
+            index = schema.resume(path) if base else schema.create(path, language)
+            writer = index.writer(shard.memory_bytes, 1)
+            added = 0
+            for row in ours:
+                if row["adds"]:
+                    writer.add_document(schema.document(row))
+                    added += 1
+                elif base:
+                    writer.delete_documents_by_term("url", row["url"])
+                pulse.beat()
+            writer.commit()
+            writer.wait_merging_threads()
+            segments = _segments(path / META)
+            made = sum(held for name, (held, _) in segments.items() if name not in before)
+            alive = sum(held - dead for held, dead in segments.values())
+            yield from layers.counted({"merged": max(made - added, 0)})
+            if alive:
+                yield from _listed(f"{folder}/{language}", path, alive)
+    pulse.finish()
+
+
+def _listed(folder: str, path: Path, documents: int) -> Iterator[layers.Row]:
+    """The documents are counted once, in the file that names the others."""
+    for file in sorted(path.iterdir()):
+        if file.name not in LOCKS:
+            rows = documents if file.name == META else 0
+            yield layers.written("index", f"{folder}/{file.name}", rows, file.stat().st_size)
+
+
+def _link(file: Path, name: Path) -> None:
+    with suppress(OSError):
+        os.link(file, name)
+        return
+    shutil.copyfile(file, name)
+
+
+@contextmanager
+def index_errors(path: Path) -> Iterator[None]:
+    """A full disk is a StoreFull, of which tantivy tells as text."""
+    try:
+        with disk_errors(path):
+            yield
+    except ValueError as error:
+        if "No space left on device" in str(error) or "Disk quota exceeded" in str(error):
+            raise full(path) from error
+        raise
