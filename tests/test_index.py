@@ -169,6 +169,20 @@ def test_what_did_not_change_is_not_written_again(work: Workspace) -> None:
     assert Searcher.open(work).search("both").total == 40
 
 
+def test_the_index_before_is_left_as_it_was(work: Workspace) -> None:
+    """Files of both states are links to the same bytes."""
+    urls = [f"http://a.example/{number}" for number in range(20)]
+    put(work, "pages", map(page, urls))
+    put(work, "documents", [document(url, "words") for url in urls])
+    index.run(work)
+    before = {path: Path(work.root, path).read_bytes() for path in files_of(work)}
+    searcher = Searcher.open(work)
+    put(work, "documents", [document(urls[0], "changed", round=2)], round_=2)
+    index.run(work)
+    assert before == {path: Path(work.root, path).read_bytes() for path in before}
+    assert searcher.search("words", limit=100).total == 20
+
+
 def test_pages_come_change_and_go_as_in_an_index_made_anew(work: Workspace) -> None:
     urls = [f"http://a.example/{number}" for number in range(60)]
     put(work, "pages", map(page, urls[:50]))

@@ -325,7 +325,7 @@ class ServeConfig(_Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
         ),
     ] = ()
     cached_answers: Annotated[
-        int, Meta(ge=0, description="answers that are kept until the index changes, 10 kB each")
+        int, Meta(ge=0, description="answers that are kept until the index changes")
     ] = 1_000
 
 

@@ -1,8 +1,7 @@
 """Answers that were given already, kept for who asks the same of the same index.
 
-Real query logs repeat themselves: a third to a half of all queries were asked before (Baeza-Yates
-et al., "The impact of caching on search engines", SIGIR 2007, §4), and what is kept costs some
-10 kB.
+People ask what others asked: Baeza-Yates et al., "The impact of caching on search engines" (SIGIR
+2007). How often here, /metrics tells.
 """
 
 from __future__ import annotations

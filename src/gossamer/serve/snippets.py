@@ -2,10 +2,9 @@
 
 Splitting a whole text into words takes 1 µs a word, for one line of it. So a passage is cut
 out first, where most of the query's words stand together, by looking for their beginnings in the
-stored beginning of the text (a regular expression takes ten times as long); only the passage is
-split, as the index does it, and phrases are looked for among its words. (tantivy's generator marks
-the words of a phrase wherever they stand: in Chinese and Japanese, where a character is a word,
-that is everywhere.)
+stored beginning of the text; only the passage is split, as the index does it, and phrases are
+looked for among its words. (tantivy's generator marks the words of a phrase wherever they stand:
+in Chinese and Japanese, where a character is a word, that is everywhere.)
 
 A word that stands in the text in a form that begins otherwise than what was typed (`Ärger` for
 `arger`) is marked where a passage has it, but no passage is chosen for it.

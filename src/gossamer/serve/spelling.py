@@ -1,9 +1,8 @@
 """What was meant: words of the index like those that were typed, and how they may go on.
 
 The words are those of titles, headings and links (the field `vocabulary`), as they are written.
-They are told by letters, so a word is only compared with those that begin alike: people get the
-first letter right (Pollock and Zamora, "Automatic spelling correction in scientific and scholarly
-text", CACM 1984: in 92 % of misspellings).
+A word is only compared with those that begin alike: most people get the first letter right (Kukich,
+"Techniques for automatically correcting words in text", ACM Computing Surveys 1992).
 """
 
 from __future__ import annotations
