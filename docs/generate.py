@@ -28,7 +28,7 @@ What may become of a fetch, and what follows from it. A failure with a wait is t
 time after twice the wait; after the last try the page has the status. After a failure of the host
 its other pages wait, too, doubled with each of its failures in a row."""
 SETTINGS_INTRO = """\
-Keys of `gossamer.toml`, as `src/gossamer/config.py` says. What is not set has its default; a key
+Keys of `gossamer.toml`, as `src/gossamer/config/` says. What is not set has its default; a key
 that is not here, or a value out of its bounds, is an error that names it."""
 
 
