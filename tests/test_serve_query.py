@@ -9,13 +9,16 @@ from gossamer.serve.query import (
     All,
     Any,
     Filter,
+    Like,
     Not,
     Query,
+    Urls,
     Words,
     conditions,
     is_loose,
     names_host,
     parse,
+    shown,
     typed,
 )
 
@@ -44,6 +47,8 @@ A, B, C = Words("a"), Words("b"), Words("c")
         ('-intitle:"a b" c', All((Not(Filter("intitle", "a b")), C))),
         ("LANG:de", Filter("lang", "de")),
         ("after:2024-01 before:2025", All((Filter("after", "2024-01"), Filter("before", "2025")))),
+        ("link:a.org/b?c=d", Filter("link", "a.org/b?c=d")),
+        ("related:http://a.org/b a", All((Filter("related", "http://a.org/b"), A))),
         ("site: b", All((Words("site:"), B))),
         ("mysite:b", Words("mysite:b")),
         # What makes no sense is taken for its words.
@@ -65,10 +70,25 @@ def test_trees(text: str, tree: Query) -> None:
 
 def test_words_asked_for() -> None:
     assert typed(parse('a -b ("c d" OR NOT e)')) == [A, Words("c d", exact=True)]
+    assert typed(parse("a intitle:b site:c")) == [A, B]
+
+
+def test_words_that_show_why_a_page_was_found() -> None:
+    like = Like((("b", 1.0), ("c", 0.5)))
+    assert shown(All((like, A, Not(Like((("d", 1.0),)))))) == [A, B, C]
+    assert typed(All((like, A))) == [A]
 
 
 def test_what_no_page_may_have() -> None:
     assert conditions(parse("a -b (c -(a OR b)) (c OR -a)")) == [Not(B), Not(Any((A, B)))]
+
+
+def test_what_every_page_must_be_or_be_like() -> None:
+    urls = Urls(("http://a.org/",))
+    assert conditions(All((urls, A, Like((("b", 1.0),))))) == [urls]
+    assert is_loose(All((urls, A)))
+    assert not is_loose(All((Like((("b", 1.0),)), A)))
+    assert not names_host(urls)
 
 
 def test_a_long_query_is_cut() -> None:
@@ -102,7 +122,9 @@ def test_whether_it_is_of_one_host(text: str, names: bool) -> None:
 
 
 TEXT = st.lists(
-    st.sampled_from(["(", ")", '"', "-", "OR", "AND", "NOT", "site:", "after:", "a", "b ", " "])
+    st.sampled_from(
+        ["(", ")", '"', "-", "OR", "AND", "NOT", "site:", "after:", "link:", "a", "b ", " "]
+    )
 ).map("".join)
 
 

@@ -30,6 +30,7 @@ from gossamer.config.parsing import ParseConfig
 from gossamer.config.searching import (
     IndexConfig,
     PostingsConfig,
+    Profile,
     RankConfig,
     RankingConfig,
     ServeConfig,
@@ -50,6 +51,7 @@ __all__ = [
     "IndexConfig",
     "ParseConfig",
     "PostingsConfig",
+    "Profile",
     "RankConfig",
     "RankingConfig",
     "ServeConfig",

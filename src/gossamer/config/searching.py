@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from gossamer.config.table import Count, Table, Weight
+
+Profile = Literal["fields", "content-pagerank", "cosine"]
 
 
 class RankConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -84,9 +84,13 @@ class Tongue:
         )
         self._telling = _analyzer(language, [lower, *stop])
 
+    def telling(self, text: str) -> list[str]:
+        """Its words that are no stop words, as they are written, but in lower case."""
+        return self._telling.analyze(text)
+
     def tells(self, text: str) -> bool:
         """Whether it has a word that is no stop word."""
-        return bool(self._telling.analyze(text))
+        return bool(self.telling(text))
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tantivy import FieldType, Query
 
 from gossamer.index.analysis import plain
+from gossamer.serve.query import Filter, Urls
 
 if TYPE_CHECKING:
     from tantivy import Schema, TextAnalyzer
@@ -16,20 +17,29 @@ if TYPE_CHECKING:
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
-def filter_query(schema: Schema, name: str, value: str, words: TextAnalyzer) -> Query:
-    """Pages for which the filter holds. A value that makes no sense holds for no page."""
-    match name:
-        case "site" | "host":
-            return Query.term_query(schema, name, host(value))
-        case "lang":
-            return Query.term_query(schema, "language", value.lower())
-        case "type":
-            return Query.term_query(schema, "kind", value.lower().lstrip("."))
-        case "intitle":
-            return _phrase(schema, "title", words.analyze(value))
-        case "inurl":
-            return _phrase(schema, "address", plain().analyze(value))
-    return _dated(schema, name, time_ms(value))
+def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Query:
+    """Pages for which the filter holds. A value that makes no sense holds for no page.
+
+    Nor does a filter about pages that nobody has replaced (`resolve.py`).
+    """
+    match asked:
+        case Urls(urls):
+            found = Query.term_set_query(schema, "url", [*urls])
+        case Filter("site" | "host" as field, value):
+            found = Query.term_query(schema, field, host(value))
+        case Filter("lang", value):
+            found = Query.term_query(schema, "language", value.lower())
+        case Filter("type", value):
+            found = Query.term_query(schema, "kind", value.lower().lstrip("."))
+        case Filter("intitle", value):
+            found = _phrase(schema, "title", words.analyze(value))
+        case Filter("inurl", value):
+            found = _phrase(schema, "address", plain().analyze(value))
+        case Filter("before" | "after" as name, value):
+            found = _dated(schema, name, time_ms(value))
+        case _:
+            found = Query.empty_query()
+    return found
 
 
 def _dated(schema: Schema, name: str, moment: int | None) -> Query:

@@ -8,6 +8,7 @@
     lang:de           in a language         type:pdf                  of a format
     intitle:apple     in the title          inurl:docs                in the address
     after:2024-06     of that time or later before:2025               earlier
+    link:a.org/b      that link to a page   related:a.org/b           like a page
 
 Words next to each other are meant together (AND), which binds closer than OR. The operators
 are recognised in capitals only. What makes no sense is taken for the words it holds.
@@ -23,13 +24,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_DEPTH = 16
 """Parentheses within parentheses; deeper ones are ignored."""
 MAX_WORDS = 64
 """Words, phrases and filters that are looked for; the rest of a longer query is ignored."""
-FILTERS = frozenset(("site", "host", "lang", "type", "intitle", "inurl", "before", "after"))
+FILTERS = frozenset(
+    ("site", "host", "lang", "type", "intitle", "inurl", "before", "after", "link", "related")
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,20 @@ class Filter:
 
     name: str
     value: str
+
+
+@dataclass(frozen=True)
+class Urls:
+    """One of these pages. Nobody types it: `resolve.py` puts it in place of `link:`."""
+
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Like:
+    """Some of these words, each with its weight. It stands for `related:`, as Urls for `link:`."""
+
+    words: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -66,7 +86,8 @@ class Any:
     parts: tuple[Query, ...]
 
 
-Query: TypeAlias = Words | Filter | Not | All | Any
+Leaf: TypeAlias = Words | Filter | Urls | Like
+Query: TypeAlias = Leaf | Not | All | Any
 
 _TOKEN = re.compile(
     rf"""(?P<minus>-(?=["(]|(?:{"|".join(sorted(FILTERS))}):))
@@ -83,15 +104,32 @@ def parse(text: str) -> Query:
 
 def typed(query: Query) -> list[Words]:
     """The words and phrases that a query asks for, in its order, without the unwanted ones."""
+    words = []
+    for leaf in _leaves(query):
+        match leaf:
+            case Words():
+                words.append(leaf)
+            case Filter("intitle", value):
+                words.append(Words(value))
+    return words
+
+
+def shown(query: Query) -> list[Words]:
+    """The words that show on a page why it was found."""
+    alike = [leaf for leaf in _leaves(query) if isinstance(leaf, Like)]
+    return [*typed(query), *(Words(text) for like in alike for text, _ in like.words)]
+
+
+def _leaves(query: Query) -> Iterator[Leaf]:
+    """What is asked for, without what is unwanted."""
     match query:
-        case Words():
-            return [query]
-        case Filter("intitle", value):
-            return [Words(value)]
-        case Not() | Filter():
-            return []
         case All(parts) | Any(parts):
-            return [words for part in parts for words in typed(part)]
+            for part in parts:
+                yield from _leaves(part)
+        case Not():
+            return
+        case _:
+            yield query
 
 
 def plain(query: Query) -> list[Words]:
@@ -107,8 +145,8 @@ def plain(query: Query) -> list[Words]:
 def is_loose(query: Query) -> bool:
     """Whether a page may lack some of the words.
 
-    Not if somebody wrote AND or OR, or asks for phrases more than for words: a text that quotes is
-    no search for what it quotes.
+    Not if somebody wrote AND or OR, wants pages like another, or asks for phrases more than for
+    words: a text that quotes is no search for what it quotes.
     """
     words = typed(query)
     return _has_no_operator(query) and 2 * sum(each.exact for each in words) < max(len(words), 1)
@@ -116,22 +154,22 @@ def is_loose(query: Query) -> bool:
 
 def _has_no_operator(query: Query) -> bool:
     match query:
-        case Words() | Filter() | Not():
+        case Words() | Filter() | Urls() | Not():
             return True
         case All(parts, strict):
             return not strict and all(map(_has_no_operator, parts))
-        case Any():
+        case Any() | Like():
             return False
 
 
 def conditions(query: Query) -> list[Query]:
     """What every page of the query must be or must not have, whatever else it has."""
     match query:
-        case Not() | Filter():
+        case Not() | Filter() | Urls():
             return [query]
         case All(parts):
             return [part for within in parts for part in conditions(within)]
-        case Words() | Any():
+        case Words() | Like() | Any():
             return []
 
 
@@ -142,7 +180,7 @@ def names_host(query: Query) -> bool:
             return name in ("site", "host")
         case All(parts):
             return any(map(names_host, parts))
-        case Words() | Not() | Any():
+        case _:
             return False
 
 

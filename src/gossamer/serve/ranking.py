@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 MAX_TERMS = 64
 """Words of a query that are looked for; a longer query is a quotation, and found by these."""
 PAIR_SLOP = 2
+LIKE_SHARE = 0.3
+"""Of a page's telling words, what one like it has at least: as in Lucene's MoreLikeThisQuery."""
 
 Unit = tuple[str, ...]
 """A term, or several as a phrase."""
@@ -96,8 +98,10 @@ class Ranking:
         match tree:
             case language.Words():
                 return self._words(tree)
-            case language.Filter():
+            case language.Filter() | language.Urls():
                 return self._filter(tree)
+            case language.Like():
+                return self._like(tree)
             case language.Not():
                 return None
             case language.Any(parts):
@@ -122,8 +126,22 @@ class Ranking:
         wanted = [(Occur.Must, self._in_field("text", unit)) for unit in units]
         return wanted[0][1] if len(wanted) == 1 else Query.boolean_query(wanted)
 
+    def _like(self, like: language.Like) -> Query:
+        """Pages that have LIKE_SHARE of the words, each by BM25 times its weight."""
+        units = [
+            (unit, weight)
+            for text, weight in like.words
+            for unit in units_of(language.Words(text), self._tongue.terms)
+        ]
+        if not units:
+            return Query.empty_query()
+        some = [
+            (Occur.Should, boosted(self._in_field("text", unit), weight)) for unit, weight in units
+        ]
+        return Query.boolean_query(some, math.ceil(LIKE_SHARE * len(some)))
+
     def _condition(self, part: language.Query) -> tuple[Occur, Query]:
-        """A Filter or a Not, as a clause; one that says nothing holds for every page."""
+        """A Filter, Urls or a Not, as a clause; one that says nothing holds for every page."""
         inner = part.part if isinstance(part, language.Not) else part
         found = self._match(inner)
         if found is None:
@@ -132,8 +150,8 @@ class Ranking:
             return Occur.MustNot, found
         return Occur.Must, found
 
-    def _filter(self, part: language.Filter) -> Query:
-        found = filter_query(self._schema, part.name, part.value, self._tongue.terms)
+    def _filter(self, part: language.Filter | language.Urls) -> Query:
+        found = filter_query(self._schema, part, self._tongue.terms)
         return Query.const_score_query(found, 0.0)
 
     def _units(self, tree: language.Query) -> list[Unit]:
