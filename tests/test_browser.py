@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
+LONG = f"http://b.example/{'a-long-step/' * 20}"
 QUIET = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -44,7 +45,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         {"url": f"http://a.example/apple/{n}", "title": f"Apple {n}", "text": "a red apple"}
         for n in range(25)
     ]
-    shelf.append({"url": "http://b.example/", "title": f"Pear {EVIL}", "text": f"pear {EVIL}"})
+    shelf.append({"url": LONG, "title": f"Pear {EVIL}", "text": f"pear {EVIL}"})
     put_index(work, shelf)
     with serving(work) as client:
         yield f"{client.base_url}/"
@@ -96,7 +97,7 @@ def test_without_javascript_and_in_the_dark(browser: Browser, site: str) -> None
 def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, site: str) -> None:
     context = browser.new_context(viewport={"width": 360, "height": 640})
     page = context.new_page()
-    for path in ("", "search?q=apple", "status"):
+    for path in ("", "search?q=apple", "search?q=pear", "status"):
         page.goto(site + path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, path
     context.close()
