@@ -192,6 +192,7 @@ def test_completions(client: httpx.Client) -> None:
         ("q=a&limit=101", "limit: at most 100"),
         ("q=a&limit=x", "limit: a whole number"),
         ("q=a&offset=-1", "offset: a whole number"),
+        ("q=a&offset=", "offset: a whole number"),
         ("q=a&offset=" + "9" * 5000, "offset: a whole number"),
         ("q=a&sort=size", "sort: one of relevance, date"),
         ("q=a&facets=yes", "facets: one of 0, 1"),

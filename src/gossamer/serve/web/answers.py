@@ -23,10 +23,12 @@ _FRESH = {"cache-control": "no-store"}
 
 def number(request: Request, name: str, default: int, *, strict: bool = True) -> int:
     """A parameter as a whole number. Raises HTTPException where it is `strict` and none."""
-    text = request.query_params.get(name, "")
+    text = request.query_params.get(name)
+    if text is None:
+        return default
     if text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER_DIGITS:
         return int(text)
-    if text and strict:
+    if strict:
         raise HTTPException(400, f"{name}: a whole number from 0")
     return default
 
