@@ -41,7 +41,7 @@ BLANK: dict[str, Any] = {
     "description": None,
     "headings": None,
     "anchors": None,
-    "main_text": None,
+    "around": None,
     "content_type": "text/html",
     "published_ms": None,
     "modified_ms": None,

@@ -24,7 +24,7 @@ PLAIN: dict[str, Any] = {
     "headings": None,
     "anchors": None,
     "text": "",
-    "main_text": None,
+    "around": None,
     "language": None,
     "content_type": "text/html",
     "published_ms": None,

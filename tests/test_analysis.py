@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gossamer.index.analysis import OTHER, STEMMERS, plain, tongue
+from gossamer.index.analysis import OTHER, STEMMERS, plain, plain_words, tongue
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,12 @@ from gossamer.index.analysis import OTHER, STEMMERS, plain, tongue
 )
 def test_forms_of_a_word_are_one_term(language: str, forms: str) -> None:
     assert len(set(tongue(language).terms.analyze(forms))) == 1
+
+
+@given(st.text(st.characters(codec="ascii")) | st.text())
+@example("x" * 79 + " " + "y" * 80)
+def test_plain_words_are_those_of_the_plain_analyzer(text: str) -> None:
+    assert plain_words(text) == plain().analyze(text)
 
 
 def test_other_languages_keep_their_words() -> None:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer import index
-from gossamer.index import parts
+from gossamer.index import parts, schema
 from gossamer.index.analysis import plain
 from gossamer.index.parts import Shard, build, parts_of, size_of
 from gossamer.serve.search import Searcher
@@ -111,6 +111,34 @@ def test_a_page_is_found_by_the_words_of_those_who_link_to_it(work: Workspace) -
     index.run(work)
     assert indexed(work, "grove") == ["http://a.example/"]
     assert indexed(work, "meadow") == []  # beyond index.anchors
+
+
+def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> None:
+    shown: dict[str, dict[str, Any]] = {
+        "http://a.example/main": {"text": "menu\nmain\nmenu\n\nend", "main_text": "main"},
+        "http://a.example/whole": {"text": "whole\nwhole", "main_text": None},
+        "http://a.example/blank": {"text": "blank", "main_text": ""},
+        "http://a.example/none": {"text": None, "main_text": None},
+    }
+    put(work, "pages", map(page, shown))
+    put(work, "documents", [document(url, "", **texts) for url, texts in shown.items()])
+    index.run(work)
+
+    folders = {Path(work.root, path).parent for path in files_of(work)}
+    searchers = [schema.open_index(folder).searcher() for folder in folders]
+    found = {
+        (field, word)
+        for field in ("text", "around")
+        for word in ("menu", "main", "end", "whole", "blank")
+        if any(searcher.doc_freq(field, word) for searcher in searchers)
+    }
+    assert found == {
+        ("text", "main"),
+        ("text", "whole"),
+        ("text", "blank"),
+        ("around", "menu"),
+        ("around", "end"),
+    }
 
 
 def test_shards_hold_all_pages_once_and_scratch_is_gone(work: Workspace, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ SHELF: list[dict[str, Any]] = [
     {
         "url": "http://www.example.org/docs/guide.html",
         "title": "Guide to searching",
-        "text": "Menu\nHow pages are searched. The universities of old wrote books.\nImprint",
-        "main_text": "How pages are searched. The universities of old wrote books.",
+        "text": "How pages are searched. The universities of old wrote books.",
+        "around": "Menu\nImprint",
         "language": "en",
         "published_ms": YEAR_2024_MS,
     },

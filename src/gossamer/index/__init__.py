@@ -48,8 +48,6 @@ TEXTS = (
     "title",
     "description",
     "headings",
-    "text",
-    "main_text",
     "language",
     "content_type",
     "published_ms",
@@ -58,7 +56,7 @@ TEXTS = (
     "nosnippet",
     "fetched_ms",
 )
-"""Columns of a document that go into the index, beside url, host, anchors and merit."""
+"""Columns of a document that go into the index as they are."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -136,8 +134,13 @@ def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFr
     adds = (
         changed.where(F.col("change").isin(ADDED, REPLACED) | again)
         .select("url", "round", "shard", "tongue", "merit", F.lit(True).alias("adds"))
-        .join(work.read("documents").select("url", "round", "host", *TEXTS), on=["url", "round"])
+        .join(
+            work.read("documents").select("url", "round", "host", *TEXTS, "text", "main_text"),
+            on=["url", "round"],
+        )
         .join(anchors(work), on="url", how="left")
+        .withColumns(_texts())
+        .drop("main_text")
     )
     gone = changed.where(F.col("change").isin(REPLACED, REMOVED) & ~_lies_in(stale, "old_")).select(
         "url",
@@ -150,6 +153,13 @@ def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFr
         .repartition(work.config.index.shards, "shard")
         .sortWithinPartitions("shard", "tongue", "url", "adds")
     )
+
+
+def _texts() -> dict[str, Column]:
+    """The main `text` of a page, or all there is, and the lines `around` it, each once."""
+    main = F.expr("nullif(main_text, '')")
+    lines = F.array_except(F.split("text", "\n"), F.split(main, "\n"))
+    return {"text": F.coalesce(main, "text"), "around": F.array_join(lines, "\n")}
 
 
 def _held(changed: DataFrame, stale: Collection[Key]) -> DataFrame:

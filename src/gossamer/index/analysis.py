@@ -21,6 +21,7 @@ Stop words stay in the index, for phrases; a query leaves them out where it can 
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from tantivy import TextAnalyzer
 
 MAX_WORD_BYTES = 80
-"""Longer words are data, not language."""
+"""Words are shorter; longer ones are data, not language."""
 
 STEMMERS = {
     "ar": "arabic",
@@ -61,6 +62,7 @@ OTHER = "xx"
 FIRST_UNSPACED = "\u0e00"
 """Scripts that are written without spaces begin with Thai."""
 
+_ASCII_WORD = re.compile("[0-9a-z]+")
 _BY_PATTERN = frozenset(("ar", "ta", OTHER))
 _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 """tantivy has no stop words for them."""
@@ -103,6 +105,13 @@ def tongue(language: str) -> Tongue:
 def plain() -> TextAnalyzer:
     """Words as they are, of any language: for names, addresses and spelling."""
     return tongue(OTHER).terms
+
+
+def plain_words(text: str) -> list[str]:
+    """The words that `plain` makes of it. ASCII takes Python a fifth of the time."""
+    if text.isascii():
+        return [word for word in _ASCII_WORD.findall(text.lower()) if len(word) < MAX_WORD_BYTES]
+    return plain().analyze(text)
 
 
 def is_unspaced(term: str) -> bool:

@@ -29,7 +29,7 @@ import tantivy
 import xxhash
 
 from gossamer.errors import StoreError
-from gossamer.index.analysis import plain, tongue
+from gossamer.index.analysis import plain, plain_words, tongue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -137,7 +137,7 @@ def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
 
 def title_key(title: str) -> str:
     """What equal titles have in common: a hash of their words."""
-    return xxhash.xxh3_64_hexdigest(" ".join(plain().analyze(title)).encode())
+    return xxhash.xxh3_64_hexdigest(" ".join(plain_words(title)).encode())
 
 
 def host_key(host: str) -> int:
@@ -146,11 +146,10 @@ def host_key(host: str) -> int:
 
 
 def document(row: Mapping[str, Any]) -> tantivy.Document:
-    """A document from a row of index.ROW."""
+    """A document from a row as the step deals them (`index._rows`)."""
     url, title, description = row["url"], composed(row["title"]), composed(row["description"])
     anchors = [composed(anchor) for anchor in row["anchors"] or ()]
-    whole, main = composed(row["text"]), composed(row["main_text"])
-    text, address = main or whole, _address(url)
+    text, address = composed(row["text"]), _address(url)
     date_ms = row["published_ms"] or row["modified_ms"]
     kind = kind_of(row["content_type"])
     document = tantivy.Document()
@@ -173,7 +172,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
         if part:
             document.add_text("text", part)
     document.add_text("vocabulary", "\n".join(names))
-    if main and (around := _around(whole, main)):
+    if around := composed(row["around"]):
         document.add_text("around", around)
     if date_ms is not None:
         document.add_integer("date_ms", date_ms)
@@ -230,12 +229,6 @@ def _domains(host: str) -> Iterator[str]:
     while name:
         yield name
         name = name.partition(".")[2]
-
-
-def _around(whole: str, main: str) -> str:
-    """The lines of a page that are none of its main text."""
-    lines = set(main.split("\n"))
-    return "\n".join([line for line in whole.split("\n") if line not in lines])
 
 
 def _year(date_ms: int) -> int | None:
