@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import expect
 
 from stored_rounds import HOME, Fetched
 from stored_web import store_and_parse
@@ -38,7 +39,14 @@ ATTACKS = {
     "base": "<base href={out}/ target=_top><img src=relative><a id=go href=relative>go</a>",
     "top": "<a id=go target=_top href={out}/top>go</a>",
     "popup": "<a id=go target=_blank href={out}/blank>go</a>",
-    "download": "<a autofocus download href={out}/download>go</a>",
+    "link": "<a id=go href={out}/link>go</a>",
+    "link in disguise": "<a title='>'/HREF\n={out}/disguise id=go>go</a>",
+    "second link": '<a id=go href="&num;" href={out}/second>go</a>',
+    "download": "<a id=go download href={out}/download>go</a>",
+    "download of data": "<a id=go download href=data:,x>go</a>",
+    "moved link": "<svg height=20><a id=go href='#x'><text y=20>go</text><animate to={out}/moved "
+    "attributeName=href dur=1ms fill=freeze /><set attributeName=href to={out}/set /></a></svg>",
+    "xlink": "<svg height=20><a id=go xlink:href={out}/xlink><text y=20>go</text></a></svg>",
     "ping": "<a id=go ping={out}/ping href=#here>go</a>",
     "javascript": '<a id=go href="javascript:{script}">go</a>',
     "form": "<form action={out}/form target=_top><button id=go>go</button></form>",
@@ -83,12 +91,14 @@ def counting() -> Iterator[tuple[str, list[str]]]:
         thread = threading.Thread(target=listen)
         thread.start()
         host, port = listener.getsockname()
-        yield f"http://{host}:{port}", called
-        with socket.socket() as last:
-            last.bind((host, 0))
-            ours.add(last.getsockname()[1])
-            last.connect((host, port))
-            thread.join()
+        try:
+            yield f"http://{host}:{port}", called
+        finally:
+            with socket.socket() as last:
+                last.bind((host, 0))
+                ours.add(last.getsockname()[1])
+                last.connect((host, port))
+                thread.join()
 
 
 @pytest.mark.parametrize("top_level", [False, True], ids=["framed", "alone"])
@@ -105,22 +115,38 @@ def test_hostile_copies_do_nothing(browser: Browser, work: Workspace, top_level:
                 for url, text in pages.items()
             ],
         )
-        context = browser.new_context(accept_downloads=False)
+        context = browser.new_context(accept_downloads=True)
+        saved: list[str] = []
         with serving(work) as client:
             page, beside = context.new_page(), context.new_page()  # in a copy no timer ever ends
+            page.on("download", lambda download: saved.append(download.url))
             for (name, attack), url in zip(ATTACKS.items(), pages, strict=True):
                 path = "/copy/raw" if top_level else "/copy"
                 page.goto(str(client.base_url.join(f"{path}?url={url}")))
-                address, title = page.url, page.title()
+                title = page.title()
                 shown = page.main_frame if top_level else page.frames[1]
                 assert "text of the page" in shown.content(), name
-                if "id=go" in attack and not top_level:
+                places = [page.url, shown.url]
+                if "id=go" in attack:
                     shown.locator("#go").click(no_wait_after=True)
                 beside.evaluate("new Promise(done => setTimeout(done, 50))")
-                assert (page.url, page.title()) == (address, title), name
+                assert [frame.url.partition("#")[0] for frame in (page, shown)] == places, name
+                assert page.title() == title, name
                 assert len(context.pages) == 2, name
-                assert called == [], name
+                assert called == saved == [], name
         context.close()
+
+
+def test_a_copy_can_be_read_from_its_table_of_contents(browser: Browser, work: Workspace) -> None:
+    body = b"<p><a href='#end'>To the end</a><p style='height:9000px'>text of the page<p id=end>End"
+    store_and_parse(work, [Fetched(HOME, body)])
+    with serving(work) as client:
+        page = browser.new_page()
+        page.goto(str(client.base_url.join(f"/copy?url={HOME}")))
+        shown = page.frame_locator("iframe")
+        shown.get_by_role("link").click()
+        expect(shown.locator("#end")).to_be_in_viewport()
+        page.close()
 
 
 def test_the_test_would_notice(browser: Browser) -> None:

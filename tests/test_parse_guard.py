@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import os
 import signal
+import subprocess
 import sys
 
 import msgspec
@@ -103,3 +104,17 @@ def test_a_frame_that_was_cut_is_none(cut: int) -> None:
     guard._send(pipe, b"frame")
     assert guard._receive(io.BytesIO(pipe.getvalue())) == b"frame"
     assert guard._receive(io.BytesIO(pipe.getvalue()[:cut])) is None
+
+
+def test_a_standing_parser_leaves_nothing_open_at_the_end() -> None:
+    program = (
+        "from gossamer.parse.guard import Page, Rules, standing_parser;"
+        "print(standing_parser(Rules()).parse(Page('http://a.example/', {}, b'<p>text')).text)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-X", "dev", "-W", "error", "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (ended.stdout, ended.stderr) == ("text\n", "")

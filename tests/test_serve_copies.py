@@ -64,17 +64,20 @@ def test_it_comes_as_utf_8_whatever_it_was(work: Workspace, charset: str) -> Non
         assert raw(client).content == PAGE.encode()
 
 
-def test_what_would_call_a_host_is_no_link_any_more(work: Workspace) -> None:
-    body = (
-        b"<LINK rel=preconnect href=//b.example><link/rel=x><linker>"
-        b"<iframe src=x><p>text of this page"
-    )
-    store_and_parse(work, [Fetched(HOME, body)])
+@pytest.mark.parametrize(
+    ("body", "sent"),
+    [
+        ("<LINK rel=preconnect><link/rel=x><linker>", "<meta rel=preconnect><meta/rel=x><linker>"),
+        ("<iframe src=x><Set to=x><settle>", "<meta src=x><meta to=x><settle>"),
+        ("<a HREF\n='/b' href=c>in a href=d", "<a &#72;REF\n='/b' &#104;ref=c>in a &#104;ref=d"),
+        ("<a title='x'href=#top xlink:href = '#b'>", "<a title='x'href=#top xlink:href = '#b'>"),
+        ("<a title=''href='/b' xlink:href=#>", "<a title=''&#104;ref='/b' xlink:href=#>"),
+    ],
+)
+def test_what_would_call_a_host_does_not_any_more(work: Workspace, body: str, sent: str) -> None:
+    store_and_parse(work, [Fetched(HOME, b"<p>text of this page" + body.encode())])
     with serving(work) as client:
-        assert raw(client).text == (
-            "<meta rel=preconnect href=//b.example><meta/rel=x><linker>"
-            "<meta src=x><p>text of this page"
-        )
+        assert raw(client).text == "<p>text of this page" + sent
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/json", "text/markdown", "text/xml"])

@@ -14,6 +14,7 @@ far as the row: of a layer of a million URLs 16 ms, beside 1.2 s for the first t
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from gossamer.errors import MissingFile
+from gossamer.errors import MissingFile, StoreError
+from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,22 +71,22 @@ class Lookup:
     ) -> Iterator[dict[str, Any]]:
         """The rows where the column `key` has the value, those of the newest layer first.
 
-        Raises MissingFile where a file is gone, or is no Parquet.
+        Raises MissingFile where a file is gone, or is no Parquet, and StoreError where it lacks
+        a column.
         """
+        wanted = list(dict.fromkeys((key, *columns)))
         for layer in reversed(self._work.store.manifest.layers(dataset, round_)):
-            for number, row in self._runs(layer, key).of(value):
-                path = self._path(layer, number)
-                try:
-                    yield from _run(path, key, value, row, columns)
-                except (OSError, pa.ArrowInvalid) as error:
-                    raise _missing(path, error) from None
+            for number, row in self._runs(layer, dataset, key).of(value):
+                with opened(self._path(layer, number), dataset, wanted) as file:
+                    for batch in _run(file, key, value, row, wanted):
+                        yield from batch.select(columns).to_pylist()
 
     def _path(self, layer: Layer, number: int) -> str:
         return f"{self._work.root}/{layer.files[number].path}"
 
-    def _runs(self, layer: Layer, key: str) -> _Runs:
+    def _runs(self, layer: Layer, dataset: str, key: str) -> _Runs:
         with self._guard:
-            runs = self._known.pop((layer, key), None) or self._learn(layer, key)
+            runs = self._known.pop((layer, key), None) or self._learn(layer, dataset, key)
             self._known[layer, key] = runs  # the last one asked
             held = sum(known.hashes.size for known in self._known.values())
             while held > MAX_RUNS:
@@ -92,15 +94,11 @@ class Lookup:
                 held -= self._known.pop(oldest).hashes.size
         return runs
 
-    def _learn(self, layer: Layer, key: str) -> _Runs:
+    def _learn(self, layer: Layer, dataset: str, key: str) -> _Runs:
         hashes, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for number in range(len(layer.files)):
-            path = self._path(layer, number)
-            try:
-                with pq.ParquetFile(path) as file:
-                    column = file.read([key]).column(key)
-            except (OSError, pa.ArrowInvalid) as error:
-                raise _missing(path, error) from None
+            with opened(self._path(layer, number), dataset, [key]) as file:
+                column = file.read([key]).column(key)
             of_rows = np.fromiter(map(hash, column.to_pylist()), np.int64, len(column))
             starts = np.flatnonzero(np.diff(of_rows, prepend=~of_rows[:1]))
             hashes.append(of_rows[starts])
@@ -111,23 +109,21 @@ class Lookup:
 
 
 def _run(
-    path: str, key: str, value: str, row: int, columns: Sequence[str]
-) -> Iterator[dict[str, Any]]:
+    file: pq.ParquetFile, key: str, value: str, row: int, columns: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
     """The rows from `row` on that have the value. Another key may have the same hash."""
-    with pq.ParquetFile(path) as file:
-        group, first = _group(file.metadata, row)
-        groups = range(group, file.metadata.num_row_groups)
-        wanted = list(dict.fromkeys((key, *columns)))
-        for batch in file.iter_batches(BATCH_ROWS, row_groups=list(groups), columns=wanted):
-            first += batch.num_rows
-            if first <= row:
-                continue
-            rest = batch.slice(max(batch.num_rows - (first - row), 0))
-            same = pc.equal(rest.column(key), value)
-            other = pc.index(same, pa.scalar(False)).as_py()
-            yield from rest.slice(0, None if other < 0 else other).select(columns).to_pylist()
-            if other >= 0:
-                return
+    group, first = _group(file.metadata, row)
+    groups = range(group, file.metadata.num_row_groups)
+    for batch in file.iter_batches(BATCH_ROWS, row_groups=list(groups), columns=list(columns)):
+        first += batch.num_rows
+        if first <= row:
+            continue
+        rest = batch.slice(max(batch.num_rows - (first - row), 0))
+        same = pc.equal(rest.column(key), value)
+        other = pc.index(same, pa.scalar(False)).as_py()
+        yield rest.slice(0, None if other < 0 else other)
+        if other >= 0:
+            return
 
 
 def _group(metadata: pq.FileMetaData, row: int) -> tuple[int, int]:
@@ -141,5 +137,25 @@ def _group(metadata: pq.FileMetaData, row: int) -> tuple[int, int]:
     raise IndexError(row)
 
 
-def _missing(path: str, error: Exception) -> MissingFile:
-    return MissingFile(path, f"cannot be read: {error}", "put it back from a copy")
+@contextmanager
+def opened(path: str, dataset: str, columns: Sequence[str]) -> Iterator[pq.ParquetFile]:
+    """A file that has these columns."""
+    try:
+        with pq.ParquetFile(path) as file:
+            lacking = [name for name in columns if name not in file.schema_arrow.names]
+            if lacking:
+                what = f"has no column {', '.join(lacking)}: another version of Gossamer wrote it"
+                raise StoreError(path, what, _remedy(dataset))
+            yield file
+    except (OSError, pa.ArrowInvalid) as error:
+        raise MissingFile(path, f"cannot be read: {error}", "put it back from a copy") from None
+
+
+def _remedy(dataset: str) -> str:
+    """What writes a dataset anew; for what only a fetch tells there is nothing."""
+    writer = DATASETS[dataset].writer
+    if writer in ("invert", "rank"):
+        return f"write it again: gossamer {writer}"
+    if writer == "parse":
+        return "write it again: gossamer parse --again"
+    return "use that version"

@@ -21,6 +21,7 @@ Then each `Page` is answered by a `ParsedPage`. What a parser prints goes to sta
 
 from __future__ import annotations
 
+import atexit
 import os
 import resource
 import signal
@@ -57,9 +58,11 @@ _LENGTH_BYTES = 8
 def standing_parser(rules: Rules) -> GuardedParser:
     """The parser of this process for all its tasks: to start one takes as long as 100 pages.
 
-    It ends with this process, whose death closes its pipe.
+    It ends with this process: at its exit, or by the pipe that its death closes.
     """
-    return GuardedParser(rules)
+    parser = GuardedParser(rules)
+    atexit.register(parser.__exit__)
+    return parser
 
 
 class GuardedParser:

@@ -9,7 +9,10 @@ A copy is a stranger's document, and is answered so that no browser gives it our
     another frame; the rest of the policy leaves nothing to be fetched (CSP 3, HTML §7.1.5);
   * no policy keeps Chromium from calling the host of a `<link rel=preconnect>`, or of a frame that
     it then does not load: these are sent as meta elements, which ignore what they were;
-  * of what a person clicks on, only `<a download>` asks a server (Chromium); nothing is saved;
+  * nor from connecting to where a click on a link would lead, were it allowed. So links lead to
+    other places of the copy alone: what else is called `href` is sent as `&#104;ref`, which is the
+    same where it is text, and no attribute that anything knows. What could bring it back, SVG's
+    animations, become meta elements, too;
   * what is neither HTML nor text is a file to be saved, of a type that nothing opens.
 """
 
@@ -41,7 +44,8 @@ HEADERS = {
     "x-robots-tag": "noindex, nofollow",
     "cache-control": "no-store",
 }
-_CALLS = re.compile(r"<(?:link|i?frame)(?=[\s/>])", re.IGNORECASE)
+_CALLS = re.compile(r"<(?:link|i?frame|animate|set)(?=[\s/>])", re.IGNORECASE)
+_LEADS = re.compile(r"""(?<=[\s/"':])h(?=ref\s*=(?!\s*["']?\#))""", re.IGNORECASE)
 
 _TEXT = re.compile(r"text/.+|application/(?:.+\+)?(?:json|xml)|image/svg\+xml")
 
@@ -68,7 +72,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 def find(work: Workspace, pages: Pages, url: str) -> Copy | Refusal:
-    """The copy of a URL in normal form. Raises MissingFile."""
+    """The copy of a URL in normal form. Raises StoreError."""
     state = pages.state(url)
     captured = pages.capture(url)
     if state is None or captured is None:
@@ -83,7 +87,9 @@ def find(work: Workspace, pages: Pages, url: str) -> Copy | Refusal:
         for file in layer.files
     }
     if row["warc_file"] not in named:
-        raise MissingFile(f"{work.root}/{row['warc_file']}", "no part of this crawl", "")
+        return Refusal(
+            503, f"{row['warc_file']} is no part of this crawl: put it back from a copy."
+        )
     return Copy(
         url,
         row["fetched_ms"],
@@ -146,6 +152,6 @@ def body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
         return stored.body, HEADERS | saved
     text = stored.body.decode(codec_of(copy.charset), "replace").removeprefix("\ufeff")
     if copy.kind == "markup":
-        text = _CALLS.sub("<meta", text)
+        text = _LEADS.sub(lambda h: f"&#{ord(h[0])};", _CALLS.sub("<meta", text))
     media = "text/html" if copy.kind == "markup" else "text/plain"
     return text.encode("utf-8", "replace"), HEADERS | {"content-type": f"{media}; charset=utf-8"}

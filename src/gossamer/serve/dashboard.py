@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from gossamer.lookup import opened
 from gossamer.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ class Hosts:
         self._busiest: list[dict[str, Any]] = []
 
     def busiest(self) -> list[dict[str, Any]]:
-        """Newest rows of hosts, HOST_COLUMNS of them. Raises MissingFile."""
+        """Newest rows of hosts, HOST_COLUMNS of them. Raises StoreError."""
         with self._guard:
             layers = self._work.store.manifest.layers("hosts")
             if layers != self._layers:
@@ -178,9 +178,15 @@ def _most_asked(paths: Sequence[str]) -> list[str]:
     """Requests are counted in all rounds, so a host's newest row has the most."""
     if not paths:
         return []
-    rows = pa.concat_tables([pq.read_table(path, columns=["host", "requests"]) for path in paths])
+    rows = pa.concat_tables(map(_requests, paths))
     most = rows.group_by("host").aggregate([("requests", "max")])
     order = [("requests_max", "descending"), ("host", "ascending")]
     best = pc.select_k_unstable(most, min(SHOWN_HOSTS, most.num_rows), order)
     names: list[str] = most.column("host").take(best).to_pylist()
     return names
+
+
+def _requests(path: str) -> pa.Table:
+    columns = ["host", "requests"]
+    with opened(path, "hosts", columns) as file:
+        return file.read(columns)
