@@ -10,7 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, assume, given, settings
 from schemathesis import GenerationMode
 
-from gossamer.serve.search import MAX_RESULTS
+from gossamer.serve.broker import MAX_RESULTS
 from gossamer.serve.web import openapi
 from shards import crawl, put_index
 from stored_web import put_inlinks, put_pages, put_rows

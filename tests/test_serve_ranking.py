@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gossamer.serve.broker import HOST_RESULTS
 from gossamer.serve.filters import host, time_ms
-from gossamer.serve.search import HOST_RESULTS, Searcher
+from gossamer.serve.search import Searcher
 from shards import crawl, put_index
 
 if TYPE_CHECKING:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from gossamer.config import RankingConfig
 from gossamer.errors import MissingFile, StoreError
+from gossamer.serve.broker import MAX_RESULTS
 from gossamer.serve.live import LOOK_S, Live
-from gossamer.serve.search import MAX_RESULTS, REORDERED, Searcher
+from gossamer.serve.node import REORDERED
+from gossamer.serve.search import Searcher
 from shards import crawl, put_index
 
 if TYPE_CHECKING:

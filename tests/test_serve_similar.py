@@ -12,6 +12,7 @@ from gossamer.index import schema
 from gossamer.serve.query import All, Like, Not, Urls
 from gossamer.serve.ranking import Ranking
 from gossamer.serve.similar import MAX_WORDS, telling_words
+from gossamer.serve.statistics import Statistics
 from shards import PLAIN
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def test_the_pages_that_are_most_like_a_page_are_found_first(tmp_path: Path) -> 
         searcher.num_docs,
     )
     tree = All((Like(tuple(words)), Not(Urls(("http://a.org/page",)))))
-    plan = Ranking(schema.schema(), "en", RankingConfig()).plan(tree)
+    statistics = Statistics(searcher, searcher.num_docs)
+    plan = Ranking(schema.schema(), "en", RankingConfig(), statistics).plan(tree)
     assert plan.strict is not None
     assert plan.wide is None
     cards = [schema.card(searcher.doc(at)) for _, at in searcher.search(plan.strict).hits]

@@ -134,11 +134,12 @@ def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFr
     adds = (
         changed.where(F.col("change").isin(ADDED, REPLACED) | again)
         .select("url", "round", "shard", "tongue", "merit", F.lit(True).alias("adds"))
+        .join(anchors(work), on="url", how="left")
+        # Texts come last: a join holds its left side in memory, and streams its right.
         .join(
             work.read("documents").select("url", "round", "host", *TEXTS, "text", "main_text"),
             on=["url", "round"],
         )
-        .join(anchors(work), on="url", how="left")
         .withColumns(_texts())
         .drop("main_text")
     )

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 MAX_DEAD = 0.3
 LOCKS = (".tantivy-writer.lock", ".tantivy-meta.lock")
-META = "meta.json"
 _SHARD = re.compile(rf"(\d+)\.{schema.FORMAT}-[0-9a-f]+")
 
 Key = tuple[int, str]
@@ -64,7 +63,7 @@ class Size(NamedTuple):
 
 
 def size_of(root: str, files: Iterable[File]) -> Size:
-    meta = next(file.path for file in files if PurePath(file.path).name == META)
+    meta = next(file.path for file in files if PurePath(file.path).name == schema.META)
     segments = _segments(Path(root, meta)).values()
     return Size(sum(held for held, _ in segments), sum(dead for _, dead in segments))
 
@@ -114,7 +113,7 @@ def build(shard: Shard) -> Iterator[layers.Row]:
             path.mkdir(parents=True)
             for file in base:
                 _link(file, path / file.name)
-            before = _segments(path / META) if base else {}
+            before = _segments(path / schema.META) if base else {}
             index = schema.resume(path) if base else schema.create(path, language)
             writer = index.writer(shard.memory_bytes, 1)
             added = 0
@@ -127,7 +126,7 @@ def build(shard: Shard) -> Iterator[layers.Row]:
                 pulse.beat()
             writer.commit()
             writer.wait_merging_threads()
-            segments = _segments(path / META)
+            segments = _segments(path / schema.META)
             made = sum(held for name, (held, _) in segments.items() if name not in before)
             alive = sum(held - dead for held, dead in segments.values())
             yield from layers.counted({"merged": max(made - added, 0)})
@@ -140,7 +139,7 @@ def _listed(folder: str, path: Path, documents: int) -> Iterator[layers.Row]:
     """The documents are counted once, in the file that names the others."""
     for file in sorted(path.iterdir()):
         if file.name not in LOCKS:
-            rows = documents if file.name == META else 0
+            rows = documents if file.name == schema.META else 0
             yield layers.written("index", f"{folder}/{file.name}", rows, file.stat().st_size)
 
 

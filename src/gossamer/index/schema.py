@@ -3,13 +3,14 @@
 A shard is a folder, and each language in it an index of its own below: `0001-ab12cd34/en`. Why,
 `analysis.py` says. All have the same fields:
 
-  names   url, host, site (the host and every domain it is below), language, kind, title_key: whole
+  names   url, host, site (the host and every domain it is below), language, kind, title_key: whole;
+          slot: a few bits of the URL's hash, to find given pages by a short list
   words   title, anchors, address, text, around: what is searched. `text` has all that speaks of
           the page: title, headings, description, main text, each anchor once, the address. So a
           page has a word if and only if `text` has it, and one list of postings tells. `around`
           is the rest of what the page shows: navigation and the like
           `vocabulary` has words as they are written, of what names pages: for spelling
-  values  date_ms (published, else modified), year of it, fetched_ms, host_key,
+  values  date_ms (published, else modified), year of it, fetched_ms, url_key and host_key,
           merit (PageRank over the mean one, when the page was written)
   stored  card: what is shown of a page that was found (Card, as MessagePack)
 
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-FORMAT = 1
+META = "meta.json"
+"""What an index consists of, as tantivy writes it."""
+FORMAT = 2
 """Counts on whenever the fields change, or what becomes of a text: the index is made anew then."""
 
-NAMES = ("url", "host", "site", "language", "kind", "title_key")
+NAMES = ("url", "slot", "host", "site", "language", "kind", "title_key")
 FACETS = ("host", "language", "kind")
 WORDS = ("title", "anchors", "address", "text", "around", "vocabulary")
 
@@ -97,6 +100,7 @@ def schema() -> tantivy.Schema:
         )
     builder.add_integer_field("date_ms", fast=True, indexed=True)
     builder.add_integer_field("year", fast=True)
+    builder.add_integer_field("url_key", fast=True)
     builder.add_integer_field("host_key", fast=True)
     builder.add_integer_field("fetched_ms", fast=True)
     builder.add_float_field("merit", fast=True)
@@ -140,9 +144,14 @@ def title_key(title: str) -> str:
     return xxhash.xxh3_64_hexdigest(" ".join(plain_words(title)).encode())
 
 
-def host_key(host: str) -> int:
-    """What stands for a host where a number is needed: a signed hash of 64 bits."""
-    return int.from_bytes(xxhash.xxh3_64_digest(host.encode()), "big", signed=True)
+def key_of(name: str) -> int:
+    """What stands for a URL or a host where a number is needed: a signed hash of 64 bits."""
+    return int.from_bytes(xxhash.xxh3_64_digest(name.encode()), "big", signed=True)
+
+
+def slot(url_key: int) -> str:
+    """One of 65,536 that a URL is in; of few digits, as a set of terms is looked for by digits."""
+    return f"{url_key & 0xFFFF:04x}"
 
 
 def document(row: Mapping[str, Any]) -> tantivy.Document:
@@ -155,7 +164,9 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("url", url)
     document.add_text("host", row["host"])
-    document.add_integer("host_key", host_key(row["host"]))
+    document.add_text("slot", slot(url_key := key_of(url)))
+    document.add_integer("url_key", url_key)
+    document.add_integer("host_key", key_of(row["host"]))
     for domain in _domains(row["host"]):
         document.add_text("site", domain)
     if row["language"]:

@@ -53,6 +53,7 @@ class Results(msgspec.Struct, frozen=True):
 
     `facets`: where asked for, the most frequent values of host, language, kind and year.
     `suggestion`: the query with its rare words replaced by like ones, where few pages match.
+    `missing`: nodes that did not answer in time; what their pages have is left out.
     """
 
     total: int
@@ -62,3 +63,4 @@ class Results(msgspec.Struct, frozen=True):
     relaxed: bool = False
     facets: dict[str, list[Count]] = msgspec.field(default_factory=dict)
     suggestion: str | None = None
+    missing: int = 0

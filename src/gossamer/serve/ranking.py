@@ -1,24 +1,32 @@
 """How pages are ranked: this page says it all.
 
-score(page) = words + names + pairs + exact + popularity
+score(page) = words + names + exact + pairs + popularity
 
   words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
               of each word in all that speaks of the page (the field `text`).
   names       BM25 of each word in the title, and in what others call the page, each times its
               weight.
+  exact       the words as a phrase in the title, and a large bonus where they are the whole title:
+              most queries that name a page name it by its title.
   pairs       BM25 of each two neighbouring words of the query that stand within PAIR_SLOP places
               of one another, as if they were a word: Metzler and Croft, "A Markov Random Field
               Model for Term Dependencies" (SIGIR 2005), the sequential dependence.
-  exact       the words as a phrase in the title, and a large bonus where they are the whole title:
-              most queries that name a page name it by its title.
   popularity  log2(1 + merit), of PageRank over the mean one: 1 for an average page. The logarithm,
               added to those that BM25 is made of, is one of the forms of Craswell et al.,
-              "Relevance Weighting for Query Independent Evidence" (SIGIR 2005, §3). It reorders
-              the best pages by all the rest (`search.py`).
+              "Relevance Weighting for Query Independent Evidence" (SIGIR 2005, §3).
 
 Which pages: `strict` has those with every word, but stop words. Where these are few, they are
-followed by those of `wide`, which have any of the words, and where also what surrounds the text of
-a page counts (`around`). The weights are settings (`[ranking]`).
+followed by those of `wide`, which have any of the words.
+
+In two steps, since what a page is worth in full costs ten times what its words cost (where words
+stand is read from disk for pairs): all pages that match are scored by words, names and exact, and
+`closer` adds the rest to the best REORDERED of them (`node.py`), as does popularity (`broker.py`).
+Of `wide` the first step has words alone: tantivy then passes over pages that cannot be among the
+best (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011). What
+surrounds the text of a page (`around`) counts there, too: for a word that no text has, or in the
+second step.
+
+The weights are settings (`[ranking]`).
 """
 
 from __future__ import annotations
@@ -33,18 +41,22 @@ from gossamer.index.analysis import is_unspaced, plain, tongue
 from gossamer.index.schema import title_key
 from gossamer.serve import query as language
 from gossamer.serve.filters import filter_query
+from gossamer.serve.statistics import as_is
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tantivy import Schema, TextAnalyzer
 
     from gossamer.config import RankingConfig
     from gossamer.index.analysis import Tongue
+    from gossamer.serve.statistics import Lift, Statistics
 
 MAX_TERMS = 64
 """Words of a query that are looked for; a longer query is a quotation, and found by these."""
 PAIR_SLOP = 2
+OCCURRENCES = "freq"
+"""What of a word's postings is read to score it: how often, and not where."""
 LIKE_SHARE = 0.3
 """Of a page's telling words, what one like it has at least: as in Lucene's MoreLikeThisQuery."""
 
@@ -55,43 +67,79 @@ Unit = tuple[str, ...]
 class Plan(NamedTuple):
     """What to look for in the index of a language. None: nothing can be found.
 
-    `words` that tell something are looked for.
+    `words` that tell something are looked for. At least `some` pages have one of them: a union is
+    not counted. (-1: it is, as it has conditions.)
     """
 
     strict: Query | None
     wide: Query | None
     words: int = 0
+    some: int = -1
 
-    def found(self, partial: bool) -> Query | None:
-        """What a page was found by: one that has not all the words, or one that has."""
-        return self.wide if partial else self.strict
+
+NOTHING = Plan(None, None)
 
 
 class Ranking:
-    """Queries for the indexes of one language."""
+    """Queries for an index of one language."""
 
-    def __init__(self, schema: Schema, key: str, weights: RankingConfig) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        key: str,
+        weights: RankingConfig,
+        statistics: Statistics,
+        lift: Lift = as_is,
+    ) -> None:
+        """`lift`: how much more words weigh than by the frequencies of their index."""
         self._schema = schema
         self._tongue: Tongue = tongue(key)
         self._weights = weights
+        self._pages = statistics.pages
+        self._lift = lift
+
+    def terms(self, tree: language.Query) -> set[str]:
+        """All that a plan looks for."""
+        words = language.shown(tree)
+        return {term for each in words for term in self._tongue.terms.analyze(each.text)}
 
     def plan(self, tree: language.Query) -> Plan:
-        """For a query's tree."""
+        """The first step for a query's tree."""
         matched = self._match(tree)
         if matched is None:
-            return Plan(None, None)
+            return NOTHING
         units = self._units(tree)
-        bonus = list(self._bonus(units))
-        conditions = [self._condition(part) for part in language.conditions(tree)]
-        strict = Query.boolean_query([(Occur.Must, matched), *bonus])
-        if words := language.plain(tree):
-            named = self._named(" ".join(each.text for each in words))
-            strict = Query.boolean_query([(Occur.Should, strict), (Occur.Should, named)])
-        wide = None
-        if units and language.is_loose(tree):
-            some = self._some(units)
-            wide = Query.boolean_query([(Occur.Must, some), *bonus, *conditions])
-        return Plan(strict, wide, len(units))
+        exact = [
+            (Occur.Should, query) for query in (*self._names(units), *self._exact(tree, units))
+        ]
+        strict = Query.boolean_query([(Occur.Must, matched), *exact])
+        if not units or not language.is_loose(tree):
+            return Plan(strict, None, len(units))
+        some = Query.boolean_query([(Occur.Should, each) for each in self._anywhere(units)])
+        if conditions := [self._condition(part) for part in language.conditions(tree)]:
+            return Plan(strict, Query.boolean_query([(Occur.Must, some), *conditions]), len(units))
+        pages = max(self._pages("text", term) for unit in units for term in unit)
+        return Plan(strict, some, len(units), pages)
+
+    def closer(self, tree: language.Query, slots: Iterable[str], *, wide: bool) -> Query | None:
+        """The second step, for pages that are in these slots. None: it would add nothing."""
+        units = self._units(tree)
+        more = [*self._pairs(units)]
+        if wide:
+            weight = self._weights.around
+            more += [*self._names(units), *self._exact(tree, units)]
+            more += [self._scored("around", unit, weight) for unit in units]
+        found = Query.const_score_query(Query.term_set_query(self._schema, "slot", [*slots]), 0.0)
+        for each in more:
+            # One within the other: as one union tantivy would score them for other pages, too.
+            found = Query.boolean_query([(Occur.Must, found), (Occur.Should, each)])
+        return found if more else None
+
+    def _units(self, tree: language.Query) -> list[Unit]:
+        """What the query's words are looked for by, repeated ones too: they weigh more."""
+        words = language.typed(tree)
+        telling = [each for each in words if self._tells(each)] or words
+        return [unit for each in telling for unit in units_of(each, self._tongue.terms)][:MAX_TERMS]
 
     def _match(self, tree: language.Query) -> Query | None:
         """None where the tree asks for nothing, or only for the absence of something."""
@@ -123,7 +171,7 @@ class Ranking:
         units = units_of(words, self._tongue.terms)
         if not units:
             return None
-        wanted = [(Occur.Must, self._in_field("text", unit)) for unit in units]
+        wanted = [(Occur.Must, self._scored("text", unit)) for unit in units]
         return wanted[0][1] if len(wanted) == 1 else Query.boolean_query(wanted)
 
     def _like(self, like: language.Like) -> Query:
@@ -135,9 +183,7 @@ class Ranking:
         ]
         if not units:
             return Query.empty_query()
-        some = [
-            (Occur.Should, boosted(self._in_field("text", unit), weight)) for unit, weight in units
-        ]
+        some = [(Occur.Should, self._scored("text", unit, weight)) for unit, weight in units]
         return Query.boolean_query(some, math.ceil(LIKE_SHARE * len(some)))
 
     def _condition(self, part: language.Query) -> tuple[Occur, Query]:
@@ -154,50 +200,45 @@ class Ranking:
         found = filter_query(self._schema, part, self._tongue.terms)
         return Query.const_score_query(found, 0.0)
 
-    def _units(self, tree: language.Query) -> list[Unit]:
-        """What the query's words are looked for by, repeated ones too: they weigh more."""
-        words = language.typed(tree)
-        telling = [each for each in words if self._tells(each)] or words
-        return [unit for each in telling for unit in units_of(each, self._tongue.terms)][:MAX_TERMS]
-
-    def _some(self, units: Sequence[Unit]) -> Query:
-        """Pages that have any of the units, wherever they show them. One that repeats weighs more.
+    def _anywhere(self, units: Sequence[Unit]) -> Iterator[Query]:
+        """Each unit where pages show it. One that repeats weighs more.
 
         To ask for half of them, or a quarter, loses what questions of many words look for.
         """
-        return Query.boolean_query([(Occur.Should, self._anywhere(unit)) for unit in units])
-
-    def _anywhere(self, unit: Unit) -> Query:
-        around = boosted(self._in_field("around", unit), self._weights.around)
-        return Query.boolean_query(
-            [(Occur.Should, self._in_field("text", unit)), (Occur.Should, around)]
-        )
-
-    def _bonus(self, units: Sequence[Unit]) -> Iterable[tuple[Occur, Query]]:
-        weights = self._weights
         for unit in units:
-            yield Occur.Should, boosted(self._in_field("title", unit), weights.title)
+            yield self._scored("text", unit)
+            if not all(self._pages("text", term) for term in unit):
+                yield self._scored("around", unit, self._weights.around)
+
+    def _names(self, units: Iterable[Unit]) -> Iterator[Query]:
+        for unit in units:
+            yield self._scored("title", unit, self._weights.title)
             for term in unit:
-                found = Query.term_query(self._schema, "anchors", term, "freq")
-                yield Occur.Should, boosted(found, weights.anchors)
+                yield self._scored("anchors", (term,), self._weights.anchors)
+
+    def _exact(self, tree: language.Query, units: Sequence[Unit]) -> Iterator[Query]:
+        if len(units) > 1:
+            phrase = tuple(term for unit in units for term in unit)
+            yield self._scored("title", phrase, self._weights.title_phrase)
+        if words := language.plain(tree):
+            text = " ".join(each.text for each in words)
+            named = Query.term_query(self._schema, "title_key", title_key(text), "basic")
+            weight = self._weights.whole_title * len(plain().analyze(text))
+            yield Query.const_score_query(named, weight)
+
+    def _pairs(self, units: Sequence[Unit]) -> Iterator[Query]:
         for first, second in pairwise(units):
             if first != second and len(first) == len(second) == 1:
-                near = Query.phrase_query(self._schema, "text", [*first, *second], PAIR_SLOP)
-                yield Occur.Should, boosted(near, weights.pairs)
-        if len(units) > 1:
-            terms = [term for unit in units for term in unit]
-            phrase = Query.phrase_query(self._schema, "title", [*terms])
-            yield Occur.Should, boosted(phrase, weights.title_phrase)
+                yield self._scored("text", (*first, *second), self._weights.pairs, PAIR_SLOP)
 
-    def _named(self, text: str) -> Query:
-        words = len(plain().analyze(text))
-        named = Query.term_query(self._schema, "title_key", title_key(text), "basic")
-        return Query.const_score_query(named, self._weights.whole_title * words)
-
-    def _in_field(self, field: str, unit: Unit) -> Query:
+    def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
+        """BM25 of a unit, of whose words others may stand between."""
         if len(unit) == 1:
-            return Query.term_query(self._schema, field, unit[0])
-        return Query.phrase_query(self._schema, field, [*unit])
+            found = Query.term_query(self._schema, field, unit[0], OCCURRENCES)
+        else:
+            found = Query.phrase_query(self._schema, field, [*unit], slop)
+        weight *= self._lift(field, unit)
+        return found if weight == 1 else Query.boost_query(found, weight)
 
 
 def units_of(words: language.Words, analyzer: TextAnalyzer) -> list[Unit]:
@@ -209,10 +250,6 @@ def units_of(words: language.Words, analyzer: TextAnalyzer) -> list[Unit]:
     if not words.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
         return list(pairwise(terms))
     return [tuple(terms)] if terms else []
-
-
-def boosted(query: Query, weight: float) -> Query:
-    return query if weight == 1 else Query.boost_query(query, weight)
 
 
 def popularity(merit: float) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import DamerauLevenshtein
 from rapidfuzz.process import extract
@@ -18,7 +18,7 @@ from tantivy import Occur, Query
 from gossamer.index.analysis import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tantivy import Schema, Searcher
 
@@ -37,46 +37,66 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LAST = re.compile(r"[^\W_]+$")
 
 
+class Near(NamedTuple):
+    """So many pages have a word, and so many each word like it."""
+
+    pages: int
+    words: dict[str, int]
+
+
+def looked_up(text: str) -> list[str]:
+    """The words of a query that may be misspelt."""
+    return list(dict.fromkeys(match[0] for match in _WORD.finditer(text)))[:MAX_LOOKED]
+
+
+def suggestion(text: str, known: Mapping[str, Near]) -> str | None:
+    """The query with its rare words replaced; None where there is nothing better."""
+    better = {word: found for word, near in known.items() if (found := _better(word, near))}
+    return _WORD.sub(lambda match: better.get(match[0], match[0]), text) if better else None
+
+
+def completed(text: str, counts: Mapping[str, int], limit: int) -> list[str]:
+    """The text with its last word completed, the most frequent first."""
+    before, _ = _parted(text)
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return [before + term for term, _ in ordered[:limit]]
+
+
+def _better(word: str, near: Near) -> str | None:
+    """The nearest of the words like one that is rare, of these the most frequent."""
+    if near.pages > RARE_PAGES:
+        return None
+    term = plain().analyze(word)[0]
+    ranked = sorted(
+        (DamerauLevenshtein.distance(term, found), -pages, found)
+        for found, pages in near.words.items()
+        if pages >= max(MIN_RATIO * near.pages, 1)
+    )
+    return ranked[0][2] if ranked else None
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """A query, and its last word, which is being typed."""
+    last = _LAST.search(text)
+    return (text[: last.start()], last[0]) if last else (text, "")
+
+
 class Spelling:
-    """Of the words in some indexes."""
+    """The words of some indexes."""
 
     def __init__(self, schema: Schema, searchers: Sequence[Searcher]) -> None:
         self._schema = schema
         self._searchers = searchers
 
-    def suggestion(self, text: str) -> str | None:
-        """The query with its rare words replaced; None where there is nothing better."""
-        words = list(dict.fromkeys(match[0] for match in _WORD.finditer(text)))[:MAX_LOOKED]
-        better = {word: found for word in words if (found := self._better(word)) is not None}
-        if not better:
-            return None
-        return _WORD.sub(lambda match: better.get(match[0], match[0]), text)
-
-    def completions(self, text: str, limit: int) -> list[str]:
-        """The text with its last word completed, on pages that have the others; frequent first."""
-        last = _LAST.search(text)
-        if last is None:
-            return []
-        terms = plain().analyze(last[0])
-        if len(terms) != 1:
-            return []
-        before = text[: last.start()]
-        others = plain().analyze(before)
-        having = [
-            (Occur.Must, Query.term_query(self._schema, FIELD, term, "basic")) for term in others
-        ]
-        query = Query.boolean_query(having) if having else None
-        counts = self._with_prefix(terms[0], limit + 1, query)
-        return [before + term for term, _ in counts.most_common() if term != terms[0]][:limit]
-
-    def _better(self, word: str) -> str | None:
+    def like(self, word: str) -> Near:
+        """How many pages have a word, and, where these are few, the words like it with theirs."""
         terms = plain().analyze(word)
         if len(terms) != 1 or len(terms[0]) < MIN_CHARS:
-            return None
+            return Near(RARE_PAGES + 1, {})
         term = terms[0]
-        pages = self._pages(term)
+        pages = sum(searcher.doc_freq(FIELD, term) for searcher in self._searchers)
         if pages > RARE_PAGES:
-            return None
+            return Near(pages, {})
         counts = self._with_prefix(term[0], MAX_WORDS, None)
         distance = 1 if len(term) < LONG_CHARS else 2
         near = extract(
@@ -86,15 +106,21 @@ class Spelling:
             score_cutoff=distance,
             limit=None,
         )
-        ranked = sorted(
-            (away, -counts[found], found)
-            for found, away, _ in near
-            if found != term and counts[found] >= max(MIN_RATIO * pages, 1)
-        )
-        return ranked[0][2] if ranked else None
+        return Near(pages, {found: counts[found] for found, _, _ in near if found != term})
 
-    def _pages(self, term: str) -> int:
-        return sum(searcher.doc_freq(FIELD, term) for searcher in self._searchers)
+    def completions(self, text: str, limit: int) -> dict[str, int]:
+        """What the last word may become, on pages that have the others, with their number."""
+        before, last = _parted(text)
+        terms = plain().analyze(last)
+        if len(terms) != 1:
+            return {}
+        others = plain().analyze(before)
+        having = [
+            (Occur.Must, Query.term_query(self._schema, FIELD, term, "basic")) for term in others
+        ]
+        query = Query.boolean_query(having) if having else None
+        counts = self._with_prefix(terms[0], limit + 1, query)
+        return {term: pages for term, pages in counts.items() if term != terms[0]}
 
     def _with_prefix(self, prefix: str, limit: int, query: Query | None) -> Counter[str]:
         counts: Counter[str] = Counter()

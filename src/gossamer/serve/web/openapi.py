@@ -16,8 +16,8 @@ from starlette.routing import Route
 
 import gossamer
 from gossamer.serve.answers import Completions, Results
+from gossamer.serve.broker import MAX_RESULTS
 from gossamer.serve.pages import KnownPage
-from gossamer.serve.search import MAX_RESULTS
 from gossamer.serve.web import answers, paging, searching
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
 from gossamer.serve.web.status import CrawlStatus, Health

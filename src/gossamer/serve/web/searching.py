@@ -8,8 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from gossamer.serve.answers import Completions
+from gossamer.serve.broker import MAX_QUERY_CHARS, MAX_RESULTS
 from gossamer.serve.cache import Question
-from gossamer.serve.search import MAX_QUERY_CHARS, MAX_RESULTS
 from gossamer.serve.web import answers
 
 if TYPE_CHECKING:

@@ -1,0 +1,173 @@
+"""Crawls of any number of documents, made of the texts below a folder: for benches of the index.
+
+A document takes runs of lines from two of the files, so that words stand together as they do where
+people write; its length is drawn as the web's are (lognormal). Hosts differ in size, and pages in
+rank. The same arguments give the same documents.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import re
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+from selectolax.lexbor import LexborHTMLParser
+
+from gossamer.api import Crawl
+from gossamer.config import EngineConfig
+from gossamer.engine import Engine
+from gossamer.layers import ParquetWriter, layers_of
+from gossamer.tables import DOCUMENTS, INLINKS, PAGES, RANKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+MAX_FILE_BYTES = 4 << 20
+MIN_LINES = 5
+MIN_CHARS, MAX_CHARS = 40, 600
+"""Of a line; longer ones are cut."""
+MEDIAN_CHARS, SPREAD = 2_000, 0.9
+"""Of a document: the median, and the standard deviation of the logarithm. The mean is 3,000."""
+DAY_MS = 86_400_000
+NOW_MS = 1_800_000_000_000
+BATCH = 20_000
+ENDINGS = (".html", ".htm", ".txt", ".gz")
+LINKING = "https://www.site0.example/"
+MENU = "Home\nProducts\nDocumentation\nDownload\nAbout us\nContact\nPrivacy policy\nSign in"
+
+
+class Source(NamedTuple):
+    title: str
+    lines: Sequence[str]
+
+
+def sources(folder: Path, most_bytes: int = 60_000_000) -> list[Source]:
+    """The texts below a folder, in an order that is the same each time."""
+    files = sorted(path for path in folder.rglob("*") if path.suffix in ENDINGS)
+    found, size = [], 0
+    for path in random.Random(0).sample(files, len(files)):  # noqa: S311  # the same each time
+        if size > most_bytes:
+            break
+        lines = list(_lines(path))
+        if len(lines) >= MIN_LINES:
+            title = min(lines[:MIN_LINES], key=len)[:80]
+            found.append(Source(title, lines))
+            size += sum(map(len, lines))
+    return found
+
+
+def _lines(path: Path) -> Iterator[str]:
+    if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
+        return
+    body = path.read_bytes()
+    try:
+        text = (gzip.decompress(body) if path.suffix == ".gz" else body).decode()
+    except (OSError, EOFError, UnicodeDecodeError):
+        return
+    if "<html" in text[:1000].lower():
+        text = LexborHTMLParser(text).root.text(separator="\n")
+    for paragraph in re.split(r"\n\s*\n", text):
+        line = " ".join(paragraph.split())[:MAX_CHARS]
+        if len(line) >= MIN_CHARS and sum(map(str.isalpha, line)) > len(line) // 2:
+            yield line
+
+
+def documents(texts: Sequence[Source], n: int) -> Iterator[dict[str, Any]]:
+    """Rows of documents, with their `rank` and `anchors` beside."""
+    draw = random.Random(1)  # noqa: S311  # the same each time
+    hosts = max(n // 50, 1)
+    for number in range(n):
+        host = f"www.site{int(hosts * draw.random() ** 3)}.example"
+        one, other = draw.choice(texts), draw.choice(texts)
+        wanted = draw.lognormvariate(0, SPREAD) * MEDIAN_CHARS
+        body = [*_run(draw, one, wanted * 0.7), *_run(draw, other, wanted * 0.3)]
+        words = [word for word in re.findall(r"\w+", body[0]) if len(word) > 2]
+        at = draw.randrange(max(len(words) - 3, 1))
+        title = f"{' '.join(words[at : at + 4])} - {one.title}"
+        main = "\n".join(body)
+        dated = draw.random() < 0.7
+        yield {
+            "url": f"https://{host}/section-{number % 97}/article-{number}.html",
+            "host": host,
+            "title": title,
+            "description": body[-1][:160],
+            "headings": [line[:40] for line in body[1:4]],
+            "text": f"{MENU}\n{title}\n{main}",
+            "main_text": main,
+            "language": "en" if draw.random() < 0.95 else None,
+            "content_type": "application/pdf" if draw.random() < 0.05 else "text/html",
+            "published_ms": NOW_MS - int(draw.expovariate(1 / 900) * DAY_MS) if dated else None,
+            "fetched_ms": NOW_MS - number % 1_000 * 3_600_000,
+            "nosnippet": False,
+            "rank": draw.paretovariate(1.2) / (6 * n),
+            "anchors": [" ".join(words[at : at + 2])] if draw.random() < 0.5 else [],
+        }
+
+
+def _run(draw: random.Random, source: Source, chars: float) -> list[str]:
+    """Neighbouring lines of so many characters, at least one."""
+    at, taken = draw.randrange(len(source.lines)), []
+    while True:
+        taken.append(source.lines[at % len(source.lines)])
+        chars -= len(taken[-1])
+        if chars <= 0:
+            return taken
+        at += 1
+
+
+def crawl(folder: Path, rows: Iterable[Mapping[str, Any]], engine: Engine, settings: str) -> Crawl:
+    """A crawl that holds such documents, parsed and ranked: what `index` asks for."""
+    made = Crawl.create(str(folder), settings, engine)
+    writers = {
+        form.name: (form, ParquetWriter(made.path, form.name, made.work.store.attempt(form.name)))
+        for form in (DOCUMENTS, PAGES, RANKS, INLINKS)
+    }
+    listed = iter(rows)
+    while batch := list(islice(listed, BATCH)):
+        for name, some in _datasets(batch).items():
+            form, writer = writers[name]
+            blank = dict.fromkeys(form.column_names)
+            full = [blank | {key: row[key] for key in row.keys() & blank.keys()} for row in some]
+            writer.write(pa.Table.from_pylist(full, form.schema))
+    with made.work.step("test", 1) as draft:
+        draft.append = layers_of([row for _, each in writers.values() for row in each.close()], 1)
+    return made
+
+
+def _datasets(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    parsed = {"round": 1, "outcome": "parsed", "noindex": False}
+    return {
+        "documents": [{**row, **parsed} for row in rows],
+        "pages": [{"url": row["url"], "host": row["host"], "status": "fetched"} for row in rows],
+        "ranks": [{"url": row["url"], "rank": row["rank"]} for row in rows],
+        "inlinks": [
+            {
+                "dst": row["url"],
+                "count": len(row["anchors"]),
+                "sources": [{"src": LINKING, "anchor": said} for said in row["anchors"]],
+            }
+            for row in rows
+            if row["anchors"]
+        ],
+    }
+
+
+def main() -> None:
+    said = argparse.ArgumentParser(description=__doc__)
+    said.add_argument("crawl", type=Path, help="folder to make")
+    said.add_argument("--documents", type=int, default=1_000_000)
+    said.add_argument("--texts", type=Path, default=Path("/usr/share/doc"))
+    said.add_argument("--shards", type=int, default=2)
+    asked = said.parse_args()
+    rows = documents(sources(asked.texts), asked.documents)
+    with Engine(EngineConfig()) as engine:
+        crawl(asked.crawl, rows, engine, f"index.shards = {asked.shards}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,326 @@
+"""From a question to its answer: what to ask the nodes, and how to put together what they say.
+
+The index may lie in one process or on many machines; the answer is the same. A question is answered
+in a few steps, and in each all nodes, or some, are asked at once:
+
+    Survey   how many pages have its words (not if there is only one node, which knows)
+    Find     the best pages, with every word; and again, with any, where these are few
+    Show     what is shown of those that made it
+    Spell    what was meant, where few pages have all the words
+
+There is no I/O in here: an answer is a generator, which yields what to ask and is sent what came
+back. Who drives it decides how nodes are asked, and how long to wait (`searcher.py`, `cluster.py`).
+A node that did not reply is not asked again for this question, and the answer says that it misses
+something.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from heapq import nsmallest
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+from gossamer.index.schema import composed
+from gossamer.serve import node
+from gossamer.serve import query as language
+from gossamer.serve.answers import Count, Hit, Results
+from gossamer.serve.messages import (
+    Candidate,
+    Complete,
+    Completed,
+    Explain,
+    Explained,
+    Find,
+    Found,
+    Show,
+    Shown,
+    Spell,
+    Spelt,
+    Survey,
+    Surveyed,
+)
+from gossamer.serve.ranking import popularity
+from gossamer.serve.spelling import Near, completed, looked_up, suggestion
+from gossamer.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping, Sequence
+
+    from gossamer.config import RankingConfig
+    from gossamer.serve.messages import Counts, Place, Question, Reply, Request, Sight
+
+MAX_QUERY_CHARS = 1_000
+MAX_RESULTS = 1_000
+"""Answers that can be paged through."""
+HOST_RESULTS = 2
+CROWDED = 0.5
+"""What a host's results beyond these count: those of others come first that are half as good."""
+MIN_WHOLE = 10
+MIN_LOOSE_WORDS = 3
+"""With fewer pages that have all of at least so many words, those with some of them follow. Of two
+words, who gets pages with both does not want those with one."""
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+Asking: TypeAlias = "Generator[dict[int, Request], dict[int, Reply], _T]"
+"""Yields what to ask of which node; is sent what these replied, without those that did not."""
+
+
+class _Placed(NamedTuple):
+    """A candidate, whose it is, and what it is worth."""
+
+    node: int
+    page: Candidate
+    score: float
+    partial: bool
+    more: bool = False
+
+    @property
+    def place(self) -> tuple[int, Place]:
+        return self.node, self.page.place
+
+
+class Broker:
+    """Answers questions to an index that so many nodes hold."""
+
+    def __init__(self, nodes: int, weights: RankingConfig) -> None:
+        self._nodes = range(nodes)
+        self._weights = weights
+
+    def answer(self, question: Question) -> Asking[Results]:
+        """The pages for a query, from `offset`; at most MAX_RESULTS can be reached."""
+        return _Answer(self._nodes, self._weights, question).made()
+
+    def complete(self, text: str, limit: int) -> Asking[list[str]]:
+        """What a query that is being typed may become: its last word completed."""
+        text = composed(text[:MAX_QUERY_CHARS])
+        counts: Counter[str] = Counter()
+        replies = yield dict.fromkeys(self._nodes, Complete(text, limit))
+        for reply in replies.values():
+            if isinstance(reply, Completed):
+                counts.update(reply.words)
+        return completed(text, counts, limit)
+
+
+class _Answer:
+    """One question on its way. `_nodes` are those that have replied to all so far."""
+
+    def __init__(self, nodes: Iterable[int], weights: RankingConfig, question: Question) -> None:
+        self._nodes = list(nodes)
+        self._missing = 0
+        self._states: dict[int, str] = {}
+        self._weights = weights
+        self._question = question
+        self._text = composed(question.query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
+        self._tree = language.parse(self._text)
+        self._most = min(MAX_RESULTS, max(node.REORDERED, question.offset + question.limit))
+
+    def made(self) -> Asking[Results]:
+        started_s = time.perf_counter()
+        question = self._question
+        counts = (yield from self._survey()) if len(self._nodes) > 1 else None
+        by_date, facets = question.by_date, question.facets
+        strict = Find(self._tree, self._most, by_date=by_date, facets=facets, counts=counts)
+        found = yield from self._find(strict)
+        self._states = {number: each.state for number, each in found.items()}
+        pages = sum(each.pages for each in found.values())
+        whole = total = sum(each.total for each in found.values())
+        telling = max((each.telling for each in found.values()), default=0)
+        best = self._ordered(found, partial=False)
+        wide = Find(self._tree, self._most, True, by_date, facets, counts)
+        few = MIN_WHOLE if telling >= MIN_LOOSE_WORDS else 1
+        if telling and whole < few and language.is_loose(self._tree):
+            found = yield from self._find(wide)
+            total = sum(each.total for each in found.values())
+            known = {each.place for each in best}
+            more = self._ordered(found, partial=True)
+            best += [each for each in more if each.place not in known]
+        shown = best[question.offset : question.offset + question.limit]
+        sights = yield from self._show(shown)
+        told = (yield from self._explain(shown, strict, wide)) if question.explain else {}
+        hits = [
+            _hit(
+                each,
+                sights[each.node, each.page.place],
+                pages,
+                told.get((each.node, each.page.place)),
+            )
+            for each in shown
+            if (each.node, each.page.place) in sights
+        ]
+        meant = (yield from self._meant()) if whole < MIN_WHOLE else None
+        return Results(
+            total,
+            hits,
+            round((time.perf_counter() - started_s) * 1000, 1),
+            whole=whole,
+            relaxed=whole == 0 < total,
+            facets=_summed(found.values()) if facets else {},
+            suggestion=meant,
+            missing=self._missing,
+        )
+
+    def _ask(self, requests: dict[int, Request], kind: type[_R]) -> Asking[dict[int, _R]]:
+        """Ask some nodes; who gives no reply of that kind, is not asked again."""
+        replies = yield requests
+        good: dict[int, _R] = {
+            number: each for number, each in replies.items() if isinstance(each, kind)
+        }
+        lost = requests.keys() - good.keys()
+        self._missing += len(lost)
+        self._nodes = [number for number in self._nodes if number not in lost]
+        return good
+
+    def _survey(self) -> Asking[Counts]:
+        """By language, field and term, how many pages of all nodes have the term."""
+        replies = yield from self._ask(dict.fromkeys(self._nodes, Survey(self._tree)), Surveyed)
+        counts: Counts = {}
+        for reply in replies.values():
+            for key, fields in reply.counts.items():
+                for field, terms in fields.items():
+                    known = counts.setdefault(key, {}).setdefault(field, {})
+                    for term, pages in terms.items():
+                        known[term] = known.get(term, 0) + pages
+        return counts
+
+    def _find(self, find: Find) -> Asking[dict[int, Found]]:
+        return (yield from self._ask(dict.fromkeys(self._nodes, find), Found))
+
+    def _ordered(self, found: Mapping[int, Found], *, partial: bool) -> list[_Placed]:
+        """The candidates of all nodes, the best first."""
+        ours = [(page, number) for number, each in found.items() for page in each.candidates]
+        best = nsmallest(
+            self._most, ours, key=lambda each: (-each[0].value, each[1], each[0].place)
+        )
+        if self._question.by_date:
+            return [_Placed(number, page, 0.0, partial) for page, number in best]
+        words = any(each.telling for each in found.values())
+        weight = self._weights.popularity
+        front = [
+            _Placed(
+                number,
+                page,
+                words * (page.value + page.closer) + weight * popularity(page.merit),
+                partial,
+            )
+            for page, number in best[: node.REORDERED]
+        ]
+        front.sort(key=lambda each: (-each.score, each.page.key))
+        if not partial and not language.names_host(self._tree):
+            front = _spread(front)
+        behind = best[node.REORDERED :]
+        return [
+            *front,
+            *(_Placed(number, page, words * page.value, partial) for page, number in behind),
+        ]
+
+    def _show(self, placed: Sequence[_Placed]) -> Asking[dict[tuple[int, Place], Sight]]:
+        wanted = _of_nodes(placed)
+        requests: dict[int, Request] = {
+            number: Show(self._states[number], self._tree, places)
+            for number, places in wanted.items()
+        }
+        shown = yield from self._ask(requests, Shown)
+        return {
+            (number, place): sight
+            for number, reply in shown.items()
+            for place, sight in zip(wanted[number], reply.pages, strict=True)
+        }
+
+    def _explain(
+        self, placed: Sequence[_Placed], strict: Find, wide: Find
+    ) -> Asking[dict[tuple[int, Place], dict[str, Any]]]:
+        """How their scores came about: of each page what its words are, and what else counts."""
+        told: dict[tuple[int, Place], dict[str, Any]] = {}
+        for partial, find in ((False, strict), (True, wide)):
+            wanted = _of_nodes([each for each in placed if each.partial == partial])
+            requests: dict[int, Request] = {
+                number: Explain(self._states[number], find, places)
+                for number, places in wanted.items()
+            }
+            replies = yield from self._ask(requests, Explained)
+            for number, reply in replies.items():
+                for place, words in zip(wanted[number], reply.words, strict=True):
+                    told[number, place] = words
+        return {
+            each.place: {
+                "words": told[each.place],
+                "popularity": popularity(each.page.merit),
+                "weight": self._weights.popularity,
+            }
+            for each in placed
+            if told.get(each.place)
+        }
+
+    def _meant(self) -> Asking[str | None]:
+        """The query as it may have been meant, from what all nodes have of its words."""
+        words = looked_up(self._text)
+        if not words:
+            return None
+        replies = yield from self._ask(dict.fromkeys(self._nodes, Spell(words)), Spelt)
+        near = {}
+        for word in words:
+            of_nodes = [reply.words[word] for reply in replies.values() if word in reply.words]
+            like: Counter[str] = Counter()
+            for each in of_nodes:
+                like.update(each.words)
+            near[word] = Near(sum(each.pages for each in of_nodes), like)
+        return suggestion(self._text, near)
+
+
+def _of_nodes(placed: Iterable[_Placed]) -> dict[int, list[Place]]:
+    places: dict[int, list[Place]] = defaultdict(list)
+    for each in placed:
+        places[each.node].append(each.page.place)
+    return places
+
+
+def _spread(placed: Sequence[_Placed]) -> list[_Placed]:
+    """The same in an order where a host's further results count CROWDED of their score.
+
+    So page one shows many hosts, where they have something to say. The last of HOST_RESULTS tells
+    that its host has more.
+    """
+    of_host = Counter(each.page.host for each in placed)
+    seen: Counter[int] = Counter()
+    spread = []
+    for each in placed:
+        seen[each.page.host] += 1
+        nth = seen[each.page.host]
+        worth = each.score * (CROWDED if nth > HOST_RESULTS else 1)
+        if nth == HOST_RESULTS < of_host[each.page.host]:
+            spread.append((worth, each._replace(more=True)))
+        else:
+            spread.append((worth, each))
+    return [each for _, each in sorted(spread, key=lambda each: -each[0])]
+
+
+def _hit(placed: _Placed, sight: Sight, pages: int, explanation: dict[str, Any] | None) -> Hit:
+    merit = placed.page.merit
+    return Hit(
+        url=sight.url,
+        title=sight.title,
+        snippet=sight.snippet,
+        score=placed.score,
+        host=host_of(sight.url),
+        fetched_ms=sight.fetched_ms,
+        rank=merit / pages if merit else None,
+        language=sight.language,
+        kind=sight.kind,
+        image=sight.image,
+        date_ms=sight.date_ms,
+        partial=placed.partial,
+        more=placed.more,
+        explanation=explanation,
+    )
+
+
+def _summed(found: Iterable[Found]) -> dict[str, list[Count]]:
+    """The most frequent values of each facet."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in node.FACETS}
+    for each in found:
+        for name, values in each.facets.items():
+            for value in values:
+                counts[name][value.value] += value.pages
+    return {name: node.most(values) for name, values in counts.items()}

@@ -1,0 +1,166 @@
+"""What the broker asks of a node, and what a node answers: all of it fits in a message.
+
+A node holds some shards (`node.py`); the broker (`broker.py`) asks several of them and puts their
+answers together. What goes between them is data alone: `msgspec` writes it as MessagePack and
+reads nothing else from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from gossamer.serve.answers import Count  # noqa: TC001  # msgspec reads it
+from gossamer.serve.query import Query  # noqa: TC001
+from gossamer.serve.spelling import Near  # noqa: TC001
+
+Counts: TypeAlias = dict[str, dict[str, dict[str, int]]]
+"""Pages that have a term: by language, field and term. All pages: field "" and term ""."""
+
+
+class Question(msgspec.Struct, frozen=True, tag=True):
+    """What somebody asks of the whole index."""
+
+    query: str
+    offset: int = 0
+    limit: int = 10
+    by_date: bool = False
+    facets: bool = False
+    explain: bool = False
+
+
+class Survey(msgspec.Struct, frozen=True, tag=True):
+    """How many pages have the words of a query? Answered with Counts."""
+
+    query: Query
+
+
+class Find(msgspec.Struct, frozen=True, tag=True):
+    """The `most` best pages for a query; `wide`: those with any of its words.
+
+    `counts` are those of all nodes together; without them a node takes its own.
+    """
+
+    query: Query
+    most: int
+    wide: bool = False
+    by_date: bool = False
+    facets: bool = False
+    counts: Counts | None = None
+
+
+Place: TypeAlias = tuple[int, int, int]
+"""Of a page in a node: which language, segment and document. Nobody else knows what it means."""
+
+
+class Candidate(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A page that was found: by which value, what else counts, and where it lies.
+
+    `value` is the score of its words, or the date, or the merit, as Found tells; `closer` is what
+    the second step of the ranking adds to it. `merit`, `host` and `date_ms` are those of the
+    index's format (index/schema.py). `key` is a hash of the URL, for an order of equals that all
+    nodes have in common.
+    """
+
+    value: float
+    closer: float
+    merit: float
+    host: int
+    date_ms: int | None
+    key: int
+    place: Place
+
+
+class Found(msgspec.Struct, frozen=True, tag=True):
+    """`total` of the node's `pages` match; the best come first.
+
+    `telling`: how many words of the query tell something; where none does, merit decides.
+    """
+
+    state: str
+    pages: int
+    total: int
+    telling: int
+    candidates: list[Candidate]
+    facets: dict[str, list[Count]] = {}
+
+
+class Show(msgspec.Struct, frozen=True, tag=True):
+    """What is shown of pages that this node gave, by their places, in that state of its index."""
+
+    state: str
+    query: Query
+    places: list[Place]
+
+
+class Sight(msgspec.Struct, frozen=True, array_like=True):
+    """What is shown of a page. `snippet` is HTML: escaped, with matches in <b>."""
+
+    url: str
+    title: str
+    snippet: str
+    language: str | None
+    kind: str
+    image: str | None
+    date_ms: int | None
+    fetched_ms: int
+
+
+class Shown(msgspec.Struct, frozen=True, tag=True):
+    """In the order in which they were asked for."""
+
+    pages: list[Sight]
+
+
+class Explain(msgspec.Struct, frozen=True, tag=True):
+    """How did the scores of these pages come about?"""
+
+    state: str
+    find: Find
+    places: list[Place]
+
+
+class Explained(msgspec.Struct, frozen=True, tag=True):
+    """In the order in which they were asked for, tantivy's trees of sums and products."""
+
+    words: list[dict[str, Any]]
+
+
+class Spell(msgspec.Struct, frozen=True, tag=True):
+    """How frequent are these words, and the words like them?"""
+
+    words: list[str]
+
+
+class Spelt(msgspec.Struct, frozen=True, tag=True):
+    """By word: how many pages have it, and the words like it with theirs."""
+
+    words: dict[str, Near]
+
+
+class Complete(msgspec.Struct, frozen=True, tag=True):
+    """Words that the last one may become, on pages that have the others."""
+
+    text: str
+    limit: int
+
+
+class Completed(msgspec.Struct, frozen=True, tag=True):
+    """Words, and how many pages have them."""
+
+    words: dict[str, int]
+
+
+class Surveyed(msgspec.Struct, frozen=True, tag=True):
+    counts: Counts
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True):
+    """The node cannot answer this: its index is another one meanwhile, or none."""
+
+    reason: str
+
+
+Request: TypeAlias = Survey | Find | Show | Explain | Spell | Complete
+Reply: TypeAlias = Surveyed | Found | Shown | Explained | Spelt | Completed | Refused
