@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.serve.profiles import content_pagerank, cosine, lnc, ltc
+from gossamer.config import RankingConfig
+from gossamer.serve.profiles import Evidence, content_pagerank, cosine, lnc, ltc, scores
+from gossamer.serve.recency import Wanted
 
 PAGES = 1_000_000
 FREQUENCIES = {"auto": 5_000, "best": 50_000, "car": 10_000, "insurance": 1_000}
@@ -20,6 +22,16 @@ def test_content_and_pagerank_count_by_the_best_of_the_candidates() -> None:
     assert scores == pytest.approx([0.6 + 0.4 / 4, 0.3 + 0.4, 0.15])
     assert content_pagerank([3.0, 0.0], [0.0, 0.0]) == [0.6, 0.0]
     assert content_pagerank([], []) == []
+
+
+def test_what_counts_in_each_profile() -> None:
+    weights = RankingConfig(popularity=0.5, freshness=4.0)
+    now_ms = 2_000_000_000_000
+    pages = [Evidence(10.0, 0.0, now_ms, 0.2), Evidence(5.0, 3.0, None, 0.7)]
+    assert scores("fields", pages, weights, Wanted(now_ms, now_ms)) == [14.0, 6.0]
+    assert scores("fields", pages, weights, None) == [10.0, 6.0]
+    assert scores("content-pagerank", pages, weights, None) == [0.6, 0.3 + 0.4]
+    assert scores("cosine", pages, weights, None) == [0.2, 0.7]
 
 
 def test_a_page_s_vector() -> None:

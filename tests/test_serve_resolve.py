@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from gossamer.serve.messages import Read, Said, Tallied, Tally
 from gossamer.serve.query import All, Any, Filter, Like, Not, Urls, Words, parse
-from gossamer.serve.resolve import MAX_ASKED, MAX_URLS, resolved
+from gossamer.serve.resolve import MAX_ASKED, MAX_URLS, looked_up, resolved
+from gossamer.serve.similar import telling, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
+    from gossamer.serve.broker import Asking
+    from gossamer.serve.messages import Reply, Request
     from gossamer.serve.query import Query
 
+_R = TypeVar("_R")
 A, B = "http://a.org/", "https://b.org/x"
-APPLES = (("apple", 1.0), ("pear", 0.5))
+TEXT = "Apples, an apple and a pear"
+LIKE_A = All(
+    (Like(tuple(telling(written(TEXT, "en"), {"appl": 4, "pear": 6}, 100))), Not(Urls((A,))))
+)
 
 
 class Shelf:
-    """A is linked to from two pages and B from one; A alone is in the index."""
+    """A is linked to from two pages and B from one. Of two nodes the second has A, and no B."""
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: int = 2) -> None:
+        self.nodes = range(nodes)
         self.asked: list[str] = []
 
     def normal(self, url: str) -> str | None:
@@ -33,11 +42,27 @@ class Shelf:
             return (f"http://{number}.org/" for number in range(10_000))
         return {A: [B, "http://c.org/"], B: [A]}.get(url, [])
 
-    def telling(self, url: str) -> Sequence[tuple[str, float]]:
-        return APPLES if url == A else ()
+    def reply(self, node: int, request: Request) -> Reply:
+        if isinstance(request, Read):
+            return Said("en", TEXT) if (node, request.url) == (1, A) else Said()
+        assert isinstance(request, Tally)
+        assert (request.language, request.terms) == ("en", ["appl", "pear"])
+        return Tallied(50, {"appl": 2, "pear": 3})
 
+    def ask(self, request: Request, kind: type[_R]) -> Asking[dict[int, _R]]:
+        replies = yield dict.fromkeys(self.nodes, request)
+        return {node: reply for node, reply in replies.items() if isinstance(reply, kind)}
 
-LIKE_A = All((Like(APPLES), Not(Urls((A,)))))
+    def resolved(self, text: str) -> Query:
+        tree = parse(text)
+        asking = resolved(tree, looked_up(tree, self), self.ask)
+        try:
+            requests = next(asking)
+            while True:
+                requests = asking.send({node: self.reply(node, r) for node, r in requests.items()})
+        except StopIteration as done:
+            found: Query = done.value
+            return found
 
 
 @pytest.mark.parametrize(
@@ -60,16 +85,21 @@ LIKE_A = All((Like(APPLES), Not(Urls((A,)))))
     ],
 )
 def test_filters_about_pages_become_what_they_come_to(text: str, tree: Query) -> None:
-    assert resolved(parse(text), Shelf()) == tree
+    assert Shelf().resolved(text) == tree
+
+
+def test_a_page_of_a_node_that_does_not_answer_has_none_like_it() -> None:
+    assert Shelf(nodes=1).resolved("related:a.org/") == Urls(())
+    assert Shelf(nodes=0).resolved("related:a.org/ w") == All((Urls(()), Words("w")))
 
 
 def test_what_a_query_may_ask_is_bounded() -> None:
     shelf = Shelf()
     text = " OR ".join(f"link:http://{number}.org/" for number in range(9))
-    tree = resolved(parse(f"link:http://0.org/ {text}"), shelf)
+    tree = shelf.resolved(f"link:http://0.org/ {text}")
     assert shelf.asked == [f"http://{number}.org/" for number in range(MAX_ASKED)]
     assert isinstance(tree, Any)
     assert tree.parts[-1] == Urls(())
-    urls = resolved(parse("link:many.org"), shelf)
+    urls = shelf.resolved("link:many.org")
     assert isinstance(urls, Urls)
     assert len(urls.urls) == MAX_URLS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,22 +12,18 @@ from gossamer.config import RankingConfig
 from gossamer.index import schema
 from gossamer.serve.query import All, Like, Not, Urls
 from gossamer.serve.ranking import Ranking
-from gossamer.serve.similar import MAX_WORDS, telling_words
+from gossamer.serve.similar import MAX_WORDS, telling, written
 from gossamer.serve.statistics import Statistics
 from shards import PLAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 
 def told(text: str, known: Mapping[str, int], language: str = "en") -> list[tuple[str, float]]:
     """Its telling words where `known` says how many of 100 pages have a term; others are in one."""
-
-    def frequencies(terms: Collection[str]) -> dict[str, int]:
-        return {term: known.get(term, 1) for term in terms}
-
-    return telling_words(text, language, frequencies, 100)
+    return telling(written(text, language), defaultdict(lambda: 1, known), 100)
 
 
 def test_what_a_word_weighs() -> None:
@@ -86,16 +83,13 @@ def test_the_pages_that_are_most_like_a_page_are_found_first(tmp_path: Path) -> 
     writer.commit()
     writer.wait_merging_threads()
     searcher = schema.open_index(folder).searcher()
-    words = telling_words(
-        texts["page"],
-        "en",
-        lambda terms: {term: searcher.doc_freq("text", term) for term in terms},
-        searcher.num_docs,
-    )
+    page = written(texts["page"], "en")
+    known = {term: searcher.doc_freq("text", term) for terms in page for term in terms}
+    words = telling(page, known, searcher.num_docs)
     tree = All((Like(tuple(words)), Not(Urls(("http://a.org/page",)))))
     statistics = Statistics(searcher, searcher.num_docs)
     plan = Ranking(schema.schema(), "en", RankingConfig(), statistics).plan(tree)
     assert plan.strict is not None
     assert plan.wide is None
     cards = [schema.card(searcher.doc(at)) for _, at in searcher.search(plan.strict).hits]
-    assert [card.url.rpartition("/")[2] for card in cards] == ["copy", "near"]
+    assert [card.url.rpartition("/")[2] for card in cards] == ["copy", "near", "far"]

@@ -196,6 +196,7 @@ def test_completions(client: httpx.Client) -> None:
         ("q=a&offset=" + "9" * 5000, "offset: a whole number"),
         ("q=a&sort=size", "sort: one of relevance, date"),
         ("q=a&facets=yes", "facets: one of 0, 1"),
+        ("q=a&profile=best", "profile: one of fields, content-pagerank, cosine"),
         ("q=a&offset=991&limit=10", "offset + limit: at most 1000"),
     ],
 )

@@ -61,6 +61,9 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What counts how much for the order of results, beside the words of a page's text."""
 
+    profile: Annotated[
+        Profile, Meta(description="`fields`, or a published one to compare: docs/searching.md")
+    ] = "fields"
     title: Annotated[Weight, Meta(description="a word in the title")] = 0.5
     anchors: Annotated[Weight, Meta(description="a word in what links call the page")] = 0.5
     pairs: Annotated[Weight, Meta(description="neighbouring words of the query, close by")] = 0.25
@@ -70,3 +73,7 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
         10.0
     )
     popularity: Annotated[Weight, Meta(description="log2 of the PageRank over the mean one")] = 0.5
+    freshness: Annotated[
+        Weight,
+        Meta(description="a page of the time that the query asks for, where it asks for one"),
+    ] = 3.0

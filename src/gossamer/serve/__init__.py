@@ -5,8 +5,10 @@ is seen within a second, and the next request is answered from the new shards; t
 mapped until their last search is done, so nothing is ever half old and half new.
 
     query.py     what a person types → a tree
+    resolve.py   what it asks about other pages, put into the tree; similar.py chooses telling words
     ranking.py   a tree → what tantivy looks for: the one page on ranking
     search.py    → answers of all shards, merged; snippets.py shows why they were found
+    profiles.py  the order of the best, by our formula or a published one; recency.py for the new
     pages.py     what is known of a page, its links; copies.py its stored copy, without rights
     dashboard.py what the crawl does, for people; charts.py draws it
     live.py      the searcher of the newest index

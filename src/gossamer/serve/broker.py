@@ -3,8 +3,10 @@
 The index may lie in one process or on many machines; the answer is the same. A question is answered
 in a few steps, and in each all nodes, or some, are asked at once:
 
+    Read     what a page says that others are to be like, and Tally, how frequent its words are
     Survey   how many pages have its words (not if there is only one node, which knows)
     Find     the best pages, with every word; and again, with any, where these are few
+    Weigh    the cosines of these with the query, in the profile of that name
     Show     what is shown of those that made it
     Spell    what was meant, where few pages have all the words
 
@@ -39,8 +41,13 @@ from gossamer.serve.messages import (
     Spelt,
     Survey,
     Surveyed,
+    Weigh,
+    Weighed,
 )
+from gossamer.serve.profiles import Evidence, scores
 from gossamer.serve.ranking import popularity
+from gossamer.serve.recency import freshness, wanted
+from gossamer.serve.resolve import resolved
 from gossamer.serve.spelling import Near, completed, looked_up, suggestion
 from gossamer.urls import host_of
 
@@ -49,6 +56,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import RankingConfig
     from gossamer.serve.messages import Counts, Place, Question, Reply, Request, Sight
+    from gossamer.serve.resolve import Meant
 
 MAX_QUERY_CHARS = 1_000
 MAX_RESULTS = 1_000
@@ -88,13 +96,16 @@ class Broker:
         self._nodes = range(nodes)
         self._weights = weights
 
-    def answer(self, question: Question) -> Asking[Results]:
-        """The pages for a query, from `offset`; at most MAX_RESULTS can be reached."""
-        return _Answer(self._nodes, self._weights, question).made()
+    def answer(self, question: Question, meant: Meant) -> Asking[Results]:
+        """The pages for a query, from `offset`; at most MAX_RESULTS can be reached.
+
+        `meant` tells what the crawl knows of the pages that it asks about: see `resolve.py`.
+        """
+        return _Answer(self._nodes, self._weights, question, meant).made()
 
     def complete(self, text: str, limit: int) -> Asking[list[str]]:
         """What a query that is being typed may become: its last word completed."""
-        text = composed(text[:MAX_QUERY_CHARS])
+        text = read(text)
         counts: Counter[str] = Counter()
         replies = yield dict.fromkeys(self._nodes, Complete(text, limit))
         for reply in replies.values():
@@ -106,19 +117,25 @@ class Broker:
 class _Answer:
     """One question on its way. `_nodes` are those that have replied to all so far."""
 
-    def __init__(self, nodes: Iterable[int], weights: RankingConfig, question: Question) -> None:
+    def __init__(
+        self, nodes: Iterable[int], weights: RankingConfig, question: Question, meant: Meant
+    ) -> None:
         self._nodes = list(nodes)
         self._missing = 0
         self._states: dict[int, str] = {}
         self._weights = weights
         self._question = question
-        self._text = composed(question.query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
+        self._profile = question.profile or weights.profile
+        self._text = read(question.query)
         self._tree = language.parse(self._text)
+        self._pages_meant = meant
+        self._time = wanted(self._tree, time.time_ns() // 1_000_000)
         self._most = min(MAX_RESULTS, max(node.REORDERED, question.offset + question.limit))
 
     def made(self) -> Asking[Results]:
         started_s = time.perf_counter()
         question = self._question
+        self._tree = yield from resolved(self._tree, self._pages_meant, self._all)
         counts = (yield from self._survey()) if len(self._nodes) > 1 else None
         by_date, facets = question.by_date, question.facets
         strict = Find(self._tree, self._most, by_date=by_date, facets=facets, counts=counts)
@@ -127,14 +144,14 @@ class _Answer:
         pages = sum(each.pages for each in found.values())
         whole = total = sum(each.total for each in found.values())
         telling = max((each.telling for each in found.values()), default=0)
-        best = self._ordered(found, partial=False)
+        best = yield from self._ordered(found, counts, partial=False)
         wide = Find(self._tree, self._most, True, by_date, facets, counts)
         few = MIN_WHOLE if telling >= MIN_LOOSE_WORDS else 1
         if telling and whole < few and language.is_loose(self._tree):
             found = yield from self._find(wide)
             total = sum(each.total for each in found.values())
             known = {each.place for each in best}
-            more = self._ordered(found, partial=True)
+            more = yield from self._ordered(found, counts, partial=True)
             best += [each for each in more if each.place not in known]
         shown = best[question.offset : question.offset + question.limit]
         sights = yield from self._show(shown)
@@ -172,9 +189,12 @@ class _Answer:
         self._nodes = [number for number in self._nodes if number not in lost]
         return good
 
+    def _all(self, request: Request, kind: type[_R]) -> Asking[dict[int, _R]]:
+        return (yield from self._ask(dict.fromkeys(self._nodes, request), kind))
+
     def _survey(self) -> Asking[Counts]:
         """By language, field and term, how many pages of all nodes have the term."""
-        replies = yield from self._ask(dict.fromkeys(self._nodes, Survey(self._tree)), Surveyed)
+        replies = yield from self._all(Survey(self._tree), Surveyed)
         counts: Counts = {}
         for reply in replies.values():
             for key, fields in reply.counts.items():
@@ -185,9 +205,11 @@ class _Answer:
         return counts
 
     def _find(self, find: Find) -> Asking[dict[int, Found]]:
-        return (yield from self._ask(dict.fromkeys(self._nodes, find), Found))
+        return (yield from self._all(find, Found))
 
-    def _ordered(self, found: Mapping[int, Found], *, partial: bool) -> list[_Placed]:
+    def _ordered(
+        self, found: Mapping[int, Found], counts: Counts | None, *, partial: bool
+    ) -> Asking[list[_Placed]]:
         """The candidates of all nodes, the best first."""
         ours = [(page, number) for number, each in found.items() for page in each.candidates]
         best = nsmallest(
@@ -196,16 +218,20 @@ class _Answer:
         if self._question.by_date:
             return [_Placed(number, page, 0.0, partial) for page, number in best]
         words = any(each.telling for each in found.values())
-        weight = self._weights.popularity
-        front = [
-            _Placed(
-                number,
-                page,
-                words * (page.value + page.closer) + weight * popularity(page.merit),
-                partial,
+        front = [_Placed(number, page, 0.0, partial) for page, number in best[: node.REORDERED]]
+        by_cosine = self._profile == "cosine"
+        cosines = (yield from self._cosines(front, counts)) if by_cosine else {}
+        known = [
+            Evidence(
+                words * (each.page.value + each.page.closer),
+                each.page.merit,
+                each.page.date_ms,
+                cosines.get(each.place, 0.0),
             )
-            for page, number in best[: node.REORDERED]
+            for each in front
         ]
+        worth = scores(self._profile, known, self._weights, self._time)
+        front = [each._replace(score=score) for each, score in zip(front, worth, strict=True)]
         front.sort(key=lambda each: (-each.score, each.page.key))
         if not partial and not language.names_host(self._tree):
             front = _spread(front)
@@ -214,6 +240,21 @@ class _Answer:
             *front,
             *(_Placed(number, page, words * page.value, partial) for page, number in behind),
         ]
+
+    def _cosines(
+        self, placed: Sequence[_Placed], counts: Counts | None
+    ) -> Asking[dict[tuple[int, Place], float]]:
+        asked = _of_nodes(placed)
+        requests: dict[int, Request] = {
+            number: Weigh(self._states[number], self._tree, places, counts)
+            for number, places in asked.items()
+        }
+        weighed = yield from self._ask(requests, Weighed)
+        return {
+            (number, place): value
+            for number, reply in weighed.items()
+            for place, value in zip(asked[number], reply.cosines, strict=True)
+        }
 
     def _show(self, placed: Sequence[_Placed]) -> Asking[dict[tuple[int, Place], Sight]]:
         wanted = _of_nodes(placed)
@@ -246,8 +287,15 @@ class _Answer:
         return {
             each.place: {
                 "words": told[each.place],
-                "popularity": popularity(each.page.merit),
-                "weight": self._weights.popularity,
+                "profile": self._profile,
+                "popularity": {
+                    "value": popularity(each.page.merit),
+                    "weight": self._weights.popularity,
+                },
+                "freshness": {
+                    "value": freshness(each.page.date_ms, self._time),
+                    "weight": self._weights.freshness,
+                },
             }
             for each in placed
             if told.get(each.place)
@@ -255,10 +303,10 @@ class _Answer:
 
     def _meant(self) -> Asking[str | None]:
         """The query as it may have been meant, from what all nodes have of its words."""
-        words = looked_up(self._text)
+        words = looked_up(" ".join(each.text for each in language.typed(self._tree)))
         if not words:
             return None
-        replies = yield from self._ask(dict.fromkeys(self._nodes, Spell(words)), Spelt)
+        replies = yield from self._all(Spell(words), Spelt)
         near = {}
         for word in words:
             of_nodes = [reply.words[word] for reply in replies.values() if word in reply.words]
@@ -267,6 +315,11 @@ class _Answer:
                 like.update(each.words)
             near[word] = Near(sum(each.pages for each in of_nodes), like)
         return suggestion(self._text, near)
+
+
+def read(query: str) -> str:
+    """What of a query counts, as the index holds words."""
+    return composed(query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
 
 
 def _of_nodes(placed: Iterable[_Placed]) -> dict[int, list[Place]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 if TYPE_CHECKING:
+    from gossamer.config import Profile
     from gossamer.serve.answers import Results
     from gossamer.serve.search import Searcher
 
@@ -27,6 +28,7 @@ class Question(NamedTuple):
     by_date: bool = False
     facets: bool = False
     explain: bool = False
+    profile: Profile | None = None
 
 
 class Cache:

@@ -13,6 +13,7 @@ from gossamer.serve.search import Searcher
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gossamer.serve.resolve import Known
     from gossamer.store import Layer
     from gossamer.workspace import Workspace
 
@@ -27,8 +28,14 @@ class Live:
     memory maps outlive its files.
     """
 
-    def __init__(self, work: Workspace, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        work: Workspace,
+        clock: Callable[[], float] = time.monotonic,
+        known: Known | None = None,
+    ) -> None:
         self._work = work
+        self._known = known
         self._clock = clock
         self._guard = threading.Lock()
         self._next_s = clock()
@@ -47,7 +54,7 @@ class Live:
         try:
             layers = self._work.store.refresh().layers("index")
             if layers != self._layers:
-                self._searcher = Searcher.open(self._work) if layers else None
+                self._searcher = Searcher.open(self._work, self._known) if layers else None
                 self._layers = layers
         except StoreError as error:
             if self._searcher is None:

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from gossamer.serve.answers import Count  # noqa: TC001  # msgspec reads it
+from gossamer.config import Profile  # noqa: TC001  # msgspec reads it
+from gossamer.serve.answers import Count  # noqa: TC001
 from gossamer.serve.query import Query  # noqa: TC001
 from gossamer.serve.spelling import Near  # noqa: TC001
 
@@ -28,6 +29,7 @@ class Question(msgspec.Struct, frozen=True, tag=True):
     by_date: bool = False
     facets: bool = False
     explain: bool = False
+    profile: Profile | None = None
 
 
 class Survey(msgspec.Struct, frozen=True, tag=True):
@@ -127,6 +129,51 @@ class Explained(msgspec.Struct, frozen=True, tag=True):
     words: list[dict[str, Any]]
 
 
+class Weigh(msgspec.Struct, frozen=True, tag=True):
+    """What is the cosine of these pages with a query? (profiles.py) `counts`: as in Find."""
+
+    state: str
+    query: Query
+    places: list[Place]
+    counts: Counts | None = None
+
+
+class Weighed(msgspec.Struct, frozen=True, tag=True):
+    """In the order in which they were asked for."""
+
+    cosines: list[float]
+
+
+class Read(msgspec.Struct, frozen=True, tag=True):
+    """What does this page say?"""
+
+    url: str
+
+
+class Said(msgspec.Struct, frozen=True, tag=True):
+    """Title and the beginning of the text; empty, in no language, where the node has not the page.
+
+    The language is that of its index.
+    """
+
+    language: str = ""
+    text: str = ""
+
+
+class Tally(msgspec.Struct, frozen=True, tag=True):
+    """How many pages in a language have these terms?"""
+
+    language: str
+    terms: list[str]
+
+
+class Tallied(msgspec.Struct, frozen=True, tag=True):
+    """Of so many pages, by term."""
+
+    pages: int
+    counts: dict[str, int]
+
+
 class Spell(msgspec.Struct, frozen=True, tag=True):
     """How frequent are these words, and the words like them?"""
 
@@ -162,5 +209,7 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
     reason: str
 
 
-Request: TypeAlias = Survey | Find | Show | Explain | Spell | Complete
-Reply: TypeAlias = Surveyed | Found | Shown | Explained | Spelt | Completed | Refused
+Request: TypeAlias = Survey | Find | Show | Explain | Spell | Complete | Weigh | Read | Tally
+Reply: TypeAlias = (
+    Surveyed | Found | Shown | Explained | Spelt | Completed | Refused | Weighed | Said | Tallied
+)

@@ -18,6 +18,7 @@ import tantivy
 from tantivy import Occur, Query
 
 from gossamer.index import schema
+from gossamer.index.analysis import tongue
 from gossamer.serve import query as language
 from gossamer.serve.answers import Count
 from gossamer.serve.assembly import assembled
@@ -29,7 +30,9 @@ from gossamer.serve.messages import (
     Explained,
     Find,
     Found,
+    Read,
     Refused,
+    Said,
     Show,
     Shown,
     Sight,
@@ -37,11 +40,16 @@ from gossamer.serve.messages import (
     Spelt,
     Survey,
     Surveyed,
+    Tallied,
+    Tally,
+    Weigh,
+    Weighed,
 )
+from gossamer.serve.profiles import cosine, lnc, ltc
 from gossamer.serve.ranking import Ranking
 from gossamer.serve.snippets import Snippets
 from gossamer.serve.spelling import Spelling
-from gossamer.serve.statistics import Statistics
+from gossamer.serve.statistics import ALL, Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -49,6 +57,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import RankingConfig
     from gossamer.serve.messages import Place, Reply, Request
+    from gossamer.serve.profiles import Vector
 
 FACETS = ("host", "language", "kind", "year")
 FACET_VALUES = 10
@@ -84,7 +93,7 @@ class Node:
         self.pages = sum(each.searcher.num_docs for each in self._indexes)
 
     def reply(self, request: Request) -> Reply:
-        if isinstance(request, Show | Explain) and request.state != self.state:
+        if isinstance(request, Show | Explain | Weigh) and request.state != self.state:
             return Refused("the index has changed")
         return _REPLIES[type(request)](self, request)
 
@@ -139,7 +148,7 @@ class Node:
         return [msgspec.structs.replace(each, closer=added.get(each.place, 0.0)) for each in best]
 
     def show(self, ask: Show) -> Shown:
-        wanted = language.typed(ask.query)
+        wanted = language.shown(ask.query)
         snippets: dict[str, Snippets] = {}
         pages = []
         for number, *at in ask.places:
@@ -184,6 +193,37 @@ class Node:
     def complete(self, ask: Complete) -> Completed:
         return Completed(self._spelling.completions(ask.text, ask.limit))
 
+    def weigh(self, ask: Weigh) -> Weighed:
+        asked: dict[int, Vector] = {}
+        cosines = []
+        for number, *at in ask.places:
+            key, searcher, _, statistics = self._indexes[number]
+            terms = tongue(key).terms
+            if number not in asked:
+                words = language.shown(ask.query)
+                typed = [term for each in words for term in terms.analyze(each.text)]
+                counts = ask.counts[key] if ask.counts else statistics.counts(typed)
+                asked[number] = ltc(typed, counts["text"], counts[ALL][ALL])
+            card = schema.card(searcher.doc(tantivy.DocAddress(*at)))
+            cosines.append(cosine(asked[number], lnc(terms.analyze(_said(card)))))
+        return Weighed(cosines)
+
+    def read(self, ask: Read) -> Said:
+        named = Query.term_query(self._form, "url", ask.url, "basic")
+        for index in self._indexes:
+            for _, at in index.searcher.search(named, 1).hits:
+                return Said(index.language, _said(schema.card(index.searcher.doc(at))))
+        return Said()
+
+    def tally(self, ask: Tally) -> Tallied:
+        for index in self._indexes:
+            if index.language == ask.language:
+                pages = index.statistics.pages
+                return Tallied(
+                    index.searcher.num_docs, {term: pages("text", term) for term in ask.terms}
+                )
+        return Tallied(0, {})
+
     def _ranking(self, index: _Index, ask: Find) -> Ranking:
         """That of the index, or one by the counts of all nodes."""
         if ask.counts is None:
@@ -205,6 +245,10 @@ def _candidates(
 def in_order(candidate: Candidate) -> tuple[float, Place]:
     """As tantivy orders: what is equal, as it lies in the index. So fewer are the first of more."""
     return -candidate.value, candidate.place
+
+
+def _said(card: schema.Card) -> str:
+    return f"{card.title}\n{card.excerpt}"
 
 
 def _count(facets: Mapping[str, Counter[str]], searcher: tantivy.Searcher, query: Query) -> None:
@@ -229,4 +273,7 @@ _REPLIES: Mapping[type[Request], Callable[[Node, Any], Reply]] = {
     Explain: Node.explain,
     Spell: Node.spell,
     Complete: Node.complete,
+    Weigh: Node.weigh,
+    Read: Node.read,
+    Tally: Node.tally,
 }

@@ -148,6 +148,11 @@ class Pages:
             KnownPage,
         )
 
+    def linking(self, url: str) -> list[str]:
+        """The pages that link to it, of which `invert` names a bounded number."""
+        row = next(self._lookup.rows("inlinks", "dst", url, ["sources"]), None)
+        return [source["src"] for source in row["sources"]] if row else []
+
     def _inlinks(self, url: str, offset: int, limit: int) -> Inlinks:
         row = next(self._lookup.rows("inlinks", "dst", url, ["count", "sources"]), None)
         if row is None:

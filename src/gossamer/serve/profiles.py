@@ -8,8 +8,8 @@
                       (IPM 1988); Manning, Raghavan and Schütze, "Introduction to Information
                       Retrieval" (2008), §6.4.3
 
-Each orders what `fields` found, so they differ in order alone. A vector is what the terms of a text
-weigh:
+Each orders what `fields` found, so they differ in order alone. Vectors of tf-idf are what the terms
+of a text weigh:
 
     lnc  a page: 1 + lg tf, no idf, divided by the vector's length
     ltc  a query: (1 + lg tf) · lg (N / n), divided by the vector's length
@@ -21,17 +21,54 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from gossamer.config import Profile
+from gossamer.serve.ranking import popularity
+from gossamer.serve.recency import freshness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from gossamer.config import RankingConfig
+    from gossamer.serve.recency import Wanted
 
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 CONTENT, PAGERANK = 0.6, 0.4
 
 Vector = dict[str, float]
+
+
+class Evidence(NamedTuple):
+    """What is known of a candidate: its score by words, its PageRank over the mean one, its date.
+
+    `cosine` is needed for the profile of this name alone.
+    """
+
+    words: float
+    merit: float
+    date_ms: int | None
+    cosine: float = 0.0
+
+
+def scores(
+    profile: Profile, candidates: Sequence[Evidence], weights: RankingConfig, time: Wanted | None
+) -> list[float]:
+    """Of candidates, in a profile. `time` is what the query wants."""
+    match profile:
+        case "content-pagerank":
+            return content_pagerank(
+                [each.words for each in candidates], [each.merit for each in candidates]
+            )
+        case "cosine":
+            return [each.cosine for each in candidates]
+        case "fields":
+            return [
+                each.words
+                + weights.popularity * popularity(each.merit)
+                + weights.freshness * freshness(each.date_ms, time)
+                for each in candidates
+            ]
 
 
 def content_pagerank(contents: Sequence[float], ranks: Sequence[float]) -> list[float]:

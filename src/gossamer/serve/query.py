@@ -116,8 +116,12 @@ def typed(query: Query) -> list[Words]:
 
 def shown(query: Query) -> list[Words]:
     """The words that show on a page why it was found."""
-    alike = [leaf for leaf in _leaves(query) if isinstance(leaf, Like)]
-    return [*typed(query), *(Words(text) for like in alike for text, _ in like.words)]
+    return [*typed(query), *map(Words, alike(query))]
+
+
+def alike(query: Query) -> list[str]:
+    """The words of the pages that those of the query are to be like."""
+    return [text for leaf in _leaves(query) if isinstance(leaf, Like) for text, _ in leaf.words]
 
 
 def _leaves(query: Query) -> Iterator[Leaf]:

@@ -1,6 +1,6 @@
 """How pages are ranked: this page says it all.
 
-score(page) = words + names + exact + pairs + popularity
+score(page) = words + names + exact + pairs + popularity + freshness
 
   words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
               of each word in all that speaks of the page (the field `text`).
@@ -14,19 +14,22 @@ score(page) = words + names + exact + pairs + popularity
   popularity  log2(1 + merit), of PageRank over the mean one: 1 for an average page. The logarithm,
               added to those that BM25 is made of, is one of the forms of Craswell et al.,
               "Relevance Weighting for Query Independent Evidence" (SIGIR 2005, §3).
+  freshness   how near a page's date is to the time that the query wants, for queries that want one
+              (`recency.py`).
 
 Which pages: `strict` has those with every word, but stop words. Where these are few, they are
 followed by those of `wide`, which have any of the words.
 
 In two steps, since what a page is worth in full costs ten times what its words cost (where words
 stand is read from disk for pairs): all pages that match are scored by words, names and exact, and
-`closer` adds the rest to the best REORDERED of them (`node.py`), as does popularity (`broker.py`).
+`closer` adds the rest to the best REORDERED of them (`node.py`), as do popularity and freshness
+(`broker.py`).
 Of `wide` the first step has words alone: tantivy then passes over pages that cannot be among the
 best (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011). What
 surrounds the text of a page (`around`) counts there, too: for a word that no text has, or in the
 second step.
 
-The weights are settings (`[ranking]`).
+The weights are settings (`[ranking]`). Other formulas, to compare with, are in `profiles.py`.
 """
 
 from __future__ import annotations
@@ -57,8 +60,9 @@ MAX_TERMS = 64
 PAIR_SLOP = 2
 OCCURRENCES = "freq"
 """What of a word's postings is read to score it: how often, and not where."""
-LIKE_SHARE = 0.3
-"""Of a page's telling words, what one like it has at least: as in Lucene's MoreLikeThisQuery."""
+LIKE_SHARE = 0.1
+"""Of a page's telling words, what one like it has at least. The 0.3 of Lucene's MoreLikeThisQuery
+leave out many pages that are short."""
 
 Unit = tuple[str, ...]
 """A term, or several as a phrase."""
@@ -114,7 +118,7 @@ class Ranking:
         ]
         strict = Query.boolean_query([(Occur.Must, matched), *exact])
         if not units or not language.is_loose(tree):
-            return Plan(strict, None, len(units))
+            return Plan(strict, None, len(units) + len(language.alike(tree)))
         some = Query.boolean_query([(Occur.Should, each) for each in self._anywhere(units)])
         if conditions := [self._condition(part) for part in language.conditions(tree)]:
             return Plan(strict, Query.boolean_query([(Occur.Must, some), *conditions]), len(units))

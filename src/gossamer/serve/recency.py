@@ -89,9 +89,9 @@ def wanted(tree: Query, now_ms: int) -> Wanted | None:
     return None
 
 
-def freshness(date_ms: int | None, time: Wanted) -> float:
-    """From 0, a page of another time or of none that is known, to 1."""
-    if date_ms is None:
+def freshness(date_ms: int | None, time: Wanted | None) -> float:
+    """From 0, a page of another time or of none that is known, to 1. 0 where no time is wanted."""
+    if date_ms is None or time is None:
         return 0.0
     away_ms = max(time.since_ms - date_ms, date_ms - time.until_ms, 0)
     return math.exp2(-away_ms / _DAY_MS / HALF_LIFE_DAYS)

@@ -5,19 +5,26 @@
 processes and on other machines. So each such filter is replaced by what it comes to: `link:` by
 URLs, `related:` by words with weights, and without the page itself. The new tree is whole: nobody
 who reads it has to ask anything.
+
+`looked_up` reads what the crawl knows, `resolved` asks the nodes that have the indexes.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
+from gossamer.serve.messages import Read, Said, Tallied, Tally
 from gossamer.serve.query import All, Any, Filter, Like, Not, Urls
+from gossamer.serve.similar import telling, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from gossamer.serve.broker import Asking
+    from gossamer.serve.messages import Request
     from gossamer.serve.query import Query
 
 ABOUT_PAGES = ("link", "related")
@@ -26,6 +33,16 @@ MAX_ASKED = 4
 no page."""
 MAX_URLS = 1_000
 """Linking pages that one filter stands for. `invert` names 200 for each page that is linked to."""
+
+Meant: TypeAlias = "Mapping[Filter, tuple[str, ...]]"
+"""By filter, URLs: those that link to its page; of `related:` the page's own."""
+_R = TypeVar("_R")
+
+
+class Ask(Protocol):
+    """Asks all nodes, and gives their replies of that kind, by node."""
+
+    def __call__(self, request: Request, kind: type[_R]) -> Asking[dict[int, _R]]: ...
 
 
 class Known(Protocol):
@@ -37,14 +54,53 @@ class Known(Protocol):
     def linking(self, url: str) -> Iterable[str]:
         """The pages that link to it."""
 
-    def telling(self, url: str) -> Sequence[tuple[str, float]]:
-        """Its telling words and their weights; none where it is not in the index."""
+
+class _Nothing:
+    """An index without a crawl."""
+
+    def normal(self, _: str) -> None:
+        return None
+
+    def linking(self, _: str) -> Iterable[str]:
+        return ()
 
 
-def resolved(tree: Query, known: Known) -> Query:
-    """The tree with each filter about pages replaced. One that makes no sense holds for no page."""
+NOTHING: Known = _Nothing()
+
+
+def looked_up(tree: Query, known: Known) -> Meant:
+    """What the crawl knows of the pages that a query asks about. Reads files."""
     asked = islice(dict.fromkeys(_about_pages(tree)), MAX_ASKED)
-    return _replaced(tree, {each: _answer(each, known) for each in asked})
+    return {each: tuple(_meant(each, known)) for each in asked}
+
+
+def resolved(tree: Query, meant: Meant, ask: Ask) -> Asking[Query]:
+    """The tree with each filter about pages replaced. One that makes no sense holds for no page."""
+    answers: dict[Filter, Query] = {}
+    for asked, urls in meant.items():
+        if asked.name == "link":
+            answers[asked] = Urls(urls)
+            continue
+        for url in urls:
+            if words := (yield from _telling(url, ask)):
+                answers[asked] = All((Like(tuple(words)), Not(Urls((url,)))))
+                break
+    return _replaced(tree, answers)
+
+
+def _telling(url: str, ask: Ask) -> Asking[Sequence[tuple[str, float]]]:
+    """The telling words of a page, by the frequencies of all nodes; none where none has it."""
+    pages = yield from ask(Read(url), Said)
+    said = next((each for each in pages.values() if each.language), None)
+    if said is None:
+        return ()
+    words = written(said.text, said.language)
+    terms = sorted({term for terms in words for term in terms})
+    tallies = yield from ask(Tally(said.language, terms), Tallied)
+    counts: Counter[str] = Counter()
+    for tallied in tallies.values():
+        counts.update(tallied.counts)
+    return telling(words, counts, sum(tallied.pages for tallied in tallies.values()))
 
 
 def _about_pages(tree: Query) -> Iterator[Filter]:
@@ -69,15 +125,11 @@ def _replaced(tree: Query, answers: Mapping[Filter, Query]) -> Query:
     return tree
 
 
-def _answer(asked: Filter, known: Known) -> Query:
+def _meant(asked: Filter, known: Known) -> Iterable[str]:
     urls = [url for each in _addresses(asked.value) if (url := known.normal(each)) is not None]
-    if asked.name == "link":
-        linking = dict.fromkeys(source for url in urls for source in known.linking(url))
-        return Urls(tuple(islice(linking, MAX_URLS)))
-    for url in urls:
-        if words := known.telling(url):
-            return All((Like(tuple(words)), Not(Urls((url,)))))
-    return Urls(())
+    if asked.name != "link":
+        return urls
+    return islice(dict.fromkeys(source for url in urls for source in known.linking(url)), MAX_URLS)
 
 
 def _addresses(typed: str) -> Sequence[str]:

@@ -21,42 +21,45 @@ import math
 from collections import Counter, defaultdict
 from heapq import nsmallest
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gossamer.index.analysis import is_unspaced, tongue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-
-    Frequencies = Callable[[Collection[str]], Mapping[str, int]]
-    """How many pages have each of these terms."""
+    from collections.abc import Iterator, Mapping, Sequence
 
 MAX_WORDS = 25
 """As in Lucene. More make the query slower, and the last ones weigh little."""
 MIN_PAGES = 2
 """A word that the page has for itself finds no other."""
 
+Written: TypeAlias = "dict[tuple[str, ...], Counter[str]]"
+"""By its terms, how often a word is written in each form."""
 
-def telling_words(
-    text: str, language: str, frequencies: Frequencies, pages: int
-) -> list[tuple[str, float]]:
-    """The most telling words of a text, the best first, with weights from 1 down.
 
-    `language` is a key of `analysis.tongue`, `frequencies` and `pages` are those of its index;
-    frequencies may count pages, too, that are not there any more.
-    """
+def written(text: str, language: str) -> Written:
+    """The words of a text. `language` is a key of `analysis.tongue`."""
     spoken = tongue(language)
-    written: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    words: Written = defaultdict(Counter)
     for word, count in Counter(_words(spoken.telling(text))).items():
         if terms := tuple(spoken.terms.analyze(word)):
-            written[terms][word] += count
-    known = frequencies({term for terms in written for term in terms})
+            words[terms][word] += count
+    return words
+
+
+def telling(words: Written, frequencies: Mapping[str, int], pages: int) -> list[tuple[str, float]]:
+    """The most telling words, the best first, with weights from 1 down.
+
+    Of so many pages of their language, `frequencies[term]` have a term; pages, too, that are not
+    there any more.
+    """
     weighed = []
-    for terms, words in written.items():
-        having = min(known[term] for term in terms)
+    for terms, spellings in words.items():
+        having = min(frequencies[term] for term in terms)
         if having >= MIN_PAGES:
-            spelling, _ = words.most_common(1)[0]
-            weighed.append((-_weight(words.total(), having, max(pages, having)), spelling))
+            spelling, _ = spellings.most_common(1)[0]
+            weight = _weight(spellings.total(), having, max(pages, having))
+            weighed.append((-weight, spelling))
     best = nsmallest(MAX_WORDS, weighed)
     return [(word, negative / best[0][0]) for negative, word in best]
 

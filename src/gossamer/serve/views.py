@@ -47,6 +47,11 @@ def narrowing(count: Count, name: str) -> str:
     return f"{name}:{count.value}"
 
 
+def filtering(url: str, name: str) -> str:
+    """A query for the pages that link to a page (`link`), or are like it (`related`)."""
+    return f'{name}:"{url}"' if set(url) & set("()") else f"{name}:{url}"
+
+
 def numbers(current: int, last: int) -> list[int]:
     """The pages of results that are linked from the current one."""
     return list(range(max(1, current - NEIGHBOURS), min(last, current + NEIGHBOURS) + 1))
@@ -86,7 +91,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (link, crumbs, snippet, narrowing, numbers, day, moment, size, duration):
+    filters = (link, crumbs, snippet, narrowing, filtering, numbers, day, moment, size, duration)
+    for function in filters:
         environment.filters[function.__name__] = function
     environment.filters["grouped"] = "{:,}".format
     return environment

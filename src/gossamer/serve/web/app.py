@@ -36,8 +36,9 @@ STATIC = Path(serve.__file__).parent / "static"
 
 def app(work: Workspace) -> ASGIApp:
     """The application of one crawl."""
-    live, lookup = Live(work), Lookup(work)
+    lookup = Lookup(work)
     pages = Pages(work, lookup)
+    live = Live(work, known=pages)
     cache = Cache(work.config.serve.cached_answers)
     metrics = Metrics(work, live, cache)
     routed = Starlette(

@@ -18,6 +18,7 @@ import gossamer
 from gossamer.serve.answers import Completions, Results
 from gossamer.serve.broker import MAX_RESULTS
 from gossamer.serve.pages import KnownPage
+from gossamer.serve.profiles import PROFILES
 from gossamer.serve.web import answers, paging, searching
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
 from gossamer.serve.web.status import CrawlStatus, Health
@@ -70,6 +71,11 @@ OPERATIONS = (
             Parameter("sort", "of the answers", {"type": "string", "enum": [*searching.ORDERS]}),
             Parameter("facets", "count the pages by host, language, kind and year", _FLAG),
             Parameter("explain", "tell how each score came about", _FLAG),
+            Parameter(
+                "profile",
+                "of ranking; left out: the one of the settings",
+                {"type": "string", "enum": [*PROFILES]},
+            ),
         ),
         (400, 414, 503),
     ),

@@ -10,12 +10,14 @@ from starlette.routing import Route
 from gossamer.serve.answers import Completions
 from gossamer.serve.broker import MAX_QUERY_CHARS, MAX_RESULTS
 from gossamer.serve.cache import Question
+from gossamer.serve.profiles import PROFILES
 from gossamer.serve.web import answers
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from gossamer.config import Profile
     from gossamer.serve.cache import Cache
     from gossamer.serve.live import Live
     from gossamer.serve.search import Searcher
@@ -56,13 +58,14 @@ class Searching:
         last = MAX_RESULTS // PAGE_HITS
         number = min(max(answers.number(request, "page", 1, strict=False), 1), last)
         by_date = request.query_params.get("sort") == "date"
+        profile = _profile(request)
         first = (number - 1) * PAGE_HITS
-        question = Question(query, first, PAGE_HITS, by_date=by_date, facets=True)
+        question = Question(query, first, PAGE_HITS, by_date=by_date, facets=True, profile=profile)
         found = self._cache.search(searcher, question)
         last = min(last, -(-found.total // PAGE_HITS))
-        return answers.page(
-            "results.html", query=query, found=found, number=number, last=last, by_date=by_date
-        )
+        asked = {"q": query} | ({"sort": "date"} if by_date else {})
+        asked |= {"profile": profile} if profile else {}
+        return answers.page("results.html", asked=asked, found=found, number=number, last=last)
 
     def api(self, request: Request) -> Response:
         if "q" not in request.query_params:
@@ -73,6 +76,9 @@ class Searching:
             raise HTTPException(400, f"limit: at most {MAX_LIMIT}")
         if offset + limit > MAX_RESULTS:
             raise HTTPException(400, f"offset + limit: at most {MAX_RESULTS}")
+        profile = _profile(request)
+        if profile is None and "profile" in request.query_params:
+            raise HTTPException(400, f"profile: one of {', '.join(PROFILES)}")
         question = Question(
             request.query_params["q"][:MAX_QUERY_CHARS],
             offset,
@@ -80,6 +86,7 @@ class Searching:
             by_date=answers.choice(request, "sort", ORDERS) == "date",
             facets=answers.flag(request, "facets"),
             explain=answers.flag(request, "explain"),
+            profile=profile,
         )
         return answers.json(self._cache.search(self._searcher(), question))
 
@@ -103,3 +110,8 @@ class Searching:
         if searcher is None:
             raise HTTPException(503, f"no index yet: gossamer index {self._root}")
         return searcher
+
+
+def _profile(request: Request) -> Profile | None:
+    given = request.query_params.get("profile")
+    return next((profile for profile in PROFILES if profile == given), None)
