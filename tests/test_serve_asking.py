@@ -148,6 +148,25 @@ def test_profiles_order_the_same_pages_by_other_formulas(searcher: Searcher) -> 
     assert found(searcher, "shares exchange") == orders["fields"]
 
 
+@pytest.mark.parametrize("query", ["shares exchange", "news of shares"])
+def test_an_explanation_adds_up_to_the_score(searcher: Searcher, query: str) -> None:
+    for hit in searcher.search(query, explain=True).hits:
+        told = hit.explanation or {}
+        added = sum(
+            told[name]["weight"] * told[name]["value"] for name in ("popularity", "freshness")
+        )
+        assert hit.score == pytest.approx(told["words"]["value"] + added, rel=1e-5)
+        assert told["profile"] == "fields"
+        assert (told["freshness"]["value"] > 0.9) == ("news" in query and hit.host[0] == "f")
+
+
+def test_what_was_meant_is_looked_for_in_words_alone(searcher: Searcher) -> None:
+    """Names of filters and URLs are no words that somebody misspelt."""
+    assert searcher.search("grafds").suggestion == "grafts"
+    assert searcher.search("link:grafds.example/grafds").suggestion is None
+    assert searcher.search("related:grafds.example").suggestion is None
+
+
 def test_the_page_keeps_how_it_was_asked(client: httpx.Client) -> None:
     page = dom(client, "/search", q="nothing", profile="cosine", sort="date", page=1)
     assert "profile=cosine" in (one(page, "[rel=next]").attributes["href"] or "")
