@@ -7,8 +7,8 @@ weight is `ranking.freshness`. Li and Croft ("Time-based language models", CIKM 
 an exponential of their age, for queries that favour recent ones. Which these are has to be decided
 first, for where nobody wants the new, freshness is paid for with relevance (Dong et al., "Towards
 recency ranking in Web search", WSDM 2010). Here a query decides by what it says: a word of WORDS
-wants the present, the number of this year or the last one wants that year. Words of others than
-these change nothing, however new the pages are that they find.
+wants the present, the number of this year or the last one wants that year. No other query changes,
+however new the pages are that it finds.
 """
 
 from __future__ import annotations
