@@ -13,7 +13,9 @@ from gossamer import index
 from gossamer.index import parts, schema
 from gossamer.index.analysis import plain
 from gossamer.index.parts import Shard, build, parts_of, size_of
+from gossamer.layers import counts_of
 from gossamer.serve.search import Searcher
+from gossamer.store import File
 from rows import frame, put
 from shards import PLAIN
 
@@ -246,7 +248,7 @@ def test_a_part_of_deleted_documents_is_made_anew(work: Workspace) -> None:
     put(work, "documents", [document(url, "old words") for url in urls])
     index.run(work)
     put(work, "documents", [document(url, "new words", round=2) for url in urls[:20]], round_=2)
-    index.run(work)
+    assert index.run(work).counts == {"indexed": 40, "replaced": 20, "renewed": 20}
     for part in parts_of(work.store.files("index")).values():
         assert size_of(work.root, part).dead == 0
     assert Searcher.open(work).search("old", limit=100).total == 20
@@ -263,7 +265,8 @@ def test_a_page_whose_merit_moves_much_is_written_again(work: Workspace) -> None
     ranks = frame(work, "ranks", [{"url": url, "rank": rank} for url, rank in moved])
     with work.step("test", 1) as draft:
         draft.replace["ranks"] = (work.write(ranks, "ranks", 1),)
-    assert index.run(work).counts == {"indexed": 4, "replaced": 1}
+    # Its part is of two pages, and made anew.
+    assert index.run(work).counts == {"indexed": 4, "replaced": 1, "renewed": 1}
     assert indexed(work, "words")[0] == urls[2]
 
 
@@ -298,6 +301,22 @@ def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
     first, again = list(build(shard)), list(build(shard))
     assert not {row["path"] for row in first if row["path"]} & {row["path"] for row in again}
     assert sum(int(row["rows"] or 0) for row in first) == 1
+
+
+def test_documents_that_are_written_again_are_counted(work: Workspace) -> None:
+    """tantivy joins eight segments that are small."""
+    row = {**PLAIN, "host": "a.example", "tongue": "en", "adds": True}
+    base: dict[str, tuple[str, ...]] = {}
+    merged = []
+    for number in range(8):
+        rows = [row | {"url": f"http://a.example/{number}{letter}"} for letter in "ab"]
+        pq.write_table(pa.Table.from_pylist(rows), Path(work.root, "rows.parquet"))
+        shard = Shard(work.root, 1, 0, ("rows.parquet",), 2, base, "index/1", 16_000_000)
+        written = list(build(shard))
+        base = {"en": tuple(str(row["path"]) for row in written if row["path"])}
+        merged.append(counts_of(written)["merged"])
+    assert merged == [0] * 7 + [14]
+    assert size_of(work.root, [File(path, 0, 0) for path in base["en"]]) == (16, 0)
 
 
 @pytest.mark.parametrize(

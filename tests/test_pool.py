@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from gossamer.errors import EngineError, StoreFull
-from gossamer.pool import Pool
+from gossamer.pool import NICE, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +62,15 @@ def test_a_function_runs_in_another_process(pool: Pool) -> None:
 
 def test_a_worker_is_used_again(pool: Pool) -> None:
     assert run(pool, pid, numbers(0)) == run(pool, pid, numbers(0))
+
+
+def test_workers_give_way_to_those_for_whom_somebody_waits(pool: Pool) -> None:
+    def nice(batches: Batches) -> Batches:
+        for _ in batches:
+            yield numbers(os.getpriority(os.PRIO_PROCESS, 0))
+
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    assert run(pool, nice, numbers(0)) == [min(ours + NICE, 19)]
 
 
 def test_functions_without_a_name_travel_too(pool: Pool) -> None:

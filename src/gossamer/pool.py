@@ -13,6 +13,9 @@ Facts
     join, and the outer one waits for the inner. So the bound of `size` processes holds for
     each function, and not for all: with one bound for all, every process could be held by an
     outer function, and none left for the inner.
+  * Somebody waits for a search, nobody for a task: workers run at a low priority (NICE), so that
+    the server on the same machine keeps its pace (bench/search_while_indexing.py). They lose
+    nothing where nobody else wants the cores.
   * A worker ends when its standard input does, that is when its parent is gone, however the
     parent died: an orphan that goes on fetching would visit hosts beside its successor.
 """
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     PartitionFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+NICE = 10
+"""Beside a process of the usual priority (0) a worker gets a tenth of a core that both want."""
 
 _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no types
 
@@ -173,6 +179,7 @@ def work(descriptor: int) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, and a service that is stopped, are
         signal.signal(number, signal.SIG_IGN)  # the parent's to handle
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.nice(NICE)
     connection = Connection(descriptor)
     try:
         while True:

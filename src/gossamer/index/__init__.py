@@ -74,8 +74,8 @@ def run(work: Workspace) -> StepReport:
             moves = [
                 Move(*row) for row in changed.groupBy(*Move._fields[:-1]).count().toLocalIterator()
             ]
-        draft.counts.update(_totals(moves))
         stale = {key for key, files in parts.items() if _is_stale(work.root, files, key, moves)}
+        draft.counts.update(_totals(moves, stale))
         touched = {key for move in moves for key in move.touches()} | stale
         rows = work.scratch_files(_rows(work, changed, stale), by=["shard"])
         base = {key: parts[key] for key in parts if key in touched - stale}
@@ -109,11 +109,14 @@ class Move(NamedTuple):
             yield self.old_shard or 0, self.old_tongue or ""
 
 
-def _totals(moves: Iterable[Move]) -> Counter[str]:
+def _totals(moves: Iterable[Move], stale: Collection[Key]) -> Counter[str]:
+    """Pages by how they change; `renewed`: they do not, but their part is made anew."""
     totals: Counter[str] = Counter()
     for move in moves:
         if move.change != KEPT:
             totals[move.change] += move.pages
+        elif (move.shard, move.tongue) in stale:
+            totals["renewed"] += move.pages
     return totals
 
 
