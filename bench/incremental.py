@@ -2,11 +2,11 @@
 
     python bench/incremental.py [--rounds 40] [--pages 2_000] [--shards 2]
 
-In a crawl that grows, each round brings so many new pages. In one that stands, the first round brings
-ten times as many, and later ones none. Each round changes a twentieth of the pages that there are, and
-loses one in a hundred; then the index step runs. Documents are small: what counts is how many. Those
-that change are drawn at random, which is the hardest for an index of segments: none of them is
-spared. Counted is what the step reports:
+In a crawl that grows, each round brings so many new pages. In one that stands, the first round
+brings ten times as many, and later ones none. Each round changes a twentieth of the pages, and
+loses one in a hundred; then the index step runs. Documents are small: what counts is how many.
+Those that change are drawn at random, which is the hardest for an index of segments: none of them
+is spared. Counted is what the step reports:
 
   changed   documents that the round asks to be written: added and replaced ones
   merged    written again, as tantivy joined their segments

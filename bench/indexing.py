@@ -1,0 +1,180 @@
+"""How fast is `index`, beside a bare tantivy loop over the same documents?
+
+    python bench/indexing.py [--documents 50_000] [--repeat 3]
+
+The documents are those of corpus.py, in two shards; all sides use two processes.
+
+  bare   the least that can be done. In each process the documents of a shard lie in memory, as the
+         fields and values that our index holds of them. The loop makes a tantivy.Document of
+         each (from_dict), adds it to a writer of one thread, and commits in the end. Schema,
+         tokenizers (folding, stemming), order and the writer's memory are ours
+  tasks  the tasks of the step (parts.build): they read rows from Parquet, make the fields of them
+         (texts, keys, the stored card), add them, commit, and list the files
+  step   the whole step up to its own commit: what may be found, what of it changed, joins, a sort
+
+Not counted are the start of engine and processes, and the reading of the bare loop's documents. The
+sides take turns, and of each its best turn counts. CPU is that of all processes, per document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import multiprocessing
+import os
+import shutil
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import tantivy
+from corpus import crawl, documents, sources
+from crawl import tree_cpu_s
+
+from gossamer import index, shuffle
+from gossamer.config import EngineConfig
+from gossamer.engine import Engine
+from gossamer.index import schema
+from gossamer.pool import NICE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gossamer.api import Crawl
+    from gossamer.index.parts import Shard
+
+SHARDS = 2
+LANGUAGE = "en"
+"""Of the corpus."""
+ORDER = ("url",)
+
+_documents: list[dict[str, Any]] = []
+"""Of a process of the bare loop."""
+
+
+class Cost(NamedTuple):
+    wall_s: float
+    cpu_s: float
+
+
+class Clocked(Engine):
+    """An engine that tells what the tasks of a step cost, and keeps their rows."""
+
+    def __init__(self, config: EngineConfig, kept: Path) -> None:
+        super().__init__(config)
+        self._kept = kept
+        self.cost = Cost(0, 0)
+        self.shards: Sequence[Shard] = ()
+
+    def map_tasks(self, tasks: Sequence[Any], *rest: Any) -> list[dict[str, Any]]:
+        if not self.shards:
+            self.shards = tasks
+            for task in tasks:
+                for path in task.rows:
+                    kept = self._kept / path
+                    kept.parent.mkdir(parents=True)
+                    shutil.copyfile(Path(task.root, path), kept)
+        rows, self.cost = clocked(lambda: super(Clocked, self).map_tasks(tasks, *rest))
+        return rows
+
+
+def clocked(work: Callable[[], Any]) -> tuple[Any, Cost]:
+    began_s, before_s = time.perf_counter(), tree_cpu_s(0)
+    done = work()
+    return done, Cost(time.perf_counter() - began_s, tree_cpu_s(0) - before_s)
+
+
+def indexed_anew(made: Crawl) -> Cost:
+    """The step, of a crawl that forgets what it had indexed."""
+    with made.work.step("test", 1) as draft:
+        draft.replace = {"index": (), "indexed": ()}
+    _, cost = clocked(lambda: index.run(made.work))
+    return cost
+
+
+class Bare:
+    """Two processes that hold the documents of a shard each."""
+
+    def __init__(self, kept: Path, shards: Sequence[Shard]) -> None:
+        start = multiprocessing.get_context("spawn")
+        self._folder, self._memory_bytes = kept / "bare", shards[0].memory_bytes
+        self._processes = [
+            ProcessPoolExecutor(1, start, hold, ([f"{kept}/{path}" for path in shard.rows],))
+            for shard in shards
+        ]
+        self.documents = sum(self._each(count))
+
+    def run(self) -> Cost:
+        shutil.rmtree(self._folder, ignore_errors=True)
+        _, cost = clocked(lambda: self._each(loop, self._folder, self._memory_bytes))
+        return cost
+
+    def close(self) -> None:
+        for process in self._processes:
+            process.shutdown()
+
+    def _each(self, work: Callable[..., int], *given: Any) -> list[int]:
+        futures = [process.submit(work, *given) for process in self._processes]
+        return [future.result() for future in futures]
+
+
+def hold(paths: Sequence[str]) -> None:
+    os.nice(NICE)  # as the tasks
+    _documents.extend(schema.document(row).to_dict() for row in shuffle.merged(paths, ORDER))
+    gc.freeze()  # a loop of rows that come and go would not have to look through these
+
+
+def count() -> int:
+    return len(_documents)
+
+
+def loop(folder: Path, memory_bytes: int) -> int:
+    mine = folder / str(os.getpid())
+    mine.mkdir(parents=True)
+    writer = schema.create(mine, LANGUAGE).writer(memory_bytes, 1)
+    for each in _documents:
+        writer.add_document(tantivy.Document.from_dict(each))
+    writer.commit()
+    writer.wait_merging_threads()
+    return len(_documents)
+
+
+def report(best: Mapping[str, Cost], cpu: Mapping[str, float], n: int) -> None:
+    print(f"{'':8}{'documents/s':>12}{'of bare':>9}{'CPU µs':>9}{'bare / CPU':>12}")
+    bare = best["bare"].wall_s
+    for name, cost in best.items():
+        print(
+            f"{name:8}{n / cost.wall_s:12,.0f}{bare / cost.wall_s:9.0%}"
+            f"{1e6 * cpu[name] / n:9.0f}{cpu['bare'] / cpu[name]:12.0%}"
+        )
+
+
+def main() -> None:
+    said = argparse.ArgumentParser()
+    said.add_argument("--documents", type=int, default=50_000)
+    said.add_argument("--texts", type=Path, default=Path("/usr/share/doc"))
+    said.add_argument("--repeat", type=int, default=3)
+    asked = said.parse_args()
+    rows = documents(sources(asked.texts), asked.documents)
+    costs: dict[str, list[Cost]] = {"bare": [], "tasks": [], "step": []}
+    with tempfile.TemporaryDirectory(prefix="indexing-") as name:
+        kept = Path(name)
+        with Clocked(EngineConfig(), kept) as engine:
+            made = crawl(kept / "crawl", rows, engine, f"index.shards = {SHARDS}")
+            indexed_anew(made)
+            bare = Bare(kept, engine.shards)
+            for _ in range(asked.repeat):
+                costs["bare"].append(bare.run())
+                costs["step"].append(indexed_anew(made))
+                costs["tasks"].append(engine.cost)
+            bare.close()
+    best = {of: min(each) for of, each in costs.items()}
+    least = {of: min(cost.cpu_s for cost in each) for of, each in costs.items()}
+    print(f"{bare.documents:,} documents; load {os.getloadavg()[0]:.1f}")
+    report(best, least, bare.documents)
+
+
+if __name__ == "__main__":
+    main()

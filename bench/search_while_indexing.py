@@ -1,0 +1,117 @@
+"""How much slower are searches while `gossamer index` runs?
+
+    python bench/search_while_indexing.py [--documents 50_000] [--seconds 10]
+
+The documents are those of corpus.py, in two shards. One process asks a Searcher, the next query as
+soon as the last is answered: alone for some seconds, then for as long as `gossamer index` makes the
+whole index anew in processes of its own, then alone again. So the searches never wait, and three
+processes or more share the cores. Queries are words of titles, one to three: as they are, as a
+phrase, with a host, with a date. The last line tells what indexing loses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+from corpus import crawl, documents, sources
+
+from gossamer.config import EngineConfig
+from gossamer.engine import Engine
+from gossamer.serve.search import Searcher
+from gossamer.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+SHARDS = 2
+TITLES = 5_000
+FORMS = ("{}", "{}", "{}", '"{}"', "{} site:www.site1.example", "{} after:2025")
+GOSSAMER = Path(sys.executable).with_name("gossamer")
+
+
+def queries(titles: Sequence[str]) -> Iterator[str]:
+    draw = random.Random(2)  # noqa: S311  # the same each time
+    while True:
+        words = re.findall(r"\w+", draw.choice(titles)) or ["words"]
+        at = draw.randrange(len(words))
+        said = " ".join(words[at : at + draw.randint(1, 3)])
+        yield draw.choice(FORMS).format(said)
+
+
+def answered_ms(
+    ask: Callable[[str], object], asked: Iterator[str], ends: Callable[[], bool]
+) -> list[float]:
+    """The time of each answer, until it `ends`."""
+    took = []
+    while not ends():
+        query, began_s = next(asked), time.perf_counter()
+        ask(query)
+        took.append(1000 * (time.perf_counter() - began_s))
+    return sorted(took)
+
+
+def after(seconds: float) -> Callable[[], bool]:
+    end_s = time.perf_counter() + seconds
+    return lambda: time.perf_counter() > end_s
+
+
+def index_anew(work: Workspace) -> subprocess.Popen[bytes]:
+    """The command, on a crawl that forgets what it had indexed."""
+    with work.step("test", 1) as draft:
+        draft.replace = {"index": (), "indexed": ()}
+    return subprocess.Popen([GOSSAMER, "index", work.root], stdout=subprocess.DEVNULL)
+
+
+def report(name: str, took_ms: Sequence[float], alone: Sequence[float]) -> None:
+    middle, late = median(took_ms), took_ms[len(took_ms) * 99 // 100]
+    slower = middle / median(alone), late / alone[len(alone) * 99 // 100]
+    print(f"{name:18}{len(took_ms):9,}{middle:9.2f}{late:9.2f}{slower[0]:10.2f}{slower[1]:9.2f}")
+
+
+def main() -> None:
+    said = argparse.ArgumentParser()
+    said.add_argument("--documents", type=int, default=50_000)
+    said.add_argument("--texts", type=Path, default=Path("/usr/share/doc"))
+    said.add_argument("--seconds", type=float, default=10)
+    given = said.parse_args()
+    rows = documents(sources(given.texts), given.documents)
+    with tempfile.TemporaryDirectory(prefix="searching-") as name:
+        folder = Path(name, "crawl")
+        with Engine(EngineConfig()) as engine:
+            crawl(folder, rows, engine, f"index.shards = {SHARDS}")
+        work = Workspace.open(str(folder))
+        began_s = time.perf_counter()
+        index_anew(work).wait()
+        alone_s = time.perf_counter() - began_s
+        work = Workspace.open(str(folder))
+        searcher = Searcher.open(work)
+        titles = pq.read_table(work.paths("documents")[0], columns=["title"])["title"][:TITLES]
+        asked = queries(titles.to_pylist())
+        answered_ms(searcher.search, asked, after(1))
+        before = answered_ms(searcher.search, asked, after(given.seconds))
+        began_s = time.perf_counter()
+        indexing = index_anew(work)
+        meanwhile = answered_ms(searcher.search, asked, lambda: indexing.poll() is not None)
+        searched_s = time.perf_counter() - began_s
+        later = answered_ms(searcher.search, asked, after(given.seconds))
+    alone = sorted(before + later)
+    print(f"{searcher.pages:,} documents; load {os.getloadavg()[0]:.1f}")
+    print(f"{'searches':18}{'queries':>9}{'p50 ms':>9}{'p99 ms':>9}{'× p50':>10}{'× p99':>9}")
+    report("alone", alone, alone)
+    report("while indexing", meanwhile, alone)
+    print(f"index: {alone_s:.1f} s alone, {searched_s:.1f} s while searches run")
+
+
+if __name__ == "__main__":
+    main()
