@@ -176,7 +176,7 @@ def test_the_page_keeps_how_it_was_asked(client: httpx.Client) -> None:
 
 def test_answers_lead_to_pages_like_them(client: httpx.Client) -> None:
     page = dom(client, "/search", q="grafting")
-    similar, *_ = [link for link in page.css(".meta a") if link.text() == "Similar"]
+    similar, *_ = [link for link in page.css(".meta a") if link.text() == "More like this"]
     likest = LexborHTMLParser(client.get(similar.attributes["href"] or "").text)
     assert "b.example" in (one(likest, ".hits h2 a").attributes["href"] or "")
 

@@ -34,7 +34,7 @@ def test_a_copy_says_from_when_and_where_it_is(work: Workspace) -> None:
         frame = one(page, "iframe")
         assert frame.attributes["sandbox"] == ""
         shown = client.get(str(frame.attributes["src"]))
-        assert shown.text == PAGE
+        assert shown.text == PAGE + copies.REACHABLE
         policy = client.get("/copy", params={"url": HOME}).headers["content-security-policy"]
         assert "frame-src 'self'" in policy
         assert "unsafe" not in policy
@@ -61,7 +61,7 @@ def test_it_comes_as_utf_8_whatever_it_was(work: Workspace, charset: str) -> Non
     kind = f"text/html; charset={label}"
     store_and_parse(work, [Fetched(HOME, body, content_type=kind)])
     with serving(work) as client:
-        assert raw(client).content == PAGE.encode()
+        assert raw(client).text == PAGE + copies.REACHABLE
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_it_comes_as_utf_8_whatever_it_was(work: Workspace, charset: str) -> Non
 def test_what_would_call_a_host_does_not_any_more(work: Workspace, body: str, sent: str) -> None:
     store_and_parse(work, [Fetched(HOME, b"<p>text of this page" + body.encode())])
     with serving(work) as client:
-        assert raw(client).text == "<p>text of this page" + sent
+        assert raw(client).text == "<p>text of this page" + sent + copies.REACHABLE
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/json", "text/markdown", "text/xml"])
@@ -143,7 +143,7 @@ def test_the_last_body_is_shown_while_the_page_is_gone(work: Workspace) -> None:
     store_and_parse(work, [Fetched(HOME, PAGE.encode())], 2)
     store_round(work, [Fetched(HOME, outcome="not_found")], round_=3)
     with serving(work) as client:
-        assert raw(client).text == PAGE
+        assert raw(client).text == PAGE + copies.REACHABLE
 
 
 def test_only_pages_of_the_crawl_have_copies(work: Workspace) -> None:

@@ -17,6 +17,7 @@ from gossamer.serve.query import (
     conditions,
     is_loose,
     names_host,
+    narrowed,
     parse,
     shown,
     typed,
@@ -131,3 +132,21 @@ TEXT = st.lists(
 @given(TEXT | st.text())
 def test_no_text_is_an_error(text: str) -> None:
     parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("red apple", []),
+        ("red  site:a.example apple", [("site:a.example", "red apple")]),
+        ("-lang:de red", [("-lang:de", "red")]),
+        ('intitle:"red apple"', [('intitle:"red apple"', "")]),
+        (
+            "after:2024 x before:2025",
+            [("after:2024", "x before:2025"), ("before:2025", "after:2024 x")],
+        ),
+        ('"site:a" website:x', []),
+    ],
+)
+def test_filters_and_the_query_without_them(text: str, found: list[tuple[str, str]]) -> None:
+    assert narrowed(text) == found

@@ -9,7 +9,8 @@ mapped until their last search is done, so nothing is ever half old and half new
     ranking.py   a tree → what tantivy looks for: the one page on ranking
     search.py    → answers of all shards, merged; snippets.py shows why they were found
     profiles.py  the order of the best, by our formula or a published one; recency.py for the new
-    pages.py     what is known of a page, its links; copies.py its stored copy, without rights
+    pages.py     what is known of a page, its links; copies.py its stored copy, without rights;
+                 pictures.py the picture it names
     dashboard.py what the crawl does, for people; charts.py draws it
     live.py      the searcher of the newest index
     web/         pages and API (starlette); views.py and templates/ are their HTML

@@ -44,6 +44,9 @@ HEADERS = {
     "x-robots-tag": "noindex, nofollow",
     "cache-control": "no-store",
 }
+REACHABLE = '<body tabindex="0">'
+"""Keys reach a frame only where something in it takes the focus (Chromium). A second body gives its
+attributes to the first one (HTML §13.2.6.4.7)."""
 _CALLS = re.compile(r"<(?:link|i?frame|animate|set)(?=[\s/>])", re.IGNORECASE)
 _LEADS = re.compile(r"""(?<=[\s/"':])h(?=ref\s*=(?!\s*["']?\#))""", re.IGNORECASE)
 
@@ -137,21 +140,27 @@ def _kind(content_type: str | None, charset: str | None) -> Kind:
     return "markup" if content_type in MARKUP else "text"
 
 
-def body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
-    """The bytes to be sent for a copy, and their headers. Raises MissingFile."""
+def stored(root: str, copy: Copy) -> bytes:
+    """The bytes of a copy as they were fetched. Raises MissingFile."""
     path = f"{root}/{copy.file}"
     try:
         with WarcReader(path) as reader:
-            stored = reader.at(copy.offset)
+            record = reader.at(copy.offset)
     except OSError:
-        stored = None
-    if stored is None:
+        record = None
+    if record is None:
         raise MissingFile(path, f"no whole record at {copy.offset}", "put it back from a copy")
+    return record.body
+
+
+def body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
+    """The bytes to be sent for a copy, and their headers. Raises MissingFile."""
+    fetched = stored(root, copy)
     if copy.charset is None:
         saved = {"content-type": "application/octet-stream", "content-disposition": "attachment"}
-        return stored.body, HEADERS | saved
-    text = stored.body.decode(codec_of(copy.charset), "replace").removeprefix("\ufeff")
+        return fetched, HEADERS | saved
+    text = fetched.decode(codec_of(copy.charset), "replace").removeprefix("\ufeff")
     if copy.kind == "markup":
-        text = _LEADS.sub(lambda h: f"&#{ord(h[0])};", _CALLS.sub("<meta", text))
+        text = _LEADS.sub(lambda h: f"&#{ord(h[0])};", _CALLS.sub("<meta", text)) + REACHABLE
     media = "text/html" if copy.kind == "markup" else "text/plain"
     return text.encode("utf-8", "replace"), HEADERS | {"content-type": f"{media}; charset=utf-8"}

@@ -102,6 +102,17 @@ def parse(text: str) -> Query:
     return _Parser(_tokens(text)).query()
 
 
+def narrowed(text: str) -> list[tuple[str, str]]:
+    """Each filter of a query as it was typed, its minus too, and the query without it."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        if match["name"] is not None:
+            before = text[: match.start()]
+            rest = f"{before.removesuffix('-')} {text[match.end() :]}"
+            found.append(("-" * before.endswith("-") + match[0], " ".join(rest.split())))
+    return found
+
+
 def typed(query: Query) -> list[Words]:
     """The words and phrases that a query asks for, in its order, without the unwanted ones."""
     words = []

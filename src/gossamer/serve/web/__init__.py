@@ -5,6 +5,7 @@
     /page?url=&offset=    what is known of a page, links in and out
     /copy?url=            its stored copy, in a frame without rights
     /copy/raw?url=        the copy itself
+    /image?url=           a stored picture, for the results that name it
     /status               what the crawl does
     /api/search?q=&offset=&limit=      Results (search.py) as JSON
     /api/page?url=&offset=&limit=      KnownPage (pages.py) as JSON
@@ -21,7 +22,7 @@ Errors of the API are problem details (RFC 9457).
     app.py       the application: routes, and what stands around them
     searching.py the search box and its results
     paging.py    what is known of a page
-    copying.py   the stored copy of a page
+    copying.py   the stored copy of a page, and pictures
     status.py    what the crawl does, and whether an index is served
     metrics.py, openapi.py, opensearch.py
     limits.py    what a request may be, and how many searches may go on at a time

@@ -43,7 +43,7 @@ def app(work: Workspace) -> ASGIApp:
     metrics = Metrics(work, live, cache)
     routed = Starlette(
         routes=[
-            *Searching(work.root, live, cache).routes(),
+            *Searching(work, live, cache).routes(),
             *Paging(work, pages).routes(),
             *Copying(work, pages).routes(),
             *Status(work, live, lookup).routes(),

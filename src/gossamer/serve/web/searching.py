@@ -11,6 +11,7 @@ from gossamer.serve.answers import Completions
 from gossamer.serve.broker import MAX_QUERY_CHARS, MAX_RESULTS
 from gossamer.serve.cache import Question
 from gossamer.serve.profiles import PROFILES
+from gossamer.serve.query import narrowed
 from gossamer.serve.web import answers
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from gossamer.serve.cache import Cache
     from gossamer.serve.live import Live
     from gossamer.serve.search import Searcher
+    from gossamer.workspace import Workspace
 
 PAGE_HITS = 10
 MAX_LIMIT = 100
@@ -31,8 +33,9 @@ SUGGESTIONS = "application/x-suggestions+json"
 class Searching:
     """Handlers are plain functions: starlette runs them in threads, beside the event loop."""
 
-    def __init__(self, root: str, live: Live, cache: Cache) -> None:
-        self._root = root
+    def __init__(self, work: Workspace, live: Live, cache: Cache) -> None:
+        self._root = work.root
+        self._pictures = work.config.parse.media
         self._live = live
         self._cache = cache
 
@@ -65,7 +68,15 @@ class Searching:
         last = min(last, -(-found.total // PAGE_HITS))
         asked = {"q": query} | ({"sort": "date"} if by_date else {})
         asked |= {"profile": profile} if profile else {}
-        return answers.page("results.html", asked=asked, found=found, number=number, last=last)
+        return answers.page(
+            "results.html",
+            asked=asked,
+            narrowed=narrowed(query),
+            found=found,
+            number=number,
+            last=last,
+            pictures=self._pictures,
+        )
 
     def api(self, request: Request) -> Response:
         if "q" not in request.query_params:

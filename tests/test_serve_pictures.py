@@ -1,0 +1,126 @@
+"""Pictures of results, over HTTP: only what the crawl has stored, and only as what it is."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec import structs
+
+from gossamer.serve import pictures
+from shards import put_index
+from stored_rounds import HOME, Fetched
+from stored_web import put_pages, store_and_parse
+from test_serve_web import dom, one, serving
+
+if TYPE_CHECKING:
+    import httpx
+
+    from gossamer.workspace import Workspace
+
+PICTURE = f"{HOME}rose.png"
+
+
+def png(width: int, height: int) -> bytes:
+    """A red picture."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\xff\0\0" * width) * height)
+    parts = ((b"IHDR", header), (b"IDAT", rows), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part))
+        for name, part in parts
+    )
+
+
+def with_media(work: Workspace) -> Workspace:
+    config = structs.replace(work.config, parse=structs.replace(work.config.parse, media=True))
+    return replace(work, config=config)
+
+
+def asked(client: httpx.Client, url: str = PICTURE) -> httpx.Response:
+    return client.get("/image", params={"url": url})
+
+
+@pytest.mark.parametrize("called", ["image/png", "image/svg+xml", "text/html", None])
+def test_a_picture_is_what_its_bytes_are(work: Workspace, called: str | None) -> None:
+    store_and_parse(work, [Fetched(PICTURE, png(3, 2), content_type=called)])
+    with serving(work) as client:
+        answer = asked(client)
+        assert answer.status_code == 200
+        assert answer.content == png(3, 2)
+        assert answer.headers["content-type"] == "image/png"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(
+    ("begin", "media"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF\x0a\0\0\0WEBPVP8 ", "image/webp"),
+        (b"\0\0\0\x20ftypavif", "image/avif"),
+        (b"\0\0\0\x20ftypisom", None),
+        (b"RIFF\x0a\0\0\0WAVE", None),
+        (b"BM", None),
+        (b" \x89PNG\r\n\x1a\n", None),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'>", None),
+        (b"", None),
+    ],
+)
+def test_formats(begin: bytes, media: str | None) -> None:
+    assert pictures.format_of(begin + bytes(40)) == media
+
+
+@pytest.mark.parametrize(
+    ("body", "called"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>", "image/svg+xml"),
+        (b"<!doctype html><script>1</script>", "image/png"),
+        (b"text", "image/gif"),
+    ],
+)
+def test_what_is_no_picture_is_not_answered(work: Workspace, body: bytes, called: str) -> None:
+    store_and_parse(work, [Fetched(PICTURE, body, content_type=called)])
+    with serving(work) as client:
+        answer = asked(client)
+        assert answer.status_code in (403, 404)
+        assert b"<script>1" not in answer.content
+
+
+def test_only_what_may_be_shown(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = ((b"X-Robots-Tag", b"noarchive"),)
+    store_and_parse(
+        work,
+        [
+            Fetched(PICTURE, png(3, 2), content_type="image/png"),
+            Fetched(f"{HOME}kept", png(3, 2), content_type="image/png", headers=kept),
+        ],
+    )
+    with serving(work) as client:
+        assert asked(client, f"{HOME}kept").status_code == 403
+        assert asked(client, f"{HOME}other.png").status_code == 404
+        assert asked(client, "file:///etc/passwd").status_code == 404
+        assert asked(client, "").status_code == 400
+        monkeypatch.setattr(pictures, "MAX_PICTURE_BYTES", 50)
+        assert asked(client).status_code == 403
+        monkeypatch.undo()
+        put_pages(work, {PICTURE: "excluded"})
+        assert asked(client).status_code == 403
+
+
+def test_results_ask_our_own_server_alone(work: Workspace) -> None:
+    store_and_parse(work, [Fetched(PICTURE, png(3, 2), content_type="image/png")])
+    put_index(work, [{"url": HOME, "title": "rose", "image": PICTURE}])
+    with serving(work) as client:
+        assert not dom(client, "/search", q="rose").css(".hits img")
+    with serving(with_media(work)) as client:
+        shown = one(dom(client, "/search", q="rose"), ".hits img").attributes
+        assert (shown["alt"], shown["loading"]) == ("", "lazy")
+        assert str(shown["src"]).startswith("/image?url=")
+        assert client.get(str(shown["src"])).content == png(3, 2)
