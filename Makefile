@@ -44,7 +44,8 @@ lint: $(VENV)/.dev  ## ruff and mypy
 bench: $(VENV)/.dev  ## each question's table of ratios (DOCS: a folder of real HTML)
 	for question in urls parse; do $(BIN)/python bench/$$question.py $(DOCS) || exit 1; done
 	$(BIN)/python bench/crawl.py --docs $(DOCS)
-	for question in feeds crawl frontier robots fetch politeness hostile memory fakeweb completeness rounds page_state partitions; do \
+	for question in feeds crawl frontier robots fetch politeness hostile memory fakeweb completeness rounds page_state partitions incremental indexing \
+	  search_while_indexing; do \
 	  $(BIN)/python bench/$$question.py || exit 1; done
 
 docs: $(VENV)/.run  ## write the generated pages of docs/ again
