@@ -103,6 +103,20 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(browser: Browser, site: str
     context.close()
 
 
+def test_on_paper_there_are_results_and_their_addresses_alone(browser: Browser, site: str) -> None:
+    context = browser.new_context(color_scheme="dark")
+    page = context.new_page()
+    page.goto(f"{site}search?q=apple")
+    page.emulate_media(media="print")
+    assert not page.locator("header, footer, aside, nav").filter(visible=True).count()
+    colour = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    shown = "link => getComputedStyle(link, '::after').content"
+    address = page.locator(".hits h2 a").first.evaluate(shown)
+    assert address.startswith('"http://a.example/apple/')
+    context.close()
+
+
 def test_the_status_page_tells_the_steps(page: Page, site: str) -> None:
     page.goto(f"{site}status")
     assert page.get_by_role("heading", name="Crawl status").is_visible()
