@@ -29,8 +29,8 @@ PAGE = b"""<title>A rose</title><p>It is a plant with flowers and thorns that pe
 <a href=/tulip>A tulip</a><a href=/a-very-long-address-%s>Long</a>""" % (b"x" * 200)
 PATHS = {
     "home": "/",
-    "results": "/search?q=rose",
-    "nothing": "/search?q=quince",
+    "results": "/search?q=rose+-lang:de",
+    "nothing": "/search?q=quince+lang:de",
     "status": "/status",
     "page": f"/page?url={HOME}",
     "copy": f"/copy?url={HOME}",
