@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.index.analysis import OTHER, STEMMERS, plain, plain_words, tongue
+from gossamer.index.analysis import OTHER, STEMMERS, plain, tongue
+from gossamer.index.schema import title_key
 
 
 @pytest.mark.parametrize(
@@ -36,10 +37,17 @@ def test_forms_of_a_word_are_one_term(language: str, forms: str) -> None:
     assert len(set(tongue(language).terms.analyze(forms))) == 1
 
 
-@given(st.text(st.characters(codec="ascii")) | st.text())
-@example("x" * 79 + " " + "y" * 80)
-def test_plain_words_are_those_of_the_plain_analyzer(text: str) -> None:
-    assert plain_words(text) == plain().analyze(text)
+@pytest.mark.parametrize(
+    ("title", "like", "unlike"),
+    [
+        ("The Café: a Guide", "the cafe - A GUIDE", "the cafe's guides"),
+        ("Straße nach İstanbul", "STRASSE NACH ISTANBUL", "Strasse Istanbul nach"),
+        ("計畫 Debian", "計畫, debian", "畫計 Debian"),
+        ("हिन्दी", "हिन्दी!", "हन्द"),
+    ],
+)
+def test_titles_are_compared_by_their_words(title: str, like: str, unlike: str) -> None:
+    assert title_key(title) == title_key(like) != title_key(unlike)
 
 
 def test_other_languages_keep_their_words() -> None:

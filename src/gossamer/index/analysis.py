@@ -21,7 +21,6 @@ Stop words stay in the index, for phrases; a query leaves them out where it can 
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -62,7 +61,6 @@ OTHER = "xx"
 FIRST_UNSPACED = "\u0e00"
 """Scripts that are written without spaces begin with Thai."""
 
-_ASCII_WORD = re.compile("[0-9a-z]+")
 _BY_PATTERN = frozenset(("ar", "ta", OTHER))
 _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 """tantivy has no stop words for them."""
@@ -107,11 +105,14 @@ def plain() -> TextAnalyzer:
     return tongue(OTHER).terms
 
 
-def plain_words(text: str) -> list[str]:
-    """The words that `plain` makes of it. ASCII takes Python a fifth of the time."""
-    if text.isascii():
-        return [word for word in _ASCII_WORD.findall(text.lower()) if len(word) < MAX_WORD_BYTES]
-    return plain().analyze(text)
+@cache
+def whole() -> TextAnalyzer:
+    """For texts that are compared as a whole: it may cut words anywhere, if always alike.
+
+    `plain` tells words better, by a regular expression, which takes several times as long.
+    """
+    filters = (Filter.ascii_fold(), Filter.lowercase())
+    return _built(Tokenizer.simple(), filters)
 
 
 def is_unspaced(term: str) -> bool:
@@ -124,7 +125,11 @@ def is_unspaced(term: str) -> bool:
 
 def _analyzer(language: str, filters: Iterable[Filter]) -> TextAnalyzer:
     by_pattern = language in _BY_PATTERN
-    builder = TextAnalyzerBuilder(Tokenizer.regex(_WORD) if by_pattern else Tokenizer.simple())
+    return _built(Tokenizer.regex(_WORD) if by_pattern else Tokenizer.simple(), filters)
+
+
+def _built(tokenizer: Tokenizer, filters: Iterable[Filter]) -> TextAnalyzer:
+    builder = TextAnalyzerBuilder(tokenizer)
     for each in (Filter.remove_long(MAX_WORD_BYTES), *filters):
         builder = builder.filter(each)
     return builder.build()

@@ -30,7 +30,7 @@ import tantivy
 import xxhash
 
 from gossamer.errors import StoreError
-from gossamer.index.analysis import plain, plain_words, tongue
+from gossamer.index.analysis import plain, tongue, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -141,7 +141,7 @@ def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
 
 def title_key(title: str) -> str:
     """What equal titles have in common: a hash of their words."""
-    return xxhash.xxh3_64_hexdigest(" ".join(plain_words(title)).encode())
+    return xxhash.xxh3_64_hexdigest(" ".join(whole().analyze(title)).encode())
 
 
 def key_of(name: str) -> int:
