@@ -27,6 +27,7 @@ from rich.table import Table
 from gossamer.config import Profile, RankingConfig
 from gossamer.index import schema
 from gossamer.index.analysis import tongue
+from gossamer.serve.node import Node
 from gossamer.serve.profiles import PROFILES
 from gossamer.serve.search import Searcher
 
@@ -82,7 +83,7 @@ def gossamer(documents: Sequence[Mapping[str, str]], language: str, folder: Path
         writer.add_document(schema.document(BLANK | row))
     writer.commit()
     writer.wait_merging_threads()
-    return Searcher([path], RankingConfig())
+    return Searcher(Node([path], RankingConfig()), RankingConfig())
 
 
 def in_profile(searcher: Searcher, profile: Profile) -> Search:

@@ -9,6 +9,7 @@ from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.index import schema
 from gossamer.index.analysis import OTHER, STEMMERS
+from gossamer.index.layout import FIRST, shard_folder
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.urls import host_of
 from gossamer.workspace import Workspace
@@ -40,16 +41,24 @@ def crawl(folder: Path) -> Workspace:
     return Workspace(Store.create(LocalBackend(folder)), Config())
 
 
-def put_index(work: Workspace, documents: Iterable[dict[str, Any]], shards: int = 2) -> None:
-    """Replace the index: documents dealt to the shards in turn, each by its language."""
+def put_index(
+    work: Workspace, documents: Iterable[dict[str, Any]], shards: int = 2, first: int = 0
+) -> None:
+    """Replace the index: documents dealt to the shards in turn, each by its language.
+
+    The `first` of them are the first tier.
+    """
     attempt = work.store.attempt("index")
     writers: dict[Path, IndexWriter] = {}
+    names = [shard_folder(number) for number in range(shards + 1)]
     documents = list(documents)
     for number, document in enumerate(documents):
         row = PLAIN | {"host": host_of(document["url"])} | document
         row["merit"] = (row.pop("rank", None) or 0) * len(documents)
         language = row["language"] if row["language"] in STEMMERS else OTHER
-        folder = Path(work.root, attempt, str(number % shards), language)
+        folder = Path(
+            work.root, attempt, names[FIRST if number < first else 1 + number % shards], language
+        )
         if folder not in writers:
             folder.mkdir(parents=True)
             writers[folder] = schema.create(folder, language).writer(16_000_000, 1)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from gossamer import index
-from gossamer.index import parts, schema
+from gossamer.index import layout, schema
 from gossamer.index.analysis import plain
+from gossamer.index.layout import FIRST
 from gossamer.index.parts import Shard, build, parts_of, size_of
 from gossamer.layers import counts_of
 from gossamer.serve.search import Searcher
@@ -288,7 +290,7 @@ def test_an_index_of_another_format_is_made_anew(
     put(work, "documents", [document("http://a.example/", "words")])
     index.run(work)
     before = files_of(work)
-    monkeypatch.setattr(parts, "_SHARD", re.compile("of another format"))
+    monkeypatch.setattr(layout, "_SHARD", re.compile("of another format"))
     assert index.run(work).counts == {"indexed": 1, "added": 1}
     assert not files_of(work) & before
 
@@ -343,3 +345,30 @@ def test_decomposed_letters_are_found_by_composed_ones(work: Workspace) -> None:
     index.run(work)
     assert indexed(work, "caf\u00e9") == ["http://a.example/"]
     assert indexed(work, "caf\u0065\u0301") == ["http://a.example/"]
+
+
+def test_the_most_popular_pages_are_a_shard_of_their_own(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The package has a function of the module's name.
+    monkeypatch.setattr(sys.modules["gossamer.index.changes"], "MIN_TIERED", 20)
+    urls = [f"http://a.example/{number:02}" for number in range(20)]
+    put(work, "pages", [page(url) for url in urls])
+    put(work, "documents", [document(url, url) for url in urls])
+    put(work, "ranks", [{"url": url, "rank": (n + 1) / 210} for n, url in enumerate(urls)])
+    index.run(work)
+    assert popular(work) == set(urls[-2:])
+
+    ranks = {urls[-1]: 0.01, urls[-2]: 0.08, urls[0]: 0.2}  # falls, falls a little, rises
+    moved = [{"url": url, "rank": ranks.get(url, (n + 1) / 210)} for n, url in enumerate(urls)]
+    with work.step("test", 1) as draft:
+        draft.replace["ranks"] = (work.write(frame(work, "ranks", moved), "ranks", 1),)
+    index.run(work)
+    assert popular(work) == {urls[0], urls[-3], urls[-2]}
+    assert len(indexed(work, "example")) == 10
+
+
+def popular(work: Workspace) -> set[str]:
+    """The pages of the first tier."""
+    rows = work.read("indexed").where(f"shard = {FIRST}").select("url").collect()
+    return {row["url"] for row in rows}

@@ -39,6 +39,7 @@ FORMATS = [
     "seeds",
     "export",
     "index.analysis",
+    "index.layout",
     "index.schema",
     "postings.blocks",
     "postings.retrieval",

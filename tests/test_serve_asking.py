@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.lookup import Lookup
 from gossamer.serve.broker import Broker
-from gossamer.serve.messages import Question
+from gossamer.serve.messages import Answered, Question
 from gossamer.serve.node import Node
 from gossamer.serve.pages import Pages
 from gossamer.serve.profiles import PROFILES
@@ -210,12 +210,12 @@ def test_many_nodes_find_and_weigh_words_as_one(sharded: Workspace, query: str) 
     assert len(one.hits) > 1
 
 
-def driven(asking: Asking[Results], nodes: Sequence[Node]) -> Results:
+def driven(asking: Asking[Answered], nodes: Sequence[Node]) -> Results:
     try:
         requests = next(asking)
         while True:
             replies = {number: nodes[number].reply(each) for number, each in requests.items()}
             requests = asking.send(replies)
     except StopIteration as done:
-        found: Results = done.value
-        return found
+        found: Answered = done.value
+        return found.results

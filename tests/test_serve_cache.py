@@ -4,7 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.serve.cache import Cache, Question
+from gossamer.serve.cache import Cache
+from gossamer.serve.front import Front
+from gossamer.serve.live import Live
+from gossamer.serve.messages import Question
 from gossamer.serve.search import Searcher
 from shards import crawl, put_index
 from test_serve_web import serving
@@ -23,41 +26,44 @@ def work(tmp_path: Path) -> Workspace:
 
 
 def test_an_answer_is_kept_for_the_same_question(work: Workspace) -> None:
-    searcher, cache = Searcher.open(work), Cache(10)
-    first = cache.search(searcher, Question("apple", 0, 10))
-    again = cache.search(searcher, Question("apple", 0, 10))
+    front, cache = Front(Live(work)), Cache(10)
+    searcher = Searcher.open(work)
+    first = cache.search(front, searcher, Question("apple", 0, 10))
+    again = cache.search(front, searcher, Question("apple", 0, 10))
     assert again.hits is first.hits
     assert (cache.hits, cache.misses) == (1, 1)
-    other = cache.search(searcher, Question("apple", 10, 10))
+    other = cache.search(front, searcher, Question("apple", 10, 10))
     assert {hit.url for hit in other.hits}.isdisjoint(hit.url for hit in first.hits)
-    assert cache.search(searcher, Question("apple", 0, 10, facets=True)).facets
+    assert cache.search(front, searcher, Question("apple", 0, 10, facets=True)).facets
     assert (cache.hits, cache.misses) == (1, 3)
 
 
 def test_what_was_asked_for_least_lately_goes_first(work: Workspace) -> None:
-    searcher, cache = Searcher.open(work), Cache(2)
+    front, cache = Front(Live(work)), Cache(2)
+    searcher = Searcher.open(work)
     one, two, three = (Question("apple", 0, limit) for limit in (1, 2, 3))
     for question in (one, two, one, three, one):
-        cache.search(searcher, question)
+        cache.search(front, searcher, question)
     assert (cache.hits, cache.misses) == (2, 3)
-    cache.search(searcher, two)
+    cache.search(front, searcher, two)
     assert (cache.hits, cache.misses) == (2, 4)
 
 
 def test_another_index_is_asked_anew(work: Workspace) -> None:
-    cache = Cache(10)
+    front, cache = Front(Live(work)), Cache(10)
     question = Question("apple", 0, 10)
-    assert cache.search(Searcher.open(work), question).total == 30
+    assert cache.search(front, Searcher.open(work), question).total == 30
     put_index(work, [{"url": "http://a.example/", "title": "apple"}])
     work.store.refresh()
-    assert cache.search(Searcher.open(work), question).total == 1
+    assert cache.search(front, Searcher.open(work), question).total == 1
     assert cache.hits == 0
 
 
 def test_nothing_is_kept_where_nothing_shall_be(work: Workspace) -> None:
-    searcher, cache = Searcher.open(work), Cache(0)
+    front, cache = Front(Live(work)), Cache(0)
+    searcher = Searcher.open(work)
     for _ in range(2):
-        cache.search(searcher, Question("apple", 0, 10))
+        cache.search(front, searcher, Question("apple", 0, 10))
     assert (cache.hits, cache.misses) == (0, 2)
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.serve.broker import HOST_RESULTS
 from gossamer.serve.filters import host, time_ms
+from gossamer.serve.placing import HOST_RESULTS
 from gossamer.serve.search import Searcher
 from shards import crawl, put_index
 

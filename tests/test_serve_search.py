@@ -14,7 +14,7 @@ from gossamer.config import RankingConfig
 from gossamer.errors import MissingFile, StoreError
 from gossamer.serve.broker import MAX_RESULTS
 from gossamer.serve.live import LOOK_S, Live
-from gossamer.serve.node import REORDERED
+from gossamer.serve.node import REORDERED, Node
 from gossamer.serve.search import Searcher
 from shards import crawl, put_index
 
@@ -214,7 +214,7 @@ def other(work: Workspace) -> Workspace:
 def test_an_index_of_another_version_is_told(tmp_path: Path) -> None:
     tantivy.Index(tantivy.SchemaBuilder().add_text_field("title").build(), str(tmp_path))
     with pytest.raises(StoreError, match="another version") as told:
-        Searcher([tmp_path], RankingConfig())
+        Node([tmp_path], RankingConfig())
     assert told.value.remedy == "build it again: gossamer index"
 
 

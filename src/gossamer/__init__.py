@@ -6,8 +6,8 @@ holds them to it):
     steps             inject generate fetch parse update invert rank index postings serve
                       a verb, a command and a module each; a step never imports a step
     formats           tables outcomes layers states lookup linkgraph findable warc seeds export
-                      index/analysis index/schema postings/blocks postings/retrieval
-                      postings/broker
+                      index/analysis index/layout index/schema postings/blocks
+                      postings/retrieval postings/broker
                       what goes in, lies in the crawl folder and comes out, and how to read it
     foundations       engine pool store backends urls encodings sessions robots robots_rules
                       config monitor stopping errors workspace shuffle

@@ -28,7 +28,7 @@ scope = "domain"        # stay on the seeds' domains; or "host", or "any"
 
 
 def register(app: typer.Typer) -> None:
-    for command in (init, crawl, serve, demo):
+    for command in (init, crawl, serve, node, demo):
         app.command()(command)
 
 
@@ -110,6 +110,26 @@ def serve(
     settings = replace(work.config.serve, **given)
     work.config = replace(work.config, serve=settings)  # it answers to the host's name, too
     listen(work, settings.host, settings.port)
+
+
+def node(
+    crawl: CrawlFolder,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")],
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    shards: Annotated[
+        list[int] | None, typer.Option("--shard", help="Only this shard; repeat it for more.")
+    ] = None,
+) -> None:
+    """Search some shards of a crawl's index for a server elsewhere (serve.nodes), until Ctrl-C.
+
+    Whoever reaches the port may ask: listen on loopback, or in a network of your own.
+
+    Example: gossamer node my-web --port 9400 --shard 0 --shard 1
+    """
+    from gossamer.serve import serve_node
+    from gossamer.workspace import Workspace
+
+    serve_node(Workspace.open(crawl), host, port, shards or ())
 
 
 def demo(

@@ -27,6 +27,15 @@ class IndexConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The full-text index."""
 
     shards: Annotated[Count, Meta(description="index folders, by hash of the URL")] = 2
+    first_tier: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=0.5,
+            description="share of the pages, the most popular, that are searched first, and the "
+            "rest only where too few of them are found; 0: none. From 50,000 pages on",
+        ),
+    ] = 0.1
     anchors: Annotated[Count, Meta(description="anchor texts of a page that are indexed")] = 50
     memory_mb: Annotated[
         int, Meta(ge=16, description="a task's buffer before it writes a segment")
@@ -53,6 +62,23 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             "`*` stands for any"
         ),
     ] = ()
+    processes: Annotated[
+        int,
+        Meta(
+            ge=0, description="that search; 0: one for each core, 8 at most; 1: the server itself"
+        ),
+    ] = 0
+    nodes: Annotated[
+        tuple[tuple[Annotated[str, Meta(pattern=r"^.+:\d+$")], ...], ...],
+        Meta(
+            description="processes on other machines that search (`gossamer node`), in place of "
+            'those here: `[["a:9400", "b:9400"], ["c:9400"]]` are two that hold the same shards, '
+            "and one that holds the rest"
+        ),
+    ] = ()
+    deadline_s: Annotated[
+        float, Meta(gt=0, description="an answer is given without those that take longer")
+    ] = 2
     cached_answers: Annotated[
         int, Meta(ge=0, description="answers that are kept until the index changes")
     ] = 1_000

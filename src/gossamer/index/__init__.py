@@ -5,7 +5,7 @@ Reads pages, documents, inlinks, ranks, and indexed; replaces index and indexed.
 What may be found, `findable.py` says. Every page that is left out is counted by reason. What of the
 rest is not in the index as it is, `changes.py` tells: only that is read, sorted and written. The
 engine does so; then one task a shard changes its parts (`parts.py`), a language after the other
-(`analysis.py`). URLs are spread over the shards by hash.
+(`analysis.py`). URLs are spread over the shards by hash; the most popular are a shard of their own.
 
 Cost: a pass over all documents' URLs, and over the text of those that change, which is written once
 more to scratch and read again; a task holds `index.memory_mb` and a batch of rows of each of
@@ -28,6 +28,7 @@ from gossamer.index.changes import (
     REPLACED,
     anchors,
     changes,
+    popular,
     wanted,
 )
 from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.index.parts import Key
+    from gossamer.index.layout import Key
     from gossamer.store import File, StepReport
     from gossamer.workspace import Workspace
 
@@ -68,8 +69,10 @@ def run(work: Workspace) -> StepReport:
                 draft.counts[row["fate"]] = row["pages"]
         parts = parts_of(work.store.files("index"))
         old = work.read("indexed") if parts else work.read("indexed").where("false")
-        new = wanted(work, fates, draft.counts.get("indexed", 0))
-        changed, _ = work.scratch(changes(new, old))
+        pages = draft.counts.get("indexed", 0)
+        with engine_errors():
+            most = popular(fates, pages, work.config.index.first_tier)
+        changed, _ = work.scratch(changes(wanted(work, fates, pages), old, most))
         with engine_errors():
             moves = [
                 Move(*row) for row in changed.groupBy(*Move._fields[:-1]).count().toLocalIterator()
@@ -154,7 +157,7 @@ def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFr
     )
     return (
         adds.unionByName(gone, allowMissingColumns=True)
-        .repartition(work.config.index.shards, "shard")
+        .repartition(work.config.index.shards + 1, "shard")
         .sortWithinPartitions("shard", "tongue", "url", "adds")
     )
 

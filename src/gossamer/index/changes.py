@@ -17,6 +17,7 @@ import xxhash
 from pyspark.sql import functions as F
 
 from gossamer.index.analysis import OTHER, STEMMERS
+from gossamer.index.layout import FIRST
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 DRIFT = 0.5
 """Of log2(1 + merit): with the weight of 0.5 a quarter of a point, where words give ten."""
+
+MIN_TIERED = 50_000
+"""Pages from which on an index has tiers: fewer are searched as fast without."""
+STAYS = 0.7
+"""Of the merit that makes a page popular: so few change tiers when ranks move a little."""
 
 KEPT, ADDED, REPLACED, REMOVED = "kept", "added", "replaced", "removed"
 
@@ -54,7 +60,9 @@ def wanted(work: Workspace, fates: DataFrame, pages: int) -> DataFrame:
             "url",
             "round",
             "source",
-            F.expr(f"pmod(xxhash64(url), {work.config.index.shards})").cast("int").alias("shard"),
+            F.expr(f"1 + pmod(xxhash64(url), {work.config.index.shards})")
+            .cast("int")
+            .alias("shard"),
             tongue(F.coalesce("language", "spoken")).alias("tongue"),
             F.xxhash64(said).alias("anchors"),
             (F.coalesce("rank", F.lit(0.0)) * pages).alias("merit"),
@@ -91,15 +99,39 @@ def tongue(language: Column) -> Column:
     return F.when(known.isin(*STEMMERS), known).otherwise(OTHER)
 
 
-def changes(new: DataFrame, old: DataFrame) -> DataFrame:
-    """Per URL of either its `change`, and its columns in both (`old_…` of the old ones)."""
+def popular(fates: DataFrame, pages: int, share: float) -> float | None:
+    """The merit that makes a page one of the first tier. None: there is no such tier.
+
+    Where ranks do not tell so few pages from the others, there is none, too.
+    """
+    if pages < MIN_TIERED or not share:
+        return None
+    found = fates.where("fate = 'indexed'")
+    row = found.agg(F.expr(f"percentile_approx(rank, {1 - share})").alias("rank")).first()
+    rank: float | None = row["rank"] if row else None
+    if not rank:
+        return None
+    above = found.where(F.col("rank") > rank).limit(1).count()
+    return rank * pages if above else None
+
+
+def changes(new: DataFrame, old: DataFrame, popular: float | None) -> DataFrame:
+    """Per URL of either its `change`, and its columns in both (`old_…` of the old ones).
+
+    Pages above the merit `popular` are of the first tier, and stay while they are near it.
+    """
     names = [name for name in old.columns if name != "url"]
     before = old.select("url", *(F.col(name).alias(f"old_{name}") for name in names))
+    joined = new.join(before, on="url", how="full_outer")
+    if popular is not None:
+        stays = (F.col("old_shard") == FIRST) & (F.col("merit") > STAYS * popular)
+        first = (F.col("merit") > popular) | F.coalesce(stays, F.lit(False))
+        joined = joined.withColumn("shard", F.when(first, FIRST).otherwise(F.col("shard")))
     differs = F.lit(False)
     for name in ("round", "source", "shard", "tongue", "anchors"):
         differs |= F.col(name) != F.col(f"old_{name}")
     drift = F.abs(F.log2(F.col("merit") + 1) - F.log2(F.col("old_merit") + 1))
-    return new.join(before, on="url", how="full_outer").withColumn(
+    return joined.withColumn(
         "change",
         F.when(F.col("old_round").isNull(), ADDED)
         .when(F.col("round").isNull(), REMOVED)

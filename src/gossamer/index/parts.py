@@ -1,11 +1,10 @@
 """The index as it lies in the crawl: parts, one for each shard and language, and how one changes.
 
-A part is a folder of tantivy, `index/<attempt>/<shard>.<format>-<random>/<language>/`, and never
-changes. A new state of it is a new folder: the files of the old one are linked into it (a hard
-link: no byte is copied where the file system knows them), documents are deleted and added, and
-tantivy's merge policy, which is logarithmic, joins segments of like size. tantivy replaces the few
-files that it writes again, and never writes into one; so the old folder stays as it is, for who
-reads it.
+A part is a folder of tantivy (`layout.py`), and never changes. A new state of it is a new folder:
+the files of the old one are linked into it (a hard link: no byte is copied where the file system
+knows them), documents are deleted and added, and tantivy's merge policy, which is logarithmic,
+joins segments of like size. tantivy replaces the few files that it writes again, and never writes
+into one; so the old folder stays as it is, for who reads it.
 
 What was deleted stays in its segment until that is merged, and in the frequencies of words. A part
 of which MAX_DEAD are such documents is made anew.
@@ -15,9 +14,7 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
-import uuid
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -28,30 +25,27 @@ from typing import TYPE_CHECKING, NamedTuple
 from gossamer import layers, shuffle
 from gossamer.backends import disk_errors, full
 from gossamer.index import schema
+from gossamer.index.layout import key_of, shard_folder
 from gossamer.monitor import Pulse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from gossamer.index.layout import Key
     from gossamer.store import File
 
 MAX_DEAD = 0.3
 LOCKS = (".tantivy-writer.lock", ".tantivy-meta.lock")
-_SHARD = re.compile(rf"(\d+)\.{schema.FORMAT}-[0-9a-f]+")
-
-Key = tuple[int, str]
-"""Of a part: its shard and language."""
 
 
 def parts_of(files: Iterable[File]) -> dict[Key, list[File]]:
     """The files of each part. Empty where one of them is of another format."""
     found: dict[Key, list[File]] = {}
     for file in files:
-        folder = PurePath(file.path).parent
-        shard = _SHARD.fullmatch(folder.parent.name)
-        if shard is None:
+        key = key_of(file.path)
+        if key is None:
             return {}
-        found.setdefault((int(shard[1]), folder.name), []).append(file)
+        found.setdefault(key, []).append(file)
     return found
 
 
@@ -102,7 +96,7 @@ def build(shard: Shard) -> Iterator[layers.Row]:
     the same index, but for its random file names. Counts `merged`: documents that were written
     again as their segments were joined.
     """
-    folder = f"{shard.attempt}/{shard.number:04d}.{schema.FORMAT}-{uuid.uuid4().hex[:8]}"
+    folder = f"{shard.attempt}/{shard_folder(shard.number)}"
     pulse = Pulse(shard.root, "index", shard.round, str(shard.number), shard.changes)
     paths = (f"{shard.root}/{name}" for name in shard.rows)
     rows = shuffle.merged(paths, ["tongue", "url", "adds"])

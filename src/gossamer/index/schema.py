@@ -150,8 +150,8 @@ def key_of(name: str) -> int:
 
 
 def slot(url_key: int) -> str:
-    """One of 65,536 that a URL is in; of few digits, as a set of terms is looked for by digits."""
-    return f"{url_key & 0xFFFF:04x}"
+    """One of 16 million that a URL is in, in few digits: a set of terms is looked for by digits."""
+    return f"{url_key & 0xFFFFFF:06x}"
 
 
 def document(row: Mapping[str, Any]) -> tantivy.Document:

@@ -13,25 +13,33 @@ mapped until their last search is done, so nothing is ever half old and half new
                  pictures.py the picture it names
     dashboard.py what the crawl does, for people; charts.py draws it
     live.py      the searcher of the newest index
+    cluster/     processes that search, here and on other machines; front.py asks them
     web/         pages and API (starlette); views.py and templates/ are their HTML
 """
 
 from __future__ import annotations
 
+import os
 import socket
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from gossamer.errors import UsageError
+from gossamer.serve.cluster.children import Children
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
+    from starlette.types import ASGIApp
+
+    from gossamer.config import ServeConfig
     from gossamer.workspace import Workspace
 
 MAX_CONNECTIONS = 2_048
 """More are told 503, so that memory is bounded. Of searches `web/limits.py` bounds the number."""
+MAX_PROCESSES = 8
+"""That search, where nobody says how many: of more, few users have the use."""
 SHUTDOWN_S = 5
 _say = partial(print, flush=True)
 
@@ -47,12 +55,46 @@ def serve(
     Port 0 stands for any free one; `announce` is told the URL. Raises UsageError where the
     address cannot be had.
     """
-    import uvicorn
-
     from gossamer.serve.web import app
 
+    processes = _processes(work.config.serve)
+    with ExitStack() as stack:
+        children = stack.enter_context(Children(work, processes)) if processes > 1 else None
+        groups = work.config.serve.nodes or ((children.addresses,) if children else ())
+        _run(app(work, groups), host, port, announce)
+
+
+def serve_node(
+    work: Workspace,
+    host: str,
+    port: int,
+    shards: Collection[int] = (),
+    announce: Callable[[str], object] = _say,
+) -> None:
+    """Answer to the brokers of other processes until SIGINT or SIGTERM, for these shards or all.
+
+    Raises UsageError as `serve` does.
+    """
+    from gossamer.serve.cluster.listen import listen
+    from gossamer.serve.live import Live
+
+    with _listen(host, port) as listener:
+        announce(f"{host}:{listener.getsockname()[1]}")
+        listen(Live(work, shards=shards), listener)
+
+
+def _processes(config: ServeConfig) -> int:
+    """Processes on this machine that search."""
+    if config.nodes:
+        return 0
+    return config.processes or min(os.cpu_count() or 1, MAX_PROCESSES)
+
+
+def _run(application: ASGIApp, host: str, port: int, announce: Callable[[str], object]) -> None:
+    import uvicorn
+
     config = uvicorn.Config(
-        app(work),
+        application,
         lifespan="off",
         log_level="warning",
         server_header=False,

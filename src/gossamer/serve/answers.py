@@ -53,6 +53,8 @@ class Results(msgspec.Struct, frozen=True):
 
     `facets`: where asked for, the most frequent values of host, language, kind and year.
     `suggestion`: the query with its rare words replaced by like ones, where few pages match.
+    `estimated`: only the most popular pages were searched, which have enough; numbers are those of
+    all, judged by these.
     `missing`: nodes that did not answer in time; what their pages have is left out.
     """
 
@@ -63,4 +65,5 @@ class Results(msgspec.Struct, frozen=True):
     relaxed: bool = False
     facets: dict[str, list[Count]] = msgspec.field(default_factory=dict)
     suggestion: str | None = None
+    estimated: bool = False
     missing: int = 0

@@ -9,8 +9,10 @@ only until tantivy has mapped the files.
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections import defaultdict
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,10 +20,11 @@ from gossamer.errors import StoreError
 from gossamer.index import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import tantivy
 
+REMOVALS = 100
 REMEDY = "build it again: gossamer index"
 
 
@@ -53,8 +56,8 @@ def _joined(language: str, parts: Sequence[Path]) -> Assembled:
         if meta["schema"] != metas[0]["schema"]:
             raise StoreError(part, "is of another version than its neighbours", REMEDY)
     segments = [segment for meta in metas for segment in meta["segments"]]
-    with tempfile.TemporaryDirectory(prefix="gossamer-") as temporary:
-        folder = Path(temporary, language)
+    with _temporary() as temporary:
+        folder = temporary / language
         folder.mkdir()
         for part in parts:
             for file in part.iterdir():
@@ -62,6 +65,19 @@ def _joined(language: str, parts: Sequence[Path]) -> Assembled:
                     (folder / file.name).symlink_to(file.absolute())
         (folder / schema.META).write_text(json.dumps({**metas[0], "segments": segments}))
         return Assembled(language, schema.open_index(folder).searcher(), held)
+
+
+@contextmanager
+def _temporary() -> Iterator[Path]:
+    """A folder for a while. A thread of tantivy may still write its lock there as it is removed."""
+    folder = Path(tempfile.mkdtemp(prefix="gossamer-"))
+    try:
+        yield folder
+    finally:
+        for _ in range(REMOVALS):
+            if not folder.exists():
+                break
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _meta(part: Path) -> dict[str, Any]:

@@ -21,20 +21,24 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from heapq import nsmallest
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import msgspec
 
 from gossamer.index.schema import composed
 from gossamer.serve import node
 from gossamer.serve import query as language
 from gossamer.serve.answers import Count, Hit, Results
 from gossamer.serve.messages import (
-    Candidate,
+    Answered,
     Complete,
     Completed,
     Explain,
     Explained,
     Find,
     Found,
+    Look,
+    Looked,
     Show,
     Shown,
     Spell,
@@ -44,6 +48,7 @@ from gossamer.serve.messages import (
     Weigh,
     Weighed,
 )
+from gossamer.serve.placing import Placed, in_order, of_nodes, spread
 from gossamer.serve.profiles import Evidence, scores
 from gossamer.serve.ranking import popularity
 from gossamer.serve.recency import freshness, wanted
@@ -52,7 +57,7 @@ from gossamer.serve.spelling import Near, completed, looked_up, suggestion
 from gossamer.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 
     from gossamer.config import RankingConfig
     from gossamer.serve.messages import Counts, Place, Question, Reply, Request, Sight
@@ -61,9 +66,8 @@ if TYPE_CHECKING:
 MAX_QUERY_CHARS = 1_000
 MAX_RESULTS = 1_000
 """Answers that can be paged through."""
-HOST_RESULTS = 2
-CROWDED = 0.5
-"""What a host's results beyond these count: those of others come first that are half as good."""
+CLOSER = 30
+"""So many of the best by words are scored in full."""
 MIN_WHOLE = 10
 MIN_LOOSE_WORDS = 3
 """With fewer pages that have all of at least so many words, those with some of them follow. Of two
@@ -75,20 +79,6 @@ Asking: TypeAlias = "Generator[dict[int, Request], dict[int, Reply], _T]"
 """Yields what to ask of which node; is sent what these replied, without those that did not."""
 
 
-class _Placed(NamedTuple):
-    """A candidate, whose it is, and what it is worth."""
-
-    node: int
-    page: Candidate
-    score: float
-    partial: bool
-    more: bool = False
-
-    @property
-    def place(self) -> tuple[int, Place]:
-        return self.node, self.page.place
-
-
 class Broker:
     """Answers questions to an index that so many nodes hold."""
 
@@ -96,7 +86,7 @@ class Broker:
         self._nodes = range(nodes)
         self._weights = weights
 
-    def answer(self, question: Question, meant: Meant) -> Asking[Results]:
+    def answer(self, question: Question, meant: Meant) -> Asking[Answered]:
         """The pages for a query, from `offset`; at most MAX_RESULTS can be reached.
 
         `meant` tells what the crawl knows of the pages that it asks about: see `resolve.py`.
@@ -132,42 +122,50 @@ class _Answer:
         self._time = wanted(self._tree, time.time_ns() // 1_000_000)
         self._most = min(MAX_RESULTS, max(node.REORDERED, question.offset + question.limit))
 
-    def made(self) -> Asking[Results]:
+    def made(self) -> Asking[Answered]:
         started_s = time.perf_counter()
         question = self._question
         self._tree = yield from resolved(self._tree, self._pages_meant, self._all)
         counts = (yield from self._survey()) if len(self._nodes) > 1 else None
         by_date, facets = question.by_date, question.facets
-        strict = Find(self._tree, self._most, by_date=by_date, facets=facets, counts=counts)
+        strict = Find(self._tree, self._most, not by_date, False, by_date, facets, counts)
         found = yield from self._find(strict)
+        if _is_short(found.values()):
+            strict = msgspec.structs.replace(strict, first=False)
+            found = yield from self._find(strict)
         self._states = {number: each.state for number, each in found.items()}
         pages = sum(each.pages for each in found.values())
-        whole = total = sum(each.total for each in found.values())
+        searched = sum(each.searched for each in found.values())
+        whole = total = sum(each.total for each in found.values()) * pages // max(searched, 1)
         telling = max((each.telling for each in found.values()), default=0)
-        best = yield from self._ordered(found, counts, partial=False)
-        wide = Find(self._tree, self._most, True, by_date, facets, counts)
+        best = yield from self._ordered(found, strict, partial=False)
+        last = question.offset + question.limit
+        if searched < pages and len(best) < last:  # the other tiers follow
+            strict = msgspec.structs.replace(strict, first=False)
+            found = yield from self._find(strict)
+            whole = total = sum(each.total for each in found.values())
+            searched = pages
+            before = {each.page.key for each in best}
+            rest = yield from self._ordered(found, strict, partial=False)
+            best += [each for each in rest if each.page.key not in before]
+        wide = msgspec.structs.replace(strict, first=False, wide=True)
         few = MIN_WHOLE if telling >= MIN_LOOSE_WORDS else 1
         if telling and whole < few and language.is_loose(self._tree):
             found = yield from self._find(wide)
             total = sum(each.total for each in found.values())
             known = {each.place for each in best}
-            more = yield from self._ordered(found, counts, partial=True)
+            more = yield from self._ordered(found, wide, partial=True)
             best += [each for each in more if each.place not in known]
-        shown = best[question.offset : question.offset + question.limit]
+        shown = best[question.offset : last]
         sights = yield from self._show(shown)
         told = (yield from self._explain(shown, strict, wide)) if question.explain else {}
         hits = [
-            _hit(
-                each,
-                sights[each.node, each.page.place],
-                pages,
-                told.get((each.node, each.page.place)),
-            )
+            _hit(each, sights[each.place], pages, told.get(each.place))
             for each in shown
-            if (each.node, each.page.place) in sights
+            if each.place in sights
         ]
         meant = (yield from self._meant()) if whole < MIN_WHOLE else None
-        return Results(
+        results = Results(
             total,
             hits,
             round((time.perf_counter() - started_s) * 1000, 1),
@@ -176,7 +174,10 @@ class _Answer:
             facets=_summed(found.values()) if facets else {},
             suggestion=meant,
             missing=self._missing,
+            estimated=searched < pages,
         )
+        states = set(self._states.values())
+        return Answered(states.pop() if len(states) == 1 else "", results)
 
     def _ask(self, requests: dict[int, Request], kind: type[_R]) -> Asking[dict[int, _R]]:
         """Ask some nodes; who gives no reply of that kind, is not asked again."""
@@ -208,22 +209,24 @@ class _Answer:
         return (yield from self._all(find, Found))
 
     def _ordered(
-        self, found: Mapping[int, Found], counts: Counts | None, *, partial: bool
-    ) -> Asking[list[_Placed]]:
+        self, found: Mapping[int, Found], find: Find, *, partial: bool
+    ) -> Asking[list[Placed]]:
         """The candidates of all nodes, the best first."""
         ours = [(page, number) for number, each in found.items() for page in each.candidates]
         best = nsmallest(
             self._most, ours, key=lambda each: (-each[0].value, each[1], each[0].place)
         )
         if self._question.by_date:
-            return [_Placed(number, page, 0.0, partial) for page, number in best]
+            return [Placed(number, page, 0.0, partial) for page, number in best]
         words = any(each.telling for each in found.values())
-        front = [_Placed(number, page, 0.0, partial) for page, number in best[: node.REORDERED]]
+        front = [Placed(number, page, 0.0, partial) for page, number in best[: node.REORDERED]]
+        looks = any(each.closer for each in found.values())
+        closer = (yield from self._closer(front[:CLOSER], find)) if looks else {}
         by_cosine = self._profile == "cosine"
-        cosines = (yield from self._cosines(front, counts)) if by_cosine else {}
+        cosines = (yield from self._cosines(front, find.counts)) if by_cosine else {}
         known = [
             Evidence(
-                words * (each.page.value + each.page.closer),
+                words * each.page.value + closer.get(each.place, 0.0),
                 each.page.merit,
                 each.page.date_ms,
                 cosines.get(each.place, 0.0),
@@ -231,20 +234,38 @@ class _Answer:
             for each in front
         ]
         worth = scores(self._profile, known, self._weights, self._time)
-        front = [each._replace(score=score) for each, score in zip(front, worth, strict=True)]
-        front.sort(key=lambda each: (-each.score, each.page.key))
+        for each, score in zip(front, worth, strict=True):
+            each.score = score
+        front = in_order(front)
         if not partial and not language.names_host(self._tree):
-            front = _spread(front)
+            front = spread(front)
         behind = best[node.REORDERED :]
         return [
             *front,
-            *(_Placed(number, page, words * page.value, partial) for page, number in behind),
+            *(Placed(number, page, words * page.value, partial) for page, number in behind),
         ]
 
-    def _cosines(
-        self, placed: Sequence[_Placed], counts: Counts | None
+    def _closer(
+        self, placed: Sequence[Placed], find: Find
     ) -> Asking[dict[tuple[int, Place], float]]:
-        asked = _of_nodes(placed)
+        """What the second step of the ranking adds to the best."""
+        asked: dict[int, list[tuple[Place, int]]] = defaultdict(list)
+        for each in placed:
+            asked[each.node].append((each.page.place, each.page.key))
+        requests: dict[int, Request] = {
+            number: Look(self._states[number], find, pages) for number, pages in asked.items()
+        }
+        looked = yield from self._ask(requests, Looked)
+        return {
+            (number, place): score
+            for number, reply in looked.items()
+            for (place, _), score in zip(asked[number], reply.scores, strict=True)
+        }
+
+    def _cosines(
+        self, placed: Sequence[Placed], counts: Counts | None
+    ) -> Asking[dict[tuple[int, Place], float]]:
+        asked = of_nodes(placed)
         requests: dict[int, Request] = {
             number: Weigh(self._states[number], self._tree, places, counts)
             for number, places in asked.items()
@@ -256,8 +277,8 @@ class _Answer:
             for place, value in zip(asked[number], reply.cosines, strict=True)
         }
 
-    def _show(self, placed: Sequence[_Placed]) -> Asking[dict[tuple[int, Place], Sight]]:
-        wanted = _of_nodes(placed)
+    def _show(self, placed: Sequence[Placed]) -> Asking[dict[tuple[int, Place], Sight]]:
+        wanted = of_nodes(placed)
         requests: dict[int, Request] = {
             number: Show(self._states[number], self._tree, places)
             for number, places in wanted.items()
@@ -270,12 +291,12 @@ class _Answer:
         }
 
     def _explain(
-        self, placed: Sequence[_Placed], strict: Find, wide: Find
+        self, placed: Sequence[Placed], strict: Find, wide: Find
     ) -> Asking[dict[tuple[int, Place], dict[str, Any]]]:
         """How their scores came about: of each page what its words are, and what else counts."""
         told: dict[tuple[int, Place], dict[str, Any]] = {}
         for partial, find in ((False, strict), (True, wide)):
-            wanted = _of_nodes([each for each in placed if each.partial == partial])
+            wanted = of_nodes([each for each in placed if each.partial == partial])
             requests: dict[int, Request] = {
                 number: Explain(self._states[number], find, places)
                 for number, places in wanted.items()
@@ -322,34 +343,13 @@ def read(query: str) -> str:
     return composed(query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
 
 
-def _of_nodes(placed: Iterable[_Placed]) -> dict[int, list[Place]]:
-    places: dict[int, list[Place]] = defaultdict(list)
-    for each in placed:
-        places[each.node].append(each.page.place)
-    return places
+def _is_short(found: Collection[Found]) -> bool:
+    """Whether a first tier was searched that has too few."""
+    total, searched = (sum(each.total for each in found)), sum(each.searched for each in found)
+    return searched < sum(each.pages for each in found) and total < node.ENOUGH
 
 
-def _spread(placed: Sequence[_Placed]) -> list[_Placed]:
-    """The same in an order where a host's further results count CROWDED of their score.
-
-    So page one shows many hosts, where they have something to say. The last of HOST_RESULTS tells
-    that its host has more.
-    """
-    of_host = Counter(each.page.host for each in placed)
-    seen: Counter[int] = Counter()
-    spread = []
-    for each in placed:
-        seen[each.page.host] += 1
-        nth = seen[each.page.host]
-        worth = each.score * (CROWDED if nth > HOST_RESULTS else 1)
-        if nth == HOST_RESULTS < of_host[each.page.host]:
-            spread.append((worth, each._replace(more=True)))
-        else:
-            spread.append((worth, each))
-    return [each for _, each in sorted(spread, key=lambda each: -each[0])]
-
-
-def _hit(placed: _Placed, sight: Sight, pages: int, explanation: dict[str, Any] | None) -> Hit:
+def _hit(placed: Placed, sight: Sight, pages: int, explanation: dict[str, Any] | None) -> Hit:
     merit = placed.page.merit
     return Hit(
         url=sight.url,

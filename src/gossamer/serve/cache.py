@@ -9,59 +9,49 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
 if TYPE_CHECKING:
-    from gossamer.config import Profile
     from gossamer.serve.answers import Results
+    from gossamer.serve.front import Front
+    from gossamer.serve.messages import Question
     from gossamer.serve.search import Searcher
-
-
-class Question(NamedTuple):
-    """What is asked of a Searcher."""
-
-    query: str
-    offset: int
-    limit: int
-    by_date: bool = False
-    facets: bool = False
-    explain: bool = False
-    profile: Profile | None = None
 
 
 class Cache:
     """The `most` answers that were asked for last, from several threads.
 
-    Invariant: all are those of one searcher; the first question to another empties it.
+    Invariant: all are those of one state of the index; the first question in another empties it.
+    What misses something is not kept.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._guard = threading.Lock()
-        self._searcher: Searcher | None = None
+        self._state = ""
         self._answers: OrderedDict[Question, Results] = OrderedDict()
         self.hits = self.misses = 0
 
-    def search(self, searcher: Searcher, question: Question) -> Results:
-        """What the searcher answers; `took_ms` is that of this time."""
-        started = time.perf_counter()
+    def search(self, front: Front, searcher: Searcher, question: Question) -> Results:
+        """What the front answers; `took_ms` is that of this time."""
+        started_s = time.perf_counter()
         with self._guard:
-            if searcher is not self._searcher:
-                self._searcher = searcher
+            if searcher.state != self._state:
+                self._state = searcher.state
                 self._answers.clear()
             known = self._answers.get(question)
             if known is not None:
                 self._answers.move_to_end(question)
                 self.hits += 1
-                took_ms = round((time.perf_counter() - started) * 1000, 1)
+                took_ms = round((time.perf_counter() - started_s) * 1000, 1)
                 return msgspec.structs.replace(known, took_ms=took_ms)
             self.misses += 1
-        found = searcher.search(**question._asdict())
+        found = front.answer(searcher, question)
         with self._guard:
-            if self._most and searcher is self._searcher:
-                self._answers[question] = found
+            if self._most and found.state == self._state and not found.results.missing:
+                self._answers[question] = found.results
                 while len(self._answers) > self._most:
                     self._answers.popitem(last=False)
-        return found
+        return found.results

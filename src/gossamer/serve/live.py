@@ -11,7 +11,7 @@ from gossamer.errors import StoreError
 from gossamer.serve.search import Searcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from gossamer.serve.resolve import Known
     from gossamer.store import Layer
@@ -33,9 +33,11 @@ class Live:
         work: Workspace,
         clock: Callable[[], float] = time.monotonic,
         known: Known | None = None,
+        shards: Collection[int] = (),
     ) -> None:
         self._work = work
         self._known = known
+        self._shards = shards
         self._clock = clock
         self._guard = threading.Lock()
         self._next_s = clock()
@@ -54,7 +56,9 @@ class Live:
         try:
             layers = self._work.store.refresh().layers("index")
             if layers != self._layers:
-                self._searcher = Searcher.open(self._work, self._known) if layers else None
+                self._searcher = (
+                    Searcher.open(self._work, self._known, self._shards) if layers else None
+                )
                 self._layers = layers
         except StoreError as error:
             if self._searcher is None:

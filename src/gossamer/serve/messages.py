@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from gossamer.config import Profile  # noqa: TC001  # msgspec reads it
-from gossamer.serve.answers import Count  # noqa: TC001
+from gossamer.serve.answers import Count, Results  # noqa: TC001  # msgspec reads it
 from gossamer.serve.query import Query  # noqa: TC001
 from gossamer.serve.spelling import Near  # noqa: TC001
 
@@ -41,11 +41,13 @@ class Survey(msgspec.Struct, frozen=True, tag=True):
 class Find(msgspec.Struct, frozen=True, tag=True):
     """The `most` best pages for a query; `wide`: those with any of its words.
 
-    `counts` are those of all nodes together; without them a node takes its own.
+    `first`: of the first tier, where there is one and it may have enough, and what others the query
+    names. `counts` are those of all nodes together; without them a node takes its own.
     """
 
     query: Query
     most: int
+    first: bool = False
     wide: bool = False
     by_date: bool = False
     facets: bool = False
@@ -59,14 +61,12 @@ Place: TypeAlias = tuple[int, int, int]
 class Candidate(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A page that was found: by which value, what else counts, and where it lies.
 
-    `value` is the score of its words, or the date, or the merit, as Found tells; `closer` is what
-    the second step of the ranking adds to it. `merit`, `host` and `date_ms` are those of the
-    index's format (index/schema.py). `key` is a hash of the URL, for an order of equals that all
-    nodes have in common.
+    `value` is the score of its words, or the date, or the merit, as Found tells. `merit`, `host`
+    and `date_ms` are those of the index's format (index/schema.py). `key` is a hash of the URL,
+    for an order of equals that all nodes have in common.
     """
 
     value: float
-    closer: float
     merit: float
     host: int
     date_ms: int | None
@@ -75,17 +75,34 @@ class Candidate(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Found(msgspec.Struct, frozen=True, tag=True):
-    """`total` of the node's `pages` match; the best come first.
+    """`total` of the `searched` pages match; the node has `pages`. The best come first.
 
     `telling`: how many words of the query tell something; where none does, merit decides.
+    `closer`: whether Look would add something to their scores.
     """
 
     state: str
     pages: int
+    searched: int
     total: int
     telling: int
+    closer: bool
     candidates: list[Candidate]
     facets: dict[str, list[Count]] = {}
+
+
+class Look(msgspec.Struct, frozen=True, tag=True):
+    """What does the second step of the ranking add to these pages? Each with its key."""
+
+    state: str
+    find: Find
+    pages: list[tuple[Place, int]]
+
+
+class Looked(msgspec.Struct, frozen=True, tag=True):
+    """In the order in which they were asked for."""
+
+    scores: list[float]
 
 
 class Show(msgspec.Struct, frozen=True, tag=True):
@@ -203,13 +220,44 @@ class Surveyed(msgspec.Struct, frozen=True, tag=True):
     counts: Counts
 
 
+class Answered(msgspec.Struct, frozen=True, tag=True):
+    """To a Question, from an index in that state; "" where nodes are in different ones."""
+
+    state: str
+    results: Results
+
+
+class Suggest(msgspec.Struct, frozen=True, tag=True):
+    """What may a query that is being typed become, by the whole index?"""
+
+    text: str
+    limit: int
+
+
+class Suggested(msgspec.Struct, frozen=True, tag=True):
+    completions: list[str]
+
+
 class Refused(msgspec.Struct, frozen=True, tag=True):
     """The node cannot answer this: its index is another one meanwhile, or none."""
 
     reason: str
 
 
-Request: TypeAlias = Survey | Find | Show | Explain | Spell | Complete | Weigh | Read | Tally
+Request: TypeAlias = Survey | Find | Look | Show | Explain | Spell | Complete | Weigh | Read | Tally
 Reply: TypeAlias = (
-    Surveyed | Found | Shown | Explained | Spelt | Completed | Refused | Weighed | Said | Tallied
+    Surveyed
+    | Found
+    | Looked
+    | Shown
+    | Explained
+    | Spelt
+    | Completed
+    | Refused
+    | Weighed
+    | Said
+    | Tallied
 )
+Whole: TypeAlias = Question | Suggest
+"""What a process answers that holds the whole index."""
+Outcome: TypeAlias = Answered | Suggested | Reply

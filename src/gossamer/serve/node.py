@@ -13,12 +13,12 @@ import json
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 import tantivy
 from tantivy import Occur, Query
 
 from gossamer.index import schema
 from gossamer.index.analysis import tongue
+from gossamer.index.layout import FIRST, shard_of
 from gossamer.serve import query as language
 from gossamer.serve.answers import Count
 from gossamer.serve.assembly import assembled
@@ -30,6 +30,8 @@ from gossamer.serve.messages import (
     Explained,
     Find,
     Found,
+    Look,
+    Looked,
     Read,
     Refused,
     Said,
@@ -52,7 +54,7 @@ from gossamer.serve.spelling import Spelling
 from gossamer.serve.statistics import ALL, Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from gossamer.config import RankingConfig
@@ -61,11 +63,16 @@ if TYPE_CHECKING:
 
 FACETS = ("host", "language", "kind", "year")
 FACET_VALUES = 10
-REORDERED = 200
-"""So many of the best by words are scored in full. Those behind stay where they are, so that the
-order is the same whichever part of it is asked for."""
-CLOSER = 1_000
-"""Pages that may be in the slots of these, of which the second step scores the best."""
+REORDERED = 100
+"""So many of the best by words are reordered by popularity and by host. Those behind stay where
+they are, so that the order is the same whichever part of it is asked for."""
+NAMED = 50
+"""Pages outside of the first tier that a query may name."""
+IN_SLOTS = 500
+"""Pages that may be in the slots of those that are looked at."""
+ENOUGH = 100
+"""The first tier is enough where it has so many pages with all the words. Whoever goes on after
+these, gets the others behind them."""
 VALUES = ("merit", "host_key", "date_ms", "url_key")
 """Of a candidate, beside its score."""
 
@@ -75,77 +82,118 @@ class _Index(NamedTuple):
     searcher: tantivy.Searcher
     ranking: Ranking
     statistics: Statistics
+    whole: Statistics | None = None
+    """Of an index of the first tier: those of the whole one."""
 
 
 class Node:
     """The parts of some shards. It never sees a change: for a newer index, open another node."""
 
-    def __init__(self, folders: Iterable[Path], weights: RankingConfig, state: str = "") -> None:
-        self._form = form = schema.schema()
+    def __init__(
+        self,
+        folders: Iterable[Path],
+        weights: RankingConfig,
+        state: str = "",
+        *,
+        tiered: bool | None = None,
+    ) -> None:
+        """`tiered`: whether the index has a first tier; None: it has if these folders do."""
+        self._form = schema.schema()
         self._weights = weights
-        self._indexes = []
+        folders = list(folders)
+        first = [folder for folder in folders if is_first(folder)]
+        whole = list(self._opened(folders, {}))
+        self._indexes = [
+            *whole,
+            *self._opened(first, {each.language: each.statistics for each in whole}),
+        ]
+        self._whole = range(len(whole))
+        self._first = range(len(whole), len(self._indexes))
+        self._tiered = bool(first) if tiered is None else tiered
+        self._spelling = Spelling(self._form, [each.searcher for each in whole])
+        self.state = state
+        self.pages = sum(each.searcher.num_docs for each in whole)
+
+    def _opened(self, folders: Iterable[Path], whole: Mapping[str, Statistics]) -> Iterator[_Index]:
         for key, searcher, held in assembled(folders):
             statistics = Statistics(searcher, held)
-            ranking = Ranking(form, key, weights, statistics)
-            self._indexes.append(_Index(key, searcher, ranking, statistics))
-        self._spelling = Spelling(form, [each.searcher for each in self._indexes])
-        self.state = state
-        self.pages = sum(each.searcher.num_docs for each in self._indexes)
+            ranking = Ranking(self._form, key, self._weights, statistics)
+            yield _Index(key, searcher, ranking, statistics, whole.get(key))
 
     def reply(self, request: Request) -> Reply:
-        if isinstance(request, Show | Explain | Weigh) and request.state != self.state:
+        if isinstance(request, Show | Explain | Weigh | Look) and request.state != self.state:
             return Refused("the index has changed")
         return _REPLIES[type(request)](self, request)
 
     def survey(self, ask: Survey) -> Surveyed:
+        whole = (self._indexes[number] for number in self._whole)
         return Surveyed(
-            {
-                each.language: each.statistics.counts(each.ranking.terms(ask.query))
-                for each in self._indexes
-            }
+            {each.language: each.statistics.counts(each.ranking.terms(ask.query)) for each in whole}
         )
 
     def find(self, ask: Find) -> Found:
-        total, telling = 0, 0
+        rankings = [self._ranking(index, ask) for index in self._indexes]
+        tier = ask.first and self._tiered and self._enough(rankings, ask)
+        total, telling, searched, closer = 0, 0, 0, False
         found: list[Candidate] = []
         facets: dict[str, Counter[str]] = {name: Counter() for name in FACETS if ask.facets}
-        rankings = [self._ranking(index, ask) for index in self._indexes]
-        for number, index in enumerate(self._indexes):
-            plan = rankings[number].plan(ask.query)
+        for number in self._first if tier else self._whole:
+            searcher = self._indexes[number].searcher
+            searched += searcher.num_docs
+            plan = (rankings[number].wide if ask.wide else rankings[number].strict)(ask.query)
             telling = max(telling, plan.words)
-            query = plan.wide if ask.wide else plan.strict
+            closer = closer or (plan.closer and not ask.by_date)
+            query = plan.found
             if query is None:
                 continue
             order = "date_ms" if ask.by_date else None if plan.words else "merit"
             counted = not ask.wide or plan.some < 0 or order is not None
-            answer = index.searcher.search(query, ask.most, counted, order)
+            answer = searcher.search(query, ask.most, counted, order)
             # `count` is missing in tantivy's stubs.
             total += answer.count if counted else max(plan.some, len(answer.hits))  # type: ignore[attr-defined]
-            found += _candidates(number, index.searcher, answer.hits)
+            found += _candidates(number, searcher, answer.hits)
             if ask.facets and answer.hits:
-                _count(facets, index.searcher, query)
+                _count(facets, searcher, query)
+        if tier and total < ENOUGH:
+            return Found(self.state, self.pages, searched, total, telling, closer, [])
+        if tier:
+            found += self._named(rankings, ask, {each.key for each in found})
         best = heapq.nsmallest(ask.most, found, key=in_order)
-        if telling and not ask.by_date:
-            best[:REORDERED] = self._closer(rankings, ask, best[:REORDERED])
         told = {name: most(counts) for name, counts in facets.items()}
-        return Found(self.state, self.pages, total, telling, best, told)
+        return Found(
+            self.state, self.pages, searched, total, telling, closer and telling > 0, best, told
+        )
 
-    def _closer(
-        self, rankings: Sequence[Ranking], ask: Find, best: Iterable[Candidate]
-    ) -> list[Candidate]:
-        """The same with what the second step of the ranking adds, in the same order."""
+    def _enough(self, rankings: Sequence[Ranking], ask: Find) -> bool:
+        """Whether so many pages may have the words that the first tier has enough of them."""
+        return sum(rankings[number].bound(ask.query) for number in self._whole) >= ENOUGH
+
+    def _named(
+        self, rankings: Sequence[Ranking], ask: Find, known: Collection[int]
+    ) -> Iterator[Candidate]:
+        """Pages of all tiers whose titles the query names, but for the known ones."""
+        for number in self._whole:
+            query = rankings[number].named(ask.query)
+            if query is not None:
+                searcher = self._indexes[number].searcher
+                answer = searcher.search(query, NAMED, count=False)
+                named = _candidates(number, searcher, answer.hits)
+                yield from (each for each in named if each.key not in known)
+
+    def look(self, ask: Look) -> Looked:
         added: dict[Place, float] = {}
         slots: dict[int, set[str]] = defaultdict(set)
-        for each in best:
-            slots[each.place[0]].add(schema.slot(each.key))
+        for place, key in ask.pages:
+            slots[place[0]].add(schema.slot(key))
         for number, some in slots.items():
-            query = rankings[number].closer(ask.query, sorted(some), wide=ask.wide)
-            if query is None:
-                continue
-            answer = self._indexes[number].searcher.search(query, CLOSER, count=False)
-            for score, at in answer.hits:
-                added[number, at.segment_ord, at.doc] = score
-        return [msgspec.structs.replace(each, closer=added.get(each.place, 0.0)) for each in best]
+            index = self._indexes[number]
+            ranking = self._ranking(index, ask.find)
+            query = ranking.closer(ask.find.query, sorted(some), wide=ask.find.wide)
+            if query is not None:
+                answer = index.searcher.search(query, IN_SLOTS, count=False)
+                for score, at in answer.hits:
+                    added[number, at.segment_ord, at.doc] = score
+        return Looked([added.get(place, 0.0) for place, _ in ask.pages])
 
     def show(self, ask: Show) -> Shown:
         wanted = language.shown(ask.query)
@@ -178,9 +226,9 @@ class Node:
             ranking = self._ranking(index, ask.find)
             address = tantivy.DocAddress(*at)
             (key,) = index.searcher.fast_field_values("url_key", [address])
-            plan = ranking.plan(ask.find.query)
+            plan = (ranking.wide if ask.find.wide else ranking.strict)(ask.find.query)
             steps = (
-                plan.wide if ask.find.wide else plan.strict,
+                plan.found,
                 ranking.closer(ask.find.query, [schema.slot(int(key or 0))], wide=ask.find.wide),
             )
             query = Query.boolean_query([(Occur.Should, step) for step in steps if step])
@@ -197,12 +245,12 @@ class Node:
         asked: dict[int, Vector] = {}
         cosines = []
         for number, *at in ask.places:
-            key, searcher, _, statistics = self._indexes[number]
+            key, searcher, _, statistics, whole = self._indexes[number]
             terms = tongue(key).terms
             if number not in asked:
                 words = language.shown(ask.query)
                 typed = [term for each in words for term in terms.analyze(each.text)]
-                counts = ask.counts[key] if ask.counts else statistics.counts(typed)
+                counts = ask.counts[key] if ask.counts else (whole or statistics).counts(typed)
                 asked[number] = ltc(typed, counts["text"], counts[ALL][ALL])
             card = schema.card(searcher.doc(tantivy.DocAddress(*at)))
             cosines.append(cosine(asked[number], lnc(terms.analyze(_said(card)))))
@@ -210,13 +258,13 @@ class Node:
 
     def read(self, ask: Read) -> Said:
         named = Query.term_query(self._form, "url", ask.url, "basic")
-        for index in self._indexes:
+        for index in self._indexes[: len(self._whole)]:
             for _, at in index.searcher.search(named, 1).hits:
                 return Said(index.language, _said(schema.card(index.searcher.doc(at))))
         return Said()
 
     def tally(self, ask: Tally) -> Tallied:
-        for index in self._indexes:
+        for index in self._indexes[: len(self._whole)]:
             if index.language == ask.language:
                 pages = index.statistics.pages
                 return Tallied(
@@ -225,11 +273,19 @@ class Node:
         return Tallied(0, {})
 
     def _ranking(self, index: _Index, ask: Find) -> Ranking:
-        """That of the index, or one by the counts of all nodes."""
-        if ask.counts is None:
+        """By the counts of all nodes, or of this one."""
+        if ask.counts is not None:
+            counts = ask.counts[index.language]
+        elif index.whole is not None:
+            counts = index.whole.counts(index.ranking.terms(ask.query))
+        else:
             return index.ranking
-        lift = index.statistics.lift(ask.counts[index.language])
-        return Ranking(self._form, index.language, self._weights, index.statistics, lift)
+        return Ranking(self._form, index.language, self._weights, index.statistics, counts)
+
+
+def is_first(folder: Path) -> bool:
+    """Whether it is a folder of the first tier."""
+    return shard_of(folder) == FIRST
 
 
 def _candidates(
@@ -239,7 +295,7 @@ def _candidates(
     values = (searcher.fast_field_values(name, addresses) for name in VALUES)
     for (value, at), merit, host, date_ms, key in zip(hits, *values, strict=True):
         place = (number, at.segment_ord, at.doc)
-        yield Candidate(value or 0.0, 0.0, merit or 0.0, host or 0, date_ms, key, place)
+        yield Candidate(value or 0.0, merit or 0.0, host or 0, date_ms, key, place)
 
 
 def in_order(candidate: Candidate) -> tuple[float, Place]:
@@ -269,6 +325,7 @@ def most(counts: Counter[str]) -> list[Count]:
 _REPLIES: Mapping[type[Request], Callable[[Node, Any], Reply]] = {
     Survey: Node.survey,
     Find: Node.find,
+    Look: Node.look,
     Show: Node.show,
     Explain: Node.explain,
     Spell: Node.spell,

@@ -23,8 +23,10 @@ are recognised in capitals only. What makes no sense is taken for the words it h
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,51 +40,44 @@ FILTERS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Words:
+class Words(msgspec.Struct, frozen=True, tag=True):
     """A word as it was typed, or a phrase in quotes (`exact`)."""
 
     text: str
     exact: bool = False
 
 
-@dataclass(frozen=True)
-class Filter:
+class Filter(msgspec.Struct, frozen=True, tag=True):
     """What a page must be, whatever its words. It does not count for its score."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True)
-class Urls:
+class Urls(msgspec.Struct, frozen=True, tag=True):
     """One of these pages. Nobody types it: `resolve.py` puts it in place of `link:`."""
 
     urls: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Like:
+class Like(msgspec.Struct, frozen=True, tag=True):
     """Some of these words, each with its weight. It stands for `related:`, as Urls for `link:`."""
 
     words: tuple[tuple[str, float], ...]
 
 
-@dataclass(frozen=True)
-class Not:
+class Not(msgspec.Struct, frozen=True, tag=True):
     part: Query
 
 
-@dataclass(frozen=True)
-class All:
+class All(msgspec.Struct, frozen=True, tag=True):
     """`strict`: somebody wrote AND, and means it."""
 
     parts: tuple[Query, ...]
     strict: bool = False
 
 
-@dataclass(frozen=True)
-class Any:
+class Any(msgspec.Struct, frozen=True, tag=True):
     parts: tuple[Query, ...]
 
 

@@ -21,9 +21,9 @@ Which pages: `strict` has those with every word, but stop words. Where these are
 followed by those of `wide`, which have any of the words.
 
 In two steps, since what a page is worth in full costs ten times what its words cost (where words
-stand is read from disk for pairs): all pages that match are scored by words, names and exact, and
-`closer` adds the rest to the best REORDERED of them (`node.py`), as do popularity and freshness
-(`broker.py`).
+stand is read from disk for pairs): the first scores all pages that match by words, names and exact,
+and by pairs only where they are few; `closer` adds the rest to the best. Popularity is added to
+more of them (`broker.py`).
 Of `wide` the first step has words alone: tantivy then passes over pages that cannot be among the
 best (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011). What
 surrounds the text of a page (`around`) counts there, too: for a word that no text has, or in the
@@ -47,17 +47,19 @@ from gossamer.serve.filters import filter_query
 from gossamer.serve.statistics import as_is
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from tantivy import Schema, TextAnalyzer
 
     from gossamer.config import RankingConfig
     from gossamer.index.analysis import Tongue
-    from gossamer.serve.statistics import Lift, Statistics
+    from gossamer.serve.statistics import Statistics
 
 MAX_TERMS = 64
 """Words of a query that are looked for; a longer query is a quotation, and found by these."""
 PAIR_SLOP = 2
+FEW = 20_000
+"""Where no more pages can have all the words, their pairs are looked at in the first step."""
 OCCURRENCES = "freq"
 """What of a word's postings is read to score it: how often, and not where."""
 LIKE_SHARE = 0.1
@@ -72,16 +74,16 @@ class Plan(NamedTuple):
     """What to look for in the index of a language. None: nothing can be found.
 
     `words` that tell something are looked for. At least `some` pages have one of them: a union is
-    not counted. (-1: it is, as it has conditions.)
+    not counted. (-1: it is.) `closer`: the second step adds to the scores.
     """
 
-    strict: Query | None
-    wide: Query | None
+    found: Query | None
     words: int = 0
     some: int = -1
+    closer: bool = False
 
 
-NOTHING = Plan(None, None)
+NOTHING = Plan(None)
 
 
 class Ranking:
@@ -93,51 +95,90 @@ class Ranking:
         key: str,
         weights: RankingConfig,
         statistics: Statistics,
-        lift: Lift = as_is,
+        counts: Mapping[str, Mapping[str, int]] | None = None,
     ) -> None:
-        """`lift`: how much more words weigh than by the frequencies of their index."""
+        """`counts`: those of the language in the whole index, where this one is a part of it."""
         self._schema = schema
         self._tongue: Tongue = tongue(key)
         self._weights = weights
-        self._pages = statistics.pages
-        self._lift = lift
+        self._statistics = statistics
+        self._counts = counts
+        self._lift = statistics.lift(counts) if counts else as_is
 
     def terms(self, tree: language.Query) -> set[str]:
         """All that a plan looks for."""
         words = language.shown(tree)
         return {term for each in words for term in self._tongue.terms.analyze(each.text)}
 
-    def plan(self, tree: language.Query) -> Plan:
-        """The first step for a query's tree."""
+    def strict(self, tree: language.Query) -> Plan:
+        """The first step, for pages that have every word."""
         matched = self._match(tree)
         if matched is None:
             return NOTHING
         units = self._units(tree)
-        exact = [
-            (Occur.Should, query) for query in (*self._names(units), *self._exact(tree, units))
-        ]
-        strict = Query.boolean_query([(Occur.Must, matched), *exact])
+        words = len(units) + len(language.alike(tree))
+        more = [*self._names(units), *self._exact(tree, units)]
+        if self.bound(tree) <= FEW:
+            return Plan(self._with(matched, [*more, *self._pairs(units)]), words)
+        some = [(Occur.Should, each) for each in more]
+        return Plan(Query.boolean_query([(Occur.Must, matched), *some]), words, closer=True)
+
+    def wide(self, tree: language.Query) -> Plan:
+        """The first step, for pages that have any of the words."""
+        units = self._units(tree)
         if not units or not language.is_loose(tree):
-            return Plan(strict, None, len(units) + len(language.alike(tree)))
+            return NOTHING
         some = Query.boolean_query([(Occur.Should, each) for each in self._anywhere(units)])
         if conditions := [self._condition(part) for part in language.conditions(tree)]:
-            return Plan(strict, Query.boolean_query([(Occur.Must, some), *conditions]), len(units))
-        pages = max(self._pages("text", term) for unit in units for term in unit)
-        return Plan(strict, some, len(units), pages)
+            found = Query.boolean_query([(Occur.Must, some), *conditions])
+            return Plan(found, len(units), closer=True)
+        here = self._statistics.pages
+        pages = max(here("text", term) for unit in units for term in unit)
+        return Plan(some, len(units), pages, closer=True)
+
+    def named(self, tree: language.Query) -> Query | None:
+        """Of the pages of a strict plan those whose title the query names."""
+        units = self._units(tree)
+        matched, exact = self._match(tree), list(self._exact(tree, units))
+        if matched is None or not exact:
+            return None
+        called = Query.boolean_query([(Occur.Should, each) for each in exact])
+        more = [(Occur.Should, each) for each in (*self._names(units), *exact)]
+        required = [(Occur.Must, Query.const_score_query(called, 0.0)), (Occur.Must, matched)]
+        return Query.boolean_query([*required, *more])
+
+    def bound(self, tree: language.Query) -> float:
+        """No more pages than these have all the words."""
+        if not language.plain(tree):
+            return math.inf
+        units = self._units(tree)
+        return min((self._pages("text", term) for unit in units for term in unit), default=0)
+
+    def _pages(self, field: str, term: str) -> int:
+        """So many pages of the whole index have the term."""
+        if self._counts is None:
+            return self._statistics.pages(field, term)
+        return self._counts[field].get(term, 0)
 
     def closer(self, tree: language.Query, slots: Iterable[str], *, wide: bool) -> Query | None:
         """The second step, for pages that are in these slots. None: it would add nothing."""
         units = self._units(tree)
-        more = [*self._pairs(units)]
+        more = [*self._pairs(units)] if wide or self.bound(tree) > FEW else []
         if wide:
             weight = self._weights.around
             more += [*self._names(units), *self._exact(tree, units)]
             more += [self._scored("around", unit, weight) for unit in units]
         found = Query.const_score_query(Query.term_set_query(self._schema, "slot", [*slots]), 0.0)
+        return self._with(found, more) if more else None
+
+    def _with(self, found: Query, more: Iterable[Query]) -> Query:
+        """What is found, and what adds to its score.
+
+        One within the other: as one union tantivy would score all of them for other pages, too.
+        """
         for each in more:
-            # One within the other: as one union tantivy would score them for other pages, too.
             found = Query.boolean_query([(Occur.Must, found), (Occur.Should, each)])
-        return found if more else None
+        return found
 
     def _units(self, tree: language.Query) -> list[Unit]:
         """What the query's words are looked for by, repeated ones too: they weigh more."""

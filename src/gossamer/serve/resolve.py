@@ -12,9 +12,10 @@ who reads it has to ask anything.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+
+from msgspec.structs import replace
 
 from gossamer.serve.messages import Read, Said, Tallied, Tally
 from gossamer.serve.query import All, Any, Filter, Like, Not, Urls

@@ -5,16 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import xxhash
+
+from gossamer.index import schema
+from gossamer.index.layout import shard_of
 from gossamer.lookup import Lookup
 from gossamer.serve.broker import Broker, read
 from gossamer.serve.messages import Question
-from gossamer.serve.node import Node
+from gossamer.serve.node import Node, is_first
 from gossamer.serve.pages import Pages
 from gossamer.serve.query import parse
 from gossamer.serve.resolve import NOTHING, looked_up
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
     from typing import Self
 
     from gossamer.config import Profile, RankingConfig
@@ -30,22 +34,34 @@ class Searcher:
     """The shards of one index, opened. It never sees a change: for a newer index, open another."""
 
     @classmethod
-    def open(cls, work: Workspace, known: Known | None = None) -> Self:
+    def open(
+        cls, work: Workspace, known: Known | None = None, shards: Collection[int] = ()
+    ) -> Self:
         """The index that the crawl's manifest names, as last read. Raises MissingFile.
 
-        `known`: of the pages that queries ask about, where somebody knows them already.
+        `known`: of the pages that queries ask about, where somebody knows them already. `shards`:
+        only these, if any are named.
         """
-        named = (Path(path) for path in work.paths("index"))
-        folders = sorted(path.parent for path in named if path.name == "meta.json")
-        return cls(folders, work.config.ranking, known or Pages(work, Lookup(work)))
+        named = [Path(path) for path in work.paths("index")]
+        folders = sorted(path.parent for path in named if path.name == schema.META)
+        state = xxhash.xxh3_64_hexdigest("\n".join(map(str, folders)).encode())
+        mine = [folder for folder in folders if not shards or shard_of(folder) in shards]
+        node = Node(mine, work.config.ranking, state, tiered=any(map(is_first, folders)))
+        return cls(node, work.config.ranking, known or Pages(work, Lookup(work)))
 
-    def __init__(
-        self, folders: Sequence[Path], weights: RankingConfig, known: Known = NOTHING
-    ) -> None:
+    def __init__(self, node: Node, weights: RankingConfig, known: Known = NOTHING) -> None:
+        self.node = node
         self._known = known
-        self._node = Node(folders, weights)
         self._broker = Broker(1, weights)
-        self.pages = self._node.pages
+
+    @property
+    def pages(self) -> int:
+        return self.node.pages
+
+    @property
+    def state(self) -> str:
+        """What of the index it has opened: another one is in another state."""
+        return self.node.state
 
     def search(
         self,
@@ -59,9 +75,11 @@ class Searcher:
         profile: Profile | None = None,
     ) -> Results:
         """The pages for a query, from `offset`; at most MAX_RESULTS can be reached."""
-        question = Question(query, offset, limit, by_date, facets, explain, profile)
-        meant = looked_up(parse(read(query)), self._known)
-        return self._driven(self._broker.answer(question, meant))
+        return self.answer(Question(query, offset, limit, by_date, facets, explain, profile))
+
+    def answer(self, question: Question) -> Results:
+        meant = looked_up(parse(read(question.query)), self._known)
+        return self._driven(self._broker.answer(question, meant)).results
 
     def complete(self, text: str, limit: int = 8) -> list[str]:
         """What a query that is being typed may become: its last word completed."""
@@ -71,7 +89,7 @@ class Searcher:
         try:
             requests = next(asking)
             while True:
-                replies = {number: self._node.reply(each) for number, each in requests.items()}
+                replies = {number: self.node.reply(each) for number, each in requests.items()}
                 requests = asking.send(replies)
         except StopIteration as done:
             answer: _T = done.value

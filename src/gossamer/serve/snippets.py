@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 SNIPPET_CHARS = 220
 BEFORE_CHARS = 60
 """What of a snippet stands before its first mark."""
-PASSAGE_CHARS = 400
-MAX_MATCHES = 100
+PASSAGE_CHARS = 300
+MAX_MATCHES = 10
 """Places that are looked at, of each word in a text."""
 
 _WORD = re.compile(r"[^\W_]+")
@@ -46,11 +46,14 @@ class Snippets:
         spoken = tongue(language)
         typed = list(wanted)
         typed = [words for words in typed if words.exact or spoken.tells(words.text)] or typed
-        self._words = spoken.terms
+        self._tongue = spoken
         self._phrases: dict[str, set[Unit]] = defaultdict(set)
-        for unit in {unit for words in typed for unit in units_of(words, self._words)}:
+        for unit in {unit for words in typed for unit in units_of(words, spoken.terms)}:
             self._phrases[unit[0]].add(unit)
-        self._beginnings = beginnings(typed, self._words)
+        # Words of a phrase are told by their neighbours, whatever these begin with.
+        alone = all(len(phrase) == 1 for phrases in self._phrases.values() for phrase in phrases)
+        self._initials = "".join(sorted({term[0] for term in self._phrases})) if alone else ""
+        self._beginnings = beginnings(typed, spoken.terms)
 
     def of(self, text: str, description: str) -> str:
         """HTML: escaped text with marks in <b>; how the page begins where there are none."""
@@ -63,13 +66,13 @@ class Snippets:
 
     def _marks(self, text: str) -> list[Span]:
         """Where the text has the words and phrases, in its order; overlapping ones are one."""
-        tokens = self._words.pre_tokenize(text).tokens
-        terms = [token.text for token in tokens]
+        words = list(self._tongue.words(text, self._initials))
         spans = sorted(
-            (tokens[first].char_offset_from, tokens[first + len(phrase) - 1].char_offset_to)
-            for first, term in enumerate(terms)
+            (start, words[first + len(phrase) - 1][2])
+            for first, (term, start, _) in enumerate(words)
             for phrase in self._phrases.get(term, ())
-            if len(phrase) == 1 or tuple(terms[first : first + len(phrase)]) == phrase
+            if len(phrase) == 1
+            or tuple(word[0] for word in words[first : first + len(phrase)]) == phrase
         )
         return list(_merged(spans))
 

@@ -9,6 +9,7 @@ words are lifted: each is boosted by what it would weigh among all pages over wh
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 SCORED = ("text", "around", "title", "anchors")
 """Fields whose words count for the score."""
+MAX_KEPT = 20_000
+"""Frequencies that are kept at hand."""
 ALL = ""
 """The field, and the term, that stand for all pages."""
 
@@ -41,12 +44,13 @@ class Statistics:
     """Of one index; `held` are its documents, the deleted ones that it still holds too."""
 
     def __init__(self, searcher: Searcher, held: int) -> None:
-        self._searcher = searcher
         self._held = held
+        # It takes a microsecond in each segment, and is asked for again and again.
+        self._frequency = lru_cache(MAX_KEPT)(searcher.doc_freq)
 
     def pages(self, field: str, term: str) -> int:
         """So many documents have the term."""
-        return self._searcher.doc_freq(field, term)
+        return self._frequency(field, term)
 
     def counts(self, terms: Collection[str]) -> dict[str, dict[str, int]]:
         """By field and term, and of ALL."""

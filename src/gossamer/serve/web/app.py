@@ -13,6 +13,8 @@ from starlette.staticfiles import StaticFiles
 from gossamer import serve
 from gossamer.lookup import Lookup
 from gossamer.serve.cache import Cache
+from gossamer.serve.cluster.cluster import Cluster
+from gossamer.serve.front import Front
 from gossamer.serve.live import Live
 from gossamer.serve.pages import Pages
 from gossamer.serve.web import openapi, opensearch
@@ -26,6 +28,8 @@ from gossamer.serve.web.searching import Searching
 from gossamer.serve.web.status import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.types import ASGIApp
 
     from gossamer.workspace import Workspace
@@ -34,16 +38,19 @@ OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 STATIC = Path(serve.__file__).parent / "static"
 
 
-def app(work: Workspace) -> ASGIApp:
-    """The application of one crawl."""
+def app(work: Workspace, groups: Sequence[Sequence[str]] = ()) -> ASGIApp:
+    """The application of one crawl. `groups` are the processes that search (cluster.py), if any."""
     lookup = Lookup(work)
     pages = Pages(work, lookup)
+    ranking, deadline_s = work.config.ranking, work.config.serve.deadline_s
+    cluster = Cluster(groups, ranking, pages, deadline_s) if groups else None
     live = Live(work, known=pages)
     cache = Cache(work.config.serve.cached_answers)
-    metrics = Metrics(work, live, cache)
+    front = Front(live, cluster)
+    metrics = Metrics(work, front, cache)
     routed = Starlette(
         routes=[
-            *Searching(work, live, cache).routes(),
+            *Searching(work, front, cache).routes(),
             *Paging(work, pages).routes(),
             *Copying(work, pages).routes(),
             *Status(work, live, lookup).routes(),

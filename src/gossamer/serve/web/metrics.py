@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from gossamer.serve.cache import Cache
-    from gossamer.serve.live import Live
+    from gossamer.serve.front import Front
     from gossamer.workspace import Workspace
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -37,9 +37,9 @@ OTHER = "other"
 class Metrics:
     """Counts the requests of one application, and tells them with the figures of its crawl."""
 
-    def __init__(self, work: Workspace, live: Live, cache: Cache) -> None:
+    def __init__(self, work: Workspace, front: Front, cache: Cache) -> None:
         self._registry = CollectorRegistry()
-        self._registry.register(_OfCrawl(work, live))
+        self._registry.register(_OfCrawl(work, front))
         self._registry.register(_OfCache(cache))
         self._requests = Counter(
             "gossamer_requests",
@@ -108,15 +108,23 @@ class _OfCache(Collector):
 class _OfCrawl(Collector):
     """Figures that are looked up when they are asked for."""
 
-    def __init__(self, work: Workspace, live: Live) -> None:
+    def __init__(self, work: Workspace, front: Front) -> None:
         self._work = work
-        self._live = live
+        self._front = front
 
     def collect(self) -> Iterator[Metric]:
         try:
-            searcher = self._live.searcher()
+            searcher = self._front.searcher()
         except StoreError:  # the rest is told all the same
             searcher = None
+        well = GaugeMetricFamily(
+            "gossamer_node_up",
+            "Whether a process that searches gave its last answer.",
+            labels=["group", "address"],
+        )
+        for group, address, is_well in self._front.cluster.health() if self._front.cluster else ():
+            well.add_metric([str(group), address], float(is_well))
+        yield well
         crawl = overview(self._work)
         yield GaugeMetricFamily(
             "gossamer_index_pages", "Pages to search.", searcher.pages if searcher else 0

@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from gossamer.serve.answers import Completions
 from gossamer.serve.broker import MAX_QUERY_CHARS, MAX_RESULTS
-from gossamer.serve.cache import Question
+from gossamer.serve.messages import Question
 from gossamer.serve.profiles import PROFILES
 from gossamer.serve.query import narrowed
 from gossamer.serve.web import answers
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import Profile
     from gossamer.serve.cache import Cache
-    from gossamer.serve.live import Live
+    from gossamer.serve.front import Front
     from gossamer.serve.search import Searcher
     from gossamer.workspace import Workspace
 
@@ -33,10 +33,10 @@ SUGGESTIONS = "application/x-suggestions+json"
 class Searching:
     """Handlers are plain functions: starlette runs them in threads, beside the event loop."""
 
-    def __init__(self, work: Workspace, live: Live, cache: Cache) -> None:
+    def __init__(self, work: Workspace, front: Front, cache: Cache) -> None:
         self._root = work.root
         self._pictures = work.config.parse.media
-        self._live = live
+        self._front = front
         self._cache = cache
 
     def routes(self) -> list[Route]:
@@ -49,13 +49,13 @@ class Searching:
         ]
 
     def home(self, _: Request) -> Response:
-        searcher = self._live.searcher()
+        searcher = self._front.searcher()
         pages = searcher and searcher.pages
         return answers.page("home.html", query="", pages=pages, path=self._root)
 
     def results(self, request: Request) -> Response:
         query = request.query_params.get("q", "")[:MAX_QUERY_CHARS].strip()
-        searcher = self._live.searcher()
+        searcher = self._front.searcher()
         if searcher is None or not query:
             return self.home(request)
         last = MAX_RESULTS // PAGE_HITS
@@ -64,7 +64,7 @@ class Searching:
         profile = _profile(request)
         first = (number - 1) * PAGE_HITS
         question = Question(query, first, PAGE_HITS, by_date=by_date, facets=True, profile=profile)
-        found = self._cache.search(searcher, question)
+        found = self._cache.search(self._front, searcher, question)
         last = min(last, -(-found.total // PAGE_HITS))
         asked = {"q": query} | ({"sort": "date"} if by_date else {})
         asked |= {"profile": profile} if profile else {}
@@ -99,7 +99,7 @@ class Searching:
             explain=answers.flag(request, "explain"),
             profile=profile,
         )
-        return answers.json(self._cache.search(self._searcher(), question))
+        return answers.json(self._cache.search(self._front, self._searcher(), question))
 
     def complete(self, request: Request) -> Response:
         if "q" not in request.query_params:
@@ -113,11 +113,10 @@ class Searching:
         return answers.json([text, self._completions(text)], media_type=SUGGESTIONS)
 
     def _completions(self, text: str) -> list[str]:
-        searcher = self._searcher()
-        return searcher.complete(text)
+        return self._front.complete(self._searcher(), text)
 
     def _searcher(self) -> Searcher:
-        searcher = self._live.searcher()
+        searcher = self._front.searcher()
         if searcher is None:
             raise HTTPException(503, f"no index yet: gossamer index {self._root}")
         return searcher

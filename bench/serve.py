@@ -1,0 +1,188 @@
+"""How fast is search? A server under load, of one client, of a hundred, and of a thousand.
+
+    python bench/corpus.py CRAWL --documents 1_000_000 && gossamer index CRAWL
+    python bench/serve.py CRAWL
+
+Queries are drawn from the documents: 1 to 5 words of a line, as neighbours or not; phrases, words
+with a filter, titles, words with a letter left out. The server is `gossamer serve`, without kept
+answers; it, its processes and this one share the machine. A request is /api/search, with ten
+snippets.
+
+  alone     one client, one query after the other
+  together  100 clients, 10 queries each
+  at once   1,000 clients, each connects for itself and asks one query
+
+And in one process, without HTTP: Gossamer's searcher, and beside it tantivy alone on the same
+index, as its documentation shows it: its query parser, every word in title or text, the ten best
+and their stored documents, without snippets, popularity, pairs, hosts, or languages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.table import Table
+
+from gossamer.api import Crawl
+from gossamer.index import schema
+from gossamer.serve.search import Searcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import tantivy
+
+    from gossamer.workspace import Workspace
+
+WORDS = (1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 5)
+LOADS = {"alone": (1, 1_000), "together": (100, 10), "at once": (1_000, 1)}
+SETTING = "serve.cached_answers"
+
+
+def queries(work: Workspace, n: int) -> list[str]:
+    """The same each time."""
+    rows = pq.ParquetFile(work.paths("documents")[0]).read_row_group(0, ["title", "main_text"])
+    titles, texts = (rows[name].to_pylist() for name in ("title", "main_text"))
+    draw = random.Random(5)  # noqa: S311  # the same each time
+    return [_query(draw, titles, texts) for _ in range(n)]
+
+
+def _query(draw: random.Random, titles: Sequence[str], texts: Sequence[str]) -> str:
+    number = draw.randrange(len(texts))
+    line = draw.choice(texts[number].split("\n"))
+    words = re.findall(r"[^\W\d_]{3,}", line) or ["linux"]
+    count = min(draw.choice(WORDS), len(words))
+    at = draw.randrange(len(words) - count + 1)
+    chosen = words[at : at + count] if draw.random() < 0.5 else draw.sample(words, count)
+    kind = draw.random()
+    if kind < 0.75:
+        return " ".join(chosen)
+    if kind < 0.85:
+        return f'"{" ".join(words[at : at + 2])}" {chosen[0]}'
+    if kind < 0.93:
+        return f"{' '.join(chosen)} type:pdf"
+    if kind < 0.97:
+        return titles[number].split(" - ")[0]
+    return " ".join([chosen[0][:2] + chosen[0][3:], *chosen[1:]])
+
+
+async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple[list[float], Any]:
+    """The seconds of each request, and how many were answered how."""
+    took: list[float] = []
+    outcomes: Counter[str] = Counter()
+
+    async def client(number: int) -> None:
+        connector = aiohttp.TCPConnector(limit=1)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            for at in range(each):
+                query = asked[(number * each + at) % len(asked)]
+                started_s = time.perf_counter()
+                try:
+                    async with session.get(f"{url}api/search", params={"q": query}) as answer:
+                        body = await answer.read()
+                        outcomes[str(answer.status)] += 1
+                        outcomes["partial"] += b'"missing":0' not in body
+                except aiohttp.ClientError as error:
+                    outcomes[type(error).__name__] += 1
+                took.append(time.perf_counter() - started_s)
+
+    await asyncio.gather(*(client(number) for number in range(clients)))
+    return took, outcomes
+
+
+def serving(crawl: Path) -> tuple[subprocess.Popen[str], str]:
+    """The server as people start it, and its URL."""
+    command = [sys.executable, "-c", "from gossamer.cli import main; main()", "serve"]
+    server = subprocess.Popen(
+        [*command, str(crawl), "--port", "0"], stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdout is not None
+    return server, server.stdout.readline().strip()
+
+
+def tantivy_alone(work: Workspace) -> Callable[[str], int]:
+    """Searching as tantivy's documentation shows it: every word in title or text, ten documents."""
+    folders = [Path(path).parent for path in work.paths("index") if path.endswith(schema.META)]
+    indexes = [schema.open_index(folder) for folder in folders]
+    searchers = [index.searcher() for index in indexes]
+
+    def search(query: str) -> int:
+        best: list[tuple[float, int, tantivy.DocAddress]] = []
+        for number, index in enumerate(indexes):
+            words = query.replace(" type:pdf", "")
+            tree, _ = index.parse_query_lenient(
+                words, ["title", "text"], conjunction_by_default=True
+            )
+            found = searchers[number].search(tree, 10)
+            best += [(score, number, at) for score, at in found.hits]
+        first = sorted(best, key=lambda each: -each[0])[:10]
+        return sum(len(schema.card(searchers[number].doc(at)).title) for _, number, at in first)
+
+    return search
+
+
+def clocked(search: Callable[[str], object], asked: Sequence[str]) -> list[float]:
+    """The seconds of each query, of a second time."""
+    for query in asked:
+        search(query)
+    took = []
+    for query in asked:
+        started_s = time.perf_counter()
+        search(query)
+        took.append(time.perf_counter() - started_s)
+    return took
+
+
+def percent(took: Sequence[float], share: float) -> float:
+    return sorted(took)[min(int(len(took) * share), len(took) - 1)] * 1000
+
+
+def main() -> None:
+    said = argparse.ArgumentParser(description=__doc__)
+    said.add_argument("crawl", type=Path)
+    said.add_argument("--queries", type=int, default=1_000)
+    asked = said.parse_args()
+    console = Console()
+    work = Crawl.open(str(asked.crawl)).work
+    if work.config.serve.cached_answers:
+        raise SystemExit(f"{asked.crawl}/gossamer.toml: set {SETTING} = 0, so that all is measured")
+    drawn = queries(work, asked.queries)
+    server, url = serving(asked.crawl)
+    try:
+        asyncio.run(load(url, 2, len(drawn), drawn))  # until files and processes are warm
+        table = Table("load", "answers", "p50 ms", "p99 ms", "slowest", "queries/s")
+        for name, (clients, each) in LOADS.items():
+            started_s = time.perf_counter()
+            took, outcomes = asyncio.run(load(url, clients, each, drawn))
+            rate = len(took) / (time.perf_counter() - started_s)
+            told = ", ".join(f"{count} {what}" for what, count in outcomes.items() if count)
+            times = [percent(took, share) for share in (0.5, 0.99, 1)]
+            table.add_row(name, told, *(f"{each:.1f}" for each in times), f"{rate:.0f}")
+        console.print(table)
+    finally:
+        server.terminate()
+        server.wait()
+    searcher = Searcher.open(work)
+    table = Table("in this process", "mean ms", "p50 ms", "p99 ms")
+    for name, search in (("Gossamer", searcher.search), ("tantivy", tantivy_alone(work))):
+        took = clocked(search, drawn)
+        times = [mean(took) * 1000, *(percent(took, share) for share in (0.5, 0.99))]
+        table.add_row(name, *(f"{each:.2f}" for each in times))
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""The process that `Children` starts: with the folder of a crawl, and where to listen."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+
+from gossamer.serve.cluster.server import Server
+from gossamer.serve.live import Live
+from gossamer.workspace import Workspace
+
+BACKLOG = 128
+
+
+async def _run(server: Server, path: str) -> None:
+    stop = asyncio.Event()
+    ended = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(ended), sys.stdin)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(BACKLOG)
+        running = asyncio.create_task(server.run(listener, stop))
+        await ended.read()
+        stop.set()
+        await running
+
+
+def main() -> None:
+    root, path = sys.argv[1:]
+    asyncio.run(_run(Server(Live(Workspace.open(root))), path))

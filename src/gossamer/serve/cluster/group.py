@@ -1,0 +1,45 @@
+"""Processes that hold the same shards: the one with the least to do is asked, else another."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from gossamer.serve.cluster.replica import ReplicaError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gossamer.serve.cluster.replica import Call, Replica
+    from gossamer.serve.messages import Outcome, Request, Whole
+
+
+class Group:
+    def __init__(self, replicas: Sequence[Replica]) -> None:
+        self.replicas = tuple(replicas)
+
+    @property
+    def well(self) -> bool:
+        return any(replica.well for replica in self.replicas)
+
+    def begin(self, request: Whole | Request, *, without: Replica | None = None) -> Call | None:
+        """Send it to a replica, to one that is well if there is one. None: there is none."""
+        for replica in sorted(self.replicas, key=lambda each: (not each.well, each.waiting)):
+            if replica is not without:
+                with suppress(ReplicaError):
+                    return replica.begin(request)
+        return None
+
+    def ask(self, request: Whole | Request, deadline_s: float) -> Outcome | None:
+        return self.finish(self.begin(request), request, deadline_s)
+
+    def finish(
+        self, call: Call | None, request: Whole | Request, deadline_s: float
+    ) -> Outcome | None:
+        """The answer, if need be of another replica. None: there is none in time."""
+        while call is not None:
+            try:
+                return call.finish(deadline_s)
+            except ReplicaError:
+                call = self.begin(request, without=call.replica)
+        return None

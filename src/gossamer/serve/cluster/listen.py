@@ -1,0 +1,26 @@
+"""The command `node`: answer for some shards of a crawl to brokers, over TCP."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+from gossamer.serve.cluster.server import Server
+
+if TYPE_CHECKING:
+    from socket import socket
+
+    from gossamer.serve.live import Live
+
+
+def listen(live: Live, listener: socket) -> None:
+    """Until SIGINT or SIGTERM."""
+    asyncio.run(_run(Server(live), listener))
+
+
+async def _run(server: Server, listener: socket) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    await server.run(listener, stop)
