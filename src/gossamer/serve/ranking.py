@@ -117,8 +117,10 @@ class Ranking:
             return NOTHING
         units = self._units(tree)
         words = len(units) + len(language.alike(tree))
+        if not (bound := self.bound(tree)):  # as in most of many languages
+            return Plan(None, words)
         more = [*self._names(units), *self._exact(tree, units)]
-        if self.bound(tree) <= FEW:
+        if bound <= FEW:
             return Plan(self._with(matched, [*more, *self._pairs(units)]), words)
         some = [(Occur.Should, each) for each in more]
         return Plan(Query.boolean_query([(Occur.Must, matched), *some]), words, closer=True)
