@@ -20,7 +20,7 @@ score(page) = words + names + exact + pairs + popularity + freshness
 Which pages: `strict` has those with every word, but stop words. Where these are few, they are
 followed by those of `wide`, which have any of the words.
 
-In two steps, since what a page is worth in full costs ten times what its words cost (where words
+In two steps, since what a page is worth in full costs many times what its words cost (where words
 stand is read from disk for pairs): the first scores all pages that match by words, names and exact,
 and by pairs only where they are few; `closer` adds the rest to the best. Popularity is added to
 more of them (`broker.py`).

@@ -45,7 +45,7 @@ class Statistics:
 
     def __init__(self, searcher: Searcher, held: int) -> None:
         self._held = held
-        # It takes a microsecond in each segment, and is asked for again and again.
+        # It is looked up in each segment, and asked for again and again.
         self._frequency = lru_cache(MAX_KEPT)(searcher.doc_freq)
 
     def pages(self, field: str, term: str) -> int:
