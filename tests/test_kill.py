@@ -216,3 +216,16 @@ def test_of_two_crawls_the_second_names_the_first(web: FakeWeb, mark: str, tmp_p
     assert f"kill {first.pid}" in second.stderr
     assert "Traceback" not in second.stderr
     assert strays(mark) == []
+
+
+def test_a_server_that_is_told_to_end_leaves_nothing_behind(whole: Path, tmp_path: Path) -> None:
+    serve = [*GOSSAMER, "serve", str(whole), "--port", "0"]
+    alone = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=alone) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        with urllib.request.urlopen(f"{url}api/search?q=page", timeout=30) as answer:  # noqa: S310 - our own server
+            assert answer.status == 200
+        server.terminate()
+        assert server.wait(30) == 0
+    assert not list(tmp_path.iterdir())

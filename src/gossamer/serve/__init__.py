@@ -20,8 +20,10 @@ mapped until their last search is done, so nothing is ever half old and half new
 from __future__ import annotations
 
 import os
+import signal
 import socket
-from contextlib import ExitStack, suppress
+import threading
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -29,7 +31,7 @@ from gossamer.errors import UsageError
 from gossamer.serve.cluster.children import Children
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from starlette.types import ASGIApp
 
@@ -59,6 +61,7 @@ def serve(
 
     processes = _processes(work.config.serve)
     with ExitStack() as stack:
+        stack.enter_context(_ends_in_order())
         children = stack.enter_context(Children(work, processes)) if processes > 1 else None
         groups = work.config.serve.nodes or ((children.addresses,) if children else ())
         _run(app(work, groups), host, port, announce)
@@ -81,6 +84,19 @@ def serve_node(
     with _listen(host, port) as listener:
         announce(f"{host}:{listener.getsockname()[1]}")
         listen(Live(work, shards=shards), listener)
+
+
+@contextmanager
+def _ends_in_order() -> Iterator[None]:
+    """Uvicorn raises the signal that ended it once more: SIGTERM shall not end us half-way then."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _processes(config: ServeConfig) -> int:
