@@ -230,3 +230,32 @@ def test_the_order_is_the_same_whichever_part_is_asked_for(tmp_path: Path) -> No
     parts = [hit.url for at in range(0, count, 10) for hit in searcher.search("same", at, 10).hits]
     assert parts == whole
     assert len(set(whole)) == count
+
+
+def test_one_shard_and_eight_rank_alike(tmp_path: Path) -> None:
+    words = ("red", "green", "apple", "pear", "fruit", "tree")
+    pages = [
+        {
+            "url": f"http://{n % 9}.example/{n}",
+            "title": f"{words[n % 6]} {words[n // 6 % 6]}",
+            "text": " ".join(words[n * step % 6] for step in range(1 + n % 11)),
+            "rank": (n * 7 % 80) / 4_000,
+        }
+        for n in range(80)
+    ]
+    told = []
+    for shards in (1, 8):
+        work = crawl(tmp_path / str(shards))
+        put_index(work, pages, shards)
+        searcher = Searcher.open(work)
+        for query in (
+            "red apple",
+            "fruit",
+            '"green pear"',
+            "apple tree spaceship",
+            "host:3.example",
+        ):
+            hits = searcher.search(query, limit=80).hits
+            told.append([(hit.url, hit.score) for hit in hits])
+    assert len(told[0]) > 1
+    assert told[:5] == told[5:]
