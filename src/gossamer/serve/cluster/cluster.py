@@ -2,7 +2,7 @@
 
 Where every process holds the whole index (one group), a question goes to one of them as it is.
 Where each holds some shards, the broker asks all groups at once, step by step; who has not answered
-at the deadline is left out, and the answer says so.
+a step at its deadline is left out, and the answer says so.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Cluster:
             found = self._groups[0].ask(question, deadline_s)
             return found if isinstance(found, Answered) else None
         meant = looked_up(parse(read(question.query)), self._known)
-        answered = self._driven(self._broker.answer(question, meant), deadline_s)
+        answered = self._driven(self._broker.answer(question, meant))
         return answered if answered.results.missing < len(self._groups) else None
 
     def complete(self, text: str, limit: int) -> list[str] | None:
@@ -63,7 +63,7 @@ class Cluster:
         if len(self._groups) == 1:
             found = self._groups[0].ask(Suggest(text, limit), deadline_s)
             return found.completions if isinstance(found, Suggested) else None
-        return self._driven(self._broker.complete(text, limit), deadline_s)
+        return self._driven(self._broker.complete(text, limit))
 
     def health(self) -> Iterator[tuple[int, str, bool]]:
         """Of each process its group, its address, and whether it is well."""
@@ -84,17 +84,18 @@ class Cluster:
             for replica in group.replicas:
                 replica.close()
 
-    def _driven(self, asking: Asking[_T], deadline_s: float) -> _T:
+    def _driven(self, asking: Asking[_T]) -> _T:
         try:
             requests = next(asking)
             while True:
-                requests = asking.send(self._ask(requests, deadline_s))
+                requests = asking.send(self._ask(requests))
         except StopIteration as done:
             answer: _T = done.value
             return answer
 
-    def _ask(self, requests: Mapping[int, Request], deadline_s: float) -> dict[int, Reply]:
-        """What the groups answer in time."""
+    def _ask(self, requests: Mapping[int, Request]) -> dict[int, Reply]:
+        """What the groups answer in time: who is lost here, is not waited for again."""
+        deadline_s = time.monotonic() + self._deadline_s
         calls = {number: self._groups[number].begin(each) for number, each in requests.items()}
         outcomes = {
             number: self._groups[number].finish(call, requests[number], deadline_s)

@@ -23,9 +23,9 @@ class Group:
         return any(replica.well for replica in self.replicas)
 
     def begin(self, request: Whole | Request, *, without: Replica | None = None) -> Call | None:
-        """Send it to a replica, to one that is well if there is one. None: there is none."""
-        for replica in sorted(self.replicas, key=lambda each: (not each.well, each.waiting)):
-            if replica is not without:
+        """Send it to a replica that is well. None: there is none."""
+        for replica in sorted(self.replicas, key=lambda each: each.waiting):
+            if replica is not without and replica.well:
                 with suppress(ReplicaError):
                     return replica.begin(request)
         return None
