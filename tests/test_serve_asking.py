@@ -9,27 +9,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.lookup import Lookup
-from gossamer.serve.broker import Broker
-from gossamer.serve.messages import Answered, Question
+from gossamer.serve.messages import Question
 from gossamer.serve.node import Node
-from gossamer.serve.pages import Pages
 from gossamer.serve.profiles import PROFILES
-from gossamer.serve.query import parse
-from gossamer.serve.resolve import looked_up
 from gossamer.serve.search import Searcher
+from nodes import asked
 from shards import crawl, put_index
 from stored_web import put_inlinks
 from test_serve_web import dom, one, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import httpx
 
     from gossamer.config import Profile
-    from gossamer.serve.answers import Results
-    from gossamer.serve.broker import Asking
     from gossamer.workspace import Workspace
 
 DAY_MS = 86_400_000
@@ -201,21 +195,8 @@ def test_many_nodes_find_and_weigh_words_as_one(sharded: Workspace, query: str) 
     folders = [Path(path).parent for path in sharded.paths("index") if path.endswith("meta.json")]
     nodes = [Node([folder], weights) for folder in folders]
     assert len(nodes) == 4
-    meant = looked_up(parse(query), Pages(sharded, Lookup(sharded)))
-    question = Question(query, profile="cosine")
-    many = driven(Broker(4, weights).answer(question, meant), nodes)
+    many = asked(sharded, nodes, Question(query, profile="cosine"))
     one = Searcher.open(sharded).search(query, profile="cosine")
     assert [hit.url for hit in many.hits] == [hit.url for hit in one.hits]
     assert [hit.score for hit in many.hits] == pytest.approx([hit.score for hit in one.hits])
     assert len(one.hits) > 1
-
-
-def driven(asking: Asking[Answered], nodes: Sequence[Node]) -> Results:
-    try:
-        requests = next(asking)
-        while True:
-            replies = {number: nodes[number].reply(each) for number, each in requests.items()}
-            requests = asking.send(replies)
-    except StopIteration as done:
-        found: Answered = done.value
-        return found.results

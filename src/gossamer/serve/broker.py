@@ -6,12 +6,13 @@ in a few steps, and in each all nodes, or some, are asked at once:
     Read     what a page says that others are to be like, and Tally, how frequent its words are
     Survey   how many pages have its words (not if there is only one node, which knows)
     Find     the best pages, with every word; and again, with any, where these are few
+    Look     what the second step of the ranking adds to the best
     Weigh    the cosines of these with the query, in the profile of that name
     Show     what is shown of those that made it
     Spell    what was meant, where few pages have all the words
 
 There is no I/O in here: an answer is a generator, which yields what to ask and is sent what came
-back. Who drives it decides how nodes are asked, and how long to wait (`searcher.py`, `cluster.py`).
+back. Who drives it decides how nodes are asked, and how long to wait (`search.py`, `cluster/`).
 A node that did not reply is not asked again for this question, and the answer says that it misses
 something.
 """
@@ -105,13 +106,13 @@ class Broker:
 
 
 class _Answer:
-    """One question on its way. `_nodes` are those that have replied to all so far."""
+    """One question on its way. Who is `_missing` is not asked again."""
 
     def __init__(
         self, nodes: Iterable[int], weights: RankingConfig, question: Question, meant: Meant
     ) -> None:
         self._nodes = list(nodes)
-        self._missing = 0
+        self._missing: set[int] = set()
         self._states: dict[int, str] = {}
         self._weights = weights
         self._question = question
@@ -132,8 +133,8 @@ class _Answer:
         found = yield from self._find(strict)
         if _is_short(found.values()):
             strict = msgspec.structs.replace(strict, first=False)
+            self._states = {}
             found = yield from self._find(strict)
-        self._states = {number: each.state for number, each in found.items()}
         pages = sum(each.pages for each in found.values())
         searched = sum(each.searched for each in found.values())
         whole = total = sum(each.total for each in found.values()) * pages // max(searched, 1)
@@ -171,23 +172,23 @@ class _Answer:
             round((time.perf_counter() - started_s) * 1000, 1),
             whole=whole,
             relaxed=whole == 0 < total,
-            facets=_summed(found.values()) if facets else {},
+            facets=_summed(found.values(), pages, searched) if facets else {},
             suggestion=meant,
-            missing=self._missing,
+            missing=len(self._missing),
             estimated=searched < pages,
         )
         states = set(self._states.values())
         return Answered(states.pop() if len(states) == 1 else "", results)
 
     def _ask(self, requests: dict[int, Request], kind: type[_R]) -> Asking[dict[int, _R]]:
-        """Ask some nodes; who gives no reply of that kind, is not asked again."""
-        replies = yield requests
+        """Ask some nodes; who gives no reply of that kind, is missing."""
+        replies = yield {
+            number: each for number, each in requests.items() if number not in self._missing
+        }
         good: dict[int, _R] = {
             number: each for number, each in replies.items() if isinstance(each, kind)
         }
-        lost = requests.keys() - good.keys()
-        self._missing += len(lost)
-        self._nodes = [number for number in self._nodes if number not in lost]
+        self._missing |= requests.keys() - good.keys()
         return good
 
     def _all(self, request: Request, kind: type[_R]) -> Asking[dict[int, _R]]:
@@ -206,7 +207,15 @@ class _Answer:
         return counts
 
     def _find(self, find: Find) -> Asking[dict[int, Found]]:
-        return (yield from self._all(find, Found))
+        """What the nodes find. Who has found something in another state of its index is missing."""
+        found = yield from self._all(find, Found)
+        same = {
+            number: each
+            for number, each in found.items()
+            if self._states.setdefault(number, each.state) == each.state
+        }
+        self._missing |= found.keys() - same.keys()
+        return same
 
     def _ordered(
         self, found: Mapping[int, Found], find: Find, *, partial: bool
@@ -344,9 +353,9 @@ def read(query: str) -> str:
 
 
 def _is_short(found: Collection[Found]) -> bool:
-    """Whether a first tier was searched that has too few."""
-    total, searched = (sum(each.total for each in found)), sum(each.searched for each in found)
-    return searched < sum(each.pages for each in found) and total < node.ENOUGH
+    """Whether the first tier was searched, and has too few."""
+    partly = [each for each in found if each.searched < each.pages]
+    return bool(partly) and sum(each.total for each in partly) < node.ENOUGH
 
 
 def _hit(placed: Placed, sight: Sight, pages: int, explanation: dict[str, Any] | None) -> Hit:
@@ -369,11 +378,14 @@ def _hit(placed: Placed, sight: Sight, pages: int, explanation: dict[str, Any] |
     )
 
 
-def _summed(found: Iterable[Found]) -> dict[str, list[Count]]:
-    """The most frequent values of each facet."""
+def _summed(found: Iterable[Found], pages: int, searched: int) -> dict[str, list[Count]]:
+    """The most frequent values of each facet, in all pages by those that were searched."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in node.FACETS}
     for each in found:
         for name, values in each.facets.items():
             for value in values:
                 counts[name][value.value] += value.pages
-    return {name: node.most(values) for name, values in counts.items()}
+    return {
+        name: [Count(each.value, each.pages * pages // searched) for each in node.most(values)]
+        for name, values in counts.items()
+    }

@@ -55,7 +55,7 @@ from gossamer.serve.statistics import ALL, Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from pathlib import Path, PurePath
 
     from gossamer.config import RankingConfig
     from gossamer.serve.messages import Place, Reply, Request
@@ -154,7 +154,7 @@ class Node:
             found += _candidates(number, searcher, answer.hits)
             if ask.facets and answer.hits:
                 _count(facets, searcher, query)
-        if tier and total < ENOUGH:
+        if tier and self._first and total < ENOUGH:
             return Found(self.state, self.pages, searched, total, telling, closer, [])
         if tier:
             found += self._named(rankings, ask, {each.key for each in found})
@@ -250,7 +250,7 @@ class Node:
             if number not in asked:
                 words = language.shown(ask.query)
                 typed = [term for each in words for term in terms.analyze(each.text)]
-                counts = ask.counts[key] if ask.counts else (whole or statistics).counts(typed)
+                counts = (ask.counts or {}).get(key) or (whole or statistics).counts(typed)
                 asked[number] = ltc(typed, counts["text"], counts[ALL][ALL])
             card = schema.card(searcher.doc(tantivy.DocAddress(*at)))
             cosines.append(cosine(asked[number], lnc(terms.analyze(_said(card)))))
@@ -274,7 +274,7 @@ class Node:
 
     def _ranking(self, index: _Index, ask: Find) -> Ranking:
         """By the counts of all nodes, or of this one."""
-        if ask.counts is not None:
+        if ask.counts and index.language in ask.counts:
             counts = ask.counts[index.language]
         elif index.whole is not None:
             counts = index.whole.counts(index.ranking.terms(ask.query))
@@ -283,7 +283,7 @@ class Node:
         return Ranking(self._form, index.language, self._weights, index.statistics, counts)
 
 
-def is_first(folder: Path) -> bool:
+def is_first(folder: PurePath) -> bool:
     """Whether it is a folder of the first tier."""
     return shard_of(folder) == FIRST
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeVar
 
 import xxhash
@@ -42,11 +42,12 @@ class Searcher:
         `known`: of the pages that queries ask about, where somebody knows them already. `shards`:
         only these, if any are named.
         """
-        named = [Path(path) for path in work.paths("index")]
-        folders = sorted(path.parent for path in named if path.name == schema.META)
-        state = xxhash.xxh3_64_hexdigest("\n".join(map(str, folders)).encode())
-        mine = [folder for folder in folders if not shards or shard_of(folder) in shards]
-        node = Node(mine, work.config.ranking, state, tiered=any(map(is_first, folders)))
+        named = [PurePath(file.path) for file in work.store.files("index")]
+        parts = sorted(path.parent for path in named if path.name == schema.META)
+        # Wherever a machine has the crawl, these parts are the same state.
+        state = xxhash.xxh3_64_hexdigest("\n".join(map(str, parts)).encode())
+        mine = [Path(work.root, part) for part in parts if not shards or shard_of(part) in shards]
+        node = Node(mine, work.config.ranking, state, tiered=any(map(is_first, parts)))
         return cls(node, work.config.ranking, known or Pages(work, Lookup(work)))
 
     def __init__(self, node: Node, weights: RankingConfig, known: Known = NOTHING) -> None:
