@@ -1,8 +1,10 @@
-"""Nodes whose index changes, or that are lost, between two requests for one question."""
+"""Nodes that are opened, and whose index changes between two requests for one question."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ import pytest
 
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
+from gossamer.errors import StoreFull
 from gossamer.serve.messages import (
     Find,
     Found,
@@ -106,3 +109,14 @@ def test_the_same_index_is_in_the_same_state_wherever_it_lies(work: Workspace) -
     assert Searcher.open(copy).state == Searcher.open(work).state
     put_index(copy, PAGES)
     assert Searcher.open(copy).state != Searcher.open(work).state
+
+
+def test_a_full_disk_for_temporary_files_is_told_as_one(
+    work: Workspace, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shards are joined in a folder there."""
+    free = os.statvfs(small_disk)
+    (small_disk / "ballast").write_bytes(bytes(free.f_bavail * free.f_frsize))
+    monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
+    with pytest.raises(StoreFull, match=str(small_disk)):
+        Searcher.open(work)

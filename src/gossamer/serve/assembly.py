@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gossamer.backends import disk_errors
 from gossamer.errors import StoreError
 from gossamer.index import schema
 
@@ -56,7 +57,7 @@ def _joined(language: str, parts: Sequence[Path]) -> Assembled:
         if meta["schema"] != metas[0]["schema"]:
             raise StoreError(part, "is of another version than its neighbours", REMEDY)
     segments = [segment for meta in metas for segment in meta["segments"]]
-    with _temporary() as temporary:
+    with disk_errors(tempfile.gettempdir()), _temporary() as temporary:
         folder = temporary / language
         folder.mkdir()
         for part in parts:
