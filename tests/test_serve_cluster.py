@@ -6,22 +6,38 @@ import asyncio
 import os
 import signal
 import socket
+import tempfile
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.serve.cluster import wire
-from gossamer.serve.cluster.children import Children
+from gossamer.serve.cluster import server, wire
+from gossamer.serve.cluster.children import Children, next_pause_s
 from gossamer.serve.cluster.cluster import Cluster
+from gossamer.serve.cluster.replica import PROBE, Replica
 from gossamer.serve.cluster.server import Server
 from gossamer.serve.front import Front
 from gossamer.serve.live import Live
-from gossamer.serve.messages import Complete, Find, Question, Suggest, Survey
+from gossamer.serve.messages import (
+    MAX_MOST,
+    Complete,
+    Completed,
+    Explain,
+    Find,
+    Found,
+    Look,
+    Question,
+    Show,
+    Suggest,
+    Survey,
+    Weigh,
+)
 from gossamer.serve.query import parse
 from gossamer.serve.resolve import NOTHING
 from gossamer.serve.search import Searcher
@@ -32,6 +48,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gossamer.serve.answers import Results
+    from gossamer.serve.messages import Counts, Place, Request, Whole
     from gossamer.workspace import Workspace
 
 PATIENCE_S = 60
@@ -63,7 +80,7 @@ def node(work: Workspace, *shards: int, port: int = 0) -> Iterator[str]:
     thread = threading.Thread(target=loop.run_until_complete, args=[server.run(listener, stop)])
     thread.start()
     try:
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        yield address(listener)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join()
@@ -79,6 +96,15 @@ def cluster(
         yield made
     finally:
         made.close()
+
+
+def address(listener: socket.socket) -> str:
+    return f"127.0.0.1:{listener.getsockname()[1]}"
+
+
+def connected(node: str) -> socket.socket:
+    host, _, port = node.rpartition(":")
+    return socket.create_connection((host, int(port)), PATIENCE_S)
 
 
 def asked(cluster: Cluster, query: str) -> Results:
@@ -143,7 +169,7 @@ def test_who_does_not_answer_in_time_is_left_out(work: Workspace) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         node(work, 1) as one,
-        cluster(work, [one], [f"127.0.0.1:{silent.getsockname()[1]}"], deadline_s=0.5) as both,
+        cluster(work, [one], [address(silent)], deadline_s=0.5) as both,
     ):
         found = asked(both, "fruit")
         assert found.missing == 1
@@ -159,6 +185,39 @@ def test_where_nobody_answers_the_server_does(work: Workspace) -> None:
         assert front.complete(searcher, "fru") == ["fruit"]
 
 
+def test_nobody_else_is_asked_when_it_is_too_late(work: Workspace) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        socket.create_server(("127.0.0.1", 0)) as other,
+        cluster(work, [address(silent), address(other)], deadline_s=0.1) as both,
+    ):
+        assert both.answer(Question("fruit")) is None
+        other.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            other.accept()
+
+
+def test_connections_to_a_node_that_was_started_again_are_renewed(work: Workspace) -> None:
+    with node(work) as one:
+        replica = Replica(one)
+        replica.begin(PROBE).finish(time.monotonic() + PATIENCE_S)
+    with node(work, port=int(one.rpartition(":")[2])):
+        replica.begin(PROBE).finish(time.monotonic() + PATIENCE_S)
+        replica.close()
+
+
+def test_too_many_connections_harm_nobody_else(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "MAX_CONNECTIONS", 2)
+    with node(work) as one, ExitStack() as stack:
+        first, second, third = (stack.enter_context(connected(one)) for _ in range(3))
+        assert third.recv(1) == b""
+        for connection in (first, second, first):
+            connection.sendall(wire.packed(PROBE))
+            assert wire.outcome_of(wire.receive(connection)) == Completed({})
+
+
 def test_completions_are_those_of_all_nodes(work: Workspace) -> None:
     with node(work, 1) as one, node(work, 2) as two, cluster(work, [one], [two]) as both:
         assert both.complete("app", 8) == Searcher.open(work).complete("app")
@@ -169,24 +228,94 @@ def test_completions_are_those_of_all_nodes(work: Workspace) -> None:
 def test_garbage_ends_a_connection_and_nothing_else(work: Workspace) -> None:
     frames = [b"\0\0\0\3abc", b"\xff\xff\xff\xff", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\0"]
     with node(work) as one, cluster(work, [one]) as alone:
-        host, _, port = one.rpartition(":")
         for frame in frames:
-            with socket.create_connection((host, int(port)), PATIENCE_S) as connection:
+            with connected(one) as connection:
                 connection.sendall(frame)
                 assert connection.recv(1) == b""
         assert asked(alone, "fruit").total > 0
 
 
-def test_processes_are_started_again(work: Workspace) -> None:
-    with Children(work, 2) as children, cluster(work, children.addresses) as both:
+NUMBERS = st.integers(-(2**63), 2**64 - 1) | st.integers(-2, 200) | st.sampled_from([2**32 - 1])
+PLACES = st.tuples(st.integers(-2, 2) | NUMBERS, st.integers(0, 1) | NUMBERS, NUMBERS)
+FREQUENCIES = st.dictionaries(st.sampled_from(["", "fruit"]), NUMBERS)
+COUNTS = st.none() | st.dictionaries(
+    st.sampled_from(["xx", "en"]),
+    st.dictionaries(st.sampled_from(["", "text", "title", "around", "anchors"]), FREQUENCIES),
+)
+
+
+@pytest.fixture(scope="module")
+def answering(work: Workspace) -> Server:
+    return Server(Live(work))
+
+
+@given(st.lists(PLACES, max_size=3), COUNTS, st.integers(0, MAX_MOST), NUMBERS)
+def test_absurd_requests_are_answered_somehow(
+    answering: Server, places: list[Place], counts: Counts | None, most: int, number: int
+) -> None:
+    """None of them ends the process: not by an exception, a panic of tantivy's, or its memory."""
+    tree = parse("fruit")
+    found = answering.answer(Find(tree, 10))
+    assert isinstance(found, Found)
+    state = found.state
+    find = Find(tree, most, counts=counts)
+    requests: list[Request | Whole] = [
+        Show(state, tree, places),
+        Explain(state, find, places),
+        Look(state, find, [(place, number) for place in places]),
+        Weigh(state, tree, places, counts),
+        find,
+        Find(tree, number),
+        Complete("fru", number),
+        Suggest("fru", number),
+        Question("fruit", number, number),
+    ]
+    for request in requests:
+        with suppress(wire.BadFrameError):
+            answering.answer(wire.request_of(wire.packed(request)[4:]))
+
+
+@pytest.fixture(scope="module")
+def children(
+    work: Workspace, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Children, Cluster]]:
+    """Two processes that answer, where the name of the folder for temporary files is long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("long" * 40)))
+        running = Children(work, 2)
+    with running, cluster(work, running.addresses) as both:
         until(lambda: both.answer(Question("fruit")) is not None)
-        whole = asked(both, "fruit")
-        assert urls(whole) == urls(Searcher.open(work).search("fruit"))
-        for pid in children.pids:
-            os.kill(pid, signal.SIGKILL)
-        until(lambda: both.answer(Question("fruit")) is not None)
-        until(lambda: both.answer(Question("fruit")) and all(well for *_, well in both.health()))
-        assert urls(asked(both, "fruit")) == urls(whole)
+        yield running, both
+    for pid in running.pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def test_processes_are_started_again(
+    work: Workspace, children: tuple[Children, Cluster], caplog: pytest.LogCaptureFixture
+) -> None:
+    running, both = children
+    whole = asked(both, "fruit")
+    assert urls(whole) == urls(Searcher.open(work).search("fruit"))
+    for pid in running.pids:
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: both.answer(Question("fruit")) is None)
+    until(lambda: both.answer(Question("fruit")) and all(well for *_, well in both.health()))
+    assert urls(asked(both, "fruit")) == urls(whole)
+    assert caplog.text.count("ended (status -9) and is started again") == 2
+
+
+def test_signals_of_the_terminal_do_not_reach_processes(
+    children: tuple[Children, Cluster],
+) -> None:
+    running, _ = children
+    assert os.getpgrp() not in {os.getpgid(pid) for pid in running.pids}
+
+
+def test_processes_that_end_at_once_are_started_less_and_less_often() -> None:
+    pauses = list(accumulate([0.1] * 6, next_pause_s, initial=0.0))
+    assert pauses == [0, 0.5, 1, 2, 4, 8, 8]
+    assert next_pause_s(8, 3600) == 0.5
 
 
 def until(done: Any) -> None:

@@ -31,6 +31,7 @@ from gossamer.serve import node
 from gossamer.serve import query as language
 from gossamer.serve.answers import Count, Hit, Results
 from gossamer.serve.messages import (
+    MAX_MOST,
     Answered,
     Complete,
     Completed,
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
     from gossamer.serve.resolve import Meant
 
 MAX_QUERY_CHARS = 1_000
-MAX_RESULTS = 1_000
+MAX_RESULTS = MAX_MOST
 """Answers that can be paged through."""
 CLOSER = 30
 """So many of the best by words are scored in full."""

@@ -7,7 +7,7 @@ reads nothing else from it.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
@@ -16,6 +16,9 @@ from gossamer.serve.answers import Count, Results  # noqa: TC001  # msgspec read
 from gossamer.serve.query import Query  # noqa: TC001
 from gossamer.serve.spelling import Near  # noqa: TC001
 
+MAX_MOST = 1_000
+"""Pages or words for one request: tantivy sets memory aside for so many at once."""
+Most: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_MOST)]
 Counts: TypeAlias = dict[str, dict[str, dict[str, int]]]
 """Pages that have a term: by language, field and term. All pages: field "" and term ""."""
 
@@ -46,7 +49,7 @@ class Find(msgspec.Struct, frozen=True, tag=True):
     """
 
     query: Query
-    most: int
+    most: Most
     first: bool = False
     wide: bool = False
     by_date: bool = False
@@ -54,7 +57,9 @@ class Find(msgspec.Struct, frozen=True, tag=True):
     counts: Counts | None = None
 
 
-Place: TypeAlias = tuple[int, int, int]
+Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31 - 1)]
+"""tantivy's documents have lower ones: asked about higher ones, it may never end."""
+Place: TypeAlias = tuple[Number, Number, Number]
 """Of a page in a node: which language, segment and document. Nobody else knows what it means."""
 
 
@@ -207,7 +212,7 @@ class Complete(msgspec.Struct, frozen=True, tag=True):
     """Words that the last one may become, on pages that have the others."""
 
     text: str
-    limit: int
+    limit: Most
 
 
 class Completed(msgspec.Struct, frozen=True, tag=True):
@@ -231,7 +236,7 @@ class Suggest(msgspec.Struct, frozen=True, tag=True):
     """What may a query that is being typed become, by the whole index?"""
 
     text: str
-    limit: int
+    limit: Most
 
 
 class Suggested(msgspec.Struct, frozen=True, tag=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
 class Group:
     def __init__(self, replicas: Sequence[Replica]) -> None:
         self.replicas = tuple(replicas)
-
-    @property
-    def well(self) -> bool:
-        return any(replica.well for replica in self.replicas)
 
     def begin(self, request: Whole | Request, *, without: Replica | None = None) -> Call | None:
         """Send it to a replica that is well. None: there is none."""
@@ -41,5 +38,6 @@ class Group:
             try:
                 return call.finish(deadline_s)
             except ReplicaError:
-                call = self.begin(request, without=call.replica)
+                late = time.monotonic() >= deadline_s  # another could only fail, too
+                call = None if late else self.begin(request, without=call.replica)
         return None

@@ -61,22 +61,23 @@ class Replica:
         """Send a request. Raises ReplicaError."""
         body = wire.packed(request)
         with self._guard:
-            kept = self._idle.pop() if self._idle else None
             self.waiting += 1
-        if kept is not None:
-            try:
-                kept.sendall(body)
-            except OSError:  # it was started again meanwhile
-                kept.close()
-            else:
-                return Call(self, kept)
+        connection = None
         try:
-            fresh = _connected(self.address)
-            fresh.sendall(body)
+            connection = self._kept() or _connected(self.address)
+            connection.sendall(body)
         except OSError as error:
-            self.failed()
-            raise ReplicaError(f"{self.address}: {error}") from None
-        return Call(self, fresh)
+            raise self.failed(error, connection) from None
+        return Call(self, connection)
+
+    def _kept(self) -> socket.socket | None:
+        """A connection of before; not one to a process that was started again meanwhile."""
+        while True:
+            with self._guard:
+                kept = self._idle.pop() if self._idle else None
+            if kept is None or _is_open(kept):
+                return kept
+            kept.close()
 
     def done(self, connection: socket.socket) -> None:
         with self._guard:
@@ -87,16 +88,19 @@ class Replica:
                 return
         connection.close()
 
-    def failed(self) -> None:
+    def failed(self, error: Exception, connection: socket.socket | None) -> ReplicaError:
+        """What to raise where a request came to nothing."""
         with self._guard:
             self.waiting -= 1
             self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
             self._until_s = self._clock() + self._pause_s
-            idle, self._idle = self._idle, []
-        for connection in idle:
+        if connection is not None:
             connection.close()
+        self.close()
+        return ReplicaError(f"{self.address}: {error}")
 
     def close(self) -> None:
+        """Close the connections that nobody uses."""
         with self._guard:
             idle, self._idle = self._idle, []
         for connection in idle:
@@ -116,9 +120,7 @@ class Call:
             self._connection.settimeout(max(deadline_s - time.monotonic(), 0.001))
             outcome = wire.outcome_of(wire.receive(self._connection))
         except (OSError, wire.BadFrameError) as error:
-            self._connection.close()
-            self.replica.failed()
-            raise ReplicaError(f"{self.replica.address}: {error}") from None
+            raise self.replica.failed(error, self._connection) from None
         self.replica.done(self._connection)
         return outcome
 
@@ -138,3 +140,16 @@ def _connected(address: str) -> socket.socket:
     connection = socket.create_connection((host.strip("[]"), int(port)), CONNECT_S)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
+
+
+def _is_open(connection: socket.socket) -> bool:
+    """Whether there is nothing to be read of an idle connection, not even its end."""
+    connection.settimeout(0)
+    try:
+        connection.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        connection.settimeout(CONNECT_S)
+        return True
+    except OSError:
+        pass
+    return False

@@ -8,6 +8,7 @@ at hand, for pages that are to be shown of what was just found in it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 from gossamer.errors import StoreError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from gossamer.serve.search import Searcher
 
 MAX_CONNECTIONS = 256
+_log = logging.getLogger(__name__)
 
 
 class Server:
@@ -45,9 +47,17 @@ class Server:
 
     def answer(self, request: Whole | Request) -> Outcome:
         try:
-            searcher = self._live.searcher()
+            return self._answer(request)
+        except (KeyboardInterrupt, SystemExit):
+            raise
         except StoreError as error:
             return Refused(str(error))
+        except BaseException as error:  # noqa: BLE001  # a panic of tantivy's is no Exception
+            _log.exception("a request failed")
+            return Refused(repr(error))
+
+    def _answer(self, request: Whole | Request) -> Outcome:
+        searcher = self._live.searcher()
         if searcher is not self._now:
             self._before, self._now = self._now, searcher
         if searcher is None:
@@ -64,6 +74,9 @@ class Server:
 
     async def run(self, listener: socket, stop: asyncio.Event) -> None:
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            if len(self._connections) >= MAX_CONNECTIONS:
+                writer.close()
+                return
             task = asyncio.create_task(self._serve(reader, writer))
             self._connections.add(task)
             task.add_done_callback(self._connections.discard)
@@ -77,7 +90,7 @@ class Server:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while len(self._connections) <= MAX_CONNECTIONS:
+            while True:
                 request = wire.request_of(await wire.next_frame(reader))
                 writer.write(wire.packed(self.answer(request)))
                 await writer.drain()
