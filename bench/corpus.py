@@ -157,16 +157,26 @@ def _datasets(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any
     }
 
 
-def main() -> None:
-    said = argparse.ArgumentParser(description=__doc__)
-    said.add_argument("crawl", type=Path, help="folder to make")
-    said.add_argument("--documents", type=int, default=1_000_000)
+def options(most: int = 50_000) -> argparse.ArgumentParser:
+    """How many documents of which texts: `asked_for` makes them."""
+    said = argparse.ArgumentParser()
+    said.add_argument("--documents", type=int, default=most)
     said.add_argument("--texts", type=Path, default=Path("/usr/share/doc"))
+    return said
+
+
+def asked_for(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    return documents(sources(asked.texts), asked.documents)
+
+
+def main() -> None:
+    said = options(1_000_000)
+    said.description = __doc__
+    said.add_argument("crawl", type=Path, help="folder to make")
     said.add_argument("--shards", type=int, default=2)
     asked = said.parse_args()
-    rows = documents(sources(asked.texts), asked.documents)
     with Engine(EngineConfig()) as engine:
-        crawl(asked.crawl, rows, engine, f"index.shards = {asked.shards}")
+        crawl(asked.crawl, asked_for(asked), engine, f"index.shards = {asked.shards}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ sides take turns, and of each its best turn counts. CPU is that of all processes
 
 from __future__ import annotations
 
-import argparse
 import gc
 import multiprocessing
 import os
@@ -30,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tantivy
-from corpus import crawl, documents, sources
+from corpus import asked_for, crawl, options
 from crawl import tree_cpu_s
 
 from gossamer import index, shuffle
@@ -152,17 +151,14 @@ def report(best: Mapping[str, Cost], cpu: Mapping[str, float], n: int) -> None:
 
 
 def main() -> None:
-    said = argparse.ArgumentParser()
-    said.add_argument("--documents", type=int, default=50_000)
-    said.add_argument("--texts", type=Path, default=Path("/usr/share/doc"))
+    said = options()
     said.add_argument("--repeat", type=int, default=3)
     asked = said.parse_args()
-    rows = documents(sources(asked.texts), asked.documents)
     costs: dict[str, list[Cost]] = {"bare": [], "tasks": [], "step": []}
     with tempfile.TemporaryDirectory(prefix="indexing-") as name:
         kept = Path(name)
         with Clocked(EngineConfig(), kept) as engine:
-            made = crawl(kept / "crawl", rows, engine, f"index.shards = {SHARDS}")
+            made = crawl(kept / "crawl", asked_for(asked), engine, f"index.shards = {SHARDS}")
             indexed_anew(made)
             bare = Bare(kept, engine.shards)
             for _ in range(asked.repeat):

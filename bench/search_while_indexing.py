@@ -11,7 +11,6 @@ phrase, with a host, with a date. The last line tells what indexing loses.
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import re
@@ -24,7 +23,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
-from corpus import crawl, documents, sources
+from corpus import asked_for, crawl, options
 
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine
@@ -80,16 +79,13 @@ def report(name: str, took_ms: Sequence[float], alone: Sequence[float]) -> None:
 
 
 def main() -> None:
-    said = argparse.ArgumentParser()
-    said.add_argument("--documents", type=int, default=50_000)
-    said.add_argument("--texts", type=Path, default=Path("/usr/share/doc"))
+    said = options()
     said.add_argument("--seconds", type=float, default=10)
     given = said.parse_args()
-    rows = documents(sources(given.texts), given.documents)
     with tempfile.TemporaryDirectory(prefix="searching-") as name:
         folder = Path(name, "crawl")
         with Engine(EngineConfig()) as engine:
-            crawl(folder, rows, engine, f"index.shards = {SHARDS}")
+            crawl(folder, asked_for(given), engine, f"index.shards = {SHARDS}")
         work = Workspace.open(str(folder))
         began_s = time.perf_counter()
         index_anew(work).wait()
