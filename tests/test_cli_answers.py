@@ -45,6 +45,11 @@ def test_it_says_when_no_page_has_all_the_words(capsys: pytest.CaptureFixture[st
     ]
 
 
+def test_it_says_when_it_has_judged_by_the_most_popular(capsys: pytest.CaptureFixture[str]) -> None:
+    print_results(Results(12_345, [], 0.25, estimated=True))
+    assert capsys.readouterr().out == "about 12,345 found in 0.2 ms\n"
+
+
 def test_status_tells_what_was_refused(capsys: pytest.CaptureFixture[str]) -> None:
     figures = {"path": "web", "round": 2, "pages": {"hosts": 1}, "datasets": {}, "steps": []}
     print_overview(figures | {"refused": {"scope": 12_345, "calendar": 7}})

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import httpx
 
 FACETS = ("host", "language", "kind", "year")
+NO_FACETS: dict[str, list[Count]] = {name: [] for name in FACETS}
 HOME = "http://a.example/apple?b=1"
 
 
@@ -69,13 +70,19 @@ def test_nothing_found_offers_what_could_help(client: httpx.Client) -> None:
     assert one(dom(client, "/search", q="quince"), ".note li a").attributes["href"] == "/status"
 
 
+def shown(found: Results) -> LexborHTMLParser:
+    about = {"asked": {"q": "a"}, "narrowed": [], "number": 1, "last": 1, "pictures": False}
+    return LexborHTMLParser(views.render("results.html", found=found, **about))
+
+
 @pytest.mark.parametrize("total", [0, 1])
 def test_an_index_that_did_not_answer_whole_is_told(total: int) -> None:
-    def shown(missing: int) -> LexborHTMLParser:
-        facets: dict[str, list[Count]] = {name: [] for name in FACETS}
-        found = Results(total, [], 0.1, facets=facets, missing=missing)
-        about = {"asked": {"q": "a"}, "narrowed": [], "number": 1, "last": 1}
-        return LexborHTMLParser(views.render("results.html", found=found, pictures=False, **about))
+    partial = shown(Results(total, [], 0.1, facets=NO_FACETS, missing=1))
+    assert "results are incomplete" in one(partial, "[role=status].warning").text()
+    assert not shown(Results(total, [], 0.1, facets=NO_FACETS)).css(".warning")
 
-    assert "results are incomplete" in one(shown(1), "[role=status].warning").text()
-    assert not shown(0).css(".warning")
+
+def test_a_total_that_was_judged_by_the_most_popular_is_told_as_one() -> None:
+    for estimated, told in ((True, "about 12,345 pages in"), (False, "12,345 pages in")):
+        page = shown(Results(12_345, [], 0.1, facets=NO_FACETS, estimated=estimated))
+        assert one(page, ".count").text().startswith(told)

@@ -40,7 +40,8 @@ def print_results(results: Results) -> None:
             console.print(f"   {snippet}", highlight=False)
     if results.relaxed:
         console.print("No page has all these words; these have some of them.")
-    console.print(f"{results.total:,} found in {results.took_ms:.1f} ms", style="dim")
+    about = "about " if results.estimated else ""
+    console.print(f"{about}{results.total:,} found in {results.took_ms:.1f} ms", style="dim")
 
 
 def print_overview(figures: dict[str, Any]) -> None:

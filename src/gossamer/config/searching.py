@@ -77,7 +77,10 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
         ),
     ] = ()
     deadline_s: Annotated[
-        float, Meta(gt=0, description="an answer is given without those that take longer")
+        float,
+        Meta(
+            gt=0, description="an answer is given without nodes that take longer for a step of it"
+        ),
     ] = 2
     cached_answers: Annotated[
         int, Meta(ge=0, description="answers that are kept until the index changes")

@@ -4,17 +4,22 @@ Reads index, and of other datasets the rows of a page that somebody looks at. A 
 is seen within a second, and the next request is answered from the new shards; the old ones stay
 mapped until their last search is done, so nothing is ever half old and half new.
 
-    query.py     what a person types → a tree
-    resolve.py   what it asks about other pages, put into the tree; similar.py chooses telling words
-    ranking.py   a tree → what tantivy looks for: the one page on ranking
-    search.py    → answers of all shards, merged; snippets.py shows why they were found
-    profiles.py  the order of the best, by our formula or a published one; recency.py for the new
-    pages.py     what is known of a page, its links; copies.py its stored copy, without rights;
-                 pictures.py the picture it names
-    dashboard.py what the crawl does, for people; charts.py draws it
-    live.py      the searcher of the newest index
-    cluster/     processes that search, here and on other machines; front.py asks them
-    web/         pages and API (starlette); views.py and templates/ are their HTML
+    query.py      what a person types → a tree
+    resolve.py    what it asks about other pages, put into the tree; similar.py has telling words
+    broker.py     a tree → what nodes are asked, and their replies → the answer: answers.py;
+                  messages.py is all that goes between, placing.py the order of what was found
+    node.py       some shards, which assembly.py opens, and what they answer
+    ranking.py    a tree → what tantivy looks for: the one page on ranking; filters.py for dates,
+                  sites and the like; statistics.py tells how much a word weighs
+    profiles.py   the order of the best, by our formula or a published one; recency.py for the new
+    snippets.py   why a page was found; spelling.py what was meant, or may be typed
+    pages.py      what is known of a page, its links; copies.py its stored copy, without rights;
+                  pictures.py the picture it names
+    dashboard.py  what the crawl does, for people; charts.py draws it
+    search.py     one process that has the whole index; live.py has that of the newest
+    cluster/      processes that search, here and on other machines; front.py asks them
+    web/          pages and API (starlette); views.py and templates/ are their HTML; cache.py keeps
+                  answers
 """
 
 from __future__ import annotations
