@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MAX_WORD_BYTES = 80
 """Words are shorter; longer ones are data, not language."""
-MAX_PATTERNS = 1_000
+MAX_PATTERNS = 10_000
 MAX_STEMS = 50_000
 """Words of a language whose stems are kept at hand."""
 
@@ -71,6 +71,8 @@ _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 _STEM_FIRST = frozenset(("hu", "pt"))
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
+_SIMPLE = re.compile(r"[^\W_]+")
+"""Words of the simple tokenizer."""
 
 
 class Tongue:
@@ -93,14 +95,15 @@ class Tongue:
     def words(self, text: str, initials: str = "") -> Iterator[tuple[str, int, int]]:
         """The terms of a text, and from where to where each stands in it.
 
-        `initials`: those that begin with other letters of ASCII may be left out.
+        `initials`: letters of ASCII; words that begin with others of these may be left out.
         """
         if self._by_pattern:
             for token in self.terms.pre_tokenize(text).tokens:
                 yield token.text, token.char_offset_from, token.char_offset_to
             return
         # Words repeat, and to know one again is quicker than to stem it.
-        for match in _beginning_with(initials).finditer(text):
+        pattern = _beginning_with(initials) if initials and text.isascii() else _SIMPLE
+        for match in pattern.finditer(text):
             yield self._stem(match[0]), match.start(), match.end()
 
     def _stemmed(self, word: str) -> str:
@@ -139,10 +142,9 @@ def whole() -> TextAnalyzer:
 
 @lru_cache(MAX_PATTERNS)
 def _beginning_with(initials: str) -> re.Pattern[str]:
-    """Words of the simple tokenizer; folding makes ASCII of other letters, so these all count."""
-    if not initials.isascii() or not initials.isalnum():
-        return re.compile(r"[^\W_]+")
-    return re.compile(rf"(?<![^\W_])[{initials}{initials.upper()}\u0080-\U0010ffff][^\W_]*")
+    """Words of ASCII. What a pattern begins with is looked for first, so what is before, later."""
+    first = f"[{initials}{initials.upper()}]"
+    return re.compile(rf"{first}(?<![^\W_]{first})[^\W_]*")
 
 
 def is_unspaced(term: str) -> bool:

@@ -52,7 +52,8 @@ class Snippets:
             self._phrases[unit[0]].add(unit)
         # Words of a phrase are told by their neighbours, whatever these begin with.
         alone = all(len(phrase) == 1 for phrases in self._phrases.values() for phrase in phrases)
-        self._initials = "".join(sorted({term[0] for term in self._phrases})) if alone else ""
+        initials = "".join(sorted({term[0] for term in self._phrases})) if alone else ""
+        self._initials = initials if initials.isascii() and initials.isalnum() else ""
         self._beginnings = beginnings(typed, spoken.terms)
 
     def of(self, text: str, description: str) -> str:
