@@ -88,9 +88,9 @@ def test_the_pages_that_are_most_like_a_page_are_found_first(tmp_path: Path) -> 
     words = telling(page, known, searcher.num_docs)
     tree = All((Like(tuple(words)), Not(Urls(("http://a.org/page",)))))
     statistics = Statistics(searcher, searcher.num_docs)
-    ranking = Ranking(schema.schema(), "en", RankingConfig(), statistics)
-    found = ranking.strict(tree).found
+    sought = Ranking(schema.schema(), "en", RankingConfig(), statistics).sought(tree)
+    found = sought.strict().found
     assert found is not None
-    assert ranking.wide(tree).found is None
+    assert sought.wide().found is None
     cards = [schema.card(searcher.doc(at)) for _, at in searcher.search(found).hits]
     assert [card.url.rpartition("/")[2] for card in cards] == ["copy", "near", "far"]

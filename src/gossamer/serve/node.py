@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from gossamer.config import RankingConfig
     from gossamer.serve.messages import Place, Reply, Request
     from gossamer.serve.profiles import Vector
+    from gossamer.serve.ranking import Sought
 
 FACETS = ("host", "language", "kind", "year")
 FACET_VALUES = 10
@@ -132,15 +133,17 @@ class Node:
         )
 
     def find(self, ask: Find) -> Found:
-        rankings = [self._ranking(index, ask) for index in self._indexes]
-        tier = ask.first and self._tiered and self._enough(rankings, ask)
+        whole = [self._sought(number, ask) for number in self._whole]
+        # The first tier is asked where so many pages may have the words that it has enough.
+        tier = ask.first and self._tiered and sum(each.bound for each in whole) >= ENOUGH
+        asked = [self._sought(number, ask) for number in self._first] if tier else whole
         total, telling, searched, closer = 0, 0, 0, False
         found: list[Candidate] = []
         facets: dict[str, Counter[str]] = {name: Counter() for name in FACETS if ask.facets}
-        for number in self._first if tier else self._whole:
+        for number, sought in zip(self._first if tier else self._whole, asked, strict=True):
             searcher = self._indexes[number].searcher
             searched += searcher.num_docs
-            plan = (rankings[number].wide if ask.wide else rankings[number].strict)(ask.query)
+            plan = sought.wide() if ask.wide else sought.strict()
             telling = max(telling, plan.words)
             closer = closer or (plan.closer and not ask.by_date)
             query = plan.found
@@ -157,24 +160,17 @@ class Node:
         if tier and self._first and total < ENOUGH:
             return Found(self.state, self.pages, searched, total, telling, closer, [])
         if tier:
-            found += self._named(rankings, ask, {each.key for each in found})
+            found += self._named(whole, {each.key for each in found})
         best = heapq.nsmallest(ask.most, found, key=in_order)
         told = {name: most(counts) for name, counts in facets.items()}
         return Found(
             self.state, self.pages, searched, total, telling, closer and telling > 0, best, told
         )
 
-    def _enough(self, rankings: Sequence[Ranking], ask: Find) -> bool:
-        """Whether so many pages may have the words that the first tier has enough of them."""
-        return sum(rankings[number].bound(ask.query) for number in self._whole) >= ENOUGH
-
-    def _named(
-        self, rankings: Sequence[Ranking], ask: Find, known: Collection[int]
-    ) -> Iterator[Candidate]:
+    def _named(self, whole: Iterable[Sought], known: Collection[int]) -> Iterator[Candidate]:
         """Pages of all tiers whose titles the query names, but for the known ones."""
-        for number in self._whole:
-            query = rankings[number].named(ask.query)
-            if query is not None:
+        for number, sought in enumerate(whole):
+            if (query := sought.named()) is not None:
                 searcher = self._indexes[number].searcher
                 answer = searcher.search(query, NAMED, count=False)
                 named = _candidates(number, searcher, answer.hits)
@@ -186,11 +182,9 @@ class Node:
         for place, key in ask.pages:
             slots[place[0]].add(schema.slot(key))
         for number, some in slots.items():
-            index = self._indexes[number]
-            ranking = self._ranking(index, ask.find)
-            query = ranking.closer(ask.find.query, sorted(some), wide=ask.find.wide)
+            query = self._sought(number, ask.find).closer(sorted(some), wide=ask.find.wide)
             if query is not None:
-                answer = index.searcher.search(query, IN_SLOTS, count=False)
+                answer = self._indexes[number].searcher.search(query, IN_SLOTS, count=False)
                 for score, at in answer.hits:
                     added[number, at.segment_ord, at.doc] = score
         return Looked([added.get(place, 0.0) for place, _ in ask.pages])
@@ -222,17 +216,13 @@ class Node:
     def explain(self, ask: Explain) -> Explained:
         words = []
         for number, *at in ask.places:
-            index = self._indexes[number]
-            ranking = self._ranking(index, ask.find)
+            searcher, sought = self._indexes[number].searcher, self._sought(number, ask.find)
             address = tantivy.DocAddress(*at)
-            (key,) = index.searcher.fast_field_values("url_key", [address])
-            plan = (ranking.wide if ask.find.wide else ranking.strict)(ask.find.query)
-            steps = (
-                plan.found,
-                ranking.closer(ask.find.query, [schema.slot(int(key or 0))], wide=ask.find.wide),
-            )
+            (key,) = searcher.fast_field_values("url_key", [address])
+            plan = sought.wide() if ask.find.wide else sought.strict()
+            steps = (plan.found, sought.closer([schema.slot(int(key or 0))], wide=ask.find.wide))
             query = Query.boolean_query([(Occur.Should, step) for step in steps if step])
-            words.append(json.loads(query.explain(index.searcher, address).to_json()))
+            words.append(json.loads(query.explain(searcher, address).to_json()))
         return Explained(words)
 
     def spell(self, ask: Spell) -> Spelt:
@@ -272,15 +262,13 @@ class Node:
                 )
         return Tallied(0, {})
 
-    def _ranking(self, index: _Index, ask: Find) -> Ranking:
+    def _sought(self, number: int, ask: Find) -> Sought:
         """By the counts of all nodes, or of this one."""
-        if ask.counts and index.language in ask.counts:
-            counts = ask.counts[index.language]
-        elif index.whole is not None:
+        index = self._indexes[number]
+        counts = (ask.counts or {}).get(index.language)
+        if counts is None and index.whole is not None:
             counts = index.whole.counts(index.ranking.terms(ask.query))
-        else:
-            return index.ranking
-        return Ranking(self._form, index.language, self._weights, index.statistics, counts)
+        return index.ranking.sought(ask.query, counts)
 
 
 def is_first(folder: PurePath) -> bool:
@@ -290,12 +278,15 @@ def is_first(folder: PurePath) -> bool:
 
 def _candidates(
     number: int, searcher: tantivy.Searcher, hits: Sequence[tuple[Any, tantivy.DocAddress]]
-) -> Iterator[Candidate]:
+) -> list[Candidate]:
     addresses = [address for _, address in hits]
     values = (searcher.fast_field_values(name, addresses) for name in VALUES)
-    for (value, at), merit, host, date_ms, key in zip(hits, *values, strict=True):
-        place = (number, at.segment_ord, at.doc)
-        yield Candidate(value or 0.0, merit or 0.0, host or 0, date_ms, key, place)
+    return [
+        Candidate(
+            value or 0.0, merit or 0.0, host or 0, date_ms, key, (number, at.segment_ord, at.doc)
+        )
+        for (value, at), merit, host, date_ms, key in zip(hits, *values, strict=True)
+    ]
 
 
 def in_order(candidate: Candidate) -> tuple[float, Place]:

@@ -35,7 +35,8 @@ The weights are settings (`[ranking]`). Other formulas, to compare with, are in 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from functools import cached_property
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Occur, Query
@@ -60,6 +61,9 @@ MAX_TERMS = 64
 PAIR_SLOP = 2
 FEW = 20_000
 """Where no more pages can have all the words, their pairs are looked at in the first step."""
+NAMING = 5_000
+"""A phrase names pages where no more titles can have it. What more titles say is no name: of a
+million changelogs a fifth says "unstable urgency"."""
 OCCURRENCES = "freq"
 """What of a word's postings is read to score it: how often, and not where."""
 LIKE_SHARE = 0.1
@@ -90,88 +94,110 @@ class Ranking:
     """Queries for an index of one language."""
 
     def __init__(
-        self,
-        schema: Schema,
-        key: str,
-        weights: RankingConfig,
-        statistics: Statistics,
-        counts: Mapping[str, Mapping[str, int]] | None = None,
+        self, schema: Schema, key: str, weights: RankingConfig, statistics: Statistics
     ) -> None:
-        """`counts`: those of the language in the whole index, where this one is a part of it."""
-        self._schema = schema
-        self._tongue: Tongue = tongue(key)
-        self._weights = weights
-        self._statistics = statistics
-        self._counts = counts
-        self._lift = statistics.lift(counts) if counts else as_is
+        self.schema = schema
+        self.tongue: Tongue = tongue(key)
+        self.weights = weights
+        self.statistics = statistics
 
     def terms(self, tree: language.Query) -> set[str]:
-        """All that a plan looks for."""
+        """All that a query looks for."""
         words = language.shown(tree)
-        return {term for each in words for term in self._tongue.terms.analyze(each.text)}
+        return {term for each in words for term in self.tongue.terms.analyze(each.text)}
 
-    def strict(self, tree: language.Query) -> Plan:
+    def sought(
+        self, tree: language.Query, counts: Mapping[str, Mapping[str, int]] | None = None
+    ) -> Sought:
+        """`counts`: those of the language in the whole index, where this one is a part of it."""
+        return Sought(self, tree, counts)
+
+
+class Sought:
+    """What is looked for in an index for one query.
+
+    Invariant: `_units` are what its words are looked for by, repeated ones too: they weigh more.
+    """
+
+    def __init__(
+        self,
+        ranking: Ranking,
+        tree: language.Query,
+        counts: Mapping[str, Mapping[str, int]] | None,
+    ) -> None:
+        self._schema = ranking.schema
+        self._tongue = ranking.tongue
+        self._weights = ranking.weights
+        self._statistics = ranking.statistics
+        self._counts = counts
+        self._lift = ranking.statistics.lift(counts) if counts else as_is
+        self._tree = tree
+        words = language.typed(tree)
+        telling = [each for each in words if self._tells(each)] or words
+        units = (unit for each in telling for unit in units_of(each, self._tongue.terms))
+        self._units = list(islice(units, MAX_TERMS))
+
+    @cached_property
+    def bound(self) -> float:
+        """No more pages than these have all the words."""
+        if not language.plain(self._tree):
+            return math.inf
+        return min((self._pages("text", term) for unit in self._units for term in unit), default=0)
+
+    def strict(self) -> Plan:
         """The first step, for pages that have every word."""
-        matched = self._match(tree)
-        if matched is None:
-            return NOTHING
-        units = self._units(tree)
-        words = len(units) + len(language.alike(tree))
-        if not (bound := self.bound(tree)):  # as in most of many languages
+        words = len(self._units) + len(language.alike(self._tree))
+        if not self.bound:  # as in most of many languages
             return Plan(None, words)
-        more = [*self._names(units), *self._exact(tree, units)]
-        if bound <= FEW:
-            return Plan(self._with(matched, [*more, *self._pairs(units)]), words)
-        some = [(Occur.Should, each) for each in more]
-        return Plan(Query.boolean_query([(Occur.Must, matched), *some]), words, closer=True)
-
-    def wide(self, tree: language.Query) -> Plan:
-        """The first step, for pages that have any of the words."""
-        units = self._units(tree)
-        if not units or not language.is_loose(tree):
+        if self._matched is None:
             return NOTHING
-        some = Query.boolean_query([(Occur.Should, each) for each in self._anywhere(units)])
-        if conditions := [self._condition(part) for part in language.conditions(tree)]:
+        more = [*self._names, *self._exact]
+        if self.bound <= FEW:
+            return Plan(self._with(self._matched, [*more, *self._pairs()]), words)
+        some = [(Occur.Should, each) for each in more]
+        return Plan(Query.boolean_query([(Occur.Must, self._matched), *some]), words, closer=True)
+
+    def wide(self) -> Plan:
+        """The first step, for pages that have any of the words."""
+        units = self._units
+        if not units or not language.is_loose(self._tree):
+            return NOTHING
+        some = Query.boolean_query([(Occur.Should, each) for each in self._anywhere()])
+        if conditions := [self._condition(part) for part in language.conditions(self._tree)]:
             found = Query.boolean_query([(Occur.Must, some), *conditions])
             return Plan(found, len(units), closer=True)
         here = self._statistics.pages
         pages = max(here("text", term) for unit in units for term in unit)
         return Plan(some, len(units), pages, closer=True)
 
-    def named(self, tree: language.Query) -> Query | None:
+    def named(self) -> Query | None:
         """Of the pages of a strict plan those whose title the query names."""
-        units = self._units(tree)
-        matched, exact = self._match(tree), list(self._exact(tree, units))
-        if matched is None or not exact:
+        called = [*self._titled(), *self._phrased(NAMING)]
+        if self._matched is None or not called:
             return None
-        called = Query.boolean_query([(Occur.Should, each) for each in exact])
-        more = [(Occur.Should, each) for each in (*self._names(units), *exact)]
-        required = [(Occur.Must, Query.const_score_query(called, 0.0)), (Occur.Must, matched)]
+        either = Query.boolean_query([(Occur.Should, each) for each in called])
+        more = [(Occur.Should, each) for each in (*self._names, *self._exact)]
+        required = [
+            (Occur.Must, Query.const_score_query(either, 0.0)),
+            (Occur.Must, self._matched),
+        ]
         return Query.boolean_query([*required, *more])
 
-    def bound(self, tree: language.Query) -> float:
-        """No more pages than these have all the words."""
-        if not language.plain(tree):
-            return math.inf
-        units = self._units(tree)
-        return min((self._pages("text", term) for unit in units for term in unit), default=0)
+    def closer(self, slots: Iterable[str], *, wide: bool) -> Query | None:
+        """The second step, for pages that are in these slots. None: it would add nothing."""
+        more = [*self._pairs()] if wide or self.bound > FEW else []
+        if wide:
+            weight = self._weights.around
+            more += [*self._names, *self._exact]
+            more += [self._scored("around", unit, weight) for unit in self._units]
+        found = Query.const_score_query(Query.term_set_query(self._schema, "slot", [*slots]), 0.0)
+        return self._with(found, more) if more else None
 
     def _pages(self, field: str, term: str) -> int:
         """So many pages of the whole index have the term."""
         if self._counts is None:
             return self._statistics.pages(field, term)
         return self._counts[field].get(term, 0)
-
-    def closer(self, tree: language.Query, slots: Iterable[str], *, wide: bool) -> Query | None:
-        """The second step, for pages that are in these slots. None: it would add nothing."""
-        units = self._units(tree)
-        more = [*self._pairs(units)] if wide or self.bound(tree) > FEW else []
-        if wide:
-            weight = self._weights.around
-            more += [*self._names(units), *self._exact(tree, units)]
-            more += [self._scored("around", unit, weight) for unit in units]
-        found = Query.const_score_query(Query.term_set_query(self._schema, "slot", [*slots]), 0.0)
-        return self._with(found, more) if more else None
 
     def _with(self, found: Query, more: Iterable[Query]) -> Query:
         """What is found, and what adds to its score.
@@ -182,11 +208,9 @@ class Ranking:
             found = Query.boolean_query([(Occur.Must, found), (Occur.Should, each)])
         return found
 
-    def _units(self, tree: language.Query) -> list[Unit]:
-        """What the query's words are looked for by, repeated ones too: they weigh more."""
-        words = language.typed(tree)
-        telling = [each for each in words if self._tells(each)] or words
-        return [unit for each in telling for unit in units_of(each, self._tongue.terms)][:MAX_TERMS]
+    @cached_property
+    def _matched(self) -> Query | None:
+        return self._match(self._tree)
 
     def _match(self, tree: language.Query) -> Query | None:
         """None where the tree asks for nothing, or only for the absence of something."""
@@ -247,34 +271,53 @@ class Ranking:
         found = filter_query(self._schema, part, self._tongue.terms)
         return Query.const_score_query(found, 0.0)
 
-    def _anywhere(self, units: Sequence[Unit]) -> Iterator[Query]:
+    def _anywhere(self) -> Iterator[Query]:
         """Each unit where pages show it. One that repeats weighs more.
 
         To ask for half of them, or a quarter, loses what questions of many words look for.
         """
-        for unit in units:
+        for unit in self._units:
             yield self._scored("text", unit)
             if not all(self._pages("text", term) for term in unit):
                 yield self._scored("around", unit, self._weights.around)
 
-    def _names(self, units: Iterable[Unit]) -> Iterator[Query]:
-        for unit in units:
-            yield self._scored("title", unit, self._weights.title)
-            for term in unit:
-                yield self._scored("anchors", (term,), self._weights.anchors)
+    @cached_property
+    def _names(self) -> Sequence[Query]:
+        return [
+            self._scored(field, part, weight)
+            for unit in self._units
+            for field, part, weight in self._called(unit)
+            if all(self._pages(field, term) for term in part)
+        ]
 
-    def _exact(self, tree: language.Query, units: Sequence[Unit]) -> Iterator[Query]:
-        if len(units) > 1:
-            phrase = tuple(term for unit in units for term in unit)
-            yield self._scored("title", phrase, self._weights.title_phrase)
-        if words := language.plain(tree):
+    def _called(self, unit: Unit) -> Iterator[tuple[str, Unit, float]]:
+        yield "title", unit, self._weights.title
+        for term in unit:
+            yield "anchors", (term,), self._weights.anchors
+
+    @cached_property
+    def _exact(self) -> Sequence[Query]:
+        return [*self._phrased(), *self._titled()]
+
+    def _phrased(self, most: float = math.inf) -> Iterator[Query]:
+        """The words as a phrase in the title, where no more titles than `most` can have it."""
+        if len(self._units) > 1:
+            phrase = tuple(term for unit in self._units for term in unit)
+            if 0 < min(self._pages("title", term) for term in phrase) <= most:
+                yield self._scored("title", phrase, self._weights.title_phrase)
+
+    def _titled(self) -> Iterator[Query]:
+        """The words as the whole title, where there is one such."""
+        if words := language.plain(self._tree):
             text = " ".join(each.text for each in words)
-            named = Query.term_query(self._schema, "title_key", title_key(text), "basic")
-            weight = self._weights.whole_title * len(plain().analyze(text))
-            yield Query.const_score_query(named, weight)
+            key = title_key(text)
+            if self._statistics.pages("title_key", key):
+                named = Query.term_query(self._schema, "title_key", key, "basic")
+                weight = self._weights.whole_title * len(plain().analyze(text))
+                yield Query.const_score_query(named, weight)
 
-    def _pairs(self, units: Sequence[Unit]) -> Iterator[Query]:
-        for first, second in pairwise(units):
+    def _pairs(self) -> Iterator[Query]:
+        for first, second in pairwise(self._units):
             if first != second and len(first) == len(second) == 1:
                 yield self._scored("text", (*first, *second), self._weights.pairs, PAIR_SLOP)
 
