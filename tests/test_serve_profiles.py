@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.config import RankingConfig
-from gossamer.serve.profiles import Evidence, content_pagerank, cosine, lnc, ltc, scores
+from gossamer.serve.messages import Candidate
+from gossamer.serve.placing import Placed
+from gossamer.serve.profiles import content_pagerank, cosine, lnc, ltc, scores
 from gossamer.serve.recency import Wanted
 
 PAGES = 1_000_000
@@ -27,7 +29,11 @@ def test_content_and_pagerank_count_by_the_best_of_the_candidates() -> None:
 def test_what_counts_in_each_profile() -> None:
     weights = RankingConfig(popularity=0.5, freshness=4.0)
     now_ms = 2_000_000_000_000
-    pages = [Evidence(10.0, 0.0, now_ms, 0.2), Evidence(5.0, 3.0, None, 0.7)]
+    known = ((10.0, 0.0, now_ms, 0.2), (5.0, 3.0, None, 0.7))
+    pages = [
+        Placed(0, Candidate(words, merit, 0, date_ms, 0, (0, 0, 0)), False, words, words, cosine)
+        for words, merit, date_ms, cosine in known
+    ]
     assert scores("fields", pages, weights, Wanted(now_ms, now_ms)) == [14.0, 6.0]
     assert scores("fields", pages, weights, None) == [10.0, 6.0]
     assert scores("content-pagerank", pages, weights, None) == [0.6, 0.3 + 0.4]

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
@@ -50,8 +49,8 @@ from gossamer.serve.messages import (
     Weigh,
     Weighed,
 )
-from gossamer.serve.placing import Placed, in_order, of_nodes, spread
-from gossamer.serve.profiles import Evidence, scores
+from gossamer.serve.placing import Placed, in_order, spread
+from gossamer.serve.profiles import scores
 from gossamer.serve.ranking import popularity
 from gossamer.serve.recency import freshness, wanted
 from gossamer.serve.resolve import resolved
@@ -59,10 +58,10 @@ from gossamer.serve.spelling import Near, completed, looked_up, suggestion
 from gossamer.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 
     from gossamer.config import RankingConfig
-    from gossamer.serve.messages import Counts, Place, Question, Reply, Request, Sight
+    from gossamer.serve.messages import Candidate, Counts, Place, Question, Reply, Request, Sight
     from gossamer.serve.resolve import Meant
 
 MAX_QUERY_CHARS = 1_000
@@ -77,6 +76,7 @@ words, who gets pages with both does not want those with one."""
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+_V = TypeVar("_V")
 Asking: TypeAlias = "Generator[dict[int, Request], dict[int, Reply], _T]"
 """Yields what to ask of which node; is sent what these replied, without those that did not."""
 
@@ -222,102 +222,92 @@ class _Answer:
         self, found: Mapping[int, Found], find: Find, *, partial: bool
     ) -> Asking[list[Placed]]:
         """The candidates of all nodes, the best first."""
-        ours = [(page, number) for number, each in found.items() for page in each.candidates]
-        best = nsmallest(
-            self._most, ours, key=lambda each: (-each[0].value, each[1], each[0].place)
-        )
+        best = self._best(found, partial=partial)
         if self._question.by_date:
-            return [Placed(number, page, 0.0, partial) for page, number in best]
-        words = any(each.telling for each in found.values())
-        front = [Placed(number, page, 0.0, partial) for page, number in best[: node.REORDERED]]
-        looks = any(each.closer for each in found.values())
-        closer = (yield from self._closer(front[:CLOSER], find)) if looks else {}
-        by_cosine = self._profile == "cosine"
-        cosines = (yield from self._cosines(front, find.counts)) if by_cosine else {}
-        known = [
-            Evidence(
-                words * each.page.value + closer.get(each.place, 0.0),
-                each.page.merit,
-                each.page.date_ms,
-                cosines.get(each.place, 0.0),
+            return best
+        front, behind = best[: node.REORDERED], best[node.REORDERED :]
+        if any(each.closer for each in found.values()):
+            looked = yield from self._told(
+                front[:CLOSER],
+                lambda state, pages: Look(state, find, [(page.place, page.key) for page in pages]),
+                Looked,
+                lambda reply: reply.scores,
             )
-            for each in front
-        ]
-        worth = scores(self._profile, known, self._weights, self._time)
+            for each in front[:CLOSER]:
+                each.words += looked.get(each.place, 0.0)
+        if self._profile == "cosine":
+            weighed = yield from self._told(
+                front,
+                lambda state, pages: Weigh(state, self._tree, _places(pages), find.counts),
+                Weighed,
+                lambda reply: reply.cosines,
+            )
+            for each in front:
+                each.cosine = weighed.get(each.place, 0.0)
+        worth = scores(self._profile, front, self._weights, self._time)
         for each, score in zip(front, worth, strict=True):
             each.score = score
         front = in_order(front)
         if not partial and not language.names_host(self._tree):
             front = spread(front)
-        behind = best[node.REORDERED :]
-        return [
-            *front,
-            *(Placed(number, page, words * page.value, partial) for page, number in behind),
+        return [*front, *behind]
+
+    def _best(self, found: Mapping[int, Found], *, partial: bool) -> list[Placed]:
+        """The best by their words, which are all that their scores are so far."""
+        telling = not self._question.by_date and any(each.telling for each in found.values())
+        ours = [
+            Placed(number, page, partial, words := page.value if telling else 0.0, words)
+            for number, each in found.items()
+            for page in each.candidates
         ]
+        if len(found) > 1:
+            ours.sort(key=lambda each: (-each.page.value, each.node, each.page.place))
+        return ours[: self._most]
 
-    def _closer(
-        self, placed: Sequence[Placed], find: Find
-    ) -> Asking[dict[tuple[int, Place], float]]:
-        """What the second step of the ranking adds to the best."""
-        asked: dict[int, list[tuple[Place, int]]] = defaultdict(list)
+    def _told(
+        self,
+        placed: Iterable[Placed],
+        ask: Callable[[str, Sequence[Candidate]], Request],
+        kind: type[_R],
+        values: Callable[[_R], Iterable[_V]],
+    ) -> Asking[dict[tuple[int, Place], _V]]:
+        """What each node tells of its candidates, asked about them in that state of its index."""
+        pages: dict[int, list[Candidate]] = defaultdict(list)
         for each in placed:
-            asked[each.node].append((each.page.place, each.page.key))
-        requests: dict[int, Request] = {
-            number: Look(self._states[number], find, pages) for number, pages in asked.items()
-        }
-        looked = yield from self._ask(requests, Looked)
+            pages[each.node].append(each.page)
+        requests = {number: ask(self._states[number], ours) for number, ours in pages.items()}
+        replies = yield from self._ask(requests, kind)
         return {
-            (number, place): score
-            for number, reply in looked.items()
-            for (place, _), score in zip(asked[number], reply.scores, strict=True)
+            (number, page.place): value
+            for number, reply in replies.items()
+            for page, value in zip(pages[number], values(reply), strict=True)
         }
 
-    def _cosines(
-        self, placed: Sequence[Placed], counts: Counts | None
-    ) -> Asking[dict[tuple[int, Place], float]]:
-        asked = of_nodes(placed)
-        requests: dict[int, Request] = {
-            number: Weigh(self._states[number], self._tree, places, counts)
-            for number, places in asked.items()
-        }
-        weighed = yield from self._ask(requests, Weighed)
-        return {
-            (number, place): value
-            for number, reply in weighed.items()
-            for place, value in zip(asked[number], reply.cosines, strict=True)
-        }
-
-    def _show(self, placed: Sequence[Placed]) -> Asking[dict[tuple[int, Place], Sight]]:
-        wanted = of_nodes(placed)
-        requests: dict[int, Request] = {
-            number: Show(self._states[number], self._tree, places)
-            for number, places in wanted.items()
-        }
-        shown = yield from self._ask(requests, Shown)
-        return {
-            (number, place): sight
-            for number, reply in shown.items()
-            for place, sight in zip(wanted[number], reply.pages, strict=True)
-        }
+    def _show(self, placed: Iterable[Placed]) -> Asking[dict[tuple[int, Place], Sight]]:
+        return (
+            yield from self._told(
+                placed,
+                lambda state, pages: Show(state, self._tree, _places(pages)),
+                Shown,
+                lambda reply: reply.pages,
+            )
+        )
 
     def _explain(
         self, placed: Sequence[Placed], strict: Find, wide: Find
     ) -> Asking[dict[tuple[int, Place], dict[str, Any]]]:
         """How their scores came about: of each page what its words are, and what else counts."""
-        told: dict[tuple[int, Place], dict[str, Any]] = {}
+        words: dict[tuple[int, Place], dict[str, Any]] = {}
         for partial, find in ((False, strict), (True, wide)):
-            wanted = of_nodes([each for each in placed if each.partial == partial])
-            requests: dict[int, Request] = {
-                number: Explain(self._states[number], find, places)
-                for number, places in wanted.items()
-            }
-            replies = yield from self._ask(requests, Explained)
-            for number, reply in replies.items():
-                for place, words in zip(wanted[number], reply.words, strict=True):
-                    told[number, place] = words
+            words |= yield from self._told(
+                [each for each in placed if each.partial == partial],
+                _explaining(find),
+                Explained,
+                lambda reply: reply.words,
+            )
         return {
             each.place: {
-                "words": told[each.place],
+                "words": words[each.place],
                 "profile": self._profile,
                 "popularity": {
                     "value": popularity(each.page.merit),
@@ -329,7 +319,7 @@ class _Answer:
                 },
             }
             for each in placed
-            if told.get(each.place)
+            if words.get(each.place)
         }
 
     def _meant(self) -> Asking[str | None]:
@@ -340,17 +330,25 @@ class _Answer:
         replies = yield from self._all(Spell(words), Spelt)
         near = {}
         for word in words:
-            of_nodes = [reply.words[word] for reply in replies.values() if word in reply.words]
+            told = [reply.words[word] for reply in replies.values() if word in reply.words]
             like: Counter[str] = Counter()
-            for each in of_nodes:
+            for each in told:
                 like.update(each.words)
-            near[word] = Near(sum(each.pages for each in of_nodes), like)
+            near[word] = Near(sum(each.pages for each in told), like)
         return suggestion(self._text, near)
 
 
 def read(query: str) -> str:
     """What of a query counts, as the index holds words."""
     return composed(query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
+
+
+def _places(pages: Iterable[Candidate]) -> list[Place]:
+    return [page.place for page in pages]
+
+
+def _explaining(find: Find) -> Callable[[str, Sequence[Candidate]], Explain]:
+    return lambda state, pages: Explain(state, find, _places(pages))
 
 
 def _is_short(found: Collection[Found]) -> bool:

@@ -20,15 +20,18 @@ CROWDED = 0.5
 
 
 class Placed(msgspec.Struct, gc=False):
-    """A candidate, whose it is, and what it is worth.
+    """A candidate, whose it is, and what it is worth, by its words and in all.
 
-    `partial`: it has not all the words. `more`: its host has further results, which come later.
+    `partial`: it has not all the words of the query. `cosine`: with it, where the profile of that
+    name asks for it. `more`: its host has further results, which come later.
     """
 
     node: int
     page: Candidate
-    score: float
     partial: bool
+    words: float
+    score: float
+    cosine: float = 0.0
     more: bool = False
 
     @property
@@ -57,11 +60,3 @@ def spread(placed: Sequence[Placed]) -> list[Placed]:
         worth.append(each.score * (CROWDED if len(ours) > HOST_RESULTS else 1))
     order = sorted(range(len(placed)), key=lambda number: -worth[number])
     return [placed[number] for number in order]
-
-
-def of_nodes(placed: Iterable[Placed]) -> dict[int, list[Place]]:
-    """By node the places of its candidates, in their order."""
-    places: dict[int, list[Place]] = defaultdict(list)
-    for each in placed:
-        places[each.node].append(each.page.place)
-    return places

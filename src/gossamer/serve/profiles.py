@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, get_args
+from typing import TYPE_CHECKING, get_args
 
 from gossamer.config import Profile
 from gossamer.serve.ranking import popularity
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gossamer.config import RankingConfig
+    from gossamer.serve.placing import Placed
     from gossamer.serve.recency import Wanted
 
 PROFILES: tuple[Profile, ...] = get_args(Profile)
@@ -39,34 +40,22 @@ CONTENT, PAGERANK = 0.6, 0.4
 Vector = dict[str, float]
 
 
-class Evidence(NamedTuple):
-    """What is known of a candidate: its score by words, its PageRank over the mean one, its date.
-
-    `cosine` is needed for the profile of this name alone.
-    """
-
-    words: float
-    merit: float
-    date_ms: int | None
-    cosine: float = 0.0
-
-
 def scores(
-    profile: Profile, candidates: Sequence[Evidence], weights: RankingConfig, time: Wanted | None
+    profile: Profile, candidates: Sequence[Placed], weights: RankingConfig, time: Wanted | None
 ) -> list[float]:
     """Of candidates, in a profile. `time` is what the query wants."""
     match profile:
         case "content-pagerank":
             return content_pagerank(
-                [each.words for each in candidates], [each.merit for each in candidates]
+                [each.words for each in candidates], [each.page.merit for each in candidates]
             )
         case "cosine":
             return [each.cosine for each in candidates]
         case "fields":
             return [
                 each.words
-                + weights.popularity * popularity(each.merit)
-                + weights.freshness * freshness(each.date_ms, time)
+                + weights.popularity * popularity(each.page.merit)
+                + weights.freshness * freshness(each.page.date_ms, time)
                 for each in candidates
             ]
 
