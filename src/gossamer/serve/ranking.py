@@ -190,7 +190,11 @@ class Sought:
             weight = self._weights.around
             more += [*self._names, *self._exact]
             more += [self._scored("around", unit, weight) for unit in self._units]
-        found = Query.const_score_query(Query.term_set_query(self._schema, "slot", [*slots]), 0.0)
+        # To look for each takes a fifth of the time of tantivy's query for a set of terms.
+        either = [
+            (Occur.Should, Query.term_query(self._schema, "slot", slot, "basic")) for slot in slots
+        ]
+        found = Query.const_score_query(Query.boolean_query(either), 0.0)
         return self._with(found, more) if more else None
 
     def _pages(self, field: str, term: str) -> int:

@@ -78,14 +78,16 @@ def wanted(tree: Query, now_ms: int) -> Wanted | None:
     terms = [term for words in typed(tree) for term in plain().analyze(words.text)]
     if any(
         tuple(terms[first : first + length]) in _ASKING
-        for first in range(len(terms))
+        for first, term in enumerate(terms)
+        if term in _BEGINNING
         for length in _LENGTHS
     ):
         return Wanted(now_ms, now_ms)
-    this_year = datetime.fromtimestamp(now_ms / 1000, UTC).year
-    for year in (this_year, this_year - 1):
-        if str(year) in terms:
-            return Wanted(_begin_ms(year), min(_begin_ms(year + 1), now_ms))
+    if any(map(str.isdecimal, terms)):
+        this_year = datetime.fromtimestamp(now_ms / 1000, UTC).year
+        for year in (this_year, this_year - 1):
+            if str(year) in terms:
+                return Wanted(_begin_ms(year), min(_begin_ms(year + 1), now_ms))
     return None
 
 
@@ -102,4 +104,5 @@ def _begin_ms(year: int) -> int:
 
 
 _ASKING = frozenset(tuple(plain().analyze(text)) for texts in WORDS.values() for text in texts)
+_BEGINNING = frozenset(terms[0] for terms in _ASKING)
 _LENGTHS = {len(terms) for terms in _ASKING}
