@@ -51,8 +51,9 @@ class Snippets:
         for unit in {unit for words in typed for unit in units_of(words, spoken.terms)}:
             self._phrases[unit[0]].add(unit)
         # Words of a phrase are told by their neighbours, whatever these begin with.
-        alone = all(len(phrase) == 1 for phrases in self._phrases.values() for phrase in phrases)
-        initials = "".join(sorted({term[0] for term in self._phrases})) if alone else ""
+        every = (phrase for phrases in self._phrases.values() for phrase in phrases)
+        self._alone = all(len(phrase) == 1 for phrase in every)
+        initials = "".join(sorted({term[0] for term in self._phrases})) if self._alone else ""
         self._initials = initials if initials.isascii() and initials.isalnum() else ""
         self._beginnings = beginnings(typed, spoken.terms)
 
@@ -68,6 +69,8 @@ class Snippets:
     def _marks(self, text: str) -> list[Span]:
         """Where the text has the words and phrases, in its order; overlapping ones are one."""
         words = list(self._tongue.words(text, self._initials))
+        if self._alone:
+            return [(start, end) for term, start, end in words if term in self._phrases]
         spans = sorted(
             (start, words[first + len(phrase) - 1][2])
             for first, (term, start, _) in enumerate(words)
@@ -86,12 +89,11 @@ def passage(text: str, words: Sequence[Collection[str]]) -> int:
     lower = text.lower()
     if len(lower) != len(text):  # of few letters, `İ` is one
         lower = text
-    places = sorted(
-        (place, number)
-        for number, forms in enumerate(words)
-        for form in forms
-        for place in _places(lower, form)
-    )
+    places: list[tuple[int, int]] = []
+    for number, forms in enumerate(words):
+        for form in forms:
+            places += [(place, number) for place in _places(lower, form)]
+    places.sort()
     seen = [0] * len(words)
     begin = most = have = first = 0
     for place, number in places:
