@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from test_serve_web import serving
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gossamer.serve.answers import Results
     from gossamer.workspace import Workspace
 
 
@@ -25,16 +27,20 @@ def work(tmp_path: Path) -> Workspace:
     return work
 
 
+def search(cache: Cache, front: Front, searcher: Searcher, question: Question) -> Results:
+    return asyncio.run(cache.search(front, searcher, question))
+
+
 def test_an_answer_is_kept_for_the_same_question(work: Workspace) -> None:
     front, cache = Front(Live(work)), Cache(10)
     searcher = Searcher.open(work)
-    first = cache.search(front, searcher, Question("apple", 0, 10))
-    again = cache.search(front, searcher, Question("apple", 0, 10))
+    first = search(cache, front, searcher, Question("apple", 0, 10))
+    again = search(cache, front, searcher, Question("apple", 0, 10))
     assert again.hits is first.hits
     assert (cache.hits, cache.misses) == (1, 1)
-    other = cache.search(front, searcher, Question("apple", 10, 10))
+    other = search(cache, front, searcher, Question("apple", 10, 10))
     assert {hit.url for hit in other.hits}.isdisjoint(hit.url for hit in first.hits)
-    assert cache.search(front, searcher, Question("apple", 0, 10, facets=True)).facets
+    assert search(cache, front, searcher, Question("apple", 0, 10, facets=True)).facets
     assert (cache.hits, cache.misses) == (1, 3)
 
 
@@ -43,19 +49,19 @@ def test_what_was_asked_for_least_lately_goes_first(work: Workspace) -> None:
     searcher = Searcher.open(work)
     one, two, three = (Question("apple", 0, limit) for limit in (1, 2, 3))
     for question in (one, two, one, three, one):
-        cache.search(front, searcher, question)
+        search(cache, front, searcher, question)
     assert (cache.hits, cache.misses) == (2, 3)
-    cache.search(front, searcher, two)
+    search(cache, front, searcher, two)
     assert (cache.hits, cache.misses) == (2, 4)
 
 
 def test_another_index_is_asked_anew(work: Workspace) -> None:
     front, cache = Front(Live(work)), Cache(10)
     question = Question("apple", 0, 10)
-    assert cache.search(front, Searcher.open(work), question).total == 30
+    assert search(cache, front, Searcher.open(work), question).total == 30
     put_index(work, [{"url": "http://a.example/", "title": "apple"}])
     work.store.refresh()
-    assert cache.search(front, Searcher.open(work), question).total == 1
+    assert search(cache, front, Searcher.open(work), question).total == 1
     assert cache.hits == 0
 
 
@@ -63,7 +69,7 @@ def test_nothing_is_kept_where_nothing_shall_be(work: Workspace) -> None:
     front, cache = Front(Live(work)), Cache(0)
     searcher = Searcher.open(work)
     for _ in range(2):
-        cache.search(front, searcher, Question("apple", 0, 10))
+        search(cache, front, searcher, Question("apple", 0, 10))
     assert (cache.hits, cache.misses) == (0, 2)
 
 

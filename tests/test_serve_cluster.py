@@ -11,7 +11,7 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -87,15 +87,38 @@ def node(work: Workspace, *shards: int, port: int = 0) -> Iterator[str]:
         loop.close()
 
 
+class Asked(NamedTuple):
+    """A cluster in an event loop of its own, to be asked from here."""
+
+    cluster: Cluster
+    runner: asyncio.Runner
+
+    def answer(self, query: str) -> Results | None:
+        answered = self.runner.run(self.cluster.answer(Question(query)))
+        return answered.results if answered else None
+
+    def results(self, query: str) -> Results:
+        found = self.answer(query)
+        assert found is not None
+        return found
+
+    def complete(self, text: str) -> list[str] | None:
+        return self.runner.run(self.cluster.complete(text, 8))
+
+    def well(self) -> list[bool]:
+        return [well for *_, well in self.cluster.health()]
+
+
 @contextmanager
 def cluster(
     work: Workspace, *groups: Sequence[str], deadline_s: float = PATIENCE_S
-) -> Iterator[Cluster]:
+) -> Iterator[Asked]:
     made = Cluster(groups, work.config.ranking, NOTHING, deadline_s)
-    try:
-        yield made
-    finally:
-        made.close()
+    with asyncio.Runner() as runner:
+        watched = made.watched()
+        runner.run(watched.__aenter__())
+        yield Asked(made, runner)
+        runner.run(watched.__aexit__(None, None, None))
 
 
 def address(listener: socket.socket) -> str:
@@ -107,12 +130,6 @@ def connected(node: str) -> socket.socket:
     return socket.create_connection((host, int(port)), PATIENCE_S)
 
 
-def asked(cluster: Cluster, query: str) -> Results:
-    answered = cluster.answer(Question(query))
-    assert answered is not None
-    return answered.results
-
-
 def urls(results: Results) -> list[str]:
     return [hit.url for hit in results.hits]
 
@@ -121,7 +138,7 @@ def urls(results: Results) -> list[str]:
 def test_shards_that_lie_apart_find_what_one_index_finds(work: Workspace, query: str) -> None:
     whole = Searcher.open(work).search(query)
     with node(work, 1) as one, node(work, 2) as two, cluster(work, [one], [two]) as both:
-        found = asked(both, query)
+        found = both.results(query)
     assert (found.total, found.missing) == (whole.total, 0)
     assert whole.total > 0
 
@@ -134,7 +151,7 @@ def test_words_weigh_the_same_however_they_are_spread(tmp_path: Path) -> None:
     put_index(work, pages, shards=2)
     best = Searcher.open(work).search("rare common").hits[0]
     with node(work, 1) as one, node(work, 2) as two, cluster(work, [one], [two]) as both:
-        hit = asked(both, "rare common").hits[0]
+        hit = both.results("rare common").hits[0]
     assert hit.score == pytest.approx(best.score, rel=0.05)
 
 
@@ -143,25 +160,25 @@ def test_a_node_that_is_gone_is_missing_and_back_when_it_returns(work: Workspace
         one = stack.enter_context(node(work, 1))
         with node(work, 2) as two:
             both = stack.enter_context(cluster(work, [one], [two]))
-            whole = asked(both, "fruit")
+            whole = both.results("fruit")
             assert whole.missing == 0
-        partial = asked(both, "fruit")
+        partial = both.results("fruit")
         assert partial.missing == 1
         assert 0 < partial.total < whole.total
-        assert [well for *_, well in both.health()] == [True, False]
+        assert both.well() == [True, False]
         stack.enter_context(node(work, 2, port=int(two.rpartition(":")[2])))
-        until(lambda: not asked(both, "fruit").missing)
-        assert urls(asked(both, "fruit")) == urls(whole)
-        assert all(well for *_, well in both.health())
+        until(lambda: not both.results("fruit").missing)
+        assert urls(both.results("fruit")) == urls(whole)
+        assert all(both.well())
 
 
 def test_another_replica_is_asked_where_one_is_gone(work: Workspace) -> None:
     with node(work) as two, ExitStack() as stack:
         with node(work) as one:
             both = stack.enter_context(cluster(work, [one, two]))
-            whole = asked(both, "fruit")
+            whole = both.results("fruit")
         for _ in range(4):
-            found = asked(both, "fruit")
+            found = both.results("fruit")
             assert (urls(found), found.missing) == (urls(whole), 0)
 
 
@@ -171,18 +188,18 @@ def test_who_does_not_answer_in_time_is_left_out(work: Workspace) -> None:
         node(work, 1) as one,
         cluster(work, [one], [address(silent)], deadline_s=0.5) as both,
     ):
-        found = asked(both, "fruit")
+        found = both.results("fruit")
         assert found.missing == 1
         assert found.hits
 
 
 def test_where_nobody_answers_the_server_does(work: Workspace) -> None:
     with cluster(work, ["127.0.0.1:1"]) as nobody:
-        front = Front(Live(work), nobody)
-        searcher = front.searcher()
+        front, run = Front(Live(work), nobody.cluster), nobody.runner.run
+        searcher = run(front.searcher())
         assert searcher is not None
-        assert front.answer(searcher, Question("fruit")).results.total > 0
-        assert front.complete(searcher, "fru") == ["fruit"]
+        assert run(front.answer(searcher, Question("fruit"))).results.total > 0
+        assert run(front.complete(searcher, "fru")) == ["fruit"]
 
 
 def test_nobody_else_is_asked_when_it_is_too_late(work: Workspace) -> None:
@@ -191,19 +208,20 @@ def test_nobody_else_is_asked_when_it_is_too_late(work: Workspace) -> None:
         socket.create_server(("127.0.0.1", 0)) as other,
         cluster(work, [address(silent), address(other)], deadline_s=0.1) as both,
     ):
-        assert both.answer(Question("fruit")) is None
+        assert both.answer("fruit") is None
         other.setblocking(False)
         with pytest.raises(BlockingIOError):
             other.accept()
 
 
 def test_connections_to_a_node_that_was_started_again_are_renewed(work: Workspace) -> None:
-    with node(work) as one:
-        replica = Replica(one)
-        replica.begin(PROBE).finish(time.monotonic() + PATIENCE_S)
-    with node(work, port=int(one.rpartition(":")[2])):
-        replica.begin(PROBE).finish(time.monotonic() + PATIENCE_S)
-        replica.close()
+    with asyncio.Runner() as runner:
+        with node(work) as one:
+            replica = Replica(one)
+            runner.run(replica.ask(PROBE, time.monotonic() + PATIENCE_S))
+        with node(work, port=int(one.rpartition(":")[2])):
+            runner.run(replica.ask(PROBE, time.monotonic() + PATIENCE_S))
+            replica.close()
 
 
 def test_too_many_connections_harm_nobody_else(
@@ -215,14 +233,15 @@ def test_too_many_connections_harm_nobody_else(
         assert third.recv(1) == b""
         for connection in (first, second, first):
             connection.sendall(wire.packed(PROBE))
-            assert wire.outcome_of(wire.receive(connection)) == Completed({})
+            expected = wire.packed(Completed({}))
+            assert connection.recv(len(expected), socket.MSG_WAITALL) == expected
 
 
 def test_completions_are_those_of_all_nodes(work: Workspace) -> None:
     with node(work, 1) as one, node(work, 2) as two, cluster(work, [one], [two]) as both:
-        assert both.complete("app", 8) == Searcher.open(work).complete("app")
+        assert both.complete("app") == Searcher.open(work).complete("app")
     with node(work) as one, cluster(work, [one]) as alone:
-        assert alone.complete("app", 8) == ["apple"]
+        assert alone.complete("app") == ["apple"]
 
 
 def test_garbage_ends_a_connection_and_nothing_else(work: Workspace) -> None:
@@ -232,7 +251,7 @@ def test_garbage_ends_a_connection_and_nothing_else(work: Workspace) -> None:
             with connected(one) as connection:
                 connection.sendall(frame)
                 assert connection.recv(1) == b""
-        assert asked(alone, "fruit").total > 0
+        assert alone.results("fruit").total > 0
 
 
 NUMBERS = st.integers(-(2**63), 2**64 - 1) | st.integers(-2, 200) | st.sampled_from([2**32 - 1])
@@ -278,13 +297,13 @@ def test_absurd_requests_are_answered_somehow(
 @pytest.fixture(scope="module")
 def children(
     work: Workspace, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Children, Cluster]]:
+) -> Iterator[tuple[Children, Asked]]:
     """Two processes that answer, where the name of the folder for temporary files is long."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("long" * 40)))
         running = Children(work, 2)
     with running, cluster(work, running.addresses) as both:
-        until(lambda: both.answer(Question("fruit")) is not None)
+        until(lambda: both.answer("fruit") is not None)
         yield running, both
     for pid in running.pids:
         with pytest.raises(ProcessLookupError):
@@ -292,21 +311,21 @@ def children(
 
 
 def test_processes_are_started_again(
-    work: Workspace, children: tuple[Children, Cluster], caplog: pytest.LogCaptureFixture
+    work: Workspace, children: tuple[Children, Asked], caplog: pytest.LogCaptureFixture
 ) -> None:
     running, both = children
-    whole = asked(both, "fruit")
+    whole = both.results("fruit")
     assert urls(whole) == urls(Searcher.open(work).search("fruit"))
     for pid in running.pids:
         os.kill(pid, signal.SIGKILL)
-    until(lambda: both.answer(Question("fruit")) is None)
-    until(lambda: both.answer(Question("fruit")) and all(well for *_, well in both.health()))
-    assert urls(asked(both, "fruit")) == urls(whole)
+    until(lambda: both.answer("fruit") is None)
+    until(lambda: both.answer("fruit") and all(both.well()))
+    assert urls(both.results("fruit")) == urls(whole)
     assert caplog.text.count("ended (status -9) and is started again") == 2
 
 
 def test_signals_of_the_terminal_do_not_reach_processes(
-    children: tuple[Children, Cluster],
+    children: tuple[Children, Asked],
 ) -> None:
     running, _ = children
     assert os.getpgrp() not in {os.getpgid(pid) for pid in running.pids}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
@@ -11,7 +13,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.responses import Response
 
-from gossamer.serve.web import limits
+from gossamer.serve.web import limits, protocol
 from shards import crawl
 from test_serve_web import client, serving
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
 __all__ = ["client"]
+PATIENCE_S = 60
 NAMESPACE = {"": "http://a9.com/-/spec/opensearch/1.1/"}
 
 
@@ -83,9 +86,36 @@ def test_long_urls_are_refused_in_the_form_of_what_was_asked(client: httpx.Clien
     assert client.get("/search?q=" + "a" * (limits.MAX_URL_BYTES - 100)).status_code == 200
 
 
+def connected(client: httpx.Client) -> socket.socket:
+    return socket.create_connection((client.base_url.host, client.base_url.port or 0), PATIENCE_S)
+
+
+def test_a_head_without_end_is_refused(client: httpx.Client) -> None:
+    with connected(client) as stranger:
+        stranger.sendall(b"GET / HTTP/1.1\r\n" + b"x-more: and more\r\n" * 3_000)
+        with suppress(ConnectionError):
+            stranger.sendall(b"x-more: and more\r\n" * 3_000)
+        assert stranger.recv(12) == b"HTTP/1.1 400"
+
+
+def test_a_head_may_be_long_and_so_may_many_of_one_connection(client: httpx.Client) -> None:
+    for _ in range(4):
+        assert client.get("/health", headers={"x-more": "x" * 60_000}).status_code == 200
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET / HTT", b"GET / HTTP/1.1\r\nhost: localhost\r\nx"])
+def test_who_does_not_come_to_the_end_of_a_head_is_not_waited_for(
+    client: httpx.Client, begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "MAX_HEAD_S", 0.05)
+    with connected(client) as stranger:
+        stranger.sendall(begun)
+        assert stranger.recv(1) == b""
+
+
 @pytest.mark.parametrize("path", ["/search", "/api/search", "/api/status", "/status", "/copy"])
 def test_nothing_is_changed_from_outside(client: httpx.Client, path: str) -> None:
-    for method in ("POST", "PUT", "DELETE", "PATCH", "BREW"):
+    for method in ("POST", "PUT", "DELETE", "PATCH", "PROPFIND"):
         answer = client.request(method, path)
         assert answer.status_code == 405
         assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}

@@ -114,9 +114,12 @@ def _processes(config: ServeConfig) -> int:
 def _run(application: ASGIApp, host: str, port: int, announce: Callable[[str], object]) -> None:
     import uvicorn
 
+    from gossamer.serve.web.protocol import Bounded
+
     config = uvicorn.Config(
         application,
-        lifespan="off",
+        lifespan="on",
+        http=Bounded,
         log_level="warning",
         server_header=False,
         limit_concurrency=MAX_CONNECTIONS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from gossamer.serve.messages import Answered
@@ -14,20 +15,27 @@ if TYPE_CHECKING:
 
 
 class Front:
-    """Where no process answers at all, this one does: nobody is turned away while they start."""
+    """Belongs to an event loop, and keeps it free: what takes time is done in threads.
+
+    Where no process answers at all, this one does: nobody is turned away while they start.
+    """
 
     def __init__(self, live: Live, cluster: Cluster | None = None) -> None:
         self._live = live
-        self.cluster = cluster
+        self._cluster = cluster
 
-    def searcher(self) -> Searcher | None:
+    async def searcher(self) -> Searcher | None:
         """That of this process. None: there is no index yet. Raises StoreError."""
-        return self._live.searcher()
+        live = self._live
+        return await asyncio.to_thread(live.searcher) if live.is_due else live.searcher()
 
-    def answer(self, searcher: Searcher, question: Question) -> Answered:
-        answered = self.cluster and self.cluster.answer(question)
-        return answered or Answered(searcher.state, searcher.answer(question))
+    async def answer(self, searcher: Searcher, question: Question) -> Answered:
+        if self._cluster and (answered := await self._cluster.answer(question)):
+            return answered
+        return Answered(searcher.state, await asyncio.to_thread(searcher.answer, question))
 
-    def complete(self, searcher: Searcher, text: str, limit: int = 8) -> list[str]:
-        completions = self.cluster.complete(text, limit) if self.cluster else None
-        return searcher.complete(text, limit) if completions is None else completions
+    async def complete(self, searcher: Searcher, text: str, limit: int = 8) -> list[str]:
+        completions = await self._cluster.complete(text, limit) if self._cluster else None
+        if completions is None:
+            return await asyncio.to_thread(searcher.complete, text, limit)
+        return completions

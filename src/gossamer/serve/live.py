@@ -44,13 +44,24 @@ class Live:
         self._layers: tuple[Layer, ...] = ()
         self._searcher: Searcher | None = None
 
+    @property
+    def is_due(self) -> bool:
+        """Whether a newer index is to be looked for."""
+        return self._clock() >= self._next_s
+
     def searcher(self) -> Searcher | None:
-        """None: there is no index yet. Raises StoreError where there is one, but unreadable."""
-        with self._guard:
-            if self._clock() >= self._next_s:
-                self._look()
-                self._next_s = self._clock() + LOOK_S
-            return self._searcher
+        """None: there is no index yet. Raises StoreError where there is one, but unreadable.
+
+        While somebody looks for a newer one, others go on with what is open, if anything is.
+        """
+        if self._guard.acquire(blocking=self._searcher is None):
+            try:
+                if self.is_due:
+                    self._look()
+                    self._next_s = self._clock() + LOOK_S
+            finally:
+                self._guard.release()
+        return self._searcher
 
     def _look(self) -> None:
         try:

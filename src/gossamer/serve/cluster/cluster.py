@@ -7,8 +7,9 @@ a step at its deadline is left out, and the answer says so.
 
 from __future__ import annotations
 
-import threading
+import asyncio
 import time
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar, get_args
 
 from gossamer.serve.broker import Broker, read
@@ -19,7 +20,7 @@ from gossamer.serve.query import parse
 from gossamer.serve.resolve import looked_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
     from gossamer.config import RankingConfig
     from gossamer.serve.broker import Asking
@@ -45,25 +46,24 @@ class Cluster:
         self._broker = Broker(len(groups), weights)
         self._known = known
         self._deadline_s = deadline_s
-        self._closed = threading.Event()
-        threading.Thread(target=self._watch, daemon=True).start()
 
-    def answer(self, question: Question) -> Answered | None:
+    async def answer(self, question: Question) -> Answered | None:
         """None: no process answers."""
         deadline_s = time.monotonic() + self._deadline_s
         if len(self._groups) == 1:
-            found = self._groups[0].ask(question, deadline_s)
+            found = await self._groups[0].ask(question, deadline_s)
             return found if isinstance(found, Answered) else None
-        meant = looked_up(parse(read(question.query)), self._known)
-        answered = self._driven(self._broker.answer(question, meant))
+        tree = parse(read(question.query))
+        meant = await asyncio.to_thread(looked_up, tree, self._known)
+        answered = await self._driven(self._broker.answer(question, meant))
         return answered if answered.results.missing < len(self._groups) else None
 
-    def complete(self, text: str, limit: int) -> list[str] | None:
+    async def complete(self, text: str, limit: int) -> list[str] | None:
         deadline_s = time.monotonic() + self._deadline_s
         if len(self._groups) == 1:
-            found = self._groups[0].ask(Suggest(text, limit), deadline_s)
+            found = await self._groups[0].ask(Suggest(text, limit), deadline_s)
             return found.completions if isinstance(found, Suggested) else None
-        return self._driven(self._broker.complete(text, limit))
+        return await self._driven(self._broker.complete(text, limit))
 
     def health(self) -> Iterator[tuple[int, str, bool]]:
         """Of each process its group, its address, and whether it is well."""
@@ -71,34 +71,37 @@ class Cluster:
             for replica in group.replicas:
                 yield number, replica.address, replica.well
 
-    def _watch(self) -> None:
-        """Those that failed are asked whether they are back."""
-        while not self._closed.wait(WATCH_S):
-            for group in self._groups:
-                for replica in group.replicas:
-                    replica.probe()
-
-    def close(self) -> None:
-        self._closed.set()
-        for group in self._groups:
-            for replica in group.replicas:
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """For as long as questions come. Those that failed are asked whether they are back."""
+        watching = asyncio.create_task(self._watch())
+        try:
+            yield
+        finally:
+            watching.cancel()
+            for replica in self._replicas():
                 replica.close()
 
-    def _driven(self, asking: Asking[_T]) -> _T:
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.gather(*(replica.probe() for replica in self._replicas()))
+            await asyncio.sleep(WATCH_S)
+
+    def _replicas(self) -> Iterator[Replica]:
+        return (replica for group in self._groups for replica in group.replicas)
+
+    async def _driven(self, asking: Asking[_T]) -> _T:
         try:
             requests = next(asking)
             while True:
-                requests = asking.send(self._ask(requests))
+                requests = asking.send(await self._ask(requests))
         except StopIteration as done:
             answer: _T = done.value
             return answer
 
-    def _ask(self, requests: Mapping[int, Request]) -> dict[int, Reply]:
+    async def _ask(self, requests: Mapping[int, Request]) -> dict[int, Reply]:
         """What the groups answer in time: who is lost here, is not waited for again."""
         deadline_s = time.monotonic() + self._deadline_s
-        calls = {number: self._groups[number].begin(each) for number, each in requests.items()}
-        outcomes = {
-            number: self._groups[number].finish(call, requests[number], deadline_s)
-            for number, call in calls.items()
-        }
-        return {number: each for number, each in outcomes.items() if isinstance(each, REPLIES)}
+        asked = (self._groups[number].ask(each, deadline_s) for number, each in requests.items())
+        outcomes = zip(requests, await asyncio.gather(*asked), strict=True)
+        return {number: each for number, each in outcomes if isinstance(each, REPLIES)}

@@ -11,7 +11,7 @@ from gossamer.serve.cluster.replica import ReplicaError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.serve.cluster.replica import Call, Replica
+    from gossamer.serve.cluster.replica import Replica
     from gossamer.serve.messages import Outcome, Request, Whole
 
 
@@ -19,25 +19,15 @@ class Group:
     def __init__(self, replicas: Sequence[Replica]) -> None:
         self.replicas = tuple(replicas)
 
-    def begin(self, request: Whole | Request, *, without: Replica | None = None) -> Call | None:
-        """Send it to a replica that is well. None: there is none."""
-        for replica in sorted(self.replicas, key=lambda each: each.waiting):
-            if replica is not without and replica.well:
-                with suppress(ReplicaError):
-                    return replica.begin(request)
-        return None
-
-    def ask(self, request: Whole | Request, deadline_s: float) -> Outcome | None:
-        return self.finish(self.begin(request), request, deadline_s)
-
-    def finish(
-        self, call: Call | None, request: Whole | Request, deadline_s: float
-    ) -> Outcome | None:
+    async def ask(self, request: Whole | Request, deadline_s: float) -> Outcome | None:
         """The answer, if need be of another replica. None: there is none in time."""
-        while call is not None:
-            try:
-                return call.finish(deadline_s)
-            except ReplicaError:
-                late = time.monotonic() >= deadline_s  # another could only fail, too
-                call = None if late else self.begin(request, without=call.replica)
+        left = set(self.replicas)
+        while time.monotonic() < deadline_s:
+            well = [replica for replica in self.replicas if replica in left and replica.well]
+            if not well:
+                break
+            replica = min(well, key=lambda each: each.waiting)
+            left.remove(replica)
+            with suppress(ReplicaError):
+                return await replica.ask(request, deadline_s)
         return None

@@ -6,11 +6,10 @@ alone for a while, twice as long each time, and then tried with a request of nob
 
 from __future__ import annotations
 
-import socket
-import threading
+import asyncio
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.serve.cluster import wire
 from gossamer.serve.messages import Complete
@@ -25,7 +24,7 @@ CONNECT_S = 1.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
 PROBE = Complete("", 0)
 PROBE_S = 1.0
-MAX_IDLE = 16
+MAX_IDLE = 64
 """Connections that are kept."""
 
 
@@ -33,15 +32,23 @@ class ReplicaError(Exception):
     """The process did not answer, or not as it should."""
 
 
+class _Connection(NamedTuple):
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    async def ask(self, body: bytes) -> bytes:
+        self.writer.write(body)
+        return await wire.next_frame(self.reader)
+
+
 class Replica:
-    """Used from several threads. `waiting` requests are on their way."""
+    """Belongs to the event loop that asks it. `waiting` requests are on their way."""
 
     def __init__(self, address: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.address = address
         self.waiting = 0
         self._clock = clock
-        self._guard = threading.Lock()
-        self._idle: list[socket.socket] = []
+        self._idle: list[_Connection] = []
         self._pause_s = 0.0
         self._until_s = 0.0
 
@@ -50,106 +57,58 @@ class Replica:
         """Whether its last answer came."""
         return not self._pause_s
 
-    def probe(self) -> None:
+    async def probe(self) -> None:
         """Where its pause is over, see whether it answers again."""
         if self.well or self._clock() < self._until_s:
             return
         with suppress(ReplicaError):
-            self.begin(PROBE).finish(time.monotonic() + PROBE_S)
+            await self.ask(PROBE, time.monotonic() + PROBE_S)
 
-    def begin(self, request: Whole | Request) -> Call:
-        """Send a request. Raises ReplicaError."""
-        body = wire.packed(request)
-        with self._guard:
-            self.waiting += 1
-        connection = None
+    async def ask(self, request: Whole | Request, deadline_s: float) -> Outcome:
+        """Its answer, awaited until the deadline (time.monotonic). Raises ReplicaError."""
+        self.waiting += 1
         try:
-            connection = self._kept() or _connected(self.address)
-            connection.sendall(body)
-        except OSError as error:
-            raise self.failed(error, connection) from None
-        return Call(self, connection)
-
-    def _kept(self) -> socket.socket | None:
-        """A connection of before; not one to a process that was started again meanwhile."""
-        while True:
-            with self._guard:
-                kept = self._idle.pop() if self._idle else None
-            if kept is None or _is_open(kept):
-                return kept
-            kept.close()
-
-    def done(self, connection: socket.socket) -> None:
-        with self._guard:
-            self.waiting -= 1
-            self._pause_s = 0.0
-            if len(self._idle) < MAX_IDLE:
-                self._idle.append(connection)
-                return
-        connection.close()
-
-    def failed(self, error: Exception, connection: socket.socket | None) -> ReplicaError:
-        """What to raise where a request came to nothing."""
-        with self._guard:
-            self.waiting -= 1
+            async with asyncio.timeout(deadline_s - time.monotonic()):
+                outcome = wire.outcome_of(await self._answer(wire.packed(request)))
+        except (OSError, asyncio.IncompleteReadError, wire.BadFrameError) as error:
             self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
             self._until_s = self._clock() + self._pause_s
-        if connection is not None:
-            connection.close()
-        self.close()
-        return ReplicaError(f"{self.address}: {error}")
+            self.close()
+            raise ReplicaError(f"{self.address}: {error}") from None
+        finally:
+            self.waiting -= 1
+        self._pause_s = 0.0
+        return outcome
+
+    async def _answer(self, body: bytes) -> bytes:
+        """On a connection of before, where the process has not been started again meanwhile."""
+        while self._idle:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                return await self._on(self._idle.pop(), body)
+        return await self._on(await _connected(self.address), body)
+
+    async def _on(self, connection: _Connection, body: bytes) -> bytes:
+        """A connection that did not carry a whole answer is of no more use."""
+        answer = None
+        try:
+            answer = await connection.ask(body)
+        finally:
+            if answer is None or len(self._idle) >= MAX_IDLE:
+                connection.writer.close()
+            else:
+                self._idle.append(connection)
+        return answer
 
     def close(self) -> None:
         """Close the connections that nobody uses."""
-        with self._guard:
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        while self._idle:
+            self._idle.pop().writer.close()
 
 
-class Call:
-    """A request on its way."""
-
-    def __init__(self, replica: Replica, connection: socket.socket) -> None:
-        self.replica = replica
-        self._connection = connection
-
-    def finish(self, deadline_s: float) -> Outcome:
-        """Its answer, awaited until the deadline (time.monotonic). Raises ReplicaError."""
-        try:
-            self._connection.settimeout(max(deadline_s - time.monotonic(), 0.001))
-            outcome = wire.outcome_of(wire.receive(self._connection))
-        except (OSError, wire.BadFrameError) as error:
-            raise self.replica.failed(error, self._connection) from None
-        self.replica.done(self._connection)
-        return outcome
-
-
-def _connected(address: str) -> socket.socket:
-    """Raises OSError."""
-    if address.startswith(UNIX):
-        connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(CONNECT_S)
-        try:
-            connection.connect(address.removeprefix(UNIX))
-        except OSError:
-            connection.close()
-            raise
-        return connection
-    host, _, port = address.rpartition(":")
-    connection = socket.create_connection((host.strip("[]"), int(port)), CONNECT_S)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return connection
-
-
-def _is_open(connection: socket.socket) -> bool:
-    """Whether there is nothing to be read of an idle connection, not even its end."""
-    connection.settimeout(0)
-    try:
-        connection.recv(1, socket.MSG_PEEK)
-    except BlockingIOError:
-        connection.settimeout(CONNECT_S)
-        return True
-    except OSError:
-        pass
-    return False
+async def _connected(address: str) -> _Connection:
+    """Raises OSError (TimeoutError, too)."""
+    async with asyncio.timeout(CONNECT_S):
+        if address.startswith(UNIX):
+            return _Connection(*await asyncio.open_unix_connection(address.removeprefix(UNIX)))
+        host, _, port = address.rpartition(":")
+        return _Connection(*await asyncio.open_connection(host.strip("[]"), int(port)))

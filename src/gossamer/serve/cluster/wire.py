@@ -16,7 +16,6 @@ from gossamer.serve.messages import Outcome, Request, Whole
 
 if TYPE_CHECKING:
     from asyncio import StreamReader
-    from socket import socket
 
 MAX_FRAME = 16 << 20
 _LENGTH = struct.Struct(">I")
@@ -58,23 +57,8 @@ async def next_frame(reader: StreamReader) -> bytes:
     return await reader.readexactly(_length(await reader.readexactly(_LENGTH.size)))
 
 
-def receive(sock: socket) -> bytes:
-    """The next frame. Raises BadFrameError, and OSError (TimeoutError at the socket's timeout)."""
-    return _exactly(sock, _length(_exactly(sock, _LENGTH.size)))
-
-
 def _length(head: bytes) -> int:
     (length,) = _LENGTH.unpack(head)
     if length > MAX_FRAME:
         raise BadFrameError(f"{length:,} bytes, of at most {MAX_FRAME:,}")
     return int(length)
-
-
-def _exactly(sock: socket, size: int) -> bytes:
-    body = bytearray()
-    while len(body) < size:
-        more = sock.recv(min(size - len(body), 1 << 18))
-        if not more:
-            raise ConnectionResetError("the node has closed the connection")
-        body += more
-    return bytes(body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,8 +48,9 @@ def app(work: Workspace, groups: Sequence[Sequence[str]] = ()) -> ASGIApp:
     live = Live(work, known=pages)
     cache = Cache(work.config.serve.cached_answers)
     front = Front(live, cluster)
-    metrics = Metrics(work, front, cache)
+    metrics = Metrics(work, live, cluster, cache)
     routed = Starlette(
+        lifespan=lambda _: cluster.watched() if cluster else nullcontext(),
         routes=[
             *Searching(work, front, cache).routes(),
             *Paging(work, pages).routes(),

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from gossamer.serve.cache import Cache
-    from gossamer.serve.front import Front
+    from gossamer.serve.cluster.cluster import Cluster
+    from gossamer.serve.live import Live
     from gossamer.workspace import Workspace
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -37,9 +38,9 @@ OTHER = "other"
 class Metrics:
     """Counts the requests of one application, and tells them with the figures of its crawl."""
 
-    def __init__(self, work: Workspace, front: Front, cache: Cache) -> None:
+    def __init__(self, work: Workspace, live: Live, cluster: Cluster | None, cache: Cache) -> None:
         self._registry = CollectorRegistry()
-        self._registry.register(_OfCrawl(work, front))
+        self._registry.register(_OfCrawl(work, live, cluster))
         self._registry.register(_OfCache(cache))
         self._requests = Counter(
             "gossamer_requests",
@@ -66,6 +67,9 @@ class Metrics:
         """An application that does what `inner` does, and is counted."""
 
         async def counted(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http":
+                await inner(scope, receive, send)
+                return
             status = 500
             started = time.perf_counter()
 
@@ -108,13 +112,14 @@ class _OfCache(Collector):
 class _OfCrawl(Collector):
     """Figures that are looked up when they are asked for."""
 
-    def __init__(self, work: Workspace, front: Front) -> None:
+    def __init__(self, work: Workspace, live: Live, cluster: Cluster | None) -> None:
         self._work = work
-        self._front = front
+        self._live = live
+        self._cluster = cluster
 
     def collect(self) -> Iterator[Metric]:
         try:
-            searcher = self._front.searcher()
+            searcher = self._live.searcher()
         except StoreError:  # the rest is told all the same
             searcher = None
         well = GaugeMetricFamily(
@@ -122,7 +127,7 @@ class _OfCrawl(Collector):
             "Whether a process that searches gave its last answer.",
             labels=["group", "address"],
         )
-        for group, address, is_well in self._front.cluster.health() if self._front.cluster else ():
+        for group, address, is_well in self._cluster.health() if self._cluster else ():
             well.add_metric([str(group), address], float(is_well))
         yield well
         crawl = overview(self._work)

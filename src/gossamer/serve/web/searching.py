@@ -31,7 +31,7 @@ SUGGESTIONS = "application/x-suggestions+json"
 
 
 class Searching:
-    """Handlers are plain functions: starlette runs them in threads, beside the event loop."""
+    """Handlers wait in the event loop, not in threads: a search costs no thread, however long."""
 
     def __init__(self, work: Workspace, front: Front, cache: Cache) -> None:
         self._root = work.root
@@ -48,23 +48,23 @@ class Searching:
             Route("/suggest", self.suggest),
         ]
 
-    def home(self, _: Request) -> Response:
-        searcher = self._front.searcher()
+    async def home(self, _: Request) -> Response:
+        searcher = await self._front.searcher()
         pages = searcher and searcher.pages
         return answers.page("home.html", query="", pages=pages, path=self._root)
 
-    def results(self, request: Request) -> Response:
+    async def results(self, request: Request) -> Response:
         query = request.query_params.get("q", "")[:MAX_QUERY_CHARS].strip()
-        searcher = self._front.searcher()
+        searcher = await self._front.searcher()
         if searcher is None or not query:
-            return self.home(request)
+            return await self.home(request)
         last = MAX_RESULTS // PAGE_HITS
         number = min(max(answers.number(request, "page", 1, strict=False), 1), last)
         by_date = request.query_params.get("sort") == "date"
         profile = _profile(request)
         first = (number - 1) * PAGE_HITS
         question = Question(query, first, PAGE_HITS, by_date=by_date, facets=True, profile=profile)
-        found = self._cache.search(self._front, searcher, question)
+        found = await self._cache.search(self._front, searcher, question)
         last = min(last, -(-found.total // PAGE_HITS))
         asked = {"q": query} | ({"sort": "date"} if by_date else {})
         asked |= {"profile": profile} if profile else {}
@@ -78,7 +78,7 @@ class Searching:
             pictures=self._pictures,
         )
 
-    def api(self, request: Request) -> Response:
+    async def api(self, request: Request) -> Response:
         if "q" not in request.query_params:
             raise HTTPException(400, "q is missing: /api/search?q=words")
         offset = answers.number(request, "offset", 0)
@@ -99,24 +99,25 @@ class Searching:
             explain=answers.flag(request, "explain"),
             profile=profile,
         )
-        return answers.json(self._cache.search(self._front, self._searcher(), question))
+        searcher = await self._searcher()
+        return answers.json(await self._cache.search(self._front, searcher, question))
 
-    def complete(self, request: Request) -> Response:
+    async def complete(self, request: Request) -> Response:
         if "q" not in request.query_params:
             raise HTTPException(400, "q is missing: /api/complete?q=words")
         text = request.query_params["q"]
-        return answers.json(Completions(text, self._completions(text)))
+        return answers.json(Completions(text, await self._completions(text)))
 
-    def suggest(self, request: Request) -> Response:
+    async def suggest(self, request: Request) -> Response:
         """The same as browsers ask for it (OpenSearch Suggestions 1.0)."""
         text = request.query_params.get("q", "")
-        return answers.json([text, self._completions(text)], media_type=SUGGESTIONS)
+        return answers.json([text, await self._completions(text)], media_type=SUGGESTIONS)
 
-    def _completions(self, text: str) -> list[str]:
-        return self._front.complete(self._searcher(), text)
+    async def _completions(self, text: str) -> list[str]:
+        return await self._front.complete(await self._searcher(), text)
 
-    def _searcher(self) -> Searcher:
-        searcher = self._front.searcher()
+    async def _searcher(self) -> Searcher:
+        searcher = await self._front.searcher()
         if searcher is None:
             raise HTTPException(503, f"no index yet: gossamer index {self._root}")
         return searcher

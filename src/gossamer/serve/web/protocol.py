@@ -1,0 +1,61 @@
+"""HTTP/1.1 as uvicorn speaks it, with bounds on what comes before a request is whole.
+
+uvicorn takes the heads of requests at any length and any pace where httptools parses them. It is
+asked for as h11, which has a bound of its own on their length, takes twice the time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+MAX_HEAD_BYTES = 65_536
+MAX_HEAD_S = 30.0
+"""From the connection, or from the first byte of a further request, to the end of its head."""
+
+
+class Bounded(HttpToolsProtocol):
+    """Invariant: `_late` is running if and only if a head is awaited; it has `_head` bytes so far.
+
+    They are counted by what was received at once, so some of another request may count, too.
+    """
+
+    _late: asyncio.TimerHandle | None = None
+    _head = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._late is not None:
+            self._head += len(data)
+            if self._head > MAX_HEAD_BYTES and not self.transport.is_closing():
+                self.send_400_response(f"The head of a request has at most {MAX_HEAD_BYTES} bytes.")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._await_head()
+
+    def on_headers_complete(self) -> None:
+        self._end_head()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_head()
+        super().connection_lost(exc)
+
+    def _await_head(self) -> None:
+        if self._late is None:
+            self._head = 0
+            self._late = self.loop.call_later(MAX_HEAD_S, self.transport.close)
+
+    def _end_head(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
