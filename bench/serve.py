@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiohttp
 import pyarrow.parquet as pq
+import uvloop
 from rich.console import Console
 from rich.table import Table
 
@@ -162,11 +163,11 @@ def main() -> None:
     drawn = queries(work, asked.queries)
     server, url = serving(asked.crawl)
     try:
-        asyncio.run(load(url, 2, len(drawn), drawn))  # until files and processes are warm
+        uvloop.run(load(url, 2, len(drawn), drawn))  # until files and processes are warm
         table = Table("load", "answers", "p50 ms", "p99 ms", "slowest", "queries/s")
         for name, (clients, each) in LOADS.items():
             started_s = time.perf_counter()
-            took, outcomes = asyncio.run(load(url, clients, each, drawn))
+            took, outcomes = uvloop.run(load(url, clients, each, drawn))
             rate = len(took) / (time.perf_counter() - started_s)
             told = ", ".join(f"{count} {what}" for what, count in outcomes.items() if count)
             times = [percent(took, share) for share in (0.5, 0.99, 1)]
