@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
@@ -71,8 +72,6 @@ _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 _STEM_FIRST = frozenset(("hu", "pt"))
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
-_SIMPLE = re.compile(r"[^\W_]+")
-"""Words of the simple tokenizer."""
 
 
 class Tongue:
@@ -102,8 +101,7 @@ class Tongue:
                 yield token.text, token.char_offset_from, token.char_offset_to
             return
         # Words repeat, and to know one again is quicker than to stem it.
-        pattern = _beginning_with(initials) if initials and text.isascii() else _SIMPLE
-        for match in pattern.finditer(text):
+        for match in _beginning_with(initials).finditer(text):
             yield self._stem(match[0]), match.start(), match.end()
 
     def _stemmed(self, word: str) -> str:
@@ -142,9 +140,17 @@ def whole() -> TextAnalyzer:
 
 @lru_cache(MAX_PATTERNS)
 def _beginning_with(initials: str) -> re.Pattern[str]:
-    """Words of ASCII. What a pattern begins with is looked for first, so what is before, later."""
-    first = f"[{initials}{initials.upper()}]"
-    return re.compile(rf"{first}(?<![^\W_]{first})[^\W_]*")
+    """Words of the simple tokenizer. Folding makes ASCII of other letters, so these all count.
+
+    A place is passed over at once that has none of the letters that the pattern begins with: so
+    these come first, told by those that are none, and what must stand before them is asked then.
+    """
+    if not initials:
+        return re.compile(r"[^\W_]+")
+    codes = [-1, *sorted(map(ord, {*initials, *initials.upper()})), 128]
+    others = (rf"\x{a + 1:02x}-\x{b - 1:02x}" for a, b in pairwise(codes) if b - a > 1)
+    first = f"[^{''.join(others)}]"
+    return re.compile(rf"{first}(?<=[^\W_])(?<![^\W_]{first})[^\W_]*")
 
 
 def is_unspaced(term: str) -> bool:
