@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 from gossamer.lookup import Lookup
 from gossamer.serve.broker import Broker
 from gossamer.serve.pages import Pages
-from gossamer.serve.query import parse
 from gossamer.serve.resolve import looked_up
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ class Replying(Protocol):
 
 def asked(work: Workspace, nodes: Sequence[Replying], question: Question) -> Results:
     """What the nodes answer together."""
-    meant = looked_up(parse(question.query), Pages(work, Lookup(work)))
+    meant = looked_up(question.query, Pages(work, Lookup(work)))
     asking = Broker(len(nodes), work.config.ranking).answer(question, meant)
     try:
         requests = next(asking)

@@ -55,7 +55,7 @@ class Shelf:
 
     def resolved(self, text: str) -> Query:
         tree = parse(text)
-        asking = resolved(tree, looked_up(tree, self), self.ask)
+        asking = resolved(tree, looked_up(text, self), self.ask)
         try:
             requests = next(asking)
             while True:

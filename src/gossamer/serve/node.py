@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from pathlib import Path, PurePath
 
     from gossamer.config import RankingConfig
-    from gossamer.serve.messages import Place, Reply, Request
+    from gossamer.serve.messages import Counts, Place, Reply, Request
     from gossamer.serve.profiles import Vector
     from gossamer.serve.ranking import Sought
 
@@ -87,6 +87,14 @@ class _Index(NamedTuple):
     """Of an index of the first tier: those of the whole one."""
 
 
+class _Asked(NamedTuple):
+    """What was sought last, by the number of the index. Whoever holds it may use it."""
+
+    query: language.Query | None
+    counts: Counts | None
+    sought: dict[int, Sought]
+
+
 class Node:
     """The parts of some shards. It never sees a change: for a newer index, open another node."""
 
@@ -112,6 +120,7 @@ class Node:
         self._first = range(len(whole), len(self._indexes))
         self._tiered = bool(first) if tiered is None else tiered
         self._spelling = Spelling(self._form, [each.searcher for each in whole])
+        self._last = _Asked(None, None, {})
         self.state = state
         self.pages = sum(each.searcher.num_docs for each in whole)
 
@@ -263,12 +272,17 @@ class Node:
         return Tallied(0, {})
 
     def _sought(self, number: int, ask: Find) -> Sought:
-        """By the counts of all nodes, or of this one."""
-        index = self._indexes[number]
-        counts = (ask.counts or {}).get(index.language)
-        if counts is None and index.whole is not None:
-            counts = index.whole.counts(index.ranking.terms(ask.query))
-        return index.ranking.sought(ask.query, counts)
+        """By the counts of all nodes, or of this one. Kept, as a query is asked about in steps."""
+        last = self._last
+        if ask.query is not last.query or ask.counts is not last.counts:
+            last = self._last = _Asked(ask.query, ask.counts, {})
+        if number not in last.sought:
+            index = self._indexes[number]
+            counts = (ask.counts or {}).get(index.language)
+            if counts is None and index.whole is not None:
+                counts = index.whole.counts(index.ranking.terms(ask.query))
+            last.sought[number] = index.ranking.sought(ask.query, counts)
+        return last.sought[number]
 
 
 def is_first(folder: PurePath) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from gossamer.serve.messages import Read, Said, Tallied, Tally
-from gossamer.serve.query import All, Any, Filter, Like, Not, Urls
+from gossamer.serve.query import All, Any, Filter, Like, Not, Urls, parse
 from gossamer.serve.similar import telling, written
 
 if TYPE_CHECKING:
@@ -69,14 +69,18 @@ class _Nothing:
 NOTHING: Known = _Nothing()
 
 
-def looked_up(tree: Query, known: Known) -> Meant:
-    """What the crawl knows of the pages that a query asks about. Reads files."""
-    asked = islice(dict.fromkeys(_about_pages(tree)), MAX_ASKED)
+def looked_up(text: str, known: Known) -> Meant:
+    """What the crawl knows of the pages that a query asks about, if it does. Reads files."""
+    if not any(f"{name}:" in text.lower() for name in ABOUT_PAGES):
+        return {}
+    asked = islice(dict.fromkeys(_about_pages(parse(text))), MAX_ASKED)
     return {each: tuple(_meant(each, known)) for each in asked}
 
 
 def resolved(tree: Query, meant: Meant, ask: Ask) -> Asking[Query]:
     """The tree with each filter about pages replaced. One that makes no sense holds for no page."""
+    if not meant:
+        return tree
     answers: dict[Filter, Query] = {}
     for asked, urls in meant.items():
         if asked.name == "link":

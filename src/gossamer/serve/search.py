@@ -14,7 +14,6 @@ from gossamer.serve.broker import Broker, read
 from gossamer.serve.messages import Question
 from gossamer.serve.node import Node, is_first
 from gossamer.serve.pages import Pages
-from gossamer.serve.query import parse
 from gossamer.serve.resolve import NOTHING, looked_up
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class Searcher:
         return self.answer(Question(query, offset, limit, by_date, facets, explain, profile))
 
     def answer(self, question: Question) -> Results:
-        meant = looked_up(parse(read(question.query)), self._known)
+        meant = looked_up(read(question.query), self._known)
         return self._driven(self._broker.answer(question, meant)).results
 
     def complete(self, text: str, limit: int = 8) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from rapidfuzz.distance import DamerauLevenshtein
@@ -31,6 +32,8 @@ MIN_CHARS, LONG_CHARS = 4, 8
 """One letter may be wrong from the first on, two from the second."""
 MAX_WORDS = 20_000
 """Words of the same beginning that are compared, of each index the most frequent."""
+MAX_INITIALS = 16
+"""Whose words are kept at hand, 2 MB each at most."""
 MAX_LOOKED = 8
 """Words of a query."""
 _WORD = re.compile(r"[^\W\d_]+")
@@ -87,6 +90,8 @@ class Spelling:
     def __init__(self, schema: Schema, searchers: Sequence[Searcher]) -> None:
         self._schema = schema
         self._searchers = searchers
+        # It is counted in each segment, and words begin with few letters.
+        self._beginning_with = lru_cache(MAX_INITIALS)(self._with_initial)
 
     def like(self, word: str) -> Near:
         """How many pages have a word, and, where these are few, the words like it with theirs."""
@@ -97,7 +102,7 @@ class Spelling:
         pages = sum(searcher.doc_freq(FIELD, term) for searcher in self._searchers)
         if pages > RARE_PAGES:
             return Near(pages, {})
-        counts = self._with_prefix(term[0], MAX_WORDS, None)
+        counts = self._beginning_with(term[0])
         distance = 1 if len(term) < LONG_CHARS else 2
         near = extract(
             term,
@@ -121,6 +126,9 @@ class Spelling:
         query = Query.boolean_query(having) if having else None
         counts = self._with_prefix(terms[0], limit + 1, query)
         return {term: pages for term, pages in counts.items() if term != terms[0]}
+
+    def _with_initial(self, initial: str) -> Counter[str]:
+        return self._with_prefix(initial, MAX_WORDS, None)
 
     def _with_prefix(self, prefix: str, limit: int, query: Query | None) -> Counter[str]:
         counts: Counter[str] = Counter()

@@ -6,6 +6,8 @@ import asyncio
 import socket
 import sys
 
+import uvloop
+
 from gossamer.serve.cluster.server import Server
 from gossamer.serve.live import Live
 from gossamer.workspace import Workspace
@@ -29,4 +31,4 @@ async def _run(server: Server, path: str) -> None:
 
 def main() -> None:
     root, path = sys.argv[1:]
-    asyncio.run(_run(Server(Live(Workspace.open(root))), path))
+    uvloop.run(_run(Server(Live(Workspace.open(root))), path))

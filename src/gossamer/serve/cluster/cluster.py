@@ -16,7 +16,6 @@ from gossamer.serve.broker import Broker, read
 from gossamer.serve.cluster.group import Group
 from gossamer.serve.cluster.replica import Replica
 from gossamer.serve.messages import Answered, Reply, Suggest, Suggested
-from gossamer.serve.query import parse
 from gossamer.serve.resolve import looked_up
 
 if TYPE_CHECKING:
@@ -53,8 +52,7 @@ class Cluster:
         if len(self._groups) == 1:
             found = await self._groups[0].ask(question, deadline_s)
             return found if isinstance(found, Answered) else None
-        tree = parse(read(question.query))
-        meant = await asyncio.to_thread(looked_up, tree, self._known)
+        meant = await asyncio.to_thread(looked_up, read(question.query), self._known)
         answered = await self._driven(self._broker.answer(question, meant))
         return answered if answered.results.missing < len(self._groups) else None
 

@@ -6,6 +6,8 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING
 
+import uvloop
+
 from gossamer.serve.cluster.server import Server
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 def listen(live: Live, listener: socket) -> None:
     """Until SIGINT or SIGTERM."""
-    asyncio.run(_run(Server(live), listener))
+    uvloop.run(_run(Server(live), listener))
 
 
 async def _run(server: Server, listener: socket) -> None:
