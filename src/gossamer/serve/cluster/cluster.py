@@ -8,7 +8,6 @@ a step at its deadline is left out, and the answer says so.
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeVar, get_args
 
@@ -48,18 +47,16 @@ class Cluster:
 
     async def answer(self, question: Question) -> Answered | None:
         """None: no process answers."""
-        deadline_s = time.monotonic() + self._deadline_s
         if len(self._groups) == 1:
-            found = await self._groups[0].ask(question, deadline_s)
+            found = await self._groups[0].ask(question, self._deadline_s)
             return found if isinstance(found, Answered) else None
         meant = await asyncio.to_thread(looked_up, read(question.query), self._known)
         answered = await self._driven(self._broker.answer(question, meant))
         return answered if answered.results.missing < len(self._groups) else None
 
     async def complete(self, text: str, limit: int) -> list[str] | None:
-        deadline_s = time.monotonic() + self._deadline_s
         if len(self._groups) == 1:
-            found = await self._groups[0].ask(Suggest(text, limit), deadline_s)
+            found = await self._groups[0].ask(Suggest(text, limit), self._deadline_s)
             return found.completions if isinstance(found, Suggested) else None
         return await self._driven(self._broker.complete(text, limit))
 
@@ -99,7 +96,8 @@ class Cluster:
 
     async def _ask(self, requests: Mapping[int, Request]) -> dict[int, Reply]:
         """What the groups answer in time: who is lost here, is not waited for again."""
-        deadline_s = time.monotonic() + self._deadline_s
-        asked = (self._groups[number].ask(each, deadline_s) for number, each in requests.items())
+        asked = (
+            self._groups[number].ask(each, self._deadline_s) for number, each in requests.items()
+        )
         outcomes = zip(requests, await asyncio.gather(*asked), strict=True)
         return {number: each for number, each in outcomes if isinstance(each, REPLIES)}
