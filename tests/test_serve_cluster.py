@@ -9,7 +9,7 @@ import socket
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from gossamer.serve.cluster import server, wire
 from gossamer.serve.cluster.children import Children, next_pause_s
 from gossamer.serve.cluster.cluster import Cluster
+from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.replica import PROBE, Replica
 from gossamer.serve.cluster.server import Server
 from gossamer.serve.front import Front
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gossamer.serve.answers import Results
-    from gossamer.serve.messages import Counts, Place, Request, Whole
+    from gossamer.serve.messages import Counts, Outcome, Place, Request, Whole
     from gossamer.workspace import Workspace
 
 PATIENCE_S = 60
@@ -212,6 +213,32 @@ def test_nobody_else_is_asked_when_it_is_too_late(work: Workspace) -> None:
         other.setblocking(False)
         with pytest.raises(BlockingIOError):
             other.accept()
+
+
+def test_who_waits_gets_the_first_process_that_is_free() -> None:
+    """Of many requests, no more than AHEAD are with a process at a time; all are answered."""
+    open_, most, full = 0, 0, asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal open_, most
+        with suppress(asyncio.IncompleteReadError), closing(writer):
+            while await wire.next_frame(reader):
+                open_, most = open_ + 1, max(most, open_ + 1)
+                if open_ == AHEAD:
+                    full.set()
+                await full.wait()
+                open_ -= 1
+                writer.write(wire.packed(Completed({})))
+
+    async def ask() -> list[Outcome | None]:
+        async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+            group = Group([Replica(address(server.sockets[0]))])
+            answers = await asyncio.gather(*(group.ask(PROBE, PATIENCE_S) for _ in range(20)))
+            group.replicas[0].close()
+        return answers
+
+    assert asyncio.run(ask()) == [Completed({})] * 20
+    assert most == AHEAD
 
 
 def test_connections_to_a_node_that_was_started_again_are_renewed(work: Workspace) -> None:

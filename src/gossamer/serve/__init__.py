@@ -122,6 +122,7 @@ def _run(application: ASGIApp, host: str, port: int, announce: Callable[[str], o
         http=Bounded,
         log_level="warning",
         server_header=False,
+        proxy_headers=False,
         limit_concurrency=MAX_CONNECTIONS,
         timeout_graceful_shutdown=SHUTDOWN_S,
     )

@@ -159,7 +159,7 @@ class Node:
             if query is None:
                 continue
             order = "date_ms" if ask.by_date else None if plan.words else "merit"
-            counted = not ask.wide or plan.some < 0 or order is not None
+            counted = plan.some < 0 or order is not None
             answer = searcher.search(query, ask.most, counted, order)
             # `count` is missing in tantivy's stubs.
             total += answer.count if counted else max(plan.some, len(answer.hits))  # type: ignore[attr-defined]

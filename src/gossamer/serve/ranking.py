@@ -78,7 +78,8 @@ class Plan(NamedTuple):
     """What to look for in the index of a language. None: nothing can be found.
 
     `words` that tell something are looked for. At least `some` pages have one of them: a union is
-    not counted. (-1: it is.) `closer`: the second step adds to the scores.
+    not counted, since tantivy passes over pages that cannot be among the best (-1: it is counted).
+    `closer`: the second step adds to the scores.
     """
 
     found: Query | None
@@ -144,6 +145,12 @@ class Sought:
             return math.inf
         return min((self._pages("text", term) for unit in self._units for term in unit), default=0)
 
+    @property
+    def _is_word(self) -> bool:
+        """Whether all pages that have it, and no others, have it in their text."""
+        is_term = len(self._units) == 1 and len(self._units[0]) == 1
+        return is_term and bool(language.plain(self._tree)) and not self._statistics.deleted
+
     def strict(self) -> Plan:
         """The first step, for pages that have every word."""
         words = len(self._units) + len(language.alike(self._tree))
@@ -152,10 +159,15 @@ class Sought:
         if self._matched is None:
             return NOTHING
         more = [*self._names, *self._exact]
+        if self._is_word and not self._exact:
+            either = [(Occur.Should, each) for each in (self._matched, *more)]
+            pages = self._statistics.pages("text", *self._units[0])
+            return Plan(Query.boolean_query(either), words, pages)
+        pairs = self._pairs
         if self.bound <= FEW:
-            return Plan(self._with(self._matched, [*more, *self._pairs()]), words)
-        some = [(Occur.Should, each) for each in more]
-        return Plan(Query.boolean_query([(Occur.Must, self._matched), *some]), words, closer=True)
+            return Plan(self._with(self._matched, [*more, *pairs]), words)
+        some = [(Occur.Must, self._matched), *((Occur.Should, each) for each in more)]
+        return Plan(Query.boolean_query(some), words, closer=bool(pairs))
 
     def wide(self) -> Plan:
         """The first step, for pages that have any of the words."""
@@ -185,7 +197,7 @@ class Sought:
 
     def closer(self, slots: Iterable[str], *, wide: bool) -> Query | None:
         """The second step, for pages that are in these slots. None: it would add nothing."""
-        more = [*self._pairs()] if wide or self.bound > FEW else []
+        more = [*self._pairs] if wide or self.bound > FEW else []
         if wide:
             weight = self._weights.around
             more += [*self._names, *self._exact]
@@ -320,10 +332,13 @@ class Sought:
                 weight = self._weights.whole_title * len(plain().analyze(text))
                 yield Query.const_score_query(named, weight)
 
-    def _pairs(self) -> Iterator[Query]:
-        for first, second in pairwise(self._units):
-            if first != second and len(first) == len(second) == 1:
-                yield self._scored("text", (*first, *second), self._weights.pairs, PAIR_SLOP)
+    @cached_property
+    def _pairs(self) -> Sequence[Query]:
+        return [
+            self._scored("text", (*first, *second), self._weights.pairs, PAIR_SLOP)
+            for first, second in pairwise(self._units)
+            if first != second and len(first) == len(second) == 1
+        ]
 
     def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
         """BM25 of a unit, of whose words others may stand between."""

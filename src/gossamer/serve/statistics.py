@@ -41,16 +41,16 @@ def idf(pages: int, having: int) -> float:
 
 
 class Statistics:
-    """Of one index; `held` are its documents, the deleted ones that it still holds too."""
+    """Of one index; `held` are its documents, the deleted ones that it still holds too.
+
+    `pages`: by field and term, how many of these have the term.
+    """
 
     def __init__(self, searcher: Searcher, held: int) -> None:
         self._held = held
+        self.deleted = held - searcher.num_docs
         # It is looked up in each segment, and asked for again and again.
-        self._frequency = lru_cache(MAX_KEPT)(searcher.doc_freq)
-
-    def pages(self, field: str, term: str) -> int:
-        """So many documents have the term."""
-        return self._frequency(field, term)
+        self.pages: Callable[[str, str], int] = lru_cache(MAX_KEPT)(searcher.doc_freq)
 
     def counts(self, terms: Collection[str]) -> dict[str, dict[str, int]]:
         """By field and term, and of ALL."""

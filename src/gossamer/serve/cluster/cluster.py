@@ -74,6 +74,7 @@ class Cluster:
             yield
         finally:
             watching.cancel()
+            await asyncio.wait([watching])
             for replica in self._replicas():
                 replica.close()
 

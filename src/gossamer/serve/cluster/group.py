@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 AHEAD = 4
 """Requests that are with a process at a time. It answers one after the other, and should not have
 to wait for the next; but who waits here, gets the first process that is free, in order."""
+TOO_LITTLE_S = 0.01
+"""Who is asked with less time than that left, can only fail, too."""
 
 
 class Group:
@@ -31,8 +33,8 @@ class Group:
         The time counts from when it is this request's turn.
         """
         async with self._turns:
-            left, deadline_s = set(self.replicas), time.monotonic() + patience_s
-            while time.monotonic() < deadline_s:
+            left, deadline_s = list(self.replicas), time.monotonic() + patience_s
+            while deadline_s - time.monotonic() > TOO_LITTLE_S:
                 well = [replica for replica in left if replica.well]
                 if not well:
                     break
