@@ -1,4 +1,8 @@
-"""The commands as a user types them, on a small web: what they print, and their exit codes."""
+"""The commands as a user types them, on a small web: what they print, and their exit codes.
+
+They run in this process, as it takes a second to import what most of them need. Processes of their
+own they are in test_kill.py, test_stopping.py and test_cli_crawling.py.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,13 @@ import csv
 import gzip
 import io
 import json
-import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 from gossamer.cli import main
 from gossamer.cli.demo import MARK
@@ -22,7 +26,6 @@ from gossamer.tables import DATASETS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 SETTINGS = """
 filter.scope = "any"
 fetch.delay_s = 0
@@ -34,13 +37,27 @@ fetch.resolve = {{ "*.test" = "{address}" }}
 STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "index", "postings"]
 
 
-def gossamer(*words: object, stdin: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
-    ended = subprocess.run(
-        [*GOSSAMER, *map(str, words)], input=stdin, capture_output=True, text=True, check=False
-    )
-    assert ended.returncode == code, ended.stderr
-    assert "Traceback" not in ended.stderr
-    return ended
+class Said(NamedTuple):
+    stdout: str
+    stderr: str
+
+
+def gossamer(*words: object, stdin: str = "", code: int = 0) -> Said:
+    with (
+        CliRunner().isolation(stdin) as (out, err, _),
+        pytest.MonkeyPatch.context() as patch,
+        pytest.raises(SystemExit) as ended,
+    ):
+        patch.setattr(sys, "argv", ["gossamer", *map(str, words)])
+        try:
+            main()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            said = Said(out.getvalue().decode(), err.getvalue().decode())
+    assert (ended.value.code or 0) == code, said.stderr
+    assert "Traceback" not in said.stderr
+    return said
 
 
 @pytest.fixture(scope="module")
