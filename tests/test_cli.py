@@ -43,18 +43,13 @@ class Said(NamedTuple):
 
 
 def gossamer(*words: object, stdin: str = "", code: int = 0) -> Said:
-    with (
-        CliRunner().isolation(stdin) as (out, err, _),
-        pytest.MonkeyPatch.context() as patch,
-        pytest.raises(SystemExit) as ended,
-    ):
+    with CliRunner().isolation(stdin) as (out, err, _), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["gossamer", *map(str, words)])
-        try:
+        with pytest.raises(SystemExit) as ended:
             main()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            said = Said(out.getvalue().decode(), err.getvalue().decode())
+        sys.stdout.flush()
+        sys.stderr.flush()
+        said = Said(out.getvalue().decode(), err.getvalue().decode())
     assert (ended.value.code or 0) == code, said.stderr
     assert "Traceback" not in said.stderr
     return said

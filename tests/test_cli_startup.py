@@ -1,22 +1,35 @@
-"""`gossamer --help` imports nothing heavy: it is the first thing that anybody sees."""
+"""What is started often, or first, imports nothing heavy that it does not need."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-HEAVY = {"pyspark", "pyarrow", "tantivy", "aiohttp", "uvloop", "selectolax", "msgspec", "pandas"}
+import pytest
+
+HEAVY = {"pyspark", "pyarrow", "numpy", "tantivy", "aiohttp", "uvloop", "pandas"}
 
 
-def test_help_imports_none_of_the_heavy_libraries() -> None:
+@pytest.mark.parametrize(
+    ("statement", "heavy", "says"),
+    [
+        # The first thing that anybody sees.
+        ("main()", HEAVY | {"selectolax", "msgspec"}, "fakeweb"),
+        # Beside each task, and each `gossamer parse`.
+        ("import gossamer.parse.guard", HEAVY, ""),
+    ],
+)
+def test_none_of_the_heavy_libraries_is_imported(
+    statement: str, heavy: set[str], says: str
+) -> None:
     program = (
         "import sys; sys.argv[1:] = ['--help']\n"
         "from gossamer.cli import main\n"
-        "try: main()\n"
-        f"finally: print(sorted({HEAVY!r} & sys.modules.keys()), file=sys.stderr)"
+        f"try: {statement}\n"
+        f"finally: print(sorted({heavy!r} & sys.modules.keys()), file=sys.stderr)"
     )
     ended = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert "fakeweb" in ended.stdout
+    assert says in ended.stdout
     assert ended.stderr.strip() == "[]"

@@ -113,8 +113,8 @@ def _page(what: str, of_crawl: str | None, url: str | None, work: Workspace | No
 def _rules(work: Workspace | None, file: str | None) -> Rules:
     """What to parse by: the settings of a crawl, else the defaults. Raises ConfigError."""
     from gossamer.config import Config
-    from gossamer.parse import rules_of
     from gossamer.parse.html.site_rules import read_site_rules
+    from gossamer.parse.parsers import rules_of
 
     sites = None if file is None else read_site_rules(Path(file))
     return (

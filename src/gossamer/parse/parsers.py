@@ -21,13 +21,16 @@ from gossamer.errors import ConfigError
 from gossamer.parse.binary import BINARY_TYPES
 from gossamer.parse.files import parse_file
 from gossamer.parse.html import parse_html, trafilatura_text
+from gossamer.parse.html.site_rules import sites_of
 from gossamer.parse.listing import LISTING_TYPES, parse_listing
+from gossamer.parse.page import Rules
 from gossamer.parse.text import parse_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gossamer.parse.page import Content, ParsedPage, Rules
+    from gossamer.config import Config
+    from gossamer.parse.page import Content, ParsedPage, SiteRule
 
     Parser = Callable[[Content, Rules], ParsedPage]
 
@@ -51,6 +54,13 @@ def parser_of(mime: str) -> Parser | None:
     Raises ConfigError where an installed package's parsers cannot be used.
     """
     return installed().get(mime) or BUILT_IN.get(mime)
+
+
+def rules_of(config: Config, root: str, sites: tuple[SiteRule, ...] | None = None) -> Rules:
+    """What the pages of a crawl are parsed by; `sites` in place of its own. Raises ConfigError."""
+    rules = Rules.of(config, sites_of(config.parse, root) if sites is None else sites)
+    check(rules)
+    return rules
 
 
 def check(rules: Rules) -> None:
