@@ -1,4 +1,4 @@
-"""An independent judge of a crawl: a walk over the links of files, with the standard library alone.
+"""An independent judge of a crawl: a walk over the links of files, as libxml2 reads them.
 
 It knows nothing of how Gossamer parses, normalises or filters. A page is known by its host, its
 path with percent-encoding undone, and its query, so that two spellings of one file are one page.
@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from collections import deque
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from urllib.parse import quote, unquote, urlsplit
+
+from lxml import etree
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
 HTML = {".html", ".htm", ".xhtml"}
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-
-
+TELLING = ("a", "area", "base", "frame", "iframe", "link", "title")
 LEADING = {"canonical", "next", "prev", "alternate"}
 HTML_TYPE = "text/html"
 
@@ -151,50 +151,36 @@ def _ask(root: Path, path: str) -> Path | str | None:
     return file if file.is_file() else None
 
 
-class _Page(HTMLParser):
+class _Page:
     """The links that may be followed, and the title, of a file; none of what is not HTML."""
 
     def __init__(self, file: Path) -> None:
-        super().__init__()
         self._hrefs: set[str] = set()
         self._base = ""
-        self._title = ""
-        self._in_title = False
+        self.title = ""
         if file.suffix in HTML:
-            self.feed(file.read_text("utf-8", errors="replace"))
-            self.close()
-
-    @property
-    def title(self) -> str:
-        return " ".join(self._title.split())
+            for element in etree.parse(file, etree.HTMLParser(encoding="utf-8")).iter(*TELLING):
+                self._read(element)
 
     def linked(self, place: Place) -> set[Place | None]:
         base = join(place.url, self._base)
         return {Place.of(join(base, href)) for href in self._hrefs}
 
-    def _link(self, href: str | None) -> None:
+    def _link(self, href: str) -> None:
         if href:
             self._hrefs.add(href.partition("#")[0])
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = {name: value or "" for name, value in attrs}
-        rel = attributes.get("rel", "").lower().split()
-        self._in_title = tag == "title" and not self._title
-        if tag == "base":
-            self._base = self._base or attributes.get("href", "")
-        elif (tag in {"a", "area"} and "nofollow" not in rel) or (
-            tag == "link"
+    def _read(self, element: Any) -> None:
+        rel = element.get("rel", "").lower().split()
+        if element.tag == "title":
+            self.title = self.title or " ".join("".join(element.itertext()).split())
+        elif element.tag == "base":
+            self._base = self._base or element.get("href", "")
+        elif (element.tag in {"a", "area"} and "nofollow" not in rel) or (
+            element.tag == "link"
             and LEADING.intersection(rel)
-            and attributes.get("type", HTML_TYPE) == HTML_TYPE
+            and element.get("type", HTML_TYPE) == HTML_TYPE
         ):
-            self._link(attributes.get("href"))
-        elif tag in {"frame", "iframe"}:
-            self._link(attributes.get("src"))
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "title":
-            self._in_title = False
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title:
-            self._title += data
+            self._link(element.get("href", ""))
+        elif element.tag in {"frame", "iframe"}:
+            self._link(element.get("src", ""))
