@@ -20,7 +20,7 @@ fetch.resolve = {{ "*.test" = "{address}" }}
 
 with (
     tempfile.TemporaryDirectory() as folder,
-    FakeWeb(Web(hosts=3, pages_per_host=10)) as fake,
+    FakeWeb(Web(hosts=1, pages_per_host=10)) as fake,
     Crawl.create(folder, SETTINGS.format(address=fake.address)) as crawl,
 ):
     crawl.inject(fake.web.seeds())

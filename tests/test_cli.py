@@ -1,8 +1,4 @@
-"""The commands as a user types them, on a small web: what they print, and their exit codes.
-
-They run in this process, as it takes a second to import what most of them need. Processes of their
-own they are in test_kill.py, test_stopping.py and test_cli_crawling.py.
-"""
+"""The commands as a user types them, on a small web: what they print, and their exit codes."""
 
 from __future__ import annotations
 
@@ -12,12 +8,12 @@ import io
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
+from commands import gossamer
 from gossamer.cli import main
 from gossamer.cli.demo import MARK
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -35,24 +31,6 @@ fetch.allow_networks = ["127.0.0.0/8"]
 fetch.resolve = {{ "*.test" = "{address}" }}
 """
 STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "index", "postings"]
-
-
-class Said(NamedTuple):
-    stdout: str
-    stderr: str
-
-
-def gossamer(*words: object, stdin: str = "", code: int = 0) -> Said:
-    with CliRunner().isolation(stdin) as (out, err, _), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["gossamer", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        said = Said(out.getvalue().decode(), err.getvalue().decode())
-    assert (ended.value.code or 0) == code, said.stderr
-    assert "Traceback" not in said.stderr
-    return said
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
+
+if TYPE_CHECKING:
+    from gossamer.engine import Engine
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MAX_LINES = 40
@@ -25,12 +29,10 @@ fetch.resolve = {{ "*.test" = "{address}" }}
 
 
 @pytest.fixture(scope="module")
-def crawled(tmp_path_factory: pytest.TempPathFactory) -> str:
+def crawled(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = str(tmp_path_factory.mktemp("crawl"))
-    with (
-        FakeWeb(Web(hosts=1, pages_per_host=PAGES, mix=Mix.plain())) as fake,
-        Crawl.create(folder, SETTINGS.format(address=fake.address)) as crawl,
-    ):
+    with FakeWeb(Web(hosts=1, pages_per_host=PAGES, mix=Mix.plain())) as fake:
+        crawl = Crawl.create(folder, SETTINGS.format(address=fake.address), engine)
         crawl.inject(fake.web.seeds())
         crawl.run()
     return folder
