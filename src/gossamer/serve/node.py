@@ -168,12 +168,12 @@ class Node:
                 _count(facets, searcher, query)
         if tier and self._first and total < ENOUGH:
             return Found(self.state, self.pages, searched, total, telling, closer, [])
-        if tier:
-            found += self._named(whole, {each.key for each in found})
-        best = heapq.nsmallest(ask.most, found, key=in_order)
+        named = [*self._named(whole, {each.key for each in found})] if tier else []
+        if named or len(asked) > 1:  # tantivy has ordered those of one index
+            found = heapq.nsmallest(ask.most, [*found, *named], key=in_order)
         told = {name: most(counts) for name, counts in facets.items()}
         return Found(
-            self.state, self.pages, searched, total, telling, closer and telling > 0, best, told
+            self.state, self.pages, searched, total, telling, closer and telling > 0, found, told
         )
 
     def _named(self, whole: Iterable[Sought], known: Collection[int]) -> Iterator[Candidate]:

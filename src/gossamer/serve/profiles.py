@@ -52,11 +52,14 @@ def scores(
         case "cosine":
             return [each.cosine for each in candidates]
         case "fields":
+            worth = [
+                each.words + weights.popularity * popularity(each.page.merit) for each in candidates
+            ]
+            if time is None:
+                return worth
             return [
-                each.words
-                + weights.popularity * popularity(each.page.merit)
-                + weights.freshness * freshness(each.page.date_ms, time)
-                for each in candidates
+                value + weights.freshness * freshness(each.page.date_ms, time)
+                for value, each in zip(worth, candidates, strict=True)
             ]
 
 
