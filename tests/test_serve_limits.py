@@ -151,6 +151,11 @@ def test_too_many_searches_are_told_to_come_again(
     asyncio.run(several())
 
 
+def test_behind_a_proxy_addresses_are_those_that_the_proxy_has(client: httpx.Client) -> None:
+    told = client.get("/opensearch.xml", headers={"x-forwarded-proto": "https"}).text
+    assert f'template="https://{client.base_url.netloc.decode()}/search?' in told
+
+
 def test_browsers_can_add_the_engine(client: httpx.Client) -> None:
     (link,) = [
         line for line in client.get("/").text.splitlines() if line.startswith('<link rel="search"')

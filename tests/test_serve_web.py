@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-import uvicorn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -19,7 +18,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from gossamer.errors import UsageError
 from gossamer.monitor import Pulse
 from gossamer.serve import serve, views, web
-from gossamer.serve.web.protocol import Bounded
+from gossamer.serve.web import protocol
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
@@ -33,9 +32,7 @@ EVIL = '"><script>alert(1)</script><b onclick=x>'
 @contextmanager
 def serving(work: Workspace) -> Iterator[httpx.Client]:
     """The site on a port of loopback, and a client that knows it."""
-    server = uvicorn.Server(
-        uvicorn.Config(web.app(work), http=Bounded, log_level="critical", lifespan="on")
-    )
+    server = protocol.server(web.app(work), log_level="critical")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

@@ -43,11 +43,8 @@ if TYPE_CHECKING:
     from gossamer.config import ServeConfig
     from gossamer.workspace import Workspace
 
-MAX_CONNECTIONS = 2_048
-"""More are told 503, so that memory is bounded. Of searches `web/limits.py` bounds the number."""
 MAX_PROCESSES = 8
 """That search, where nobody says how many: of more, few users have the use."""
-SHUTDOWN_S = 5
 _say = partial(print, flush=True)
 
 
@@ -112,24 +109,12 @@ def _processes(config: ServeConfig) -> int:
 
 
 def _run(application: ASGIApp, host: str, port: int, announce: Callable[[str], object]) -> None:
-    import uvicorn
+    from gossamer.serve.web.protocol import server
 
-    from gossamer.serve.web.protocol import Bounded
-
-    config = uvicorn.Config(
-        application,
-        lifespan="on",
-        http=Bounded,
-        log_level="warning",
-        server_header=False,
-        proxy_headers=False,
-        limit_concurrency=MAX_CONNECTIONS,
-        timeout_graceful_shutdown=SHUTDOWN_S,
-    )
     with _listen(host, port) as listener, suppress(KeyboardInterrupt):
         name = f"[{host}]" if ":" in host else host
         announce(f"http://{name}:{listener.getsockname()[1]}/")
-        uvicorn.Server(config).run([listener])
+        server(application).run([listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:

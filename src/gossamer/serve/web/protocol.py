@@ -8,14 +8,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 if TYPE_CHECKING:
     import asyncio
 
+    from starlette.types import ASGIApp
+
+MAX_CONNECTIONS = 2_048
+"""More are told 503, so that memory is bounded. Of searches `limits.py` bounds the number."""
+SHUTDOWN_S = 5
 MAX_HEAD_BYTES = 65_536
 MAX_HEAD_S = 30.0
 """From the connection, or from the first byte of a further request, to the end of its head."""
+
+
+def server(application: ASGIApp, log_level: str = "warning") -> uvicorn.Server:
+    """A server of this application within bounds. A proxy on this machine may say who asks, how."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            application,
+            lifespan="on",
+            http=Bounded,
+            log_level=log_level,
+            server_header=False,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_graceful_shutdown=SHUTDOWN_S,
+        )
+    )
 
 
 class Bounded(HttpToolsProtocol):
