@@ -1,7 +1,8 @@
 """One process that answers, as seen from here: its connections, and whether it is well.
 
-A connection carries one request at a time, and is kept for the next. A process that failed is left
-alone for a while, twice as long each time, and then tried with a request of nobody's.
+A connection carries one request at a time, and is kept for the next: there are as many as a group
+lets requests through (`group.py`). A process that failed is left alone for a while, twice as long
+each time, and then tried with a request of nobody's.
 """
 
 from __future__ import annotations
@@ -24,8 +25,6 @@ CONNECT_S = 1.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
 PROBE = Complete("", 0)
 PROBE_S = 1.0
-MAX_IDLE = 64
-"""Connections that are kept."""
 
 
 class ReplicaError(Exception):
@@ -89,14 +88,12 @@ class Replica:
 
     async def _on(self, connection: _Connection, body: bytes) -> bytes:
         """A connection that did not carry a whole answer is of no more use."""
-        answer = None
         try:
             answer = await connection.ask(body)
-        finally:
-            if answer is None or len(self._idle) >= MAX_IDLE:
-                connection.writer.close()
-            else:
-                self._idle.append(connection)
+        except BaseException:  # to be cancelled is one, too
+            connection.writer.close()
+            raise
+        self._idle.append(connection)
         return answer
 
     def close(self) -> None:
