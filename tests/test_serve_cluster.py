@@ -6,11 +6,14 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 import time
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -36,7 +39,6 @@ from gossamer.serve.messages import (
     Question,
     Show,
     Suggest,
-    Survey,
     Weigh,
 )
 from gossamer.serve.query import parse
@@ -46,7 +48,6 @@ from shards import crawl, put_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from gossamer.serve.answers import Results
     from gossamer.serve.messages import Counts, Outcome, Place, Request, Whole
@@ -351,6 +352,18 @@ def test_processes_are_started_again(
     assert caplog.text.count("ended (status -9) and is started again") == 2
 
 
+def test_a_process_whose_parent_is_gone_leaves_nothing(work: Workspace) -> None:
+    folder = Path(tempfile.mkdtemp())
+    code = "from gossamer.serve.cluster.child import main; main()"
+    command = [sys.executable, "-c", code, work.root, str(folder / "0")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as child:
+        until((folder / "0").exists)
+        assert child.stdin is not None
+        child.stdin.close()
+        assert child.wait(PATIENCE_S) == 0
+    assert not folder.exists()
+
+
 def test_signals_of_the_terminal_do_not_reach_processes(
     children: tuple[Children, Asked],
 ) -> None:
@@ -369,25 +382,3 @@ def until(done: Any) -> None:
     end_s = time.monotonic() + PATIENCE_S
     while not done():
         assert time.monotonic() < end_s
-
-
-@given(st.text(max_size=80), st.booleans(), st.integers(0, 1000))
-def test_messages_come_out_as_they_went_in(text: str, wide: bool, most: int) -> None:
-    tree = parse(text)
-    for message in (
-        Question(text, most, 10, by_date=wide),
-        Survey(tree),
-        Find(tree, most, wide=wide),
-        Complete(text, most),
-        Suggest(text, most),
-    ):
-        assert wire.request_of(wire.packed(message)[4:]) == message
-
-
-@given(st.binary(max_size=200))
-def test_strange_bytes_are_a_bad_frame(body: bytes) -> None:
-    for read in (wire.request_of, wire.outcome_of):
-        try:
-            read(body)
-        except wire.BadFrameError:
-            continue

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import uvloop
 
@@ -32,3 +34,7 @@ async def _run(server: Server, path: str) -> None:
 def main() -> None:
     root, path = sys.argv[1:]
     uvloop.run(_run(Server(Live(Workspace.open(root))), path))
+    # However the parent died, nothing of it stays.
+    Path(path).unlink(missing_ok=True)
+    with suppress(OSError):  # others are still in there, or it is gone
+        Path(path).parent.rmdir()

@@ -1,0 +1,32 @@
+"""What goes between processes that search: messages, whole or strange."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.serve.cluster import wire
+from gossamer.serve.messages import Complete, Find, Question, Suggest, Survey
+from gossamer.serve.query import parse
+
+
+@given(st.text(max_size=80), st.booleans(), st.integers(0, 1000))
+def test_messages_come_out_as_they_went_in(text: str, wide: bool, most: int) -> None:
+    tree = parse(text)
+    for message in (
+        Question(text, most, 10, by_date=wide),
+        Survey(tree),
+        Find(tree, most, wide=wide),
+        Complete(text, most),
+        Suggest(text, most),
+    ):
+        assert wire.request_of(wire.packed(message)[4:]) == message
+
+
+@given(st.binary(max_size=200))
+def test_strange_bytes_are_a_bad_frame(body: bytes) -> None:
+    for read in (wire.request_of, wire.outcome_of):
+        try:
+            read(body)
+        except wire.BadFrameError:
+            continue
