@@ -28,6 +28,8 @@ def test_what_is_not_said_has_its_default() -> None:
         ("[engine]\nurl = 'spark://x'", "engine.url"),
         ("[filter]\nscope = 'world'", "filter.scope"),
         ("[serve]\nport = 70000", "serve.port"),
+        ("[serve]\nnodes = [[]]", "serve.nodes"),
+        ("[serve]\nnodes = [['a']]", "serve.nodes"),
         ("[urls]\ndrop_parameters = ['a*b']", "urls.drop_parameters"),
         ("[fetch\n", "not TOML"),
     ],

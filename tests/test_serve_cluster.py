@@ -24,7 +24,7 @@ from gossamer.serve.cluster import server, wire
 from gossamer.serve.cluster.children import Children, next_pause_s
 from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.cluster.group import AHEAD, Group
-from gossamer.serve.cluster.replica import PROBE, Replica
+from gossamer.serve.cluster.replica import PROBE, Replica, ReplicaError
 from gossamer.serve.cluster.server import Server
 from gossamer.serve.front import Front
 from gossamer.serve.live import Live
@@ -240,6 +240,14 @@ def test_who_waits_gets_the_first_process_that_is_free() -> None:
 
     assert asyncio.run(ask()) == [Completed({})] * 20
     assert most == AHEAD
+
+
+@pytest.mark.parametrize("nowhere", ["a..b:1", "127.0.0.1:99999", f"{'x' * 80}.example:1"])
+def test_an_address_that_makes_no_sense_is_a_process_that_is_gone(nowhere: str) -> None:
+    replica = Replica(nowhere)
+    with pytest.raises(ReplicaError):
+        asyncio.run(replica.ask(PROBE, time.monotonic() + PATIENCE_S))
+    assert not replica.well
 
 
 def test_connections_to_a_node_that_was_started_again_are_renewed(work: Workspace) -> None:

@@ -69,7 +69,10 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
         ),
     ] = 0
     nodes: Annotated[
-        tuple[tuple[Annotated[str, Meta(pattern=r"^.+:\d+$")], ...], ...],
+        tuple[
+            Annotated[tuple[Annotated[str, Meta(pattern=r"^.+:\d+$")], ...], Meta(min_length=1)],
+            ...,
+        ],
         Meta(
             description="processes on other machines that search (`gossamer node`), in place of "
             'those here: `[["a:9400", "b:9400"], ["c:9400"]]` are two that hold the same shards, '

@@ -27,6 +27,15 @@ PROBE = Complete("", 0)
 PROBE_S = 1.0
 
 
+_FAILURES = (
+    OSError,
+    asyncio.IncompleteReadError,
+    wire.BadFrameError,
+    ValueError,  # the name is none, or
+    OverflowError,  # the port
+)
+
+
 class ReplicaError(Exception):
     """The process did not answer, or not as it should."""
 
@@ -69,7 +78,7 @@ class Replica:
         try:
             async with asyncio.timeout(deadline_s - time.monotonic()):
                 outcome = wire.outcome_of(await self._answer(wire.packed(request)))
-        except (OSError, asyncio.IncompleteReadError, wire.BadFrameError) as error:
+        except _FAILURES as error:
             self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
             self._until_s = self._clock() + self._pause_s
             self.close()
