@@ -86,8 +86,8 @@ def _query(draw: random.Random, titles: Sequence[str], texts: Sequence[str]) -> 
 async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple[list[float], Any]:
     """The seconds of each request, and how many were answered how.
 
-    The client costs a tenth of what it measures, as it reads no more of HTTP than it needs: one of
-    the libraries for all of it takes three times as much, of the two cores that the server has.
+    It reads no more of HTTP than it needs: a library for all of it takes more of the two cores that
+    it shares with the server.
     """
     took: list[float] = []
     outcomes: Counter[str] = Counter()

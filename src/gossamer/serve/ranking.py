@@ -62,8 +62,8 @@ PAIR_SLOP = 2
 FEW = 5_000
 """Where no more pages can have all the words, their pairs are looked at in the first step."""
 NAMING = 5_000
-"""A phrase names pages where no more titles can have it. What more titles say is no name: of a
-million changelogs a fifth says "unstable urgency"."""
+"""A phrase names pages where no more titles can have it. What more titles say is no name, such as
+the "unstable urgency" of Debian's changelogs."""
 OCCURRENCES = "freq"
 """What of a word's postings is read to score it: how often, and not where."""
 LIKE_SHARE = 0.1
@@ -202,7 +202,7 @@ class Sought:
             weight = self._weights.around
             more += [*self._names, *self._exact]
             more += [self._scored("around", unit, weight) for unit in self._units]
-        # To look for each takes a fifth of the time of tantivy's query for a set of terms.
+        # tantivy's query for a set of terms walks through the whole dictionary for it.
         either = [
             (Occur.Should, Query.term_query(self._schema, "slot", slot, "basic")) for slot in slots
         ]

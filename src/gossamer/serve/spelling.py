@@ -33,7 +33,7 @@ MIN_CHARS, LONG_CHARS = 4, 8
 MAX_WORDS = 20_000
 """Words of the same beginning that are compared, of each index the most frequent."""
 MAX_INITIALS = 16
-"""Whose words are kept at hand, 2 MB each at most."""
+"""Whose words are kept at hand."""
 MAX_LOOKED = 8
 """Words of a query."""
 _WORD = re.compile(r"[^\W\d_]+")

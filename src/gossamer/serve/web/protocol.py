@@ -1,7 +1,7 @@
 """HTTP/1.1 as uvicorn speaks it, with bounds on what comes before a request is whole.
 
 uvicorn takes the heads of requests at any length and any pace where httptools parses them. It is
-asked for as h11, which has a bound of its own on their length, takes twice the time.
+asked for as h11, which has a bound of its own on their length, takes longer.
 """
 
 from __future__ import annotations
