@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 MAX_WORD_BYTES = 80
 """Words are shorter; longer ones are data, not language."""
 MAX_PATTERNS = 10_000
-MAX_STEMS = 50_000
-"""Words of a language whose stems are kept at hand."""
+MAX_KEPT = 20_000
+"""Words of a language whose terms are kept at hand: they repeat, in texts as in queries."""
 
 STEMMERS = {
     "ar": "arabic",
@@ -89,20 +89,24 @@ class Tongue:
         )
         self._telling = _analyzer(language, [lower, *stop])
         self._by_pattern = language in _BY_PATTERN
-        self._stem = lru_cache(MAX_STEMS)(self._stemmed)
+        self.analyzed = lru_cache(MAX_KEPT)(self._analyzed)
+        self.tells = lru_cache(MAX_KEPT)(self._tells)
+        self._stem = lru_cache(MAX_KEPT)(self._stemmed)
 
-    def words(self, text: str, initials: str = "") -> Iterator[tuple[str, int, int]]:
+    def words(self, text: str, initials: str = "") -> list[tuple[str, int, int]]:
         """The terms of a text, and from where to where each stands in it.
 
         `initials`: letters of ASCII; words that begin with others of these may be left out.
         """
         if self._by_pattern:
-            for token in self.terms.pre_tokenize(text).tokens:
-                yield token.text, token.char_offset_from, token.char_offset_to
-            return
-        # Words repeat, and to know one again is quicker than to stem it.
-        for match in _beginning_with(initials).finditer(text):
-            yield self._stem(match[0]), match.start(), match.end()
+            tokens = self.terms.pre_tokenize(text).tokens
+            return [(each.text, each.char_offset_from, each.char_offset_to) for each in tokens]
+        found, stem = _beginning_with(initials).finditer(text), self._stem
+        return [(stem(match[0]), *match.span()) for match in found]
+
+    def _analyzed(self, typed: str) -> tuple[str, ...]:
+        """The terms of what somebody typed: a word, or a phrase."""
+        return tuple(self.terms.analyze(typed))
 
     def _stemmed(self, word: str) -> str:
         return "".join(self.terms.analyze(word))
@@ -111,9 +115,9 @@ class Tongue:
         """Its words that are no stop words, as they are written, but in lower case."""
         return self._telling.analyze(text)
 
-    def tells(self, text: str) -> bool:
+    def _tells(self, typed: str) -> bool:
         """Whether it has a word that is no stop word."""
-        return bool(self.telling(text))
+        return bool(self.telling(typed))
 
 
 @cache

@@ -245,14 +245,14 @@ class Node:
         cosines = []
         for number, *at in ask.places:
             key, searcher, _, statistics, whole = self._indexes[number]
-            terms = tongue(key).terms
+            spoken = tongue(key)
             if number not in asked:
                 words = language.shown(ask.query)
-                typed = [term for each in words for term in terms.analyze(each.text)]
+                typed = [term for each in words for term in spoken.analyzed(each.text)]
                 counts = (ask.counts or {}).get(key) or (whole or statistics).counts(typed)
                 asked[number] = ltc(typed, counts["text"], counts[ALL][ALL])
             card = schema.card(searcher.doc(tantivy.DocAddress(*at)))
-            cosines.append(cosine(asked[number], lnc(terms.analyze(_said(card)))))
+            cosines.append(cosine(asked[number], lnc(spoken.terms.analyze(_said(card)))))
         return Weighed(cosines)
 
     def read(self, ask: Read) -> Said:

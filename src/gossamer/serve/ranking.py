@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Occur, Query
 
-from gossamer.index.analysis import is_unspaced, plain, tongue
+from gossamer.index.analysis import OTHER, is_unspaced, tongue
 from gossamer.index.schema import title_key
 from gossamer.serve import query as language
 from gossamer.serve.filters import filter_query
@@ -50,7 +50,7 @@ from gossamer.serve.statistics import as_is
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from tantivy import Schema, TextAnalyzer
+    from tantivy import Schema
 
     from gossamer.config import RankingConfig
     from gossamer.index.analysis import Tongue
@@ -105,7 +105,7 @@ class Ranking:
     def terms(self, tree: language.Query) -> set[str]:
         """All that a query looks for."""
         words = language.shown(tree)
-        return {term for each in words for term in self.tongue.terms.analyze(each.text)}
+        return {term for each in words for term in self.tongue.analyzed(each.text)}
 
     def sought(
         self, tree: language.Query, counts: Mapping[str, Mapping[str, int]] | None = None
@@ -133,9 +133,7 @@ class Sought:
         self._counts = counts
         self._lift = ranking.statistics.lift(counts) if counts else as_is
         self._tree = tree
-        words = language.typed(tree)
-        telling = [each for each in words if self._tells(each)] or words
-        units = (unit for each in telling for unit in units_of(each, self._tongue.terms))
+        units = units_of(language.typed(tree), self._tongue)
         self._units = list(islice(units, MAX_TERMS))
 
     @cached_property
@@ -160,21 +158,20 @@ class Sought:
             return NOTHING
         more = [*self._names, *self._exact]
         if self._is_word and not self._exact:
-            either = [(Occur.Should, each) for each in (self._matched, *more)]
             pages = self._statistics.pages("text", *self._units[0])
-            return Plan(Query.boolean_query(either), words, pages)
-        pairs = self._pairs
+            return Plan(_any_of([self._matched, *more]), words, pages)
         if self.bound <= FEW:
+            pairs = [*self._paired(Query.const_score_query(self._matched, 0.0))]
             return Plan(self._with(self._matched, [*more, *pairs]), words)
         some = [(Occur.Must, self._matched), *((Occur.Should, each) for each in more)]
-        return Plan(Query.boolean_query(some), words, closer=bool(pairs))
+        return Plan(Query.boolean_query(some), words, closer=bool(self._pairs))
 
     def wide(self) -> Plan:
         """The first step, for pages that have any of the words."""
         units = self._units
         if not units or not language.is_loose(self._tree):
             return NOTHING
-        some = Query.boolean_query([(Occur.Should, each) for each in self._anywhere()])
+        some = _any_of(self._anywhere())
         if conditions := [self._condition(part) for part in language.conditions(self._tree)]:
             found = Query.boolean_query([(Occur.Must, some), *conditions])
             return Plan(found, len(units), closer=True)
@@ -187,7 +184,7 @@ class Sought:
         called = [*self._titled(), *self._phrased(NAMING)]
         if self._matched is None or not called:
             return None
-        either = Query.boolean_query([(Occur.Should, each) for each in called])
+        either = _any_of(called)
         more = [(Occur.Should, each) for each in (*self._names, *self._exact)]
         required = [
             (Occur.Must, Query.const_score_query(either, 0.0)),
@@ -197,17 +194,16 @@ class Sought:
 
     def closer(self, slots: Iterable[str], *, wide: bool) -> Query | None:
         """The second step, for pages that are in these slots. None: it would add nothing."""
-        more = [*self._pairs] if wide or self.bound > FEW else []
-        if wide:
-            weight = self._weights.around
-            more += [*self._names, *self._exact]
-            more += [self._scored("around", unit, weight) for unit in self._units]
+        if not wide and (self.bound <= FEW or not self._pairs):
+            return None
         # tantivy's query for a set of terms walks through the whole dictionary for it.
-        either = [
-            (Occur.Should, Query.term_query(self._schema, "slot", slot, "basic")) for slot in slots
-        ]
-        found = Query.const_score_query(Query.boolean_query(either), 0.0)
-        return self._with(found, more) if more else None
+        either = [Query.term_query(self._schema, "slot", slot, "basic") for slot in slots]
+        found = Query.const_score_query(_any_of(either), 0.0)
+        pairs = [*self._paired(found)]
+        if not wide:
+            return _any_of(pairs)
+        around = [self._scored("around", unit, self._weights.around) for unit in self._units]
+        return self._with(found, [*self._names, *self._exact, *around, *pairs])
 
     def _pages(self, field: str, term: str) -> int:
         """So many pages of the whole index have the term."""
@@ -240,33 +236,29 @@ class Sought:
             case language.Not():
                 return None
             case language.Any(parts):
-                either = [(Occur.Should, found) for part in parts if (found := self._match(part))]
-                return Query.boolean_query(either) if either else None
+                either = [found for part in parts if (found := self._match(part))]
+                return _any_of(either) if either else None
             case language.All(parts):
                 asked = [part for part in parts if not isinstance(part, language.Not)]
-                telling = [part for part in asked if self._tells(part)] or asked
+                telling = [part for part in asked if tells(part, self._tongue)] or asked
                 wanted = [(Occur.Must, found) for part in telling if (found := self._match(part))]
                 unwanted = [
                     self._condition(part) for part in parts if isinstance(part, language.Not)
                 ]
                 return Query.boolean_query([*wanted, *unwanted]) if wanted else None
 
-    def _tells(self, part: language.Query) -> bool:
-        return not isinstance(part, language.Words) or part.exact or self._tongue.tells(part.text)
-
     def _words(self, words: language.Words) -> Query | None:
-        units = units_of(words, self._tongue.terms)
-        if not units:
-            return None
-        wanted = [(Occur.Must, self._scored("text", unit)) for unit in units]
-        return wanted[0][1] if len(wanted) == 1 else Query.boolean_query(wanted)
+        wanted = [self._scored("text", unit) for unit in units_of([words], self._tongue)]
+        if len(wanted) > 1:
+            return Query.boolean_query([(Occur.Must, each) for each in wanted])
+        return wanted[0] if wanted else None
 
     def _like(self, like: language.Like) -> Query:
         """Pages that have LIKE_SHARE of the words, each by BM25 times its weight."""
         units = [
             (unit, weight)
             for text, weight in like.words
-            for unit in units_of(language.Words(text), self._tongue.terms)
+            for unit in units_of([language.Words(text)], self._tongue)
         ]
         if not units:
             return Query.empty_query()
@@ -329,7 +321,7 @@ class Sought:
             key = title_key(text)
             if self._statistics.pages("title_key", key):
                 named = Query.term_query(self._schema, "title_key", key, "basic")
-                weight = self._weights.whole_title * len(plain().analyze(text))
+                weight = self._weights.whole_title * len(tongue(OTHER).analyzed(text))
                 yield Query.const_score_query(named, weight)
 
     @cached_property
@@ -339,6 +331,15 @@ class Sought:
             for first, second in pairwise(self._units)
             if first != second and len(first) == len(second) == 1
         ]
+
+    def _paired(self, found: Query) -> Iterator[Query]:
+        """The pairs on pages that are found, whose scores do not count.
+
+        Asked whether a page has a pair, tantivy looks for the next page that has it, wherever that
+        is, unless both are required.
+        """
+        for pair in self._pairs:
+            yield Query.boolean_query([(Occur.Must, found), (Occur.Must, pair)])
 
     def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
         """BM25 of a unit, of whose words others may stand between."""
@@ -350,15 +351,26 @@ class Sought:
         return found if weight == 1 else Query.boost_query(found, weight)
 
 
-def units_of(words: language.Words, analyzer: TextAnalyzer) -> list[Unit]:
-    """What words are looked for by: their terms as one phrase.
+def _any_of(queries: Iterable[Query]) -> Query:
+    return Query.boolean_query([(Occur.Should, each) for each in queries])
+
+
+def tells(part: language.Query, spoken: Tongue) -> bool:
+    """Whether it is more than a stop word."""
+    return not isinstance(part, language.Words) or part.exact or spoken.tells(part.text)
+
+
+def units_of(words: Sequence[language.Words], spoken: Tongue) -> Iterator[Unit]:
+    """What words are looked for by, but stop words where there are others: the terms of each.
 
     A run of a script without spaces is a text, not a word, and asks for each two neighbours.
     """
-    terms = analyzer.analyze(words.text)[:MAX_TERMS]
-    if not words.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
-        return list(pairwise(terms))
-    return [tuple(terms)] if terms else []
+    for each in [each for each in words if tells(each, spoken)] or words:
+        terms = spoken.analyzed(each.text)[:MAX_TERMS]
+        if not each.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
+            yield from pairwise(terms)
+        elif terms:
+            yield terms
 
 
 def popularity(merit: float) -> float:

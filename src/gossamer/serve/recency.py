@@ -17,7 +17,7 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.index.analysis import plain
+from gossamer.index.analysis import OTHER, tongue
 from gossamer.serve.query import typed
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Wanted(NamedTuple):
 
 def wanted(tree: Query, now_ms: int) -> Wanted | None:
     """The time that a query wants pages of; None: it says nothing of any."""
-    terms = [term for words in typed(tree) for term in plain().analyze(words.text)]
+    terms = [term for words in typed(tree) for term in tongue(OTHER).analyzed(words.text)]
     if any(
         tuple(terms[first : first + length]) in _ASKING
         for first, term in enumerate(terms)
@@ -103,6 +103,6 @@ def _begin_ms(year: int) -> int:
     return int(datetime(year, 1, 1, tzinfo=UTC).timestamp() * 1000)
 
 
-_ASKING = frozenset(tuple(plain().analyze(text)) for texts in WORDS.values() for text in texts)
+_ASKING = frozenset(tongue(OTHER).analyzed(text) for texts in WORDS.values() for text in texts)
 _BEGINNING = frozenset(terms[0] for terms in _ASKING)
 _LENGTHS = {len(terms) for terms in _ASKING}

@@ -17,20 +17,21 @@ from collections import defaultdict
 from html import escape
 from typing import TYPE_CHECKING
 
-from gossamer.index.analysis import FIRST_UNSPACED, plain, tongue
-from gossamer.serve.ranking import Unit, units_of
+from gossamer.index.analysis import FIRST_UNSPACED, OTHER, tongue
+from gossamer.serve.ranking import Unit, tells, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from tantivy import TextAnalyzer
-
+    from gossamer.index.analysis import Tongue
     from gossamer.serve.query import Words
 
 SNIPPET_CHARS = 220
 BEFORE_CHARS = 60
 """What of a snippet stands before its first mark."""
 PASSAGE_CHARS = 300
+HEAD_CHARS = 600
+"""Pages tend to say early what they are about: most have the words together in here."""
 MAX_MATCHES = 10
 """Places that are looked at, of each word in a text."""
 
@@ -43,19 +44,18 @@ class Snippets:
     """Snippets for one query and one language; `wanted` are its words and phrases."""
 
     def __init__(self, wanted: Iterable[Words], language: str) -> None:
-        spoken = tongue(language)
         typed = list(wanted)
-        typed = [words for words in typed if words.exact or spoken.tells(words.text)] or typed
-        self._tongue = spoken
+        self._tongue = tongue(language)
         self._phrases: dict[str, set[Unit]] = defaultdict(set)
-        for unit in {unit for words in typed for unit in units_of(words, spoken.terms)}:
+        for unit in units_of(typed, self._tongue):
             self._phrases[unit[0]].add(unit)
         # Words of a phrase are told by their neighbours, whatever these begin with.
         every = (phrase for phrases in self._phrases.values() for phrase in phrases)
         self._alone = all(len(phrase) == 1 for phrase in every)
         initials = "".join(sorted({term[0] for term in self._phrases})) if self._alone else ""
         self._initials = initials if initials.isascii() and initials.isalnum() else ""
-        self._beginnings = beginnings(typed, spoken.terms)
+        telling = [words for words in typed if tells(words, self._tongue)] or typed
+        self._beginnings = beginnings(telling, self._tongue)
 
     def of(self, text: str, description: str) -> str:
         """HTML: escaped text with marks in <b>; how the page begins where there are none."""
@@ -68,13 +68,13 @@ class Snippets:
 
     def _marks(self, text: str) -> list[Span]:
         """Where the text has the words and phrases, in its order; overlapping ones are one."""
-        words = list(self._tongue.words(text, self._initials))
+        words, phrases = self._tongue.words(text, self._initials), self._phrases
         if self._alone:
-            return [(start, end) for term, start, end in words if term in self._phrases]
+            return [(start, end) for term, start, end in words if term in phrases]
         spans = sorted(
             (start, words[first + len(phrase) - 1][2])
             for first, (term, start, _) in enumerate(words)
-            for phrase in self._phrases.get(term, ())
+            for phrase in phrases.get(term, ())
             if len(phrase) == 1
             or tuple(word[0] for word in words[first : first + len(phrase)]) == phrase
         )
@@ -84,15 +84,26 @@ class Snippets:
 def passage(text: str, words: Sequence[Collection[str]]) -> int:
     """Where the part of a text begins that has most of the words close together.
 
-    Each word is given by what its forms may begin with.
+    Each word is given by what its forms may begin with. The first such part, if it has all words:
+    then the rest of the text is not looked at.
     """
+    begin, have = _closest(text[:HEAD_CHARS], words)
+    if have < len(words):
+        begin, _ = _closest(text, words)
+    return _start(text, begin)
+
+
+def _closest(text: str, words: Sequence[Collection[str]]) -> tuple[int, int]:
+    """Where most of the words begin to stand close together, and how many they are."""
     lower = text.lower()
     if len(lower) != len(text):  # of few letters, `İ` is one
         lower = text
-    places: list[tuple[int, int]] = []
-    for number, forms in enumerate(words):
-        for form in forms:
-            places += [(place, number) for place in _places(lower, form)]
+    places = [
+        (place, number)
+        for number, forms in enumerate(words)
+        for form in forms
+        for place in _places(lower, form)
+    ]
     places.sort()
     seen = [0] * len(words)
     begin = most = have = first = 0
@@ -108,18 +119,18 @@ def passage(text: str, words: Sequence[Collection[str]]) -> int:
             begin, most = places[first][0], have
             if most == len(words):
                 break
-    return _start(text, begin)
+    return begin, most
 
 
-def beginnings(typed: Iterable[Words], analyzer: TextAnalyzer) -> list[set[str]]:
+def beginnings(typed: Iterable[Words], spoken: Tongue) -> list[set[str]]:
     """For each word that was typed what its forms begin with: as it does, to where its stem ends.
 
     With its accents and without.
     """
     return [
         {
-            form[: _shared(form, "".join(analyzer.analyze(form)))] or form
-            for form in (word.lower(), *plain().analyze(word))
+            form[: _shared(form, "".join(spoken.analyzed(form)))] or form
+            for form in (word.lower(), *tongue(OTHER).analyzed(word))
         }
         for words in typed
         for word in _WORD.findall(words.text)
