@@ -130,9 +130,9 @@ def count() -> int:
 
 
 def loop(folder: Path, memory_bytes: int) -> int:
-    mine = folder / str(os.getpid())
+    mine = folder / str(os.getpid()) / LANGUAGE
     mine.mkdir(parents=True)
-    writer = schema.create(mine, LANGUAGE).writer(memory_bytes, 1)
+    writer = schema.create(mine).writer(memory_bytes, 1)
     for each in _documents:
         writer.add_document(tantivy.Document.from_dict(each))
     writer.commit()

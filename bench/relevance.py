@@ -76,7 +76,7 @@ class Collection(NamedTuple):
 def gossamer(documents: Sequence[Mapping[str, str]], language: str, folder: Path) -> Searcher:
     path = folder / language
     path.mkdir()
-    writer = schema.create(path, language).writer(128_000_000, 1)
+    writer = schema.create(path).writer(128_000_000, 1)
     for each in documents:
         row = {"url": f"http://collection.example/{each['id']}", "language": language}
         row |= {"title": each["title"], "text": each["text"]}

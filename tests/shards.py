@@ -61,7 +61,7 @@ def put_index(
         )
         if folder not in writers:
             folder.mkdir(parents=True)
-            writers[folder] = schema.create(folder, language).writer(16_000_000, 1)
+            writers[folder] = schema.create(folder).writer(16_000_000, 1)
         writers[folder].add_document(schema.document(row))
     for writer in writers.values():
         writer.commit()

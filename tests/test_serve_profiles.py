@@ -31,7 +31,7 @@ def test_what_counts_in_each_profile() -> None:
     now_ms = 2_000_000_000_000
     known = ((10.0, 0.0, now_ms, 0.2), (5.0, 3.0, None, 0.7))
     pages = [
-        Placed(0, Candidate(words, merit, 0, date_ms, 0, (0, 0, 0)), False, words, words, cosine)
+        Placed(0, Candidate(words, merit, 0, date_ms, (0, 0, 0)), False, words, words, cosine)
         for words, merit, date_ms, cosine in known
     ]
     assert scores("fields", pages, weights, Wanted(now_ms, now_ms)) == [14.0, 6.0]

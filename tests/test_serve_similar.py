@@ -76,7 +76,7 @@ def test_the_pages_that_are_most_like_a_page_are_found_first(tmp_path: Path) -> 
     }
     folder = tmp_path / "en"
     folder.mkdir()
-    writer = schema.create(folder, "en").writer(16_000_000, 1)
+    writer = schema.create(folder).writer(16_000_000, 1)
     for name, text in texts.items():
         row = {"url": f"http://a.org/{name}", "host": "a.org", "text": text, "language": "en"}
         writer.add_document(schema.document(PLAIN | row))

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from tantivy import TextAnalyzer
 

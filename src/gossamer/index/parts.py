@@ -108,7 +108,7 @@ def build(shard: Shard) -> Iterator[layers.Row]:
             for file in base:
                 _link(file, path / file.name)
             before = _segments(path / schema.META) if base else {}
-            index = schema.resume(path) if base else schema.create(path, language)
+            index = schema.resume(path) if base else schema.create(path)
             writer = index.writer(shard.memory_bytes, 1)
             added = 0
             for row in ours:

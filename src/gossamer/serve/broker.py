@@ -130,7 +130,8 @@ class _Answer:
         self._tree = yield from resolved(self._tree, self._pages_meant, self._all)
         counts = (yield from self._survey()) if len(self._nodes) > 1 else None
         by_date, facets = question.by_date, question.facets
-        strict = Find(self._tree, self._most, not by_date, False, by_date, facets, counts)
+        dated = self._time is not None
+        strict = Find(self._tree, self._most, not by_date, False, by_date, facets, counts, dated)
         found = yield from self._find(strict)
         if _is_short(found.values()):
             strict = msgspec.structs.replace(strict, first=False)

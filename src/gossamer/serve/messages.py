@@ -45,7 +45,8 @@ class Find(msgspec.Struct, frozen=True, tag=True):
     """The `most` best pages for a query; `wide`: those with any of its words.
 
     `first`: of the first tier, where there is one and it may have enough, and what others the query
-    names. `counts` are those of all nodes together; without them a node takes its own.
+    names. `counts` are those of all nodes together; without them a node takes its own. `dated`:
+    with the dates of the pages.
     """
 
     query: Query
@@ -55,6 +56,7 @@ class Find(msgspec.Struct, frozen=True, tag=True):
     by_date: bool = False
     facets: bool = False
     counts: Counts | None = None
+    dated: bool = False
 
 
 Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31 - 1)]
@@ -66,16 +68,15 @@ Place: TypeAlias = tuple[Number, Number, Number]
 class Candidate(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A page that was found: by which value, what else counts, and where it lies.
 
-    `value` is the score of its words, or the date, or the merit, as Found tells. `merit`, `host`
-    and `date_ms` are those of the index's format (index/schema.py). `key` is a hash of the URL,
-    for an order of equals that all nodes have in common.
+    `value` is the score of its words, or the date, or the merit, as Found tells. `merit`, `key` and
+    `date_ms` are those of the index's format (index/schema.py). By their keys equals have an order
+    that all nodes have in common.
     """
 
     value: float
     merit: float
-    host: int
-    date_ms: int | None
     key: int
+    date_ms: int | None
     place: Place
 
 

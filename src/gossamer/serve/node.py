@@ -11,6 +11,8 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter, defaultdict
+from functools import partial
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tantivy
@@ -51,7 +53,7 @@ from gossamer.serve.profiles import cosine, lnc, ltc
 from gossamer.serve.ranking import Ranking
 from gossamer.serve.snippets import Snippets
 from gossamer.serve.spelling import Spelling
-from gossamer.serve.statistics import ALL, Statistics
+from gossamer.serve.statistics import Statistics, Summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from gossamer.serve.messages import Counts, Place, Reply, Request
     from gossamer.serve.profiles import Vector
     from gossamer.serve.ranking import Sought
+    from gossamer.serve.statistics import Frequencies
 
 FACETS = ("host", "language", "kind", "year")
 FACET_VALUES = 10
@@ -74,8 +77,6 @@ IN_SLOTS = 500
 ENOUGH = 100
 """The first tier is enough where it has so many pages with all the words. Whoever goes on after
 these, gets the others behind them."""
-VALUES = ("merit", "host_key", "date_ms", "url_key")
-"""Of a candidate, beside its score."""
 
 
 class _Index(NamedTuple):
@@ -163,12 +164,12 @@ class Node:
             answer = searcher.search(query, ask.most, counted, order)
             # `count` is missing in tantivy's stubs.
             total += answer.count if counted else max(plan.some, len(answer.hits))  # type: ignore[attr-defined]
-            found += _candidates(number, searcher, answer.hits)
+            found += _candidates(number, searcher, answer.hits, dated=ask.dated)
             if ask.facets and answer.hits:
                 _count(facets, searcher, query)
         if tier and self._first and total < ENOUGH:
             return Found(self.state, self.pages, searched, total, telling, closer, [])
-        named = [*self._named(whole, {each.key for each in found})] if tier else []
+        named = [*self._named(ask, whole, {each.key for each in found})] if tier else []
         if named or len(asked) > 1:  # tantivy has ordered those of one index
             found = heapq.nsmallest(ask.most, [*found, *named], key=in_order)
         told = {name: most(counts) for name, counts in facets.items()}
@@ -176,13 +177,15 @@ class Node:
             self.state, self.pages, searched, total, telling, closer and telling > 0, found, told
         )
 
-    def _named(self, whole: Iterable[Sought], known: Collection[int]) -> Iterator[Candidate]:
+    def _named(
+        self, ask: Find, whole: Iterable[Sought], known: Collection[int]
+    ) -> Iterator[Candidate]:
         """Pages of all tiers whose titles the query names, but for the known ones."""
         for number, sought in enumerate(whole):
             if (query := sought.named()) is not None:
                 searcher = self._indexes[number].searcher
                 answer = searcher.search(query, NAMED, count=False)
-                named = _candidates(number, searcher, answer.hits)
+                named = _candidates(number, searcher, answer.hits, dated=ask.dated)
                 yield from (each for each in named if each.key not in known)
 
     def look(self, ask: Look) -> Looked:
@@ -227,7 +230,7 @@ class Node:
         for number, *at in ask.places:
             searcher, sought = self._indexes[number].searcher, self._sought(number, ask.find)
             address = tantivy.DocAddress(*at)
-            (key,) = searcher.fast_field_values("url_key", [address])
+            (key,) = searcher.fast_field_values("key", [address])
             plan = sought.wide() if ask.find.wide else sought.strict()
             steps = (plan.found, sought.closer([schema.slot(int(key or 0))], wide=ask.find.wide))
             query = Query.boolean_query([(Occur.Should, step) for step in steps if step])
@@ -249,8 +252,9 @@ class Node:
             if number not in asked:
                 words = language.shown(ask.query)
                 typed = [term for each in words for term in spoken.analyzed(each.text)]
-                counts = (ask.counts or {}).get(key) or (whole or statistics).counts(typed)
-                asked[number] = ltc(typed, counts["text"], counts[ALL][ALL])
+                among = _among(ask.counts, key) or whole or statistics
+                pages = {term: among.pages("text", term) for term in typed}
+                asked[number] = ltc(typed, pages, among.held)
             card = schema.card(searcher.doc(tantivy.DocAddress(*at)))
             cosines.append(cosine(asked[number], lnc(spoken.terms.analyze(_said(card)))))
         return Weighed(cosines)
@@ -278,11 +282,15 @@ class Node:
             last = self._last = _Asked(ask.query, ask.counts, {})
         if number not in last.sought:
             index = self._indexes[number]
-            counts = (ask.counts or {}).get(index.language)
-            if counts is None and index.whole is not None:
-                counts = index.whole.counts(index.ranking.terms(ask.query))
-            last.sought[number] = index.ranking.sought(ask.query, counts)
+            whole = _among(ask.counts, index.language) or index.whole
+            last.sought[number] = index.ranking.sought(ask.query, whole)
         return last.sought[number]
+
+
+def _among(counts: Counts | None, key: str) -> Frequencies | None:
+    """What all nodes have counted in a language."""
+    counted = (counts or {}).get(key)
+    return Summed(counted) if counted else None
 
 
 def is_first(folder: PurePath) -> bool:
@@ -291,15 +299,20 @@ def is_first(folder: PurePath) -> bool:
 
 
 def _candidates(
-    number: int, searcher: tantivy.Searcher, hits: Sequence[tuple[Any, tantivy.DocAddress]]
+    number: int,
+    searcher: tantivy.Searcher,
+    hits: Sequence[tuple[Any, tantivy.DocAddress]],
+    *,
+    dated: bool,
 ) -> list[Candidate]:
     addresses = [address for _, address in hits]
-    values = (searcher.fast_field_values(name, addresses) for name in VALUES)
+    values: Callable[[str], Any] = partial(searcher.fast_field_values, doc_addresses=addresses)
+    dates = values("date_ms") if dated else repeat(None, len(hits))
     return [
-        Candidate(
-            value or 0.0, merit or 0.0, host or 0, date_ms, key, (number, at.segment_ord, at.doc)
+        Candidate(value or 0.0, merit or 0.0, key, date_ms, (number, at.segment_ord, at.doc))
+        for (value, at), merit, key, date_ms in zip(
+            hits, values("merit"), values("key"), dates, strict=True
         )
-        for (value, at), merit, host, date_ms, key in zip(hits, *values, strict=True)
     ]
 
 

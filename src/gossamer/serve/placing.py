@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gossamer.index.schema import host_of
 from gossamer.serve.messages import Candidate  # noqa: TC001  # msgspec reads it
 
 if TYPE_CHECKING:
@@ -50,13 +51,17 @@ def spread(placed: Sequence[Placed]) -> list[Placed]:
     So page one shows many hosts, where they have something to say. The last of HOST_RESULTS tells
     that its host has more.
     """
-    of_host: dict[int, list[Placed]] = defaultdict(list)
+    seen: dict[int, int] = defaultdict(int)
+    last: dict[int, Placed] = {}
     worth = []
     for each in placed:
-        ours = of_host[each.page.host]
-        ours.append(each)
-        if len(ours) > HOST_RESULTS:
-            ours[HOST_RESULTS - 1].more = True
-        worth.append(each.score * (CROWDED if len(ours) > HOST_RESULTS else 1))
-    order = sorted(range(len(placed)), key=lambda number: -worth[number])
+        host = host_of(each.page.key)
+        seen[host] += 1
+        if seen[host] > HOST_RESULTS:
+            last[host].more = True
+            worth.append(each.score * CROWDED)
+        else:
+            last[host] = each
+            worth.append(each.score)
+    order = sorted(range(len(placed)), key=worth.__getitem__, reverse=True)
     return [placed[number] for number in order]

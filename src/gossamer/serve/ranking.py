@@ -45,16 +45,16 @@ from gossamer.index.analysis import OTHER, is_unspaced, tongue
 from gossamer.index.schema import title_key
 from gossamer.serve import query as language
 from gossamer.serve.filters import filter_query
-from gossamer.serve.statistics import as_is
+from gossamer.serve.statistics import lift
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tantivy import Schema
 
     from gossamer.config import RankingConfig
     from gossamer.index.analysis import Tongue
-    from gossamer.serve.statistics import Statistics
+    from gossamer.serve.statistics import Frequencies, Statistics
 
 MAX_TERMS = 64
 """Words of a query that are looked for; a longer query is a quotation, and found by these."""
@@ -107,11 +107,9 @@ class Ranking:
         words = language.shown(tree)
         return {term for each in words for term in self.tongue.analyzed(each.text)}
 
-    def sought(
-        self, tree: language.Query, counts: Mapping[str, Mapping[str, int]] | None = None
-    ) -> Sought:
-        """`counts`: those of the language in the whole index, where this one is a part of it."""
-        return Sought(self, tree, counts)
+    def sought(self, tree: language.Query, whole: Frequencies | None = None) -> Sought:
+        """`whole`: of the language in the whole index, where this one is a part of it."""
+        return Sought(self, tree, whole or self.statistics)
 
 
 class Sought:
@@ -120,18 +118,12 @@ class Sought:
     Invariant: `_units` are what its words are looked for by, repeated ones too: they weigh more.
     """
 
-    def __init__(
-        self,
-        ranking: Ranking,
-        tree: language.Query,
-        counts: Mapping[str, Mapping[str, int]] | None,
-    ) -> None:
+    def __init__(self, ranking: Ranking, tree: language.Query, whole: Frequencies) -> None:
         self._schema = ranking.schema
         self._tongue = ranking.tongue
         self._weights = ranking.weights
         self._statistics = ranking.statistics
-        self._counts = counts
-        self._lift = ranking.statistics.lift(counts) if counts else as_is
+        self._whole = whole
         self._tree = tree
         units = units_of(language.typed(tree), self._tongue)
         self._units = list(islice(units, MAX_TERMS))
@@ -141,7 +133,8 @@ class Sought:
         """No more pages than these have all the words."""
         if not language.plain(self._tree):
             return math.inf
-        return min((self._pages("text", term) for unit in self._units for term in unit), default=0)
+        having = (self._whole.pages("text", term) for unit in self._units for term in unit)
+        return min(having, default=0)
 
     @property
     def _is_word(self) -> bool:
@@ -204,12 +197,6 @@ class Sought:
             return _any_of(pairs)
         around = [self._scored("around", unit, self._weights.around) for unit in self._units]
         return self._with(found, [*self._names, *self._exact, *around, *pairs])
-
-    def _pages(self, field: str, term: str) -> int:
-        """So many pages of the whole index have the term."""
-        if self._counts is None:
-            return self._statistics.pages(field, term)
-        return self._counts[field].get(term, 0)
 
     def _with(self, found: Query, more: Iterable[Query]) -> Query:
         """What is found, and what adds to its score.
@@ -286,7 +273,7 @@ class Sought:
         """
         for unit in self._units:
             yield self._scored("text", unit)
-            if not all(self._pages("text", term) for term in unit):
+            if not all(self._whole.pages("text", term) for term in unit):
                 yield self._scored("around", unit, self._weights.around)
 
     @cached_property
@@ -295,7 +282,7 @@ class Sought:
             self._scored(field, part, weight)
             for unit in self._units
             for field, part, weight in self._called(unit)
-            if all(self._pages(field, term) for term in part)
+            if all(self._whole.pages(field, term) for term in part)
         ]
 
     def _called(self, unit: Unit) -> Iterator[tuple[str, Unit, float]]:
@@ -311,7 +298,7 @@ class Sought:
         """The words as a phrase in the title, where no more titles than `most` can have it."""
         if len(self._units) > 1:
             phrase = tuple(term for unit in self._units for term in unit)
-            if 0 < min(self._pages("title", term) for term in phrase) <= most:
+            if 0 < min(self._whole.pages("title", term) for term in phrase) <= most:
                 yield self._scored("title", phrase, self._weights.title_phrase)
 
     def _titled(self) -> Iterator[Query]:
@@ -347,7 +334,7 @@ class Sought:
             found = Query.term_query(self._schema, field, unit[0], OCCURRENCES)
         else:
             found = Query.phrase_query(self._schema, field, [*unit], slop)
-        weight *= self._lift(field, unit)
+        weight *= lift(unit, field, self._statistics, self._whole)
         return found if weight == 1 else Query.boost_query(found, weight)
 
 

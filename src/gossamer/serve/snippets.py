@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SNIPPET_CHARS = 220
 BEFORE_CHARS = 60
 """What of a snippet stands before its first mark."""
-PASSAGE_CHARS = 300
+PASSAGE_CHARS = 240
 HEAD_CHARS = 600
 """Pages tend to say early what they are about: most have the words together in here."""
 MAX_MATCHES = 10

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from tantivy import Searcher
 
     from gossamer.serve.ranking import Unit
-
-    Lift = Callable[[str, Unit], float]
-    """By field and unit."""
 
 SCORED = ("text", "around", "title", "anchors")
 """Fields whose words count for the score."""
@@ -30,24 +27,24 @@ ALL = ""
 """The field, and the term, that stand for all pages."""
 
 
-def as_is(field: str, unit: Unit) -> float:  # noqa: ARG001  # a Lift
-    """An index that is all there is, needs no lift."""
-    return 1.0
+class Frequencies(Protocol):
+    """`held` pages, and by field and term how many of them have the term."""
 
+    @property
+    def held(self) -> int: ...
 
-def idf(pages: int, having: int) -> float:
-    """Of a word that so many of the pages have, as tantivy computes it."""
-    return math.log(1 + (pages - having + 0.5) / (having + 0.5))
+    @property
+    def pages(self) -> Callable[[str, str], int]: ...
 
 
 class Statistics:
-    """Of one index; `held` are its documents, the deleted ones that it still holds too.
+    """Frequencies of one index; `held` are its documents, the deleted ones that it still holds too.
 
-    `pages`: by field and term, how many of these have the term.
+    `deleted` are so many of them.
     """
 
     def __init__(self, searcher: Searcher, held: int) -> None:
-        self._held = held
+        self.held = held
         self.deleted = held - searcher.num_docs
         # It is looked up in each segment, and asked for again and again.
         self.pages: Callable[[str, str], int] = lru_cache(MAX_KEPT)(searcher.doc_freq)
@@ -55,15 +52,31 @@ class Statistics:
     def counts(self, terms: Collection[str]) -> dict[str, dict[str, int]]:
         """By field and term, and of ALL."""
         found = {field: {term: self.pages(field, term) for term in terms} for field in SCORED}
-        return {**found, ALL: {ALL: self._held}}
+        return {**found, ALL: {ALL: self.held}}
 
-    def lift(self, counts: Mapping[str, Mapping[str, int]]) -> Lift:
-        """What makes a unit of this index weigh as much as these counts say."""
-        pages = counts[ALL][ALL]
 
-        def lift(field: str, unit: Unit) -> float:
-            here = sum(idf(self._held, self.pages(field, term)) for term in unit)
-            there = sum(idf(pages, counts[field].get(term, 0)) for term in unit)
-            return there / here
+class Summed:
+    """Frequencies of several indexes together, from what they counted."""
 
-        return lift
+    def __init__(self, counts: Mapping[str, Mapping[str, int]]) -> None:
+        self._counts = counts
+        self.held = counts[ALL][ALL]
+
+    def pages(self, field: str, term: str) -> int:
+        return self._counts[field].get(term, 0)
+
+
+def lift(unit: Unit, field: str, here: Frequencies, there: Frequencies) -> float:
+    """What makes a unit of an index weigh as much as it would `there`."""
+    if here is there:
+        return 1.0
+    return _weight(unit, field, there) / _weight(unit, field, here)
+
+
+def _weight(unit: Unit, field: str, among: Frequencies) -> float:
+    """The idf of its words, as tantivy computes it."""
+    weight = 0.0
+    for term in unit:
+        having = among.pages(field, term)
+        weight += math.log(1 + (among.held - having + 0.5) / (having + 0.5))
+    return weight

@@ -32,6 +32,7 @@ def server(application: ASGIApp, log_level: str = "warning") -> uvicorn.Server:
             lifespan="on",
             http=Bounded,
             log_level=log_level,
+            access_log=False,
             server_header=False,
             limit_concurrency=MAX_CONNECTIONS,
             timeout_graceful_shutdown=SHUTDOWN_S,
