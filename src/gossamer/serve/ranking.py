@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 MAX_TERMS = 64
 """Words of a query that are looked for; a longer query is a quotation, and found by these."""
 PAIR_SLOP = 2
-FEW = 5_000
+FEW = 2_000
 """Where no more pages can have all the words, their pairs are looked at in the first step."""
 NAMING = 5_000
 """A phrase names pages where no more titles can have it. What more titles say is no name, such as
