@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
@@ -71,6 +71,8 @@ _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 """tantivy has no stop words for them."""
 _STEM_FIRST = frozenset(("hu", "pt"))
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+Span: TypeAlias = tuple[int, int]
+"""From where to where something stands in a text, by its characters."""
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
 
 
@@ -93,16 +95,22 @@ class Tongue:
         self.tells = lru_cache(MAX_KEPT)(self._tells)
         self._stem = lru_cache(MAX_KEPT)(self._stemmed)
 
-    def words(self, text: str, initials: str = "") -> list[tuple[str, int, int]]:
-        """The terms of a text, and from where to where each stands in it.
-
-        `initials`: letters of ASCII; words that begin with others of these may be left out.
-        """
+    def words(self, text: str) -> list[tuple[str, Span]]:
+        """The terms of a text, and from where to where each stands in it."""
         if self._by_pattern:
             tokens = self.terms.pre_tokenize(text).tokens
-            return [(each.text, each.char_offset_from, each.char_offset_to) for each in tokens]
-        found, stem = _beginning_with(initials).finditer(text), self._stem
-        return [(stem(match[0]), *match.span()) for match in found]
+            return [(each.text, (each.char_offset_from, each.char_offset_to)) for each in tokens]
+        return [(self._stem(match[0]), match.span()) for match in _beginning_with("").finditer(text)]
+
+    def spans(self, text: str, terms: Container[str], initials: str = "") -> list[Span]:
+        """Where a text has one of these terms.
+
+        `initials`: letters of ASCII that words with these terms begin with, if not with others.
+        """
+        if self._by_pattern:
+            return [span for term, span in self.words(text) if term in terms]
+        words, stem = _beginning_with(initials).finditer(text), self._stem
+        return [match.span() for match in words if stem(match[0]) in terms]
 
     def _analyzed(self, typed: str) -> tuple[str, ...]:
         """The terms of what somebody typed: a word, or a phrase."""

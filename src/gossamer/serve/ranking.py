@@ -125,13 +125,14 @@ class Sought:
         self._statistics = ranking.statistics
         self._whole = whole
         self._tree = tree
+        self._plain = language.plain(tree)
         units = units_of(language.typed(tree), self._tongue)
         self._units = list(islice(units, MAX_TERMS))
 
     @cached_property
     def bound(self) -> float:
         """No more pages than these have all the words."""
-        if not language.plain(self._tree):
+        if not self._plain:
             return math.inf
         having = (self._whole.pages("text", term) for unit in self._units for term in unit)
         return min(having, default=0)
@@ -140,7 +141,7 @@ class Sought:
     def _is_word(self) -> bool:
         """Whether all pages that have it, and no others, have it in their text."""
         is_term = len(self._units) == 1 and len(self._units[0]) == 1
-        return is_term and bool(language.plain(self._tree)) and not self._statistics.deleted
+        return is_term and bool(self._plain) and not self._statistics.deleted
 
     def strict(self) -> Plan:
         """The first step, for pages that have every word."""
@@ -303,8 +304,8 @@ class Sought:
 
     def _titled(self) -> Iterator[Query]:
         """The words as the whole title, where there is one such."""
-        if words := language.plain(self._tree):
-            text = " ".join(each.text for each in words)
+        if self._plain:
+            text = " ".join(each.text for each in self._plain)
             key = title_key(text)
             if self._statistics.pages("title_key", key):
                 named = Query.term_query(self._schema, "title_key", key, "basic")

@@ -23,7 +23,7 @@ from gossamer.serve.ranking import Unit, tells, units_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from gossamer.index.analysis import Tongue
+    from gossamer.index.analysis import Span, Tongue
     from gossamer.serve.query import Words
 
 SNIPPET_CHARS = 220
@@ -36,8 +36,6 @@ MAX_MATCHES = 10
 """Places that are looked at, of each word in a text."""
 
 _WORD = re.compile(r"[^\W_]+")
-
-Span = tuple[int, int]
 
 
 class Snippets:
@@ -68,13 +66,13 @@ class Snippets:
 
     def _marks(self, text: str) -> list[Span]:
         """Where the text has the words and phrases, in its order; overlapping ones are one."""
-        words, phrases = self._tongue.words(text, self._initials), self._phrases
         if self._alone:
-            return [(start, end) for term, start, end in words if term in phrases]
+            return self._tongue.spans(text, self._phrases, self._initials)
+        words = self._tongue.words(text)
         spans = sorted(
-            (start, words[first + len(phrase) - 1][2])
-            for first, (term, start, _) in enumerate(words)
-            for phrase in phrases.get(term, ())
+            (start, words[first + len(phrase) - 1][1][1])
+            for first, (term, (start, _)) in enumerate(words)
+            for phrase in self._phrases.get(term, ())
             if len(phrase) == 1
             or tuple(word[0] for word in words[first : first + len(phrase)]) == phrase
         )
