@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FIRST, ALL = 2 * ENOUGH, 8 * ENOUGH
 RARE = 5
 """Of the first tier; in all there are more."""
-PLUMS = range(FIRST - 60, FIRST + 120)
+PLUMS = range(FIRST - ENOUGH * 6 // 10, FIRST + ENOUGH * 12 // 10)
 """Too few in the first tier and in each half of the others, but not in any two of the three. One of
 the halves is in a language of its own."""
 

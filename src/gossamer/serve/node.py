@@ -74,9 +74,9 @@ NAMED = 50
 """Pages outside of the first tier that a query may name."""
 IN_SLOTS = 500
 """Pages that may be in the slots of those that are looked at."""
-ENOUGH = 100
-"""The first tier is enough where it has so many pages with all the words. Whoever goes on after
-these, gets the others behind them."""
+ENOUGH = 50
+"""The first tier is enough where it has so many pages with all the words, five pages of answers.
+Whoever goes on after these, gets the others behind them."""
 
 
 class _Index(NamedTuple):
