@@ -9,6 +9,8 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gossamer import index
 from gossamer.index import layout, schema
@@ -337,6 +339,16 @@ def test_documents_that_are_written_again_are_counted(work: Workspace) -> None:
 )
 def test_words(text: str, words: list[str]) -> None:
     assert plain().analyze(text) == words
+
+
+@given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True), st.text())
+def test_a_key_tells_pages_and_hosts_apart(urls: list[str], host: str) -> None:
+    one, other = (schema.key_of(url, host) for url in urls)
+    assert one != other
+    assert schema.host_of(one) == schema.host_of(other)
+    assert max(one, other) < 1 << 63
+    assert schema.slot(one) == schema.slot(schema.key_of(urls[0], f"www.{host}"))
+    assert len(schema.slot(one)) == 6
 
 
 def test_decomposed_letters_are_found_by_composed_ones(work: Workspace) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gossamer.serve import ranking
 from gossamer.serve.filters import host, time_ms
 from gossamer.serve.placing import HOST_RESULTS
 from gossamer.serve.search import Searcher
@@ -167,6 +168,37 @@ def test_words_that_are_close_count_more(tmp_path: Path) -> None:
         "b.example",
         "a.example",
     ]
+
+
+@pytest.mark.parametrize(
+    "query", ["storm warning", "storm warning coast", "storm warning type:pdf"]
+)
+def test_pairs_count_alike_in_either_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    texts = ("storm warning", "warning of a storm", "storm and warning", "storm" + " x" * 9)
+    pages = [
+        {
+            "url": f"http://{number}.example/{coast}",
+            "text": f"{text}{' coast' * coast} warning",
+            "content_type": "application/pdf" if coast else "text/html",
+        }
+        for number, text in enumerate(texts)
+        for coast in range(3)
+    ]
+    work = crawl(tmp_path)
+    put_index(work, pages)
+    searcher = Searcher.open(work)
+
+    def scores(few: int) -> dict[str, float]:
+        monkeypatch.setattr(ranking, "FEW", few)
+        return {hit.url: hit.score for hit in searcher.search(query).hits if not hit.partial}
+
+    in_first, in_second = scores(few=len(pages)), scores(few=0)
+    assert in_first
+    assert in_second == pytest.approx(in_first)
+    monkeypatch.setattr(ranking.Sought, "_pairs", ())
+    assert scores(few=0) != pytest.approx(in_first)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gossamer.index.analysis import OTHER
 from gossamer.serve.query import Words
-from gossamer.serve.snippets import PASSAGE_CHARS, SNIPPET_CHARS, Snippets
+from gossamer.serve.snippets import HEAD_CHARS, PASSAGE_CHARS, SNIPPET_CHARS, Snippets
 
 FILLER = "lorem ipsum dolor sit amet " * 100
 
@@ -43,6 +43,11 @@ def test_the_part_with_most_of_the_words_is_shown() -> None:
     assert "a <b>red</b> ripe <b>apple</b>." in shown
     assert shown.startswith("… ")
     assert shown.endswith(" …")
+
+
+def test_the_rest_is_looked_at_where_the_beginning_lacks_a_word() -> None:
+    text = f"red {FILLER[:HEAD_CHARS]} a ripe red apple {FILLER}"
+    assert "a ripe <b>red</b> <b>apple</b>" in snippet(text, "red", "apple")
 
 
 def test_without_a_match_the_description_is_shown() -> None:

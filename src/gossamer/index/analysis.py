@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
     from tantivy import TextAnalyzer
 
@@ -63,6 +63,9 @@ STEMMERS = {
 OTHER = "xx"
 """All other languages, and pages in none: words as they are."""
 
+Span: TypeAlias = tuple[int, int]
+"""From where to where something stands in a text, by its characters."""
+
 FIRST_UNSPACED = "\u0e00"
 """Scripts that are written without spaces begin with Thai."""
 
@@ -71,8 +74,6 @@ _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 """tantivy has no stop words for them."""
 _STEM_FIRST = frozenset(("hu", "pt"))
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-Span: TypeAlias = tuple[int, int]
-"""From where to where something stands in a text, by its characters."""
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
 
 
@@ -100,7 +101,9 @@ class Tongue:
         if self._by_pattern:
             tokens = self.terms.pre_tokenize(text).tokens
             return [(each.text, (each.char_offset_from, each.char_offset_to)) for each in tokens]
-        return [(self._stem(match[0]), match.span()) for match in _beginning_with("").finditer(text)]
+        return [
+            (self._stem(match[0]), match.span()) for match in _beginning_with("").finditer(text)
+        ]
 
     def spans(self, text: str, terms: Container[str], initials: str = "") -> list[Span]:
         """Where a text has one of these terms.

@@ -1,7 +1,8 @@
 """A node: some shards of the index, opened, and what they answer to the broker's questions.
 
 Facts
-  * tantivy's binding holds the GIL while it searches: threads do not add up, processes do.
+  * tantivy's binding lets go of the GIL while it searches, but half of an answer's time is
+    Python's: threads add up to little, processes do.
   * A search costs in proportion to the pages that match, whatever of them is shown; to show one
     costs reading a block of stored cards and making a snippet.
 """
