@@ -9,7 +9,6 @@ Facts
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections import Counter, defaultdict
 from functools import partial
@@ -172,7 +171,7 @@ class Node:
             return Found(self.state, self.pages, searched, total, telling, closer, [])
         named = [*self._named(ask, whole, {each.key for each in found})] if tier else []
         if named or len(asked) > 1:  # tantivy has ordered those of one index
-            found = heapq.nsmallest(ask.most, [*found, *named], key=in_order)
+            found = sorted([*found, *named], key=in_order)[: ask.most]
         told = {name: most(counts) for name, counts in facets.items()}
         return Found(
             self.state, self.pages, searched, total, telling, closer and telling > 0, found, told
