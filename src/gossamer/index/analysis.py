@@ -108,7 +108,7 @@ class Tongue:
     def spans(self, text: str, terms: Container[str], initials: str = "") -> list[Span]:
         """Where a text has one of these terms.
 
-        `initials`: letters of ASCII that words with these terms begin with, if not with others.
+        `initials`: letters of ASCII; words that begin with others of these may be left out.
         """
         if self._by_pattern:
             return [span for term, span in self.words(text) if term in terms]

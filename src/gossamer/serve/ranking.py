@@ -37,7 +37,7 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from tantivy import Occur, Query
 
@@ -72,6 +72,7 @@ leave out many pages that are short."""
 
 Unit = tuple[str, ...]
 """A term, or several as a phrase."""
+_Part = TypeVar("_Part", bound=language.Query)
 
 
 class Plan(NamedTuple):
@@ -228,8 +229,8 @@ class Sought:
                 return _any_of(either) if either else None
             case language.All(parts):
                 asked = [part for part in parts if not isinstance(part, language.Not)]
-                telling = [part for part in asked if tells(part, self._tongue)] or asked
-                wanted = [(Occur.Must, found) for part in telling if (found := self._match(part))]
+                matched = map(self._match, telling(asked, self._tongue))
+                wanted = [(Occur.Must, found) for found in matched if found]
                 unwanted = [
                     self._condition(part) for part in parts if isinstance(part, language.Not)
                 ]
@@ -321,10 +322,10 @@ class Sought:
         ]
 
     def _paired(self, found: Query) -> Iterator[Query]:
-        """The pairs on pages that are found, whose scores do not count.
+        """The pairs on the pages of a query that scores nothing.
 
-        Asked whether a page has a pair, tantivy looks for the next page that has it, wherever that
-        is, unless both are required.
+        Both are required: for a pair that may only add to a score, tantivy goes on to the next page
+        that has it, however far that is.
         """
         for pair in self._pairs:
             yield Query.boolean_query([(Occur.Must, found), (Occur.Must, pair)])
@@ -343,17 +344,21 @@ def _any_of(queries: Iterable[Query]) -> Query:
     return Query.boolean_query([(Occur.Should, each) for each in queries])
 
 
-def tells(part: language.Query, spoken: Tongue) -> bool:
-    """Whether it is more than a stop word."""
-    return not isinstance(part, language.Words) or part.exact or spoken.tells(part.text)
+def telling(parts: Sequence[_Part], spoken: Tongue) -> Sequence[_Part]:
+    """Those that are more than a stop word, if there are such."""
+    return [
+        part
+        for part in parts
+        if not isinstance(part, language.Words) or part.exact or spoken.tells(part.text)
+    ] or parts
 
 
 def units_of(words: Sequence[language.Words], spoken: Tongue) -> Iterator[Unit]:
-    """What words are looked for by, but stop words where there are others: the terms of each.
+    """What the telling ones of these words are looked for by: the terms of each.
 
     A run of a script without spaces is a text, not a word, and asks for each two neighbours.
     """
-    for each in [each for each in words if tells(each, spoken)] or words:
+    for each in telling(words, spoken):
         terms = spoken.analyzed(each.text)[:MAX_TERMS]
         if not each.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
             yield from pairwise(terms)

@@ -18,7 +18,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from gossamer.index.analysis import FIRST_UNSPACED, OTHER, tongue
-from gossamer.serve.ranking import Unit, tells, units_of
+from gossamer.serve.ranking import Unit, telling, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -52,8 +52,7 @@ class Snippets:
         self._alone = all(len(phrase) == 1 for phrase in every)
         initials = "".join(sorted({term[0] for term in self._phrases})) if self._alone else ""
         self._initials = initials if initials.isascii() and initials.isalnum() else ""
-        telling = [words for words in typed if tells(words, self._tongue)] or typed
-        self._beginnings = beginnings(telling, self._tongue)
+        self._beginnings = beginnings(telling(typed, self._tongue), self._tongue)
 
     def of(self, text: str, description: str) -> str:
         """HTML: escaped text with marks in <b>; how the page begins where there are none."""
