@@ -37,6 +37,12 @@ DAY_MS = 86_400_000
 NOW_MS = 1_800_000_000_000
 BATCH = 20_000
 ENDINGS = (".html", ".htm", ".txt", ".gz")
+SETTINGS = """\
+index.shards = {shards}
+index.memory_mb = 1000
+serve.cached_answers = 0
+"""
+"""Few segments, as an index is searched the faster; and each search is made."""
 LINKING = "https://www.site0.example/"
 MENU = "Home\nProducts\nDocumentation\nDownload\nAbout us\nContact\nPrivacy policy\nSign in"
 
@@ -175,8 +181,9 @@ def main() -> None:
     said.add_argument("crawl", type=Path, help="folder to make")
     said.add_argument("--shards", type=int, default=2)
     asked = said.parse_args()
+    settings = SETTINGS.format(shards=asked.shards)
     with Engine(EngineConfig()) as engine:
-        crawl(asked.crawl, asked_for(asked), engine, f"index.shards = {asked.shards}")
+        crawl(asked.crawl, asked_for(asked), engine, settings)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def main() -> None:
     settings = crawl / "gossamer.toml"
     before = settings.read_text()
     listed = ", ".join(f'["{address}"]' for address in addresses)
-    settings.write_text(f"serve.nodes = [{listed}]\nserve.cached_answers = 0\n{before}")
+    settings.write_text(f"serve.nodes = [{listed}]\n{before}")
     try:
         server, url = started("serve", str(crawl), "--port", "0")
         nodes.append(server)
