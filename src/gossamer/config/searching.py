@@ -39,7 +39,7 @@ class IndexConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     anchors: Annotated[Count, Meta(description="anchor texts of a page that are indexed")] = 50
     memory_mb: Annotated[
         int, Meta(ge=16, description="a task's buffer before it writes a segment")
-    ] = 256
+    ] = 512
 
 
 class PostingsConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
