@@ -1,6 +1,6 @@
 """How fast is `index`, beside a bare tantivy loop over the same documents?
 
-    python bench/indexing.py [--documents 50_000] [--repeat 3]
+    python bench/indexing.py [--documents 50_000] [--repeat 5]
 
 The documents are those of corpus.py, in two shards; all sides use two processes.
 
@@ -12,8 +12,9 @@ The documents are those of corpus.py, in two shards; all sides use two processes
          (texts, keys, the stored card), add them, commit, and list the files
   step   the whole step up to its own commit: what may be found, what of it changed, joins, a sort
 
-Not counted are the start of engine and processes, and the reading of the bare loop's documents. The
-sides take turns, and of each its best turn counts. CPU is that of all processes, per document.
+Not counted are the start of engine and processes, and the reading of the bare loop's documents.
+The sides take turns, and each is set beside the bare loop of its turn, as a machine's speed varies.
+What is told are medians. CPU is that of all processes, per document.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tantivy
@@ -140,19 +142,21 @@ def loop(folder: Path, memory_bytes: int) -> int:
     return len(_documents)
 
 
-def report(best: Mapping[str, Cost], cpu: Mapping[str, float], n: int) -> None:
+def report(costs: Mapping[str, Sequence[Cost]], n: int) -> None:
     print(f"{'':8}{'documents/s':>12}{'of bare':>9}{'CPU µs':>9}{'bare / CPU':>12}")
-    bare = best["bare"].wall_s
-    for name, cost in best.items():
+    for name, turns in costs.items():
+        beside = list(zip(costs["bare"], turns, strict=True))
         print(
-            f"{name:8}{n / cost.wall_s:12,.0f}{bare / cost.wall_s:9.0%}"
-            f"{1e6 * cpu[name] / n:9.0f}{cpu['bare'] / cpu[name]:12.0%}"
+            f"{name:8}{median(n / cost.wall_s for cost in turns):12,.0f}"
+            f"{median(bare.wall_s / cost.wall_s for bare, cost in beside):9.0%}"
+            f"{median(1e6 * cost.cpu_s / n for cost in turns):9.0f}"
+            f"{median(bare.cpu_s / cost.cpu_s for bare, cost in beside):12.0%}"
         )
 
 
 def main() -> None:
     said = options()
-    said.add_argument("--repeat", type=int, default=3)
+    said.add_argument("--repeat", type=int, default=5)
     asked = said.parse_args()
     costs: dict[str, list[Cost]] = {"bare": [], "tasks": [], "step": []}
     with tempfile.TemporaryDirectory(prefix="indexing-") as name:
@@ -166,10 +170,8 @@ def main() -> None:
                 costs["step"].append(indexed_anew(made))
                 costs["tasks"].append(engine.cost)
             bare.close()
-    best = {of: min(each) for of, each in costs.items()}
-    least = {of: min(cost.cpu_s for cost in each) for of, each in costs.items()}
     print(f"{bare.documents:,} documents; load {os.getloadavg()[0]:.1f}")
-    report(best, least, bare.documents)
+    report(costs, bare.documents)
 
 
 if __name__ == "__main__":
