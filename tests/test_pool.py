@@ -175,6 +175,16 @@ def test_functions_nested_in_each_other_do_not_wait_for_each_others_processes() 
     pool.close()
 
 
+def test_a_function_may_have_more_processes_than_the_pool() -> None:
+    pool = Pool(1)
+    both = pool.wrap(pid, more=1)
+    one, other = both(iter([numbers(1)])), both(iter([numbers(1)]))
+    pids = {next(each).column(0)[0].as_py() for each in (one, other)}  # the first has not ended
+    assert len(pids) == 2
+    assert [*one, *other] == []
+    pool.close()
+
+
 def test_a_pool_keeps_no_more_idle_processes_than_its_size() -> None:
     pool = Pool(1)
     nested = pool.wrap(pid)(pool.wrap(pid)(iter([numbers(1)])))

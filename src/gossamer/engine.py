@@ -78,13 +78,16 @@ class Engine:
             return self.spark.createDataFrame([], ddl)
         return self.spark.read.schema(ddl).parquet(*paths)
 
-    def map_partitions(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> DataFrame:
+    def map_partitions(
+        self, df: DataFrame, fn: PartitionFunction, ddl: str, more: int = 0
+    ) -> DataFrame:
         """Run `fn` over each partition's Arrow batches, in a process of its own.
 
         `fn` must be picklable, and may run twice for a partition: what it writes goes under the
-        name of its own attempt, and what counts is what it yields.
+        name of its own attempt, and what counts is what it yields. On a single machine it has as
+        many processes as there are workers, and so many `more`.
         """
-        return df.mapInArrow(fn if self._pool is None else self._pool.wrap(fn), ddl)
+        return df.mapInArrow(fn if self._pool is None else self._pool.wrap(fn, more), ddl)
 
     def map_tasks(
         self,
@@ -92,8 +95,12 @@ class Engine:
         fn: Callable[[Task], Iterable[dict[str, Any]]],
         schema: pa.Schema,
         ddl: str,
+        more: int = 0,
     ) -> list[dict[str, Any]]:
         """Run `fn` once per task, all at the same time as far as there are workers.
+
+        `more`: than these on a single machine, for small tasks: the cores are shared by all then,
+        and none is left with nothing to do while the last task ends.
 
         For work whose input is files, not rows. Returns the rows of all tasks (`schema` and
         `ddl` say the same), which must not grow with the web: files written, counts.
@@ -103,7 +110,7 @@ class Engine:
         one_each = self.spark.range(0, len(tasks), 1, len(tasks))
         run = partial(_run_tasks, tuple(tasks), fn, schema)
         with engine_errors():
-            return [row.asDict() for row in self.map_partitions(one_each, run, ddl).collect()]
+            return [row.asDict() for row in self.map_partitions(one_each, run, ddl, more).collect()]
 
 
 def _run_tasks(

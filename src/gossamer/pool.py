@@ -33,7 +33,7 @@ import uuid
 from collections import Counter
 from functools import partial
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 from pyspark import cloudpickle
@@ -55,6 +55,13 @@ _POOLS: dict[str, Pool] = {}
 pool cannot be pickled: `_run` finds it here."""
 
 
+class _Call(NamedTuple):
+    """A wrapped function, and the processes that it may have at a time."""
+
+    name: str
+    most: int
+
+
 class Pool:
     """Processes that start when they are needed, at most `size` for each wrapped function.
 
@@ -66,17 +73,17 @@ class Pool:
         self._size = size
         self._token = uuid.uuid4().hex
         self._idle: list[_Worker] = []
-        self._running: Counter[str] = Counter()
+        self._running: Counter[_Call] = Counter()
         self._changed = threading.Condition()
         self._closed = False
         _POOLS[self._token] = self
 
-    def wrap(self, fn: PartitionFunction) -> PartitionFunction:
-        """The same function, run in this pool; picklable."""
-        return partial(_run, self._token, uuid.uuid4().hex, _dumps(fn))
+    def wrap(self, fn: PartitionFunction, more: int = 0) -> PartitionFunction:
+        """The same function, run in this pool, in so many `more` processes; picklable."""
+        return partial(_run, self._token, _Call(uuid.uuid4().hex, self._size + more), _dumps(fn))
 
     def run(
-        self, call: str, fn: bytes, batches: Iterator[pa.RecordBatch]
+        self, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
     ) -> Iterator[pa.RecordBatch]:
         """Run a pickled function over one partition; `call` tells which wrapped one it is."""
         worker = self._take(call)
@@ -99,15 +106,15 @@ class Pool:
         for worker in idle:
             worker.end()
 
-    def _take(self, call: str) -> _Worker:
+    def _take(self, call: _Call) -> _Worker:
         with self._changed:
-            self._changed.wait_for(lambda: self._running[call] < self._size)
+            self._changed.wait_for(lambda: self._running[call] < call.most)
             self._running[call] += 1
             if self._idle:
                 return self._idle.pop()
         return _Worker()
 
-    def _give(self, call: str, worker: _Worker, whole: bool) -> None:
+    def _give(self, call: _Call, worker: _Worker, whole: bool) -> None:
         with self._changed:
             self._running[call] -= 1
             if not self._running[call]:
@@ -120,7 +127,7 @@ class Pool:
 
 
 def _run(
-    token: str, call: str, fn: bytes, batches: Iterator[pa.RecordBatch]
+    token: str, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     return _POOLS[token].run(call, fn, batches)
 

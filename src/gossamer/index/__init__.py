@@ -60,6 +60,10 @@ TEXTS = (
 """Columns of a document that go into the index as they are."""
 
 
+BESIDE = 1
+"""Tasks beside the workers': the first tier is a small one, which need not wait for a shard."""
+
+
 def run(work: Workspace) -> StepReport:
     silence(work.root, "index")
     with work.step("index", work.round) as draft:
@@ -83,7 +87,9 @@ def run(work: Workspace) -> StepReport:
         rows = work.scratch_files(_rows(work, changed, stale), by=["shard"])
         base = {key: parts[key] for key in parts if key in touched - stale}
         written = list(
-            work.engine.map_tasks(_tasks(work, rows, base), build, layers.YIELD, layers.YIELD_DDL)
+            work.engine.map_tasks(
+                _tasks(work, rows, base), build, layers.YIELD, layers.YIELD_DDL, BESIDE
+            )
         )
         draft.counts.update({name: n for name, n in layers.counts_of(written).items() if n})
         made = layers.layers_of(written, work.round).get("index")
