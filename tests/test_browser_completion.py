@@ -40,6 +40,7 @@ def box(page: Page, site: str) -> Locator:
     """Of the first page, where `ap` was typed and the list is open."""
     page.goto(site)
     found = page.get_by_role("combobox", name="Search the crawl")
+    expect(found).to_be_focused()  # what is typed before that, is lost
     page.keyboard.type("ap")
     expect(found).to_have_attribute("aria-expanded", "true")
     return found
