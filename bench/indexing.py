@@ -2,7 +2,8 @@
 
     python bench/indexing.py [--documents 50_000] [--repeat 5]
 
-The documents are those of corpus.py, in two shards; all sides use two processes.
+The documents are those of corpus.py, in two shards, and from 50,000 on a first tier. The bare loop
+has two processes, the step three then: use two cores.
 
   bare   the least that can be done. In each process the documents of a shard lie in memory, as the
          fields and values that our index holds of them. The loop makes a tantivy.Document of

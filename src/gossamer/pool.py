@@ -12,7 +12,7 @@ Facts
   * A query may hold several functions of this pool at once, nested or on the two sides of a
     join, and the outer one waits for the inner. So the bound of `size` processes holds for
     each function, and not for all: with one bound for all, every process could be held by an
-    outer function, and none left for the inner.
+    outer function, and none left for the inner. A function may ask for more (`wrap`).
   * Somebody waits for a search, nobody for a task: workers run at a low priority (NICE), so that
     the server on the same machine keeps its pace (bench/search_while_indexing.py). They lose
     nothing where nobody else wants the cores.
@@ -63,7 +63,7 @@ class _Call(NamedTuple):
 
 
 class Pool:
-    """Processes that start when they are needed, at most `size` for each wrapped function.
+    """Processes that start when they are needed, for each wrapped function `size`, or what it asks.
 
     Invariants: a worker is either in `_idle` or held by exactly one `run`; the idle ones are at
     most `size`, and each of them waits for a function.

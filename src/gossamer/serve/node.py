@@ -1,8 +1,8 @@
 """A node: some shards of the index, opened, and what they answer to the broker's questions.
 
 Facts
-  * tantivy's binding lets go of the GIL while it searches, but half of an answer's time is
-    Python's: threads add up to little, processes do.
+  * tantivy's binding lets go of the GIL while it searches, but much of an answer's time is
+    Python's: processes add up, threads less.
   * A search costs in proportion to the pages that match, whatever of them is shown; to show one
     costs reading a block of stored cards and making a snippet.
 """

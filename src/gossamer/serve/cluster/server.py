@@ -1,6 +1,6 @@
 """A process that answers for some shards of a crawl's index, whoever connects.
 
-Requests are answered one after the other: half of an answer's time is Python's, so a thread more
+Requests are answered one after the other: much of an answer's time is Python's, so a thread more
 would add little, where a process more adds a core. A newer index is opened between two of them; the
 one before stays at hand, for pages that are to be shown of what was just found in it.
 """
