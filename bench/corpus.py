@@ -105,6 +105,7 @@ def documents(texts: Sequence[Source], n: int) -> Iterator[dict[str, Any]]:
             "headings": [line[:40] for line in body[1:4]],
             "text": f"{MENU}\n{title}\n{main}",
             "main_text": main,
+            "around": f"{MENU}\n{title}",
             "language": "en" if draw.random() < 0.95 else None,
             "content_type": "application/pdf" if draw.random() < 0.05 else "text/html",
             "published_ms": NOW_MS - int(draw.expovariate(1 / 900) * DAY_MS) if dated else None,

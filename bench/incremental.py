@@ -75,7 +75,7 @@ class Web:
             "host": host_of(url),
             "digest": url,
             "title": " ".join(words[:4]),
-            "text": said,
+            "main_text": said,
             "language": "en",
         }
 

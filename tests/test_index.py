@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 def document(url: str, title: str, text: str = "words", **more: Any) -> dict[str, Any]:
     plain = {"outcome": "parsed", "noindex": False, "digest": url, "fetched_ms": 0, "headings": []}
-    return plain | {"url": url, "title": title, "text": text} | more
+    return plain | {"url": url, "title": title, "main_text": text} | more
 
 
 def page(url: str, status: str = "fetched") -> dict[str, Any]:
@@ -121,10 +121,10 @@ def test_a_page_is_found_by_the_words_of_those_who_link_to_it(work: Workspace) -
 
 def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> None:
     shown: dict[str, dict[str, Any]] = {
-        "http://a.example/main": {"text": "menu\nmain\nmenu\n\nend", "main_text": "main"},
-        "http://a.example/whole": {"text": "whole\nwhole", "main_text": None},
-        "http://a.example/blank": {"text": "blank", "main_text": ""},
-        "http://a.example/none": {"text": None, "main_text": None},
+        "http://a.example/main": {"main_text": "main", "around": "menu\nend"},
+        "http://a.example/whole": {"main_text": "whole\nwhole", "around": None},
+        "http://a.example/blank": {"main_text": "", "around": "blank"},
+        "http://a.example/none": {"main_text": None, "around": None},
     }
     put(work, "pages", map(page, shown))
     put(work, "documents", [document(url, "", **texts) for url, texts in shown.items()])

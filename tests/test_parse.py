@@ -71,6 +71,7 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         "headings": [],
         "text": "to AB",
         "main_text": "to AB",
+        "around": "",
         "language": None,
         "language_hint": None,
         "authors": [],
@@ -99,6 +100,23 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         (HOME, HOME + "a", "to A", "a", False, 1, True),
         (HOME + "a", HOME, "home", "a", True, 2, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "main", "row"),
+    [
+        ("menu\nmain\nmenu\n\nend", "main", ("main", "menu\nend")),
+        ("main", "main", ("main", "")),
+        ("blank\nblank", "", ("", "blank")),
+        ("whole\nwhole", None, ("whole\nwhole", None)),
+        (None, "by a rule", ("by a rule", "")),
+        (None, None, (None, None)),
+    ],
+)
+def test_the_lines_around_the_main_text_are_told_once(
+    text: str | None, main: str | None, row: tuple[str | None, str | None]
+) -> None:
+    assert task.main_and_around(text, main) == row
 
 
 def test_what_the_filters_drop_is_counted_by_reason(work: Workspace) -> None:

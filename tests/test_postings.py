@@ -35,7 +35,7 @@ HOSTILE = ["'", '"', "%s", "\\", "a'b", "𝔘", "\uffff", "\U0010ffff", "é", "z
 
 def document(url: str, text: str, **more: Any) -> dict[str, Any]:
     plain = {"outcome": "parsed", "noindex": False, "digest": url, "fetched_ms": 0, "headings": []}
-    return plain | {"url": url, "text": text} | more
+    return plain | {"url": url, "text": text, "main_text": text} | more
 
 
 def store(work: Workspace, texts: dict[str, str]) -> None:

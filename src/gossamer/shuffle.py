@@ -47,5 +47,5 @@ def merged(
 
 def _rows(path: str, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
     with pq.ParquetFile(path, buffer_size=READ_BUFFER_BYTES) as file:
-        for batch in file.iter_batches(BATCH_ROWS, columns=columns):
+        for batch in file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
             yield from batch.to_pylist()

@@ -56,6 +56,7 @@ TEXTS = (
     "image",
     "nosnippet",
     "fetched_ms",
+    "around",
 )
 """Columns of a document that go into the index as they are."""
 
@@ -149,11 +150,11 @@ def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFr
         .join(anchors(work), on="url", how="left")
         # Texts come last: a join holds its left side in memory, and streams its right.
         .join(
-            work.read("documents").select("url", "round", "host", *TEXTS, "text", "main_text"),
+            work.read("documents").select(
+                "url", "round", "host", *TEXTS, F.col("main_text").alias("text")
+            ),
             on=["url", "round"],
         )
-        .withColumns(_texts())
-        .drop("main_text")
     )
     gone = changed.where(F.col("change").isin(REPLACED, REMOVED) & ~_lies_in(stale, "old_")).select(
         "url",
@@ -166,13 +167,6 @@ def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFr
         .repartition(work.config.index.shards + 1, "shard")
         .sortWithinPartitions("shard", "tongue", "url", "adds")
     )
-
-
-def _texts() -> dict[str, Column]:
-    """The main `text` of a page, or all there is, and the lines `around` it, each once."""
-    main = F.expr("nullif(main_text, '')")
-    lines = F.array_except(F.split("text", "\n"), F.split(main, "\n"))
-    return {"text": F.coalesce(main, "text"), "around": F.array_join(lines, "\n")}
 
 
 def _held(changed: DataFrame, stale: Collection[Key]) -> DataFrame:

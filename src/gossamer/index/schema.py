@@ -180,7 +180,10 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     """A document from a row as the step deals them (`index._rows`)."""
     url, title, description = row["url"], composed(row["title"]), composed(row["description"])
     anchors = [composed(anchor) for anchor in row["anchors"] or ()]
-    text, address = composed(row["text"]), _address(url)
+    text, around = composed(row["text"]), composed(row["around"])
+    if not text:
+        text, around = around, ""
+    address = _address(url)
     date_ms = row["published_ms"] or row["modified_ms"]
     kind = kind_of(row["content_type"])
     document = tantivy.Document()
@@ -204,7 +207,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
         if part:
             document.add_text("text", part)
     document.add_text("vocabulary", "\n".join(names))
-    if around := composed(row["around"]):
+    if around:
         document.add_text("around", around)
     if date_ms is not None:
         document.add_integer("date_ms", date_ms)

@@ -242,6 +242,7 @@ class PageWriter:
 def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> tuple[Any, ...]:
     """The columns of documents, in their order."""
     asked = page.robots
+    main, around = main_and_around(page.text, page.main_text)
     return (
         round_,
         answer.url,
@@ -256,7 +257,8 @@ def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> t
         page.description,
         page.headings,
         page.text,
-        page.main_text,
+        main,
+        around,
         page.language,
         page.language_hint,
         page.authors,
@@ -276,6 +278,14 @@ def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> t
         answer.body_bytes,
         answer.digest,
     )
+
+
+def main_and_around(text: str | None, main: str | None) -> tuple[str | None, str | None]:
+    """The main text, and the lines of all the text that it has not, each once."""
+    if main is None:
+        return text, None
+    lines, inside = dict.fromkeys((text or "").split("\n")), {"", *main.split("\n")}
+    return main, "\n".join(line for line in lines if line not in inside)
 
 
 def _ms(instant: datetime | None) -> int | None:
