@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer import index
-from gossamer.index import layout, schema
+from gossamer.index import layout, parts, schema
 from gossamer.index.analysis import plain
 from gossamer.index.layout import FIRST
-from gossamer.index.parts import Shard, build, parts_of, size_of
+from gossamer.index.parts import Feed, Shard, build, parts_of, size_of
 from gossamer.layers import counts_of
 from gossamer.serve.search import Searcher
 from gossamer.store import File
@@ -321,6 +322,25 @@ def test_documents_that_are_written_again_are_counted(work: Workspace) -> None:
         merged.append(counts_of(written)["merged"])
     assert merged == [0] * 7 + [14]
     assert size_of(work.root, [File(path, 0, 0) for path in base["en"]]) == (16, 0)
+
+
+@pytest.mark.parametrize(("tick_s", "rests"), [(1.0, 3), (0.0, 0)])
+def test_who_feeds_a_writer_rests_where_its_queue_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tick_s: float, rests: int
+) -> None:
+    monkeypatch.setattr(parts, "QUEUE", 2)
+    folder = tmp_path / "en"
+    folder.mkdir()
+    made = schema.create(folder)
+    writer = made.writer(16_000_000, 1)
+    ticks, rested = count(step=tick_s), list[float]()
+    feed = Feed(writer, lambda: next(ticks), rested.append)
+    for number in range(5):
+        url = f"http://a.example/{number}"
+        feed.add(schema.document(PLAIN | {"url": url, "host": "a.example"}))
+    writer.commit()
+    made.reload()
+    assert (feed.added, made.searcher().num_docs, rested) == (5, 5, [parts.REST_S] * rests)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
@@ -29,12 +30,19 @@ from gossamer.index.layout import key_of, shard_folder
 from gossamer.monitor import Pulse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from tantivy import Document, IndexWriter
 
     from gossamer.index.layout import Key
     from gossamer.store import File
 
 MAX_DEAD = 0.3
+QUEUE = 10_000
+"""Documents that tantivy takes ahead of its writing thread (PIPELINE_MAX_SIZE_IN_DOCS)."""
+FULL_S = 0.0005
+REST_S = 0.05
+"""A hundred documents are written meanwhile."""
 LOCKS = (".tantivy-writer.lock", ".tantivy-meta.lock")
 
 
@@ -89,6 +97,30 @@ class Shard:
     memory_bytes: int
 
 
+class Feed:
+    """Gives documents to a writer.
+
+    Where tantivy's queue is full, who adds a document spins, sleeps, and is woken for each one that
+    is taken. A rest for many at once costs less CPU, and the queue does not run dry by it.
+    """
+
+    def __init__(
+        self,
+        writer: IndexWriter,
+        clock: Callable[[], float] = time.perf_counter,
+        rest: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._writer, self._clock, self._rest = writer, clock, rest
+        self.added = 0
+
+    def add(self, document: Document) -> None:
+        began_s = self._clock()
+        self._writer.add_document(document)
+        self.added += 1
+        if self.added > QUEUE and self._clock() - began_s > FULL_S:
+            self._rest(REST_S)
+
+
 def build(shard: Shard) -> Iterator[layers.Row]:
     """Write the parts that change, and list their files (rows of layers.YIELD).
 
@@ -110,11 +142,10 @@ def build(shard: Shard) -> Iterator[layers.Row]:
             before = _segments(path / schema.META) if base else {}
             index = schema.resume(path) if base else schema.create(path)
             writer = index.writer(shard.memory_bytes, 1)
-            added = 0
+            feed = Feed(writer)
             for row in ours:
                 if row["adds"]:
-                    writer.add_document(schema.document(row))
-                    added += 1
+                    feed.add(schema.document(row))
                 elif base:
                     writer.delete_documents_by_term("url", row["url"])
                 pulse.beat()
@@ -123,7 +154,7 @@ def build(shard: Shard) -> Iterator[layers.Row]:
             segments = _segments(path / schema.META)
             made = sum(held for name, (held, _) in segments.items() if name not in before)
             alive = sum(held - dead for held, dead in segments.values())
-            yield from layers.counted({"merged": max(made - added, 0)})
+            yield from layers.counted({"merged": max(made - feed.added, 0)})
             if alive:
                 yield from _listed(f"{folder}/{language}", path, alive)
     pulse.finish()
