@@ -3,7 +3,7 @@
     python bench/indexing.py [--documents 50_000] [--repeat 5]
 
 The documents are those of corpus.py, in two shards, and from 50,000 on a first tier. The bare loop
-has two processes, the step three then: use two cores.
+has a process for each of them, as the step has: use two cores.
 
   bare   the least that can be done. In each process the documents of a shard lie in memory, as the
          fields and values that our index holds of them. The loop makes a tantivy.Document of
@@ -97,7 +97,7 @@ def indexed_anew(made: Crawl) -> Cost:
 
 
 class Bare:
-    """Two processes that hold the documents of a shard each."""
+    """Processes that hold the documents of a shard each."""
 
     def __init__(self, kept: Path, shards: Sequence[Shard]) -> None:
         start = multiprocessing.get_context("spawn")
