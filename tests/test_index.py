@@ -14,13 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer import index
+from gossamer.errors import StoreError
 from gossamer.index import layout, parts, schema
 from gossamer.index.analysis import plain
 from gossamer.index.layout import FIRST
 from gossamer.index.parts import Feed, Shard, build, parts_of, size_of
 from gossamer.layers import counts_of
 from gossamer.serve.search import Searcher
-from gossamer.store import File
+from gossamer.store import File, Layer
 from rows import frame, put
 from shards import PLAIN
 
@@ -146,6 +147,22 @@ def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> No
         ("around", "menu"),
         ("around", "end"),
     }
+
+
+def test_documents_of_an_older_version_are_refused(work: Workspace) -> None:
+    put(work, "pages", [page("http://a.example/")])
+    put(work, "documents", [document("http://a.example/", "title")])
+    path = work.store.attempt("documents") + "/old.parquet"
+    Path(work.root, path).parent.mkdir(parents=True)
+    pq.write_table(
+        pq.read_table(work.paths("documents")[0]).drop_columns("around"), Path(work.root, path)
+    )
+    size = Path(work.root, path).stat().st_size
+    with work.step("test", 1) as draft:
+        draft.replace["documents"] = (Layer(1, (File(path, 1, size),)),)
+
+    with pytest.raises(StoreError, match=r"(?s)old\.parquet.*older version.*parse --again"):
+        index.run(work)
 
 
 def test_shards_hold_all_pages_once_and_scratch_is_gone(work: Workspace, tmp_path: Path) -> None:

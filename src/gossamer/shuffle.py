@@ -40,7 +40,7 @@ def merged(
 ) -> Iterator[dict[str, Any]]:
     """The rows of files that are sorted by `order`, in that order; of `columns` alone, or all.
 
-    Holds a batch of rows of each file.
+    Holds a batch of rows of each file. Reads without threads: each core has a task.
     """
     return heapq.merge(*(_rows(path, columns) for path in paths), key=itemgetter(*order))
 

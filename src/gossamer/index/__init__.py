@@ -17,10 +17,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer import findable, layers, shuffle
 from gossamer.engine import engine_errors
+from gossamer.errors import StoreError
 from gossamer.index.changes import (
     ADDED,
     KEPT,
@@ -67,6 +69,7 @@ BESIDE = 1
 
 def run(work: Workspace) -> StepReport:
     silence(work.root, "index")
+    _check_documents(work)
     with work.step("index", work.round) as draft:
         fates, _ = work.scratch(findable.fates(work))
         with engine_errors():
@@ -99,6 +102,14 @@ def run(work: Workspace) -> StepReport:
         draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
         draft.replace["indexed"] = (work.write(_held(changed, stale), "indexed", work.round),)
     return draft.done
+
+
+def _check_documents(work: Workspace) -> None:
+    """Raises StoreError for a file without the column `around`: texts would be missed silently."""
+    for path in work.paths("documents"):
+        if "around" not in pq.read_schema(path).names:
+            remedy = "parse all pages again: gossamer parse --again"
+            raise StoreError(path, "was parsed by an older version", remedy)
 
 
 class Move(NamedTuple):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 FLUSH_PAGES = 500
 FLUSH_CHARS = 32_000_000
-"""Of text and links, whichever comes first."""
+"""Of text and links, whichever comes first; the text twice, as it is and as main and around."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class PageWriter:
         self._count_dropped(page.refused)
         self._counts.update(f"unmatched_{field.replace('.', '_')}" for field in page.unmatched)
         self._document_rows.append(document_row(self._round, answer, page, links))
-        self._waiting_chars += len(page.text or "") + len(page.main_text or "")
+        self._waiting_chars += 2 * len(page.text or "") + len(page.main_text or "")
         self._flush_when_full()
 
     def add_redirect(self, redirect: Redirect) -> None:
