@@ -2,9 +2,9 @@
 
     python bench/binary.py FILE.pdf …
 
-Each reader is a process of its own, with the memory that a parser's has. Printed are seconds of
-CPU and characters a file, the time to import, the peak of memory, and how much text is the same as
-ours: words of ours that are among theirs. Readers that are not installed are left out:
+Each reader runs in its own process, with the memory limit of a parser process. Prints CPU seconds
+and characters in total, the time to import, the peak memory, and the share of our words that the
+reader finds, too. Readers that are not installed are left out:
 pip install kreuzberg pdf_oxide pypdf pdfminer.six
 """
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NO_END = 1 << 40
-"""Characters: the others have no limit to text either."""
+"""Maximum number of characters: no limit, as in the other readers."""
 
 
 def ours(body: bytes) -> str:
-    from gossamer.parse.binary import read_binary
+    from gossamer.parse.documents import read_binary
 
     return read_binary("application/pdf", body, NO_END).text or ""
 
@@ -67,7 +67,7 @@ MODULES = {"gossamer": "pypdfium2"}
 
 
 def measure(name: str, files: list[str]) -> None:
-    """Print a line of JSON for each file, and one for the process."""
+    """Print one line of JSON per file, and one for the process."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     limit = pages * resource.getpagesize() + MAX_MEMORY_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -104,7 +104,7 @@ def main() -> None:
             continue
         *rows, last = run(name, files) or [{}]
         if len(rows) < len(files):
-            print(f"{name:10} ended at {files[len(rows)]}")
+            print(f"{name:10} failed at {files[len(rows)]}")
             continue
         found = [words(row["text"]) for row in rows]
         mine = mine or found

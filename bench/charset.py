@@ -1,17 +1,17 @@
-"""How often is a title right, whatever a page says of its encoding, next to what others detect?
+"""How often is a title right, whatever encoding the page declares, beside other detectors?
 
     python bench/charset.py [FOLDER] [--pages N] [--chars N]
 
-FOLDER is /usr/share/doc/debian-handbook/html or has as it one of pages for each language. Of each
-language and encoding so many pages are taken, evenly spread, whose title is beyond ASCII in that
-encoding; they lose what they declare, are cut so many characters after their head, and are written
-in it, with references for what it lacks.
+FOLDER is /usr/share/doc/debian-handbook/html or, like it, has a subfolder of pages per language.
+For each language and encoding, `--pages` pages whose title has non-ASCII characters in the
+encoding are taken, evenly spread. Their declarations are removed; they are cut `--chars` characters
+after their head and written in the encoding, with references for characters outside it.
 
-Printed are the shares of titles that are read as they were: declared in the header, in meta,
-nowhere; declared wrong, in the header as UTF-8 or ISO-8859-1 (the defaults of servers), in meta as
-UTF-8 (a template's); wrong in the header and right in meta. Then, of pages that declare nothing, by
-the detectors alone: resiliparse's, and charset-normalizer's where it is installed. And ms of CPU a
-page.
+Prints the share of titles that are read correctly if the encoding is declared in the header, in
+meta, or nowhere; wrongly declared in the header as UTF-8 or ISO-8859-1 (defaults of servers) or in
+meta as UTF-8 (a template's default); and wrongly in the header but correctly in meta. Then, for
+pages without a declaration, the shares of other detectors: resiliparse and, if installed,
+charset-normalizer. The last line is CPU ms per page.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ zh-TW big5
 ru utf-16le
 ja utf-16be
 """
-"""Languages of the manual, and encodings that their pages were written in."""
+"""Languages of the manual, and encodings that have been in use for them."""
 DECLARED = re.compile(r"<\?xml[^>]*\?>|<meta[^>]*charset[^>]*>", re.IGNORECASE)
 TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
 
 
 class Sample(NamedTuple):
-    """A page without what it declares, and its title."""
+    """A page without its encoding declaration, and its title."""
 
     html: str
     title: str
@@ -146,6 +146,8 @@ def main() -> None:
             shares.append(share(right))
         table.add_row(f"{language} {encoding}", str(len(pages)), *shares)
     count = len(rights["none"])
+    if not count:
+        parser.error(f"{options.folder} holds no pages in these languages")
     table.add_section()
     table.add_row("all", str(count), *map(share, rights.values()))
     table.add_row("ms", "", *(f"{cost_s / count * 1_000:.1f}" for cost_s in costs_s.values()))

@@ -3,8 +3,8 @@
     apt-get install python3.11-doc debian-reference debian-handbook
     python bench/completeness.py
 
-A walk with the standard library's HTML parser says which pages links lead to; a crawl over HTTP
-must fetch these and no others, and record the same links.
+A walk over the links with the standard library's HTML parser determines which pages are reachable.
+A crawl over HTTP must fetch exactly these and record the same links.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 import real_webs
-from gossamer.serve.search import Searcher
+from gossamer.search.searcher import Searcher
 
 
 def main() -> None:
     hosts = real_webs.folders()
     if missing := [str(folder) for folder in hosts.values() if not folder.is_dir()]:
-        sys.exit(f"{missing[0]} is not there: apt-get install {real_webs.PACKAGES}")
+        sys.exit(f"{missing[0]} is missing: apt-get install {real_webs.PACKAGES}")
     walked = real_webs.judge(hosts)
     with tempfile.TemporaryDirectory(prefix="completeness-") as folder:
         started = time.perf_counter()
@@ -36,8 +36,8 @@ def main() -> None:
     lost, more = set(walked.pages) - set(pages), set(pages) - set(walked.pages)
     lost_links, more_links = walked.links - set(links), set(links) - walked.links
     print(
-        "| host | pages | lost | too many | links | lost | too many "
-        "| titles typed | first | first three |"
+        "| host | pages | missing | extra | links | missing | extra "
+        "| title queries | first | first three |"
     )
     print("|---" * 10 + "|")
     for host in hosts:

@@ -1,8 +1,8 @@
-"""Crawls of any number of documents, made of the texts below a folder: for benches of the index.
+"""Creates a crawl of N documents from the texts below a folder, for benchmarks of the index.
 
-A document takes runs of lines from two of the files, so that words stand together as they do where
-people write; its length is drawn as the web's are (lognormal). Hosts differ in size, and pages in
-rank. The same arguments give the same documents.
+A document consists of consecutive lines from two files, so that words stand together as in human
+text. Its length is drawn from a lognormal distribution, like that of web pages. Hosts differ in
+size and pages in rank. The same arguments give the same documents.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from selectolax.lexbor import LexborHTMLParser
 from gossamer.api import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine
-from gossamer.layers import ParquetWriter, layers_of
 from gossamer.tables import DOCUMENTS, INLINKS, PAGES, RANKS
+from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 4 << 20
 MIN_LINES = 5
 MIN_CHARS, MAX_CHARS = 40, 600
-"""Of a line; longer ones are cut."""
+"""Characters per line: shorter lines are dropped, longer ones are cut."""
 MEDIAN_CHARS, SPREAD = 2_000, 0.9
-"""Of a document: the median, and the standard deviation of the logarithm. The mean is 3,000."""
+"""Median characters per document, and the standard deviation of the logarithm; the mean is
+3,000."""
 DAY_MS = 86_400_000
 NOW_MS = 1_800_000_000_000
 BATCH = 20_000
@@ -40,9 +41,10 @@ ENDINGS = (".html", ".htm", ".txt", ".gz")
 SETTINGS = """\
 index.shards = {shards}
 index.memory_mb = 1000
-serve.cached_answers = 0
+serve.cache_mb = 0
 """
-"""Few segments, as an index is searched the faster; and each search is made."""
+"""`memory_mb` gives few segments, which are faster to search; `cache_mb` disables the cache, so
+that every search is computed."""
 LINKING = "https://www.site0.example/"
 MENU = "Home\nProducts\nDocumentation\nDownload\nAbout us\nContact\nPrivacy policy\nSign in"
 
@@ -53,10 +55,10 @@ class Source(NamedTuple):
 
 
 def sources(folder: Path, most_bytes: int = 60_000_000) -> list[Source]:
-    """The texts below a folder, in an order that is the same each time."""
+    """Return texts below a folder, in an order that is the same on each run."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in ENDINGS)
     found, size = [], 0
-    for path in random.Random(0).sample(files, len(files)):  # noqa: S311  # the same each time
+    for path in random.Random(0).sample(files, len(files)):  # noqa: S311  # reproducible
         if size > most_bytes:
             break
         lines = list(_lines(path))
@@ -84,8 +86,8 @@ def _lines(path: Path) -> Iterator[str]:
 
 
 def documents(texts: Sequence[Source], n: int) -> Iterator[dict[str, Any]]:
-    """Rows of documents, with their `rank` and `anchors` beside."""
-    draw = random.Random(1)  # noqa: S311  # the same each time
+    """Iterate over `n` rows of documents, with the extra keys `rank` and `anchors`."""
+    draw = random.Random(1)  # noqa: S311  # reproducible
     hosts = max(n // 50, 1)
     for number in range(n):
         host = f"www.site{int(hosts * draw.random() ** 3)}.example"
@@ -105,7 +107,7 @@ def documents(texts: Sequence[Source], n: int) -> Iterator[dict[str, Any]]:
             "headings": [line[:40] for line in body[1:4]],
             "text": f"{MENU}\n{title}\n{main}",
             "main_text": main,
-            "around": f"{MENU}\n{title}",
+            "boilerplate": f"{MENU}\n{title}",
             "language": "en" if draw.random() < 0.95 else None,
             "content_type": "application/pdf" if draw.random() < 0.05 else "text/html",
             "published_ms": NOW_MS - int(draw.expovariate(1 / 900) * DAY_MS) if dated else None,
@@ -117,7 +119,7 @@ def documents(texts: Sequence[Source], n: int) -> Iterator[dict[str, Any]]:
 
 
 def _run(draw: random.Random, source: Source, chars: float) -> list[str]:
-    """Neighbouring lines of so many characters, at least one."""
+    """Return consecutive lines with at least `chars` characters together, at least one line."""
     at, taken = draw.randrange(len(source.lines)), []
     while True:
         taken.append(source.lines[at % len(source.lines)])
@@ -128,7 +130,7 @@ def _run(draw: random.Random, source: Source, chars: float) -> list[str]:
 
 
 def crawl(folder: Path, rows: Iterable[Mapping[str, Any]], engine: Engine, settings: str) -> Crawl:
-    """A crawl that holds such documents, parsed and ranked: what `index` asks for."""
+    """Create a crawl that holds these documents, parsed and ranked, ready for `index`."""
     made = Crawl.create(str(folder), settings, engine)
     writers = {
         form.name: (form, ParquetWriter(made.path, form.name, made.work.store.attempt(form.name)))
@@ -156,7 +158,7 @@ def _datasets(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any
             {
                 "dst": row["url"],
                 "count": len(row["anchors"]),
-                "sources": [{"src": LINKING, "anchor": said} for said in row["anchors"]],
+                "sources": [{"src": LINKING, "anchor": anchor} for anchor in row["anchors"]],
             }
             for row in rows
             if row["anchors"]
@@ -165,26 +167,29 @@ def _datasets(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any
 
 
 def options(most: int = 50_000) -> argparse.ArgumentParser:
-    """How many documents of which texts: `asked_for` makes them."""
-    said = argparse.ArgumentParser()
-    said.add_argument("--documents", type=int, default=most)
-    said.add_argument("--texts", type=Path, default=Path("/usr/share/doc"))
-    return said
+    """Return a parser of the arguments that `requested_documents` reads."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--documents", type=int, default=most, help="how many to create")
+    parser.add_argument(
+        "--texts", type=Path, default=Path("/usr/share/doc"), help="folder of the texts"
+    )
+    return parser
 
 
-def asked_for(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def requested_documents(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Iterate over the documents that the command line asks for."""
     return documents(sources(asked.texts), asked.documents)
 
 
 def main() -> None:
-    said = options(1_000_000)
-    said.description = __doc__
-    said.add_argument("crawl", type=Path, help="folder to make")
-    said.add_argument("--shards", type=int, default=2)
-    asked = said.parse_args()
+    parser = options(1_000_000)
+    parser.description = __doc__
+    parser.add_argument("crawl", type=Path, help="folder of the crawl to create")
+    parser.add_argument("--shards", type=int, default=2)
+    asked = parser.parse_args()
     settings = SETTINGS.format(shards=asked.shards)
     with Engine(EngineConfig()) as engine:
-        crawl(asked.crawl, asked_for(asked), engine, settings)
+        crawl(asked.crawl, requested_documents(asked), engine, settings)
 
 
 if __name__ == "__main__":

@@ -2,19 +2,18 @@
 
     python bench/crawl.py [--pages 4000] [--scrapy-pages 400] [--docs FOLDER [--copies 8]]
 
-Both crawl whole hosts from their home pages: of a fakeweb on loopback, whose pages (90 KB with
-300 links) were made before, or one that serves FOLDER under several host names. Gossamer takes
-all hosts, Scrapy one or two. No pauses, robots.txt obeyed, all cores.
-Scrapy fetches, takes title, text and links, keeps URLs apart and writes JSON lines
-(scrapy_spider.py), in one process and in two with hosts of their own; "tuned" cuts fragments
-off before links are made, which most spiders do not but which saves requests that the filter of
-known URLs would drop. Gossamer runs rounds
-until nothing is due: page state, WARC, links and documents are stored. "links" in the table are
-distinct targets of a page, without its fragments.
+Both crawl whole hosts from their home pages. The hosts belong to a fakeweb on loopback, whose
+pages (90 KB with 300 links) are generated in advance, or which serves FOLDER under several host
+names. Gossamer crawls all hosts, Scrapy one or two. Both obey robots.txt, without delays, on all
+cores. Scrapy (scrapy_spider.py) fetches, extracts title, text and links, drops known URLs and
+writes JSON lines, in one process, and in two with one host each. "Tuned" removes fragments before
+requests are built. Most spiders do not, but it saves requests that the filter of known URLs would
+drop. Gossamer runs rounds until nothing is due, and stores page state, WARC, links and documents.
+"links" in the table are a page's distinct targets, without fragments.
 
-CPU is that of all of the crawler's processes, the embedded engine's included, the web's not.
-Both clocks start when the crawler is ready (reactor running; engine and its workers up); "with
-start" adds what comes before: interpreter, imports, the engine's start.
+CPU is that of all processes of the crawler, including the embedded engine, but not of the web.
+Both clocks start when the crawler is ready (the reactor runs; the engine and its workers are up);
+"with start" adds the interpreter, imports and the start of the engine.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ import psutil
 
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.layers import YIELD, YIELD_DDL
 from gossamer.rounds import ROUND
+from gossamer.task_output import YIELD, YIELD_DDL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +67,7 @@ pages_per_host = {pages}
 
 @dataclass(frozen=True)
 class Run:
-    who: str
+    crawler: str
     pages: int
     page_bytes: float
     links: float
@@ -90,12 +89,12 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Become the parent of processes below whose own parent ends, so that none is missed."""
+    """Adopt descendants whose parent ends, so that their CPU time is counted."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def tree_cpu_s(without: int) -> float:
-    """Processor time of this process and all below it, the ended ones too, but for one."""
+    """CPU seconds of this process and its descendants, including ended ones, but without one."""
     me = psutil.Process()
     return sum(
         sum(process.cpu_times()[:4])
@@ -113,7 +112,7 @@ def rounds(work: Workspace) -> Iterator[StepReport]:
 
 
 def gossamer(fake: FakeWeb, seeds: list[str], pages: int, folder: Path) -> tuple[Run, Counter[str]]:
-    """Rounds until nothing is due; and the seconds of each step."""
+    """Run rounds until nothing is due; also return the seconds of each step."""
     settings = SETTINGS.format(address=fake.address, pages=pages)
     steps: Counter[str] = Counter()
     fetched = 0
@@ -146,7 +145,7 @@ def gossamer(fake: FakeWeb, seeds: list[str], pages: int, folder: Path) -> tuple
 
 
 def scrapy(fake: FakeWeb, hosts: list[str], folder: Path, *, tuned: bool) -> Run:
-    """A process for each host; together they take as long as the last."""
+    """Run one process per host; the wall time ends with the last of them."""
     tasks = [
         {"host": host, "out": str(folder / f"{host}-{tuned}.jsonl"), "tuned": tuned}
         for host in hosts
@@ -193,7 +192,7 @@ def web_of(options: argparse.Namespace) -> Web:
 
 
 def hosts_for(web: Web, pages: int, processes: int) -> list[str]:
-    """A host for each of Scrapy's processes, with `pages` pages about in all."""
+    """Return one host for each Scrapy process, with about `pages` pages together."""
     if web.docs:
         return list(web.docs)[:processes]
     return sorted(web.hosts(), key=lambda host: abs(web.size(host) - pages / processes))[:processes]
@@ -204,14 +203,14 @@ def print_runs(runs: list[Run]) -> None:
     print(f"{'with start: pages/s':>21}{'CPU ms':>8}")
     for run in runs:
         print(
-            f"{run.who:20}{run.pages:7,}{run.page_bytes / 1000:6.0f}{run.links:7.0f}"
+            f"{run.crawler:20}{run.pages:7,}{run.page_bytes / 1000:6.0f}{run.links:7.0f}"
             f"{run.pages_per_s:9.1f}{run.cpu_ms:8.2f}"
             f"{run.pages / run.whole_wall_s:21.1f}{1000 * run.whole_cpu_s / run.pages:8.2f}"
         )
     ours, *theirs = runs
     for run in theirs:
         print(
-            f"Gossamer / {run.who}: {ours.pages_per_s / run.pages_per_s:.1f} × the pages/s, "
+            f"Gossamer / {run.crawler}: {ours.pages_per_s / run.pages_per_s:.1f} × the pages/s, "
             f"{run.cpu_ms / ours.cpu_ms:.1f} × the pages per CPU second"
         )
 
@@ -220,8 +219,8 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--pages", type=int, default=4_000)
     parser.add_argument("--scrapy-pages", type=int, default=400)
-    parser.add_argument("--docs", type=Path, help="a folder of HTML files")
-    parser.add_argument("--copies", type=int, default=8, help="hosts that serve it")
+    parser.add_argument("--docs", type=Path, help="a folder of HTML files to crawl")
+    parser.add_argument("--copies", type=int, default=8, help="number of hosts that serve --docs")
     options = parser.parse_args()
     adopt_orphans()
     web = web_of(options)
@@ -242,7 +241,7 @@ def main() -> None:
             ]
     print_runs([ours, *theirs])
     each = ", ".join(f"{name} {1000 * s / ours.pages:.2f}" for name, s in steps.items())
-    print(f"Gossamer's elapsed ms a page: {each}")
+    print(f"Gossamer's elapsed ms per page: {each}")
 
 
 if __name__ == "__main__":

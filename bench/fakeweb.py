@@ -1,11 +1,11 @@
-"""How fast is fakeweb? Pages generated and requests served a second, by page size.
+"""How fast is fakeweb? Pages generated and requests served per second, by page size.
 
     python bench/fakeweb.py
 
-Generation is one core in this process. Serving is a server in a process of its own and raw
-asyncio clients in this one, keep-alive, one request at a time on each of 8 connections; the
-clients take a core of their own. `server µs` is the server's CPU time a request, from which
-follows what one core could serve if no client held it up.
+Pages are generated on one core in this process. Requests are served by a server in its own
+process; raw asyncio clients in this one send one request after the other on each of 8 keep-alive
+connections and take another core. `server µs` is the server's CPU time per request, which shows how
+many requests one core could serve if the clients did not slow it down.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HOST = "site-0.test"
 
 
 class Client(asyncio.Protocol):
-    """Asks for its targets one after the other; counts bytes by Content-Length alone."""
+    """Requests its targets one after the other; finds the end of answers only by Content-Length."""
 
     def __init__(self, targets: list[str], done: asyncio.Future[None]) -> None:
         self.requests = [f"GET {t} HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode() for t in targets]
@@ -77,7 +77,7 @@ async def ask_all(port: int, targets: list[str]) -> float:
 
 
 def generated(page_bytes: int) -> tuple[float, float]:
-    """Bytes and seconds of a page, the best of three runs."""
+    """Return the bytes and seconds per page, the best of three runs."""
     best_s, size = 1e9, 0.0
     for _ in range(3):
         web = Web(pages_per_host=PAGES / 10, page_bytes=page_bytes, cache_bytes=0)
@@ -91,7 +91,7 @@ def generated(page_bytes: int) -> tuple[float, float]:
 
 
 def served(web: Web, targets: list[str], *, warm: bool) -> tuple[float, float]:
-    """Requests a second, and the server's CPU seconds a request."""
+    """Return requests per second, and the server's CPU seconds per request."""
     with FakeWeb(web, log_path=Path("/dev/null")) as fake:
         server = psutil.Process(fake.pid)
         if warm:
@@ -103,7 +103,7 @@ def served(web: Web, targets: list[str], *, warm: bool) -> tuple[float, float]:
 
 
 def main() -> None:
-    print("page bytes | generate µs | generated/s | cached/s | server µs cached")
+    print("page bytes | generate µs | first requests/s | cached requests/s | server µs, cached")
     print("---|---|---|---|---")
     for page_bytes in SIZES:
         size, generate_s = generated(page_bytes)

@@ -1,15 +1,14 @@
-"""How fast is the fetch step, beside aiohttp alone, pycurl alone, and Scrapy?
+"""How fast is the fetch step, beside bare aiohttp, bare pycurl, and Scrapy?
 
     python bench/fetch.py [--hosts 200] [--pages 40] [--repeat 3] [--bytes 20000 90000]
 
-All fetch the same pages from one fakeweb, which is a process of its own and has made them before;
-it takes its share of the machine's cores, so compare the pages per second of one table only.
-"× 2" are two processes with half of the hosts each: two tasks of the fetch step, which is what
-Gossamer does with two cores. The fastest of `repeat` runs counts. Scrapy gets a fourth of the
-pages, for it takes its time.
+All clients fetch the same pages from one fakeweb in its own process, which has generated them
+before. It shares the machine's cores, so compare pages per second only within one table. "× 2" are
+two processes with half of the hosts each, which for Gossamer are the two tasks that it runs on two
+cores. The fastest of `repeat` runs counts. Scrapy gets a quarter of the pages, because it is slow.
 
-CPU is that of the client's processes, or of the web's. All clocks start when every process of a
-client has imported what it needs; they end with the last page, of Gossamer with the last file.
+CPU is that of the client's processes, or of the web. All clocks start when every process of a
+client has finished its imports. They stop with the last page, for Gossamer with the last file.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 SPAWN = multiprocessing.get_context("spawn")
 PATIENCE_S = 300
-"""With a client that died, say, and will never be ready."""
+"""How long to wait for clients, which may have died."""
 
 
 class Run(NamedTuple):
@@ -46,20 +45,20 @@ class Run(NamedTuple):
 
 
 def process(
-    client: str, hosts: fetch_clients.Hosts, address: str, ready: Barrier, told: Queue[Run]
+    client: str, hosts: fetch_clients.Hosts, address: str, ready: Barrier, results: Queue[Run]
 ) -> None:
     run = getattr(fetch_clients, client)(hosts, address)
     ready.wait()
     began_s, before_s = time.monotonic(), time.process_time()
     whole = run()
-    told.put(Run(whole, time.monotonic() - began_s, time.process_time() - before_s, 0))
+    results.put(Run(whole, time.monotonic() - began_s, time.process_time() - before_s, 0))
 
 
 def measure(client: str, hosts: fetch_clients.Hosts, fake: FakeWeb, processes: int) -> Run:
-    ready, told = SPAWN.Barrier(processes + 1), SPAWN.Queue()
+    ready, results = SPAWN.Barrier(processes + 1), SPAWN.Queue()
     shares = [dict(list(hosts.items())[n::processes]) for n in range(processes)]
     running = [
-        SPAWN.Process(target=process, args=(client, share, fake.address, ready, told))
+        SPAWN.Process(target=process, args=(client, share, fake.address, ready, results))
         for share in shares
     ]
     for each in running:
@@ -67,7 +66,7 @@ def measure(client: str, hosts: fetch_clients.Hosts, fake: FakeWeb, processes: i
     ready.wait(PATIENCE_S)
     web = psutil.Process(fake.pid)
     before_s = sum(web.cpu_times()[:2])
-    runs = [told.get(timeout=PATIENCE_S) for _ in running]
+    runs = [results.get(timeout=PATIENCE_S) for _ in running]
     web_cpu_s = sum(web.cpu_times()[:2]) - before_s
     for each in running:
         each.join()
@@ -77,14 +76,14 @@ def measure(client: str, hosts: fetch_clients.Hosts, fake: FakeWeb, processes: i
         sum(run.cpu_s for run in runs),
         web_cpu_s,
     )
-    assert run.pages == sum(map(len, hosts.values())), f"{client} missed some: {run}"
+    assert run.pages == sum(map(len, hosts.values())), f"{client} missed pages: {run}"
     return run
 
 
 def compare(page_bytes: int, hosts: int, pages: int, repeat: int) -> None:
     web = Web(
         hosts=hosts,
-        pages_per_host=8 * pages,  # of Zipfian sizes: so that even the least has as many
+        pages_per_host=8 * pages,  # sizes are Zipfian: so that even the smallest has enough
         page_bytes=page_bytes,
         mix=Mix.plain(),
         cache_bytes=4 << 30,
@@ -95,7 +94,7 @@ def compare(page_bytes: int, hosts: int, pages: int, repeat: int) -> None:
     print("               pages/s  CPU ms  web's  Gossamer × 2: pages/s  pages/CPU s")
     ours: Run | None = None
     with FakeWeb(web, log_path="/dev/null") as fake:
-        measure("pycurl", listed, fake, 1)  # the web makes its pages when they are first asked for
+        measure("pycurl", listed, fake, 1)  # the web generates pages on their first request
         for client in ("gossamer", "aiohttp", "pycurl", "scrapy"):
             for processes in (2, 1):
                 asked = few if client == "scrapy" else listed
@@ -115,7 +114,7 @@ def compare(page_bytes: int, hosts: int, pages: int, repeat: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--hosts", type=int, default=200)
-    parser.add_argument("--pages", type=int, default=40, help="of each host")
+    parser.add_argument("--pages", type=int, default=40, help="pages per host")
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--bytes", type=int, nargs="*", default=[20_000, 90_000])
     options = parser.parse_args()

@@ -1,9 +1,9 @@
-"""Who fetches in bench/fetch.py. Each takes the pages of its process, and makes a `run` of them.
+"""The clients in bench/fetch.py. Each takes the pages of its process and returns a `run` function.
 
-All of them keep connections alive and have one request open per host, as the frontier has it; but
-for Scrapy, which is faster when it may have more. aiohttp, pycurl and Scrapy read the pages and
-forget them. `gossamer` is a fetch task as users run it: list, robots.txt, frontier, bounds,
-digests, WARC with its index, rows, hosts. `run` returns how many pages came whole.
+All of them keep connections alive and have one open request per host, like the frontier, except
+Scrapy, which is faster with more. aiohttp, pycurl and Scrapy read the pages and discard them.
+`gossamer` is a fetch task as users run it: fetch list, robots.txt, frontier, limits, digests, WARC
+with its index, rows, hosts. `run` returns the number of complete pages.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def gossamer(hosts: Hosts, address: str) -> Run:
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.task import Part, fetch_part
-    from gossamer.layers import counts_of
     from gossamer.tables import FETCHLIST
+    from gossamer.task_output import counts_of
     from gossamer.urls import UrlRules
 
     config = FetchConfig(
@@ -90,7 +90,7 @@ def aiohttp(hosts: Hosts, address: str) -> Run:
 
 
 def pycurl(hosts: Hosts, address: str) -> Run:
-    """libcurl's multi interface; a handle a host."""
+    """libcurl's multi interface, with one handle per host."""
     import pycurl
 
     def ask(handle: pycurl.Curl, left: deque[str]) -> BytesIO:
@@ -127,11 +127,11 @@ def pycurl(hosts: Hosts, address: str) -> Run:
 
 
 def scrapy(hosts: Hosts, address: str) -> Run:
-    """No robots.txt, no cookies; the hosts in turn, since it asks in the order of its list."""
+    """Scrapy without robots.txt and cookies. URLs alternate between hosts: it keeps their order."""
     import scrapy
     from scrapy.crawler import CrawlerProcess
 
-    os.environ["http_proxy"] = f"http://{address}"  # the names are in no DNS
+    os.environ["http_proxy"] = f"http://{address}"  # the names are not in the DNS
     urls = [url for row in zip_longest(*hosts.values()) for url in row if url is not None]
     done = {"whole": 0}
 

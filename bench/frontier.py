@@ -2,8 +2,8 @@
 
     python bench/frontier.py [urls] [hosts]
 
-Prints operations per second of CPU (an `add`, or a `next` with its `done`), and the memory of all
-that is queued and of the URLs themselves.
+Prints operations per CPU second (an `add`, or a `next` with its `done`), and the memory of the
+queues and of the URLs themselves.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gossamer.fetch.politeness import Politeness
 
 
 def resident_mb() -> float:
-    """Of this process, now."""
+    """Return the current resident memory of this process."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * resource.getpagesize() / (1 << 20)
 
@@ -46,8 +46,8 @@ def main(urls: int, hosts: int) -> None:
     now_s, turns = 0.0, 0
     started_s = time.process_time()
     while (turn := frontier.next(now_s)) is not None:
-        while frontier.activated:
-            frontier.release(frontier.activated.pop())
+        while frontier.awaiting_address:
+            frontier.release(frontier.awaiting_address.pop())
         if isinstance(turn, Turn):
             turns += 1
             frontier.done(turn.host, now_s, "ok", 0.02)
@@ -56,11 +56,11 @@ def main(urls: int, hosts: int) -> None:
     turned_s = time.process_time() - started_s
     assert turns == urls
     print(f"{urls:,} URLs of {hosts:,} hosts")
-    print(f"add        {urls / added_s:12,.0f} a second")
-    print(f"next+done  {urls / turned_s:12,.0f} a second")
-    print(f"both       {2 * urls / (added_s + turned_s):12,.0f} operations a second")
+    print(f"add        {urls / added_s:12,.0f} per second")
+    print(f"next+done  {urls / turned_s:12,.0f} per second")
+    print(f"both       {2 * urls / (added_s + turned_s):12,.0f} operations per second")
     print(f"queued     {queued_mb - base_mb:8,.0f} MB, and {text.nbytes / 1e6:,.0f} MB of URLs")
-    print(f"at the end {resident_mb() - base_mb:8,.0f} MB; the process {resident_mb():,.0f} MB")
+    print(f"at the end {resident_mb() - base_mb:8,.0f} MB; whole process {resident_mb():,.0f} MB,")
     print(f"           of which {base_mb - before_mb:,.0f} MB are this benchmark's own lists")
 
 

@@ -1,14 +1,14 @@
-"""What do good hosts lose by hostile ones beside them? Pages a second until the last good page.
+"""What do good hosts lose by hostile hosts in the same crawl? Good pages fetched per second.
 
     python bench/hostile.py [good pages] [pairs]
 
-Two tasks, without delays, fetch the same good hosts at the same time, one of them with every host
-of the hostile web beside, some of which it holds open all the while. Each has a core of its own,
-changed from pair to pair, and both the same servers, one for the good hosts and one for the hostile
-ones: so they share what this machine does to either, which from one minute to the next is more
-than what hostile hosts cost. A pair's loss is told by the good pages that each has when the first
-of them has all. CPU time counts hostile pages, too; bodies without end are cut at 4 MB, or 16 MB
-where they are files, and stored. Exits with 1 if a good page was lost, or 5 % of speed.
+Two tasks without delays fetch the same good hosts at the same time. One of them also fetches every
+host of the hostile web; some of these connections stay open all the time. Each task has its own
+core, which they swap from pair to pair, and both use the same two servers, one for the good hosts
+and one for the hostile ones. So both see the same disturbances by the machine, whose speed varies
+more from minute to minute than hostile hosts cost. A pair's loss compares the numbers of good pages
+when the first task has all of them. CPU time includes the hostile pages; endless bodies are cut at
+4 MB (files at 16 MB) and stored. Exits with 1 if a good page was lost, or 5 % of speed.
 """
 
 from __future__ import annotations
@@ -42,19 +42,20 @@ HOSTS = 200
 HOSTILE = [case.url for case in CATALOGUE.values()]
 MAX_LOSS = 0.05
 PATIENCE_S = 40
-"""More than the good pages take: who says nothing is waited for until they are done."""
+"""The timeout of all requests, longer than the good pages take: silent hosts hold their connections
+until those are done."""
 
 
 class Run(NamedTuple):
     ended_s: np.ndarray
-    """When each good page was there, since the start, sorted: float64."""
+    """Seconds from the start until each good page was fetched, sorted, float64."""
     cpu_s: float
-    """Of the whole task."""
+    """CPU seconds of the whole task."""
     peak_mb: float
     lost: int
-    """Good pages that are not ok."""
+    """Good pages whose outcome is not ok."""
     late: int
-    """Hostile pages that were settled after the last good one."""
+    """Hostile pages that ended after the last good one."""
 
     def pages_at(self, time_s: float) -> int:
         return int(np.searchsorted(self.ended_s, time_s, side="right"))
@@ -110,7 +111,7 @@ def fetch(
 
 
 def pair(good: Sequence[str], config: FetchConfig, cores: Sequence[int]) -> tuple[Run, Run]:
-    """Fetched at the same time: alone on the first core, beside the hostile hosts on the second."""
+    """Run both tasks: good hosts only on the first core, with hostile hosts on the second."""
     context = get_context("spawn")
     with context.Manager() as shared, ProcessPoolExecutor(2, context) as processes:
         start = shared.Barrier(2)
@@ -148,8 +149,8 @@ def main(pages: int, pairs: int) -> int:
                 f"  {alone.cpu_s:12.2f}  {beside.cpu_s:6.2f}"
                 f"  {alone.peak_mb:9,.0f}  {beside.peak_mb:6,.0f}  {beside.late:11}"
             )
-    print(f"median: {100 * median(losses):.1f} % of speed is lost", end=", ")
-    print(f"{100 * median(more):.1f} % more CPU is taken")
+    print(f"median: {100 * median(losses):.1f} % less speed", end=", ")
+    print(f"{100 * median(more):.1f} % more CPU")
     return 1 if median(losses) > MAX_LOSS else 0
 
 

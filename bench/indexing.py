@@ -2,20 +2,20 @@
 
     python bench/indexing.py [--documents 50_000] [--repeat 5]
 
-The documents are those of corpus.py, in two shards, and from 50,000 on a first tier. The bare loop
-has a process for each of them, as the step has: use two cores.
+The documents are those of corpus.py, in two shards, and with 50,000 or more also a first tier. The
+bare loop has one process for each of these, like the step: use two cores.
 
-  bare   the least that can be done. In each process the documents of a shard lie in memory, as the
-         fields and values that our index holds of them. The loop makes a tantivy.Document of
-         each (from_dict), adds it to a writer of one thread, and commits in the end. Schema,
-         tokenizers (folding, stemming), order and the writer's memory are ours
-  tasks  the tasks of the step (parts.build): they read rows from Parquet, make the fields of them
-         (texts, keys, the stored card), add them, commit, and list the files
-  step   the whole step up to its own commit: what may be found, what of it changed, joins, a sort
+  bare   the lower bound. Each process holds the documents of a shard in memory, as the fields and
+         values of our index. The loop makes a tantivy.Document of each (from_dict), adds it to a
+         writer with one thread, and commits at the end. Schema, tokenizers (folding, stemming),
+         order and the writer's memory are the same as in the step
+  tasks  the tasks of the step (parts.build): they read rows from Parquet, turn them into fields
+         (texts, keys, the stored document), add these, commit, and list the files
+  step   the whole step including its commit: selection of documents, changes, joins, a sort
 
-Not counted are the start of engine and processes, and the reading of the bare loop's documents.
-The sides take turns, and each is set beside the bare loop of its turn, as a machine's speed varies.
-What is told are medians. CPU is that of all processes, per document.
+The start of the engine and processes is not counted, nor is reading the bare loop's documents. The
+sides take turns, and each is compared with the bare loop of the same turn, because a machine's
+speed varies. The figures are medians. CPU is that of all processes, per document.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tantivy
-from corpus import asked_for, crawl, options
+from corpus import crawl, options, requested_documents
 from crawl import tree_cpu_s
 
-from gossamer import index, shuffle
+from gossamer import index, sorted_parts
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine
-from gossamer.index import schema
+from gossamer.fulltext import schema
 from gossamer.pool import NICE
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ if TYPE_CHECKING:
 
 SHARDS = 2
 LANGUAGE = "en"
-"""Of the corpus."""
+"""The language of the corpus."""
 ORDER = ("url",)
 
 _documents: list[dict[str, Any]] = []
-"""Of a process of the bare loop."""
+"""The documents that a process of the bare loop holds."""
 
 
 class Cost(NamedTuple):
@@ -62,7 +62,7 @@ class Cost(NamedTuple):
 
 
 class Clocked(Engine):
-    """An engine that tells what the tasks of a step cost, and keeps their rows."""
+    """An engine that measures the cost of a step's tasks, and keeps copies of their rows."""
 
     def __init__(self, config: EngineConfig, kept: Path) -> None:
         super().__init__(config)
@@ -88,8 +88,8 @@ def clocked(work: Callable[[], Any]) -> tuple[Any, Cost]:
     return done, Cost(time.perf_counter() - began_s, tree_cpu_s(0) - before_s)
 
 
-def indexed_anew(made: Crawl) -> Cost:
-    """The step, of a crawl that forgets what it had indexed."""
+def reindexed(made: Crawl) -> Cost:
+    """Run the step on a crawl whose index was dropped, and return its cost."""
     with made.work.step("test", 1) as draft:
         draft.replace = {"index": (), "indexed": ()}
     _, cost = clocked(lambda: index.run(made.work))
@@ -97,7 +97,7 @@ def indexed_anew(made: Crawl) -> Cost:
 
 
 class Bare:
-    """Processes that hold the documents of a shard each."""
+    """The bare loop, in processes that each hold the documents of a shard."""
 
     def __init__(self, kept: Path, shards: Sequence[Shard]) -> None:
         start = multiprocessing.get_context("spawn")
@@ -123,9 +123,9 @@ class Bare:
 
 
 def hold(paths: Sequence[str]) -> None:
-    os.nice(NICE)  # as the tasks
-    _documents.extend(schema.document(row).to_dict() for row in shuffle.merged(paths, ORDER))
-    gc.freeze()  # a loop of rows that come and go would not have to look through these
+    os.nice(NICE)  # like the tasks
+    _documents.extend(schema.document(row).to_dict() for row in sorted_parts.merged(paths, ORDER))
+    gc.freeze()  # spare the garbage collector these objects, which a loop over a stream lacks
 
 
 def count() -> int:
@@ -156,19 +156,21 @@ def report(costs: Mapping[str, Sequence[Cost]], n: int) -> None:
 
 
 def main() -> None:
-    said = options()
-    said.add_argument("--repeat", type=int, default=5)
-    asked = said.parse_args()
+    parser = options()
+    parser.add_argument("--repeat", type=int, default=5)
+    asked = parser.parse_args()
     costs: dict[str, list[Cost]] = {"bare": [], "tasks": [], "step": []}
     with tempfile.TemporaryDirectory(prefix="indexing-") as name:
         kept = Path(name)
         with Clocked(EngineConfig(), kept) as engine:
-            made = crawl(kept / "crawl", asked_for(asked), engine, f"index.shards = {SHARDS}")
-            indexed_anew(made)
+            made = crawl(
+                kept / "crawl", requested_documents(asked), engine, f"index.shards = {SHARDS}"
+            )
+            reindexed(made)
             bare = Bare(kept, engine.shards)
             for _ in range(asked.repeat):
                 costs["bare"].append(bare.run())
-                costs["step"].append(indexed_anew(made))
+                costs["step"].append(reindexed(made))
                 costs["tasks"].append(engine.cost)
             bare.close()
     print(f"{bare.documents:,} documents; load {os.getloadavg()[0]:.1f}")

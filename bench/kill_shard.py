@@ -3,11 +3,11 @@
     python bench/corpus.py CRAWL --documents 20_000 && gossamer index CRAWL
     python bench/kill_shard.py CRAWL
 
-Two nodes hold the shards of the index, each half of them, and a server asks both. While clients
-search, one node is killed (SIGKILL), and later started again. Of each of the three times: the
-answers, those that were no 200, those that say that something is missing, and how long they took;
-then how long it takes from the node's return (it says that it listens) to the last answer that
-still misses it.
+Two nodes each serve half of the index's shards, and a server sends its searches to both. While
+clients search, one node is killed (SIGKILL) and later started again. For each of the three phases,
+the table has the number of answers, those with another status than 200, those that report missing
+shards, and the response times. The last line is the time from the node's return (when it reports
+that it listens) to the last answer that lacks its shards.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from rich.table import Table
 from serve import percent, queries
 
 from gossamer.api import Crawl
-from gossamer.index.layout import shard_of
+from gossamer.fulltext.layout import shard_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CLIENTS = 8
 EACH_S = 5.0
-"""With both nodes, with one, and with both again."""
+"""Seconds of each phase: with both nodes, with one, and with both again."""
 COMMAND = (sys.executable, "-c", "from gossamer.cli import main; main()")
 
 
 class Seen(NamedTuple):
-    """An answer: when it was asked for, how long it took, its status, and the nodes it misses."""
+    """An answer: the time of its request, how long it took, its status, and missing nodes."""
 
     at_s: float
     took_s: float
@@ -48,7 +48,7 @@ class Seen(NamedTuple):
 
 
 def started(*arguments: str) -> tuple[subprocess.Popen[str], str]:
-    """A command of Gossamer that says where it listens."""
+    """Start a command of Gossamer and return it with the address that it prints."""
     process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     return process, process.stdout.readline().strip()
@@ -66,9 +66,9 @@ async def client(url: str, asked: Sequence[str], end_s: float, seen: list[Seen])
             parameters = {"q": asked[at % len(asked)]}
             at += 1
             async with session.get(f"{url}api/search", params=parameters) as answer:
-                told = msgspec.json.decode(await answer.read())
+                body = msgspec.json.decode(await answer.read())
             took_s = time.monotonic() - now_s
-            seen.append(Seen(now_s, took_s, answer.status, told.get("missing", 0)))
+            seen.append(Seen(now_s, took_s, answer.status, body.get("missing", 0)))
 
 
 async def run(crawl: Path, url: str, nodes: list[subprocess.Popen[str]], second: str) -> None:
@@ -89,7 +89,7 @@ async def run(crawl: Path, url: str, nodes: list[subprocess.Popen[str]], second:
     nodes[1] = back
     back_s = time.monotonic()
     await asyncio.gather(*clients)
-    table = Table("time", "answers", "not 200", "partial", "p50 ms", "p99 ms")
+    table = Table("nodes", "answers", "not 200", "partial", "p50 ms", "p99 ms")
     times = {"both": (begin_s, gone_s), "one": (gone_s, back_s), "both again": (back_s, end_s)}
     for name, (since_s, until_s) in times.items():
         some = [each for each in seen if since_s <= each.at_s < until_s]
@@ -101,13 +101,13 @@ async def run(crawl: Path, url: str, nodes: list[subprocess.Popen[str]], second:
     console = Console()
     console.print(table)
     last_s = max((each.at_s + each.took_s for each in seen if each.missing), default=back_s)
-    console.print(f"whole again {max(last_s - back_s, 0):.2f} s after its return")
+    console.print(f"complete answers again {max(last_s - back_s, 0):.2f} s after the node's return")
 
 
 def main() -> None:
-    said = argparse.ArgumentParser(description=__doc__)
-    said.add_argument("crawl", type=Path)
-    crawl = said.parse_args().crawl
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("crawl", type=Path)
+    crawl = parser.parse_args().crawl
     paths = Crawl.open(str(crawl)).work.paths("index")
     shards = sorted({shard_of(Path(path).parent) or 0 for path in paths})
     halves = (shards[: len(shards) // 2], shards[len(shards) // 2 :])

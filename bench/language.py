@@ -1,15 +1,15 @@
-"""How often is the language of a paragraph and of a title right, next to what others offer?
+"""How often is the language of a paragraph and of a title right, beside other detectors?
 
     apt-get download debian-handbook gnome-user-docs gnucash-docs installation-guide-amd64 \
         stellarium-data wesnoth-1.16-data firefox-esr-l10n-{ar,bg,ca,…}
     for package in *.deb; do dpkg -x $package FOLDER; done
     python bench/language.py FOLDER
 
-Real text in the languages of Debian's translators: manuals, a novel-like game, sky lore, a
-browser. Left out is what stands in two languages alike, and what was left in English. A paragraph
-has 35 words or more, a title 5 to 12 (without spaces: 80 characters or more, 12 to 50).
-Prints the share of right answers (no answer is none), µs of CPU a text, and what a page's
-declaration adds when it is right and when it lies.
+Real text in the languages of Debian's translators: manuals, a game with long dialogues, sky lore,
+a browser. Texts that are identical in two languages, and those left in English, are dropped. A
+paragraph has 35 words or more, a title 5 to 12 (in languages without spaces: 80 characters or more,
+12 to 50). Prints the share of right answers (no answer counts as wrong), CPU µs per text, and how
+much a page's declared language helps if it is right, or harms if it is wrong.
 """
 
 import gettext
@@ -98,7 +98,7 @@ def read_all(folder: Path) -> Iterator[Text]:
 
 
 def translated(texts: list[Text]) -> Iterator[Text]:
-    """Without what stands in several languages alike, or is English in another language's place."""
+    """Drop texts that are identical in several languages or were left in English."""
     languages = defaultdict(set)
     words: Counter[str] = Counter()
     for text in texts:
@@ -197,7 +197,7 @@ def print_evidence(kinds: dict[str, list[Text]]) -> None:
 def main() -> None:
     kinds = sample(Path(sys.argv[1]))
     if not all(kinds.values()):
-        sys.exit(f"{sys.argv[1]} has no paragraphs or titles of these manuals")
+        sys.exit(f"{sys.argv[1]} holds no paragraphs or titles from these packages")
     for kind, texts in kinds.items():
         print_accuracy(kind, texts)
     print_evidence(kinds)

@@ -1,12 +1,12 @@
-"""How good the main text is, and what it costs: `python bench/maintext.py FOLDER [--worst N]`.
+"""How good is the main text, and what does it cost? `python bench/maintext.py FOLDER [--worst N]`.
 
-FOLDER has pages as NAME.html.gz or NAME.html, and the text expected of each as NAME.txt. Precision
-and recall are over word 4-shingles, counted, and averaged over the pages; F1 is theirs, as in
-scrapinghub's article-extraction-benchmark. The interval is that of 95 % of 1,000 draws of as many
-pages. Processor time of one core, in ms a page, with parsing; the best of three runs. Extractors
-that are not installed are left out.
+FOLDER holds pages as NAME.html.gz or NAME.html, each with its expected text as NAME.txt. Precision
+and recall are over the multiset of word 4-shingles, averaged over the pages; F1 is computed from
+these averages, as in scrapinghub's article-extraction-benchmark. The interval is the 95 % bootstrap
+interval from 1,000 draws. The cost is CPU ms per page on one core, with parsing, the best of three
+runs. Extractors that are not installed are left out.
 
-`--manuals FOLDER ...` measures the same on manuals, whose generators mark the text (`manuals.py`).
+`--manuals FOLDER ...` measures the same on manuals whose generators mark the text (`manuals.py`).
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def mean(scores: Sequence[Score]) -> Score:
 
 
 def interval(scores: Sequence[Score]) -> tuple[float, float]:
-    """Of the F1, were other pages of the kind drawn."""
-    draw = random.Random(0)  # noqa: S311  # the same draws each time
+    """Return the 95 % bootstrap interval of F1."""
+    draw = random.Random(0)  # noqa: S311  # reproducible
     values = sorted(mean(draw.choices(scores, k=len(scores))).f1 for _ in range(DRAWS))
     return values[DRAWS // 40], values[-DRAWS // 40]
 
@@ -121,10 +121,10 @@ def cost_ms(extract: Extractor, pages: Sequence[Page]) -> float:
 def articles(folder: Path, worst: int) -> Table:
     pages = pages_of(folder)
     if not pages:
-        sys.exit(f"no NAME.html(.gz) beside a NAME.txt in {folder}")
+        sys.exit(f"{folder} holds no NAME.html(.gz) with a NAME.txt")
     size = sum(len(page.html) for page in pages) / len(pages) / 1000
     table = Table(
-        *("extractor", "precision", "recall", "F1", "95 % of draws", "ms a page"),
+        *("extractor", "precision", "recall", "F1", "95 % of draws", "ms per page"),
         title=f"{len(pages)} pages of {size:.0f} thousand characters",
     )
     for name, extract in extractors():
@@ -142,10 +142,10 @@ def articles(folder: Path, worst: int) -> Table:
 
 def manuals(folders: Sequence[Path], most: int, worst: int) -> Table:
     contenders = [row for row in extractors() if row[0] in PEERS]
-    table = Table(*("manual", "by", "pages", "precision", "recall"))
+    table = Table(*("manual", "generator", "pages", "precision", "recall"))
     for name, _ in contenders:
         table.add_column(f"F1 {name}")
-    every: dict[str, list[list[float]]] = {"as it is": [], "nameless": []}
+    every: dict[str, list[list[float]]] = {"unchanged": [], "nameless": []}
     for folder in folders:
         by, *variants = manual(folder, most)
         for pages, (variant, rows) in zip(variants, every.items(), strict=True):
@@ -170,9 +170,9 @@ def print_worst(pages: Sequence[Page], most: int) -> None:
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--manuals", action="store_true", help="of each folder a sample of pages")
-    parser.add_argument("--pages", type=int, default=40, help="of a manual")
-    parser.add_argument("--worst", type=int, default=0, help="print the worst pages of ours")
+    parser.add_argument("--manuals", action="store_true", help="the folders are manuals")
+    parser.add_argument("--pages", type=int, default=40, help="sample size per manual")
+    parser.add_argument("--worst", type=int, default=0, help="print Gossamer's N worst pages")
     options = parser.parse_args(arguments)
     if options.manuals:
         Console(width=120).print(manuals(options.folders, options.pages, options.worst))

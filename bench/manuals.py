@@ -1,9 +1,9 @@
-"""Manuals whose generator marks the text for sure: pages with a known main text, in any number.
+"""Pages with a known main text, from manuals whose generators mark it reliably.
 
-What a generator calls the text is expected, less what it calls navigation. Titles and tables of
-contents are *open*: whoever takes them is neither right nor wrong. As the marks would help an
-extractor that knows their names, there is each page twice: as it is, and `nameless`, without
-classes, ids and roles, and with a `div` for each element that has a meaning.
+The expected text is the element that the generator marks as the text, without its navigation.
+Titles and tables of contents are *open*: including them is neither right nor wrong. Extractors may
+know the generators' names for these elements, so each page is measured twice: unchanged, and
+`nameless`, without classes, ids and roles, and with each semantic element replaced by a `div`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,13 @@ Shingles = Counter[tuple[str, ...]]
 class Generator(NamedTuple):
     name: str
     sign: str
-    """A selector that tells who made a page, as all below."""
+    """A selector that matches if the generator wrote the page."""
     content: str
-    chrome: str = ""
+    """A selector for the element with the text."""
+    navigation: str = ""
+    """A selector for navigation in that element."""
     open: str = ""
+    """A selector for elements that may be included or left out."""
 
 
 class Page(NamedTuple):
@@ -146,7 +149,7 @@ def shingles(text: str) -> Shingles:
 
 
 def manual(folder: Path, most: int) -> Manual:
-    """Pages of a folder, at random but the same each time."""
+    """Return at most `most` random pages of a folder, the same on each run."""
     found = list(islice(marked_pages(folder), most))
     return Manual(
         ", ".join(sorted({generator.name for generator, _ in found})),
@@ -158,7 +161,7 @@ def manual(folder: Path, most: int) -> Manual:
 def marked_pages(folder: Path) -> Iterator[tuple[Generator, Page]]:
     files = {path.resolve() for path in folder.rglob("*.htm*") if path.suffix != ".gz"}
     paths = sorted(path for path in files if path.is_file() and path.stat().st_size < MAX_BYTES)
-    for path in random.Random(0).sample(paths, len(paths)):  # noqa: S311  # the same sample each time
+    for path in random.Random(0).sample(paths, len(paths)):  # noqa: S311  # reproducible
         text = decode(path.read_bytes(), None)[0]
         tree = LexborHTMLParser(text, scripting=True, options=1)
         for generator in GENERATORS:
@@ -170,14 +173,19 @@ def marked_pages(folder: Path) -> Iterator[tuple[Generator, Page]]:
 
 
 def marked(tree: LexborHTMLParser, generator: Generator) -> tuple[str, Shingles]:
-    """The text that the generator marks, and what is open. Takes the tree apart."""
+    """Return the text that the generator marks, and the shingles that are open.
+
+    Removes elements from the tree.
+    """
     title = tree.css_first("title")
     head = title.text() if title is not None else ""
     left_open = shingles(head)
     content = tree.css_first(generator.content)
     if content is None:
         return "", left_open
-    for element in content.css(f"{NEVER}, {generator.chrome}" if generator.chrome else NEVER):
+    for element in content.css(
+        f"{NEVER}, {generator.navigation}" if generator.navigation else NEVER
+    ):
         element.decompose()
     for element in content.css(f"h1, {generator.open}" if generator.open else "h1"):
         left_open |= shingles(written(element))

@@ -2,12 +2,12 @@
 
     python bench/memory.py [pages] [--tasks 1] [--hosts 2000] [--bytes 2000]
 
-Prints the resident memory of the task's process as it goes, and exits with 1 if that was over 5 %
-more in the second half of the pages, at its highest, than from their tenth to their half. Several
-tasks are done by one process, one after the other, as by a worker round by round: then it shows
-what outlives a task.
+Prints the resident memory of the task's process while it runs. Exits with 1 if its peak in the
+second half of the pages is more than 5 % above the peak between 10 % and 50 % of them. With several
+tasks, one process runs them one after the other, like a worker round by round: this shows memory
+that outlives a task.
 
-WARC files are removed as they are closed: a million pages take gigabytes.
+WARC files are removed when they are closed, because a million pages take gigabytes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def resident_mb(pid: int) -> float:
 
 
 def write_list(web: Web, path: Path, number: int, pages_per_host: int) -> None:
-    """The fetchlist of a task: pages that no task before it had."""
+    """Write the fetch list of a task, with pages that no earlier task had."""
     blank = {"round": 1, "part": 0, "depth": 0, "hops": 0, "fetches": 0, "asked": False}
     first, hosts = number * pages_per_host, web.hosts()
     with pq.ParquetWriter(path, FETCHLIST.schema) as writer:
@@ -68,7 +68,7 @@ def write_list(web: Web, path: Path, number: int, pages_per_host: int) -> None:
 
 
 def watched(parts: Sequence[Part], each: int) -> Iterator[tuple[int, float]]:
-    """Pages fetched so far, and megabytes, now and then."""
+    """Run the parts and yield, every LOOK_S, the pages fetched so far and the resident MB."""
     process = SPAWN.Process(target=work, args=(parts,))
     process.start()
     task, last, root = 0, 0, Path(parts[0].root)
@@ -97,7 +97,7 @@ def main() -> int:
     pages = each * options.tasks
     web = Web(
         hosts=options.hosts,
-        pages_per_host=8 * pages_per_host * options.tasks,  # so that the least has as many
+        pages_per_host=8 * pages_per_host * options.tasks,  # so that the smallest has enough
         page_bytes=options.bytes,
         mix=Mix.plain(),
         cache_bytes=1 << 20,
@@ -128,7 +128,7 @@ def main() -> int:
                 print(f"{done:10,}  {now_mb:11.0f}  {speed:8,.0f}", flush=True)
                 shown += pages // LINES
     growth = peaks[1] / peaks[0] - 1
-    print(f"highest: {peaks[0]:.0f} MB until the half, {peaks[1]:.0f} after it: {growth:+.1%}")
+    print(f"peak: {peaks[0]:.0f} MB in the first half, {peaks[1]:.0f} in the second: {growth:+.1%}")
     return 0 if growth < MAX_GROWTH else 1
 
 

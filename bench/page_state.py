@@ -1,11 +1,11 @@
-"""What page state costs: update and generate, beside hand-written DuckDB SQL, in one run.
+"""What does page state cost? `update` and `generate`, beside hand-written DuckDB SQL, in one run.
 
     python bench/page_state.py [--pages 20_000_000] [--links 5_000_000] [--rounds 3]
 
-Both sides read the same Parquet files of known pages and of found links (half of them known,
-half new) and do the same work: merge what was found into what is known, and choose the best
-per host. DuckDB rewrites the page table, as its SQL says; Gossamer does what its steps do.
-The first round of a table is where the layers' merge falls due or not: several are shown.
+Both sides read the same Parquet files of known pages and of found links (half to known URLs, half
+to new ones) and do the same work: merge the found URLs into the known ones, and select the best per
+host. DuckDB rewrites the whole page table, as in its SQL; Gossamer runs its steps. Several rounds
+are measured, because only some of them have to merge layers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PER_HOST = 10
 
 @dataclass(frozen=True)
 class Lap:
-    """Time of this process, in which both engines run."""
+    """Elapsed and CPU seconds of this process, in which both engines run."""
 
     wall_s: float
     cpu_s: float
@@ -48,7 +48,7 @@ class Clock:
         self.lap()
 
     def lap(self) -> Lap:
-        """Since the last lap."""
+        """Return the time since the last lap."""
         wall_s, cpu_s = time.perf_counter(), time.process_time()
         last, self._at = getattr(self, "_at", (wall_s, cpu_s)), (wall_s, cpu_s)
         return Lap(wall_s - last[0], cpu_s - last[1])
@@ -57,7 +57,7 @@ class Clock:
 def by_duckdb(
     sql: duckdb.DuckDBPyConnection, pages: Path, links: Path, out: Path
 ) -> tuple[Lap, Lap]:
-    """Seconds to merge and to choose."""
+    """Merge and select with DuckDB, and return the times of both."""
     clock = Clock()
     new_score = (
         "sqrt(1 + coalesce(p.inlinks, 0) + coalesce(f.n, 0)) / (1 + least(p.depth, f.depth))"
@@ -80,8 +80,8 @@ def by_duckdb(
     merged = clock.lap()
     copy(
         sql,
-        # max_by with a count keeps the best of each group in a heap: several times as fast here
-        # as a window with QUALIFY.
+        # max_by with a count keeps the best of each group in a heap, which is several times faster
+        # here than a window with QUALIFY.
         f"""SELECT page.* FROM (SELECT unnest(best) AS page FROM (
               SELECT max_by({{'url': url, 'host': host, 'score': score, 'depth': depth,
                               'hops': hops, 'etag': etag, 'last_modified': last_modified,
@@ -113,8 +113,8 @@ def main() -> None:
         base = root / "pages" / "base"
         make_pages(sql, base, options.pages)
         store.commit(StepReport("inject", 0, 0, 0.0), append={"pages": layer_of(root, base, 0)})
-        work.engine.spark.range(1).collect()  # the engine is up before the clock runs
-        print(f"{options.pages:,} known pages, {options.links:,} links found a round")
+        work.engine.spark.range(1).collect()  # start the engine before the clock runs
+        print(f"{options.pages:,} known pages, {options.links:,} links found per round")
         print(f"{'':18}{'update':>9}{'':8}{'generate':>9}{'':8}{'sum':>9}")
         print(f"{'':18}" + 3 * f"{'s':>9}{'CPU s':>8}")
         for number in range(1, options.rounds + 1):
@@ -154,9 +154,9 @@ def sized(config: Config) -> Config:
     return msgspec.structs.replace(config, generate=generate_config)
 
 
-def print_row(number: int, who: str, *laps: Lap) -> None:
+def print_row(number: int, side: str, *laps: Lap) -> None:
     cells = "".join(f"{lap.wall_s:9.1f}{lap.cpu_s:8.1f}" for lap in (*laps, laps[0] + laps[1]))
-    print(f"round {number} {who:10}{cells}", flush=True)
+    print(f"round {number} {side:10}{cells}", flush=True)
 
 
 if __name__ == "__main__":

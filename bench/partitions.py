@@ -2,20 +2,27 @@
 
     python bench/partitions.py [FOLDER] [--documents 20_000] [--partitions 8] [--queries 500]
 
-The text of HTML and text files below FOLDER (/usr/share/doc), in pieces of 4,000 characters, each
-a document. A query is 1 to 4 different terms of a document, so that a term is drawn by the number
-of documents that have it. Three organisations answer the same queries, every word and any word,
-ten answers each:
+The documents are pieces of 4,000 characters from the HTML and text files below FOLDER
+(/usr/share/doc). A query consists of 1 to 4 different terms of one document, so a term is drawn in
+proportion to its document frequency. Three organisations answer the same queries, once requiring
+every word (AND) and once any word (OR), with ten hits each:
 
-  terms        the step `postings`: partitions by hash of the term
-  documents    the same code and format, each shard a `postings` of its own documents: a URL's hash
-  tantivy      shards of the same documents, one field of the same terms (BM25)
+  terms        the step `postings`: partitioned by hash of the term
+  documents    the same code and format: sharded by hash of the URL, with separate `postings` for
+               each shard's documents
+  tantivy      shards with the same documents, one field with the same terms (BM25)
 
-All run one after the other in this process. "slowest": the slowest of the partitions that are
-asked, and merging: what a query takes where each partition has a machine. "sum": what it costs all
-machines. "asked": partitions. "bytes": what moves between machines; documents are asked for their
-numbers of documents by term first, since shards shall score alike. "balance": the most postings
-that a partition has read for all queries, by the mean.
+All run one after the other in this process. The columns:
+
+  slowest    the slowest of the partitions queried, plus merging: the time of a query if each
+             partition has its own machine; p99 is the 99th percentile
+  sum        the time of all machines together
+  asked      partitions queried
+  KB moved   bytes sent between machines. Document shards are asked for their document frequencies
+             first, so that all score alike
+  pipelined  KB if the query passes from partition to partition instead
+  balance    postings read for all queries: the partition with the most, divided by the mean
+  found      matching documents per query
 """
 
 from __future__ import annotations
@@ -43,12 +50,12 @@ from gossamer import postings
 from gossamer.api import Crawl
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine
-from gossamer.index import schema
-from gossamer.index.analysis import plain
-from gossamer.layers import ParquetWriter, layers_of
+from gossamer.fulltext import schema
+from gossamer.fulltext.analysis import plain
 from gossamer.postings.blocks import Partition
-from gossamer.postings.broker import DF_BYTES, Broker, Numbered
+from gossamer.postings.reader import DF_BYTES, Numbered, Reader
 from gossamer.tables import DOCUMENTS, PAGES
+from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,7 +64,7 @@ if TYPE_CHECKING:
     from gossamer.store import File
 
 Shard = Callable[[Mapping[str, int], bool], tuple[int, int, int]]
-"""From words, and whether every one is wanted, to hits, postings that were read, and total."""
+"""Searches for words, all of them or any; returns numbers of hits, postings read and matches."""
 
 CHARS = 4_000
 MAX_FILE_BYTES = 4 << 20
@@ -67,9 +74,9 @@ ENDINGS = (".html", ".htm", ".txt", ".gz")
 
 
 def pieces(folder: Path) -> Iterator[tuple[str, str]]:
-    """URLs and texts, the files in an order that is the same each time."""
+    """Iterate over URLs and texts, with the files in an order that is the same on each run."""
     files = sorted(path for path in folder.rglob("*") if path.suffix in ENDINGS)
-    for path in random.Random(0).sample(files, len(files)):  # noqa: S311  # the same each time
+    for path in random.Random(0).sample(files, len(files)):  # noqa: S311  # reproducible
         if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
             continue
         body = path.read_bytes()
@@ -85,7 +92,7 @@ def pieces(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def crawl_of(folder: Path, rows: Sequence[tuple[str, str]], engine: Engine, parts: int) -> Crawl:
-    """A crawl that holds documents, with its postings."""
+    """Create a crawl that holds these documents, to be partitioned into `parts`."""
     settings = f"postings.partitions = {parts}"
     crawl = Crawl.create(str(folder), settings, engine)
     documents = ParquetWriter(crawl.path, "documents", crawl.work.store.attempt("documents"))
@@ -102,7 +109,7 @@ def crawl_of(folder: Path, rows: Sequence[tuple[str, str]], engine: Engine, part
 
 
 class Clocked(Partition):
-    """A partition that knows how long it worked for the last query."""
+    """A partition that measures its time for the current query."""
 
     took_s = 0.0
 
@@ -115,7 +122,7 @@ class Clocked(Partition):
 
 @dataclass
 class Costs:
-    """Of each query, in order."""
+    """The costs of the queries, in order; `read` counts postings by partition."""
 
     slowest_ms: list[float] = field(default_factory=list)
     sum_ms: list[float] = field(default_factory=list)
@@ -127,11 +134,11 @@ class Costs:
 
 
 class ByTerms:
-    """The postings of one crawl."""
+    """Answers from partitions by term: the postings of one crawl."""
 
     def __init__(self, crawl: Crawl) -> None:
         self._partitions = [Clocked(path) for path in crawl.work.paths("postings")]
-        self._broker = Broker(self._partitions, Numbered(crawl.work.paths("numbered")))
+        self._broker = Reader(self._partitions, Numbered(crawl.work.paths("numbered")))
 
     def ask(self, words: Mapping[str, int], every: bool, costs: Costs) -> None:
         for partition in self._partitions:
@@ -151,7 +158,7 @@ class ByTerms:
 
 
 class ByDocuments:
-    """Shards that are all asked."""
+    """Answers from shards of documents, all of which every query goes to."""
 
     def __init__(self, shards: Sequence[Shard]) -> None:
         self._shards = shards
@@ -172,7 +179,7 @@ class ByDocuments:
 
 
 def of_postings(crawl: Crawl) -> Shard:
-    broker = Broker.open(crawl.work)
+    broker = Reader.open(crawl.work)
 
     def ask(words: Mapping[str, int], every: bool) -> tuple[int, int, int]:
         answer = broker.find(words, every=every, limit=LIMIT)
@@ -209,7 +216,7 @@ def of_tantivy(folder: Path, rows: Sequence[tuple[str, str]]) -> Shard:
 
 
 def log_of(rows: Sequence[tuple[str, str]], queries: int) -> list[Counter[str]]:
-    draw, words = random.Random(1), plain()  # noqa: S311  # the same each time
+    draw, words = random.Random(1), plain()  # noqa: S311  # reproducible
     log: list[Counter[str]] = []
     while len(log) < queries:
         terms = sorted(set(words.analyze(schema.composed(draw.choice(rows)[1]))))
@@ -262,7 +269,7 @@ def main() -> None:
             "tantivy": sum(f.stat().st_size for f in folder.glob("t[0-9]*/*")) / 1e6,
         }
         counts = report_of_step.counts
-        print(f"{counts}, made in {report_of_step.seconds:.1f} s; MB on disk:", end=" ")
+        print(f"{counts}, built in {report_of_step.seconds:.1f} s; MB on disk:", end=" ")
         print(", ".join(f"{name} {size:.1f}" for name, size in on_disk.items()))
         print(
             f"{'':18}{'slowest ms':>9}{'p99':>7}{'sum ms':>8}{'asked':>8}{'KB moved':>10}", end=""

@@ -1,10 +1,11 @@
-"""Is the fetcher polite, and does it lose nothing by that? Judged from the server's log.
+"""Is the fetcher polite, and as fast as politeness permits? Judged from the server's log.
 
-    python bench/politeness.py [hosts] [pages of each]
+    python bench/politeness.py [hosts] [pages per host]
 
-A fifth of the hosts shares sixteen addresses, whose own limits bind; the others are four to an
-address. Some ask for a Crawl-delay, forbid a folder, or answer 429, with Retry-After or without.
-Exits with 1 if one request came early, for a forbidden URL, or over a second connection.
+A fifth of the hosts share sixteen addresses, so that the limits per address take effect; the other
+hosts share an address with three others each. Some set a Crawl-delay, disallow a folder, or answer
+429, with Retry-After or without. Exits with 1 if any request came too early, was for a disallowed
+URL, or came over a second connection.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
-from gossamer.fakeweb import FakeWeb, Mix, Web, manners
+from gossamer.fakeweb import FakeWeb, Mix, Web, politeness_audit
 from gossamer.fetch.task import Part, fetch_part
-from gossamer.layers import counts_of
 from gossamer.outcomes import OUTCOMES
 from gossamer.tables import FETCHLIST
+from gossamer.task_output import counts_of
 from gossamer.urls import UrlRules
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ FORBIDDEN_PAGES = 5
 
 
 def urls_of(web: Web, number: int, host: str, pages: int) -> list[str]:
-    """Pages that are there, and some that are not, as many as wanted; and what is forbidden."""
+    """Return URLs of a host: `pages` existing, missing or busy ones, and some disallowed ones."""
     found = [f"http://{host}/missing/{n}" for n in range(pages)]
     real = [url for url, _ in zip(web.urls(host), range(pages // 2), strict=False)]
     found[: len(real)] = real
@@ -75,8 +76,8 @@ def fetch(root: str, urls: dict[str, list[str]], config: FetchConfig) -> Counter
     return counts_of(fetch_part(Part(root, 1, 0, (str(path),), (), config, UrlRules(), attempts)))
 
 
-def owed(web: Web) -> manners.Owed:
-    """What our config and the table of outcomes owe to a host of this web."""
+def owed(web: Web) -> politeness_audit.Owed:
+    """Return the delays that the config and the table of outcomes require for this web's hosts."""
     slow = {name for name in web.hosts() if "Crawl-delay" in robots_of(web, name)}
     backoff_s = OUTCOMES["busy"].host_wait_s
 
@@ -94,33 +95,37 @@ def robots_of(web: Web, host: str) -> str:
 
 
 def judged(web: Web, log: list[LogEntry], took_s: float) -> bool:
-    """Print what the log says; whether it is without fault."""
-    hosts, what_is_owed = manners.by_host(log), owed(web)
+    """Print the findings in the log, and return whether there is no fault."""
+    hosts, what_is_owed = politeness_audit.by_host(log), owed(web)
     private = {host for host in hosts if "Disallow: /private" in robots_of(web, host)}
-    gaps = [gap for each in hosts.values() for gap in manners.gaps(each, what_is_owed)]
-    groups = manners.by_address(log)
+    gaps = [gap for each in hosts.values() for gap in politeness_audit.gaps(each, what_is_owed)]
+    groups = politeness_audit.by_address(log)
     close = [
-        gap for each in groups.values() for gap in manners.gaps(each, lambda *_: ADDRESS_DELAY_S)
+        gap
+        for each in groups.values()
+        for gap in politeness_audit.gaps(each, lambda *_: ADDRESS_DELAY_S)
     ]
     faults = {
         "too early for a host": sum(gap.early for gap in gaps),
         "too early for an address": sum(gap.early for gap in close),
         "forbidden": sum(e.target.startswith("/private") and e.host in private for e in log),
-        "on a second connection": sum(map(manners.overlapping_connections, hosts.values())),
+        "on a second connection": sum(
+            map(politeness_audit.overlapping_connections, hosts.values())
+        ),
     }
     least_s = spent_s = 0.0
     for each in groups.values():
-        least_s += manners.permitted_s(
-            manners.by_host(each).values(), what_is_owed, ADDRESS_DELAY_S
+        least_s += politeness_audit.permitted_s(
+            politeness_audit.by_host(each).values(), what_is_owed, ADDRESS_DELAY_S
         )
-        spent_s += manners.span_s(each)
+        spent_s += politeness_audit.span_s(each)
     print(f"{len(log):,} requests in {took_s:.0f} s")
-    print(f"to         {len(hosts):,} hosts at {len(groups)} addresses")
+    print(f"hosts      {len(hosts):,} at {len(groups)} addresses")
     print(f"answers    {dict(sorted(Counter(entry.status for entry in log).items()))}")
     for fault, times in faults.items():
         print(f"{times:10,} {fault}")
-    print(f"{min(gap.seconds - gap.owed_s for gap in gaps) * 1000:10.1f} ms least to spare")
-    print(f"{100 * least_s / spent_s:10.1f} % of what the delays permit was reached")
+    print(f"{min(gap.seconds - gap.owed_s for gap in gaps) * 1000:10.1f} ms smallest margin")
+    print(f"{100 * least_s / spent_s:10.1f} % of the speed that the delays permit")
     return not any(faults.values())
 
 

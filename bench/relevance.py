@@ -2,11 +2,11 @@
 
     python bench/relevance.py FOLDER [LANGUAGE]
 
-FOLDER has a folder for each collection: docs.jsonl (id, title, text), queries.jsonl (id, text) and
-qrels.tsv (query, document, gain). Documents are indexed as pages are, in LANGUAGE (en), without
-ranks and links, and searched in each profile of ranking. Beside them: BM25 of the stemmed words of
-title and text, as one field, by tantivy. A cell has mean nDCG@10, and ms a query. Gains count as
-they are (Järvelin and Kekäläinen, TOIS 2002). Queries without judgements are left out.
+FOLDER holds one folder per collection, with docs.jsonl (id, title, text), queries.jsonl (id, text)
+and qrels.tsv (query, document, gain). Documents are indexed like pages in LANGUAGE (en), without
+ranks and links, and searched with each ranking profile. The baseline is tantivy's BM25 of the
+stemmed words of title and text in one field. Each cell has the mean nDCG@10 and ms per query. Gains
+are not transformed (Järvelin and Kekäläinen, TOIS 2002). Queries without judgements are left out.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from rich.console import Console
 from rich.table import Table
 
 from gossamer.config import Profile, RankingConfig
-from gossamer.index import schema
-from gossamer.index.analysis import tongue
-from gossamer.serve.node import Node
-from gossamer.serve.profiles import PROFILES
-from gossamer.serve.search import Searcher
+from gossamer.fulltext import schema
+from gossamer.fulltext.analysis import analyzer_for
+from gossamer.search.node import Node
+from gossamer.search.profiles import PROFILES
+from gossamer.search.searcher import Searcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -43,14 +43,14 @@ BLANK: dict[str, Any] = {
     "description": None,
     "headings": None,
     "anchors": None,
-    "around": None,
+    "boilerplate": None,
     "content_type": "text/html",
     "published_ms": None,
     "modified_ms": None,
     "image": None,
     "nosnippet": False,
     "fetched_ms": 0,
-    "merit": 0.0,
+    "static_rank": 0.0,
 }
 
 
@@ -58,7 +58,7 @@ class Collection(NamedTuple):
     documents: list[dict[str, str]]
     queries: list[dict[str, str]]
     gains: Mapping[str, Mapping[str, float]]
-    """By query, then by document."""
+    """The gains by query, then by document."""
 
     @classmethod
     def read(cls, folder: Path) -> Collection:
@@ -97,7 +97,7 @@ def plain_bm25(documents: Sequence[Mapping[str, str]], language: str) -> Search:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("id", stored=True, tokenizer_name="raw")
     builder.add_text_field("text", tokenizer_name="terms")
-    form, words = builder.build(), tongue(language)
+    form, words = builder.build(), analyzer_for(language)
     index = tantivy.Index(form)
     index.register_tokenizer("terms", words.terms)
     writer = index.writer(128_000_000, 1)
@@ -109,8 +109,8 @@ def plain_bm25(documents: Sequence[Mapping[str, str]], language: str) -> Search:
     searcher = index.searcher()
 
     def search(query: str) -> list[str]:
-        telling = [word for word in query.split() if words.tells(word)]
-        terms = words.terms.analyze(" ".join(telling))
+        content_words = [word for word in query.split() if words.has_content_word(word)]
+        terms = words.terms.analyze(" ".join(content_words))
         clauses = [
             (tantivy.Occur.Should, tantivy.Query.term_query(form, "text", term)) for term in terms
         ]
@@ -121,7 +121,7 @@ def plain_bm25(documents: Sequence[Mapping[str, str]], language: str) -> Search:
 
 
 def ndcg(found: Sequence[str], gains: Mapping[str, float]) -> float:
-    """Of the first DEPTH."""
+    """Return the nDCG of the first DEPTH documents."""
 
     def discounted(values: Sequence[float]) -> float:
         return sum(gain / math.log2(place + 2) for place, gain in enumerate(values[:DEPTH]))
@@ -132,7 +132,7 @@ def ndcg(found: Sequence[str], gains: Mapping[str, float]) -> float:
 
 
 def measured(collection: Collection, search: Search) -> tuple[float, float]:
-    """Mean nDCG, and ms a query."""
+    """Return the mean nDCG, and ms per query."""
     judged = [each for each in collection.queries if any(collection.gains[each["id"]].values())]
     started = time.perf_counter()
     found = [search(each["text"]) for each in judged]

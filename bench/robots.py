@@ -1,8 +1,8 @@
-"""What does robots.txt cost, beside protego? CPU time, the best of three.
+"""What does robots.txt cost, beside protego? CPU µs, the best of three.
 
     python bench/robots.py
 
-Each parsing is of a file that was never met, so that the cache of parsed files is no help.
+Every parsed file is different, so that the cache of parsed files does not help.
 """
 
 from __future__ import annotations

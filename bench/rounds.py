@@ -2,12 +2,12 @@
 
     python bench/rounds.py [--known 10_000 100_000 1_000_000 10_000_000] [--page-bytes 25_000]
 
-One round of 20,000 fetches, for real: generate, fetch, parse, update. The page database holds
-20,000 (or all) due pages of a fakeweb of ten times as many, whose scores are the best, and
-fills up with pages of other hosts, 19 in 20 of them due and never fetched (synthetic.py). So
-every known page has to be looked at, and a round meets both known pages and new ones. The page
-state's share is (generate + update) / round. The engine and its workers run before the clock
-does; fakeweb, which is not counted in the CPU time, has made its pages before.
+One real round of 20,000 fetches: generate, fetch, parse, update. The page database holds 20,000
+due pages (at most the `--known` number) of a fakeweb of ten times this size, with the best scores.
+The rest are pages of other hosts, 19 in 20 of them due and never fetched (synthetic.py). So the
+round has to examine every known page, and finds links to known and to new pages. The page state's
+share is (generate + update) / round. The engine and its workers start before the clock. fakeweb
+has generated its pages before, and its CPU time is not counted.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 from crawl import tree_cpu_s
-from fetch import bare
+from fetch_clients import pycurl
 from synthetic import NOW_MS, layer_of, make_pages
 
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.layers import YIELD, YIELD_DDL
 from gossamer.rounds import ROUND
 from gossamer.store import StepReport
 from gossamer.tables import PAGES
+from gossamer.task_output import YIELD, YIELD_DDL
 from gossamer.urls import host_of
 
 ROUND_PAGES = 20_000
 HOSTS = 2_000
 BEST_SCORE = 100.0
-"""Above what `make_pages` gives."""
+"""A score above all those from `make_pages`."""
 SETTINGS = """\
 [filter]
 scope = "any"
@@ -55,11 +55,18 @@ pages = {pages}
 
 
 def wanted(web: Web) -> list[str]:
-    """The pages that the round is going to fetch: the first of each host."""
+    """Return the pages that the round will fetch: the first ones of each host."""
     urls: list[str] = []
     for host in web.hosts():
         urls += islice(web.urls(host), 2 * ROUND_PAGES // HOSTS)
     return urls[:ROUND_PAGES]
+
+
+def by_host(urls: list[str]) -> dict[str, list[str]]:
+    hosts: dict[str, list[str]] = {}
+    for url in urls:
+        hosts.setdefault(host_of(url), []).append(url)
+    return hosts
 
 
 def known_pages(folder: Path, urls: list[str], known: int) -> None:
@@ -99,7 +106,7 @@ def measure(known: int, urls: list[str], fake: FakeWeb, folder: Path) -> None:
             wall_s[name] = time.perf_counter() - started_s
             cpu_s[name] = tree_cpu_s(fake.pid) - started_cpu_s
             if name == "fetch" and report.counts.get("ok") != len(urls):
-                print(f"only {report.counts} of {len(urls):,} were fetched")
+                print(f"not all of {len(urls):,} pages were fetched: {report.counts}")
         touched = report.counts["touched"]
     for unit, of in ((f"{known:,}", wall_s), ("  CPU", cpu_s)):
         whole = sum(of.values())
@@ -128,8 +135,8 @@ def main() -> None:
     )
     urls = wanted(web)
     with FakeWeb(web, log_path="/dev/null") as fake:
-        bare(urls, fake.address)
-        print(f"{len(urls):,} pages of {options.page_bytes:,} bytes a round; seconds")
+        pycurl(by_host(urls), fake.address)()  # fakeweb generates pages on their first request
+        print(f"{len(urls):,} pages of {options.page_bytes:,} bytes per round; seconds")
         print(f"{'known':>12}" + "".join(f"{name:>10}" for name in (*ROUND, "round")), end="")
         print(f"{'page state':>12}{'touched':>12}")
         for known in options.known:

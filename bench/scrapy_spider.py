@@ -1,8 +1,9 @@
-"""Scrapy's side of bench/crawl.py, in a process of its own: the spider one writes for the purpose.
+"""Scrapy's side of bench/crawl.py, in its own process: a typical spider for the task.
 
-It reads its task as JSON from the first argument (the `host` to crawl, `out` for the items) and
-prints what it did as JSON. Choices that favour Scrapy: no pause, no auto-throttle; links are
-followed but not stored; links to other hosts are dropped; its clock starts once it is ready.
+It reads its task as JSON from the first argument (the `host` to crawl, the file `out` for the
+items, `tuned`) and prints its counts and times as JSON. Choices that favour Scrapy: no delay, no
+auto-throttle; links are followed but not stored; links to other hosts are dropped; its clock starts
+when it is ready.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def cpu_s() -> float:
 
 
 class TextSpider(scrapy.Spider):
-    """Title, text and links of every page it reaches."""
+    """Extracts title, text and links of every page it reaches."""
 
     name = "text"
 

@@ -2,11 +2,11 @@
 
     python bench/search_while_indexing.py [--documents 50_000] [--seconds 10]
 
-The documents are those of corpus.py, in two shards. One process asks a Searcher, the next query as
-soon as the last is answered: alone for some seconds, then for as long as `gossamer index` makes the
-whole index anew in processes of its own, then alone again. So the searches never wait, and three
-processes or more share the cores. Queries are words of titles, one to three: as they are, as a
-phrase, with a host, with a date. The last line tells what indexing loses.
+The documents are those of corpus.py, in two shards. One process runs searches on a Searcher without
+pauses: alone for some seconds, then while `gossamer index` rebuilds the whole index in its own
+processes, then alone again. So at least three processes share the cores. Queries are one to three
+words of titles: plain, as a phrase, with a host, or with a date. The last line shows how much the
+searches slow down indexing.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
-from corpus import asked_for, crawl, options
+from corpus import crawl, options, requested_documents
 
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine
-from gossamer.serve.search import Searcher
+from gossamer.search.searcher import Searcher
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -40,18 +40,17 @@ GOSSAMER = Path(sys.executable).with_name("gossamer")
 
 
 def queries(titles: Sequence[str]) -> Iterator[str]:
-    draw = random.Random(2)  # noqa: S311  # the same each time
+    draw = random.Random(2)  # noqa: S311  # reproducible
     while True:
         words = re.findall(r"\w+", draw.choice(titles)) or ["words"]
         at = draw.randrange(len(words))
-        said = " ".join(words[at : at + draw.randint(1, 3)])
-        yield draw.choice(FORMS).format(said)
+        yield draw.choice(FORMS).format(" ".join(words[at : at + draw.randint(1, 3)]))
 
 
 def answered_ms(
     ask: Callable[[str], object], asked: Iterator[str], ends: Callable[[], bool]
 ) -> list[float]:
-    """The time of each answer, until it `ends`."""
+    """Search until `ends()` holds, and return the time of each answer, sorted."""
     took = []
     while not ends():
         query, began_s = next(asked), time.perf_counter()
@@ -65,8 +64,8 @@ def after(seconds: float) -> Callable[[], bool]:
     return lambda: time.perf_counter() > end_s
 
 
-def index_anew(work: Workspace) -> subprocess.Popen[bytes]:
-    """The command, on a crawl that forgets what it had indexed."""
+def reindex(work: Workspace) -> subprocess.Popen[bytes]:
+    """Drop the index and start the command `gossamer index`."""
     with work.step("test", 1) as draft:
         draft.replace = {"index": (), "indexed": ()}
     return subprocess.Popen([GOSSAMER, "index", work.root], stdout=subprocess.DEVNULL)
@@ -79,16 +78,16 @@ def report(name: str, took_ms: Sequence[float], alone: Sequence[float]) -> None:
 
 
 def main() -> None:
-    said = options()
-    said.add_argument("--seconds", type=float, default=10)
-    given = said.parse_args()
+    parser = options()
+    parser.add_argument("--seconds", type=float, default=10)
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="searching-") as name:
         folder = Path(name, "crawl")
         with Engine(EngineConfig()) as engine:
-            crawl(folder, asked_for(given), engine, f"index.shards = {SHARDS}")
+            crawl(folder, requested_documents(given), engine, f"index.shards = {SHARDS}")
         work = Workspace.open(str(folder))
         began_s = time.perf_counter()
-        index_anew(work).wait()
+        reindex(work).wait()
         alone_s = time.perf_counter() - began_s
         work = Workspace.open(str(folder))
         searcher = Searcher.open(work)
@@ -97,7 +96,7 @@ def main() -> None:
         answered_ms(searcher.search, asked, after(1))
         before = answered_ms(searcher.search, asked, after(given.seconds))
         began_s = time.perf_counter()
-        indexing = index_anew(work)
+        indexing = reindex(work)
         meanwhile = answered_ms(searcher.search, asked, lambda: indexing.poll() is not None)
         searched_s = time.perf_counter() - began_s
         later = answered_ms(searcher.search, asked, after(given.seconds))

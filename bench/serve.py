@@ -1,20 +1,20 @@
-"""How fast is search? A server under load, of one client, of a hundred, and of a thousand.
+"""How fast is search? A server under the load of one client, of a hundred, and of a thousand.
 
     python bench/corpus.py CRAWL --documents 1_000_000 && gossamer index CRAWL
     python bench/serve.py CRAWL
 
-Queries are drawn from the documents: 1 to 5 words of a line, as neighbours or not; phrases, words
-with a filter, titles, words with a letter left out. The server is `gossamer serve`, without kept
-answers; it, its processes and this one share the machine. A request is /api/search, with ten
-snippets.
+Queries are drawn from the documents: 1 to 5 words of a line, neighbours or not; phrases, words with
+a filter, titles, words with a missing letter. The server is `gossamer serve` with its cache
+disabled; it, its search processes and this process share the machine. Requests go to /api/search,
+which returns ten snippets.
 
   alone     one client, one query after the other
   together  100 clients, 10 queries each
-  at once   1,000 clients, each connects for itself and asks one query
+  at once   1,000 clients, one connection and one query each
 
-And in one process, without HTTP: Gossamer's searcher, and beside it tantivy alone on the same
-index, as its documentation shows it: its query parser, every word in title or text, the ten best
-and their stored documents, without snippets, popularity, pairs, hosts, or languages.
+Then, in this process and without HTTP: Gossamer's searcher beside bare tantivy on the same index,
+used as in its documentation: its query parser, every word in title or text, the ten best hits and
+their stored documents, without snippets, popularity, pairs, hosts, or languages.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from rich.console import Console
 from rich.table import Table
 
 from gossamer.api import Crawl
-from gossamer.index import schema
-from gossamer.serve.search import Searcher
+from gossamer.fulltext import schema
+from gossamer.search.searcher import Searcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,17 +50,17 @@ if TYPE_CHECKING:
 
 WORDS = (1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 5)
 LOADS = {"alone": (1, 1_000), "together": (100, 10), "at once": (1_000, 1)}
-SETTING = "serve.cached_answers"
+SETTING = "serve.cache_mb"
 REQUEST = "GET /api/search?q={} HTTP/1.1\r\nHost: {}\r\n\r\n"
 LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 Connection: TypeAlias = "tuple[asyncio.StreamReader, asyncio.StreamWriter]"
 
 
 def queries(work: Workspace, n: int) -> list[str]:
-    """The same each time."""
+    """Draw `n` queries, the same on each run."""
     rows = pq.ParquetFile(work.paths("documents")[0]).read_row_group(0, ["title", "main_text"])
     titles, texts = (rows[name].to_pylist() for name in ("title", "main_text"))
-    draw = random.Random(5)  # noqa: S311  # the same each time
+    draw = random.Random(5)  # noqa: S311  # reproducible
     return [_query(draw, titles, texts) for _ in range(n)]
 
 
@@ -84,10 +84,10 @@ def _query(draw: random.Random, titles: Sequence[str], texts: Sequence[str]) -> 
 
 
 async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple[list[float], Any]:
-    """The seconds of each request, and how many were answered how.
+    """Return the seconds of each request, and the number of answers by outcome.
 
-    It reads no more of HTTP than it needs: a library for all of it takes more of the two cores that
-    it shares with the server.
+    It parses only the necessary parts of HTTP, because an HTTP library would take more of the two
+    cores that it shares with the server.
     """
     took: list[float] = []
     outcomes: Counter[str] = Counter()
@@ -124,7 +124,7 @@ async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple
 
 
 def serving(crawl: Path) -> tuple[subprocess.Popen[str], str]:
-    """The server as people start it, and its URL."""
+    """Start the server as users do, and return it with its URL."""
     command = [sys.executable, "-c", "from gossamer.cli import main; main()", "serve"]
     server = subprocess.Popen(
         [*command, str(crawl), "--port", "0"], stdout=subprocess.PIPE, text=True
@@ -134,7 +134,7 @@ def serving(crawl: Path) -> tuple[subprocess.Popen[str], str]:
 
 
 def tantivy_alone(work: Workspace) -> Callable[[str], int]:
-    """Searching as tantivy's documentation shows it: every word in title or text, ten documents."""
+    """Return a search as in tantivy's documentation: all words in title or text, ten hits."""
     folders = [Path(path).parent for path in work.paths("index") if path.endswith(schema.META)]
     indexes = [schema.open_index(folder) for folder in folders]
     searchers = [index.searcher() for index in indexes]
@@ -149,13 +149,15 @@ def tantivy_alone(work: Workspace) -> Callable[[str], int]:
             found = searchers[number].search(tree, 10)
             best += [(score, number, at) for score, at in found.hits]
         first = sorted(best, key=lambda each: -each[0])[:10]
-        return sum(len(schema.card(searchers[number].doc(at)).title) for _, number, at in first)
+        return sum(
+            len(schema.stored_document(searchers[number].doc(at)).title) for _, number, at in first
+        )
 
     return search
 
 
 def clocked(search: Callable[[str], object], asked: Sequence[str]) -> list[float]:
-    """The seconds of each query, of a second time."""
+    """Run all queries twice, and return the seconds of each in the second run."""
     for query in asked:
         search(query)
     took = []
@@ -171,26 +173,28 @@ def percent(took: Sequence[float], share: float) -> float:
 
 
 def main() -> None:
-    said = argparse.ArgumentParser(description=__doc__)
-    said.add_argument("crawl", type=Path)
-    said.add_argument("--queries", type=int, default=1_000)
-    asked = said.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("crawl", type=Path)
+    parser.add_argument("--queries", type=int, default=1_000)
+    options = parser.parse_args()
     console = Console()
-    work = Crawl.open(str(asked.crawl)).work
-    if work.config.serve.cached_answers:
-        raise SystemExit(f"{asked.crawl}/gossamer.toml: set {SETTING} = 0, so that all is measured")
-    drawn = queries(work, asked.queries)
-    server, url = serving(asked.crawl)
+    work = Crawl.open(str(options.crawl)).work
+    if work.config.serve.cache_mb:
+        raise SystemExit(
+            f"{options.crawl}/gossamer.toml: set {SETTING} = 0, so that every search is computed"
+        )
+    drawn = queries(work, options.queries)
+    server, url = serving(options.crawl)
     try:
-        uvloop.run(load(url, 2, len(drawn), drawn))  # until files and processes are warm
+        uvloop.run(load(url, 2, len(drawn), drawn))  # warm up files and processes
         table = Table("load", "answers", "p50 ms", "p99 ms", "slowest", "queries/s")
         for name, (clients, each) in LOADS.items():
             started_s = time.perf_counter()
             took, outcomes = uvloop.run(load(url, clients, each, drawn))
             rate = len(took) / (time.perf_counter() - started_s)
-            told = ", ".join(f"{count} {what}" for what, count in outcomes.items() if count)
+            answers = ", ".join(f"{count} {what}" for what, count in outcomes.items() if count)
             times = [percent(took, share) for share in (0.5, 0.99, 1)]
-            table.add_row(name, told, *(f"{each:.1f}" for each in times), f"{rate:.0f}")
+            table.add_row(name, answers, *(f"{each:.1f}" for each in times), f"{rate:.0f}")
         console.print(table)
     finally:
         server.terminate()

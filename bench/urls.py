@@ -1,9 +1,9 @@
-"""What do normal forms of a page's links cost, next to what other crawlers do?
+"""What does it cost to normalise a page's links, beside other crawlers?
 
     python bench/urls.py FOLDER     # of .html files, such as the documentation of a package
 
-Prints µs of CPU per link (best of three, one thread) over the links of all pages as they stand,
-and over each page's distinct references without fragment, where no link is answered from memory.
+Prints CPU µs per link (best of three, one thread), over all links of the pages, and over each
+page's distinct references without fragments, so that no link is answered from a cache.
 """
 
 import sys
@@ -16,7 +16,7 @@ import ada_url
 from selectolax.lexbor import LexborHTMLParser
 from w3lib.url import canonicalize_url
 
-from gossamer.urls import domain_of, host_of, normalize, normalize_all, surt
+from gossamer.urls import domain_of, host_of, normalize, normalize_all
 
 Page = tuple[str, list[str]]  # URL, references
 ROOT = "http://docs.example.org/"
@@ -75,13 +75,15 @@ def joins(pages: list[Page]) -> Iterable[tuple[str, float]]:
 
 
 def keys(urls: list[str]) -> Iterable[tuple[str, float]]:
-    for key in (host_of, domain_of, surt):
+    for key in (host_of, domain_of):
         elapsed_s = best_of_three(lambda key=key: [key(url) for url in urls])  # type: ignore[misc]
         yield key.__name__, elapsed_s / len(urls) * 1e6
 
 
 def main() -> None:
     pages = read_pages(Path(sys.argv[1]))
+    if not pages:
+        sys.exit(f"{sys.argv[1]} holds no .html files")
     distinct = [
         (base, list(dict.fromkeys(href.partition("#")[0] for href in hrefs)))
         for base, hrefs in pages
@@ -89,12 +91,12 @@ def main() -> None:
     urls = [url for base, hrefs in distinct for url in normalize_all(hrefs, base) if url]
     dynamic = [(base, [f"{href}?id=3&utm_source=x" for href in hrefs]) for base, hrefs in distinct]
     for title, group in {
-        "links as they stand": pages,
+        "all links": pages,
         "distinct references": distinct,
         "distinct, each with two parameters": dynamic,
     }.items():
         print_table(f"{title} ({sum(len(hrefs) for _, hrefs in group):,})", joins(group))
-    print_table(f"keys of normal URLs ({len(urls):,})", keys(urls))
+    print_table(f"keys of normalised URLs ({len(urls):,})", keys(urls))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes datasets.md and settings.md from the code: `make docs`."""
+"""Write datasets.md and settings.md from the code (`make docs`)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 import msgspec
 
 from gossamer.config import Config
+from gossamer.config.fetching import HOSTS
+from gossamer.config.searching import NODE
+from gossamer.config.table import LINE
 from gossamer.outcomes import OUTCOMES
 from gossamer.tables import DATASETS, Dataset
 
@@ -16,20 +19,22 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 GENERATED = "<!-- Written by docs/generate.py: `make docs`. -->"
-BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "pattern": "matches"}
+PATTERNS = {LINE: "one line", HOSTS: "`[scheme://]host[:port]`", NODE: "`host:port`"}
+BOUNDS = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<", "pattern": "matches", "max_length": "≤"}
 LONG_DEFAULT = 60
 
 
 DATASETS_INTRO = """\
-What a crawl folder holds, as `src/gossamer/tables.py` says. `gossamer export` writes each table
-as Parquet, CSV or JSON lines; [formats.md](formats.md) tells how the files lie."""
+The datasets in a crawl folder, generated from `src/gossamer/tables.py`. `gossamer export` writes
+each table as Parquet, CSV or JSON Lines; [formats.md](formats.md) describes the files."""
 OUTCOMES_INTRO = """\
-What may become of a fetch, and what follows from it. A failure with a wait is tried again, each
-time after twice the wait; after the last try the page has the status. After a failure of the host
-its other pages wait, too, doubled with each of its failures in a row."""
+The possible outcomes of a fetch, and what follows from each. A failure with a wait is tried again,
+each time after twice the wait; after the last try, the page gets the status. After a failure that
+counts for the host, the host's other pages wait, too, twice as long with each such failure in a
+row."""
 SETTINGS_INTRO = """\
-Keys of `gossamer.toml`, as `src/gossamer/config/` says. What is not set has its default; a key
-that is not here, or a value out of its bounds, is an error that names it."""
+The keys of `gossamer.toml`, generated from `src/gossamer/config/`. A missing key has its default.
+An unknown key or a value out of range is an error that names the key."""
 
 
 def datasets() -> str:
@@ -61,6 +66,7 @@ def datasets() -> str:
             f"{policy.max_tries}" if policy.retry_wait_s else "",
             "yes" if policy.affects_host else "",
             f"{policy.host_wait_s} s" if policy.host_wait_s else "",
+            ", ".join(f"`{setting}`" for setting in policy.settings),
         )
         for name, policy in OUTCOMES.items()
     ]
@@ -68,7 +74,16 @@ def datasets() -> str:
         "## Outcomes",
         OUTCOMES_INTRO,
         table(
-            ("outcome", "meaning", "status", "wait", "tries", "host's failure", "host's wait"),
+            (
+                "outcome",
+                "meaning",
+                "status",
+                "wait",
+                "tries",
+                "host's failure",
+                "host's wait",
+                "settings",
+            ),
             outcomes,
         ),
     ]
@@ -95,7 +110,7 @@ def settings() -> str:
 
 def section(name: str, kind: type[msgspec.Struct]) -> list[str]:
     head = " ".join((kind.__doc__ or "").partition("\n\n")[0].split())
-    return [f"## {name}", head, table(("key", "default", "bounds", "what"), rows_of(kind))]
+    return [f"## {name}", head, table(("key", "default", "range", "meaning"), rows_of(kind))]
 
 
 def is_struct(kind: object) -> bool:
@@ -108,12 +123,20 @@ def rows_of(kind: type[msgspec.Struct]) -> Iterator[tuple[str, ...]]:
         metas = list(metas_of(hints[field.name]))
         text = next((meta.description for meta in reversed(metas) if meta.description), "")
         bounds = [
-            f"{sign} {f'`{bound}`' if name == 'pattern' else bound}"
+            bound_of(name, sign, bound)
             for meta in metas
             for name, sign in BOUNDS.items()
             if (bound := getattr(meta, name)) is not None
         ]
         yield f"`{field.name}`", default_of(field), ", ".join(bounds), text
+
+
+def bound_of(name: str, sign: str, bound: Any) -> str:
+    if name == "pattern":
+        return PATTERNS.get(bound) or f"{sign} `{bound}`"
+    if name == "max_length":
+        return f"{sign} {bound:,} characters"
+    return f"{sign} {bound:,}"
 
 
 def metas_of(hint: Any) -> Iterator[msgspec.Meta]:

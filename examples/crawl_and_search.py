@@ -1,6 +1,6 @@
 """Crawl a small web that runs on this machine, and search it.
 
-For the real one leave FakeWeb and the settings of fetch away, and give a contact instead:
+To crawl the real web, omit FakeWeb and these settings, and set your contact address instead:
 settings='fetch.contact = "you@example.org"'.
 """
 

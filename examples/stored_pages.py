@@ -1,4 +1,4 @@
-"""What was fetched of a URL, as it came, from the WARC files: python stored_pages.py CRAWL URL"""
+"""Show all fetches of a URL, with the answers from the WARC files: stored_pages.py CRAWL URL"""
 
 import sys
 from pathlib import Path
@@ -17,4 +17,4 @@ with Crawl.open(folder) as crawl:
             stored = read_response(Path(crawl.path, visit.warc_file), visit.warc_offset)
             for name, value in stored.headers.items():
                 print(f"  {name}: {value}")
-            print(f"  {len(stored.body)} bytes, which begin with {stored.body[:40]!r}")
+            print(f"  {len(stored.body)} bytes, beginning with {stored.body[:40]!r}")

@@ -1,4 +1,4 @@
-"""The pages of the highest PageRank, and all links as a CSV file: python top_pages.py CRAWL"""
+"""List the pages with the highest PageRank and write all links to links.csv: top_pages.py CRAWL"""
 
 import sys
 
@@ -12,10 +12,10 @@ with Crawl.open(sys.argv[1]) as crawl:
         ranks.join(pages.select("url", "inlinks", "depth"), on="url", how="inner")
         .orderBy(F.desc("rank"), "url")
         .limit(10)
-        .toPandas()  # ten rows; whole datasets are better exported
+        .toPandas()  # ten rows; for whole datasets use `gossamer export`
     )
     print(top.to_string(index=False))
 
     links = crawl.links().where("NOT nofollow").select("src", "dst", "anchor").toArrow()
     links.to_pandas().to_csv("links.csv", index=False)
-    print(f"{links.num_rows} links in links.csv")
+    print(f"wrote {links.num_rows} links to links.csv")

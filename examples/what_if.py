@@ -1,9 +1,9 @@
-"""Which pages would other settings choose for the next round? Nothing is fetched or changed.
+"""Which pages would other settings select for the next round? Nothing is fetched or changed.
 
 python what_if.py CRAWL
 
-A scoring is an expression of columns, a filter any object with `reject`; as a plugin
-(docs/plugins.md) either is in force while crawling. Here both are tried on what is known.
+A scoring is an expression of columns; a filter is any object with `reject`. As plugins
+(docs/plugins.md), they would apply while crawling. Here, both are tried on the known pages.
 """
 
 import sys
@@ -26,8 +26,8 @@ class NoQueries:
 with Crawl.open(sys.argv[1]) as crawl:
     known = crawl.pages()
     scored = known.withColumn("score", near_first(known.depth, known.inlinks))
-    due = due_pages(scored, now_ms=2**62)  # at the end of time everything is due
+    due = due_pages(scored, now_ms=2**62)  # so far in the future that every page is due
     chosen = [row.url for row in best(due, total=10, per_host=3).collect()]
     kept = [url for url in chosen if NoQueries().reject(url) is None]
-    print(f"{len(kept)} of {len(chosen)} chosen pages have no query:")
+    print(f"{len(kept)} of {len(chosen)} selected pages have no query:")
     print("\n".join(sorted(kept)))

@@ -1,4 +1,4 @@
-"""Commands as a user types them, in this process: it takes a second to import what most need."""
+"""Run commands as a user types them, but in this process, to import the libraries only once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Said(NamedTuple):
 
 
 def gossamer(*words: object, stdin: str = "", code: int = 0) -> Said:
-    """What the command says; `code` is the one it exits with."""
+    """Run a command and return its output; it must exit with `code`."""
     with CliRunner().isolation(stdin) as (out, err, _), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["gossamer", *map(str, words)])
         with pytest.raises(SystemExit) as ended:

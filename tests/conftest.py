@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from gossamer.api import DEFAULTS
 from gossamer.backends import LocalBackend
 from gossamer.config import Config, EngineConfig
 from gossamer.engine import Engine
+from gossamer.filenames import CONFIG_NAME
 from gossamer.store import Store
 from gossamer.workspace import Workspace
 from loopback import Loopback, loopback
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 # The same examples in each run: what passes here passes there. Deadlines would measure the machine.
 settings.register_profile("gossamer", derandomize=True, deadline=None)
 settings.load_profile("gossamer")
+
+# The clients of tests, httpx and urllib, would ask a proxy of the environment for our own loopback.
+for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+    del os.environ[name]
 
 
 @pytest.fixture(scope="session")
@@ -48,12 +54,13 @@ def spark_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         yield started
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def new_work(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Workspace]:
     """Makes empty crawls, whose clocks stand still."""
 
     def make() -> Workspace:
         store = Store.create(LocalBackend(tmp_path_factory.mktemp("crawl")))
+        store.backend.create(CONFIG_NAME, DEFAULTS.encode())
         return Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=engine)
 
     return make

@@ -1,4 +1,4 @@
-"""What tests ask an engine to run, wherever it runs Python."""
+"""Functions that tests run on an engine, importable by its worker processes."""
 
 from __future__ import annotations
 

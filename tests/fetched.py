@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
 from gossamer.fetch.task import Part, fetch_part
-from gossamer.layers import counts_of, layers_of
 from gossamer.tables import DATASETS, FETCHLIST, HOSTS
+from gossamer.task_output import counts_of, layers_of
 from gossamer.urls import UrlRules, host_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import uvloop
 
 from gossamer.config import FetchConfig
 from gossamer.fetch.body import Bodies
-from gossamer.fetch.exchange import Answer, Request
+from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.http import HttpFetcher
 from gossamer.fetch.networks import Networks
 from gossamer.fetch.resolver import Resolver
@@ -44,10 +44,10 @@ async def http_fetcher(settings: FetchConfig) -> AsyncIterator[HttpFetcher]:
     await resolver.close()
 
 
-def fetch(settings: FetchConfig, *requests: Request) -> list[Answer]:
+def fetch(settings: FetchConfig, *requests: Request) -> list[FetchResult]:
     """All with one fetcher, one after the other, on the loop that the fetcher runs on."""
 
-    async def run() -> list[Answer]:
+    async def run() -> list[FetchResult]:
         async with http_fetcher(settings) as fetcher:
             return [await fetcher.fetch(request) for request in requests]
 
@@ -55,6 +55,6 @@ def fetch(settings: FetchConfig, *requests: Request) -> list[Answer]:
         return runner.run(run())
 
 
-def fetch_url(settings: FetchConfig, url: str, limit: int = LIMIT) -> Answer:
+def fetch_url(settings: FetchConfig, url: str, limit: int = LIMIT) -> FetchResult:
     (answer,) = fetch(settings, Request(url, limit))
     return answer

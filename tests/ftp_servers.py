@@ -1,4 +1,4 @@
-"""FTP servers on loopback: a real one, and one that says what it is told to."""
+"""FTP servers on loopback: a real one, and one that sends scripted replies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import uvloop
 
 from gossamer.config import FetchConfig
 from gossamer.fetch.body import Bodies
-from gossamer.fetch.exchange import Answer, Request
+from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.ftp import FtpFetcher
 from gossamer.fetch.networks import Networks
 from gossamer.fetch.resolver import Resolver
 from gossamer.urls import UrlRules
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # it imports asyncore, where there is one
+    warnings.simplefilter("ignore", DeprecationWarning)  # pyftpdlib imports asyncore if it exists
     from pyftpdlib.authorizers import DummyAuthorizer  # type: ignore[import-untyped]
     from pyftpdlib.handlers import FTPHandler  # type: ignore[import-untyped]
     from pyftpdlib.ioloop import IOLoop  # type: ignore[import-untyped]
@@ -48,12 +48,12 @@ def config(port: int, **settings: Any) -> FetchConfig:
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """In a loop as a fetch task has it."""
+    """Run in the same kind of event loop as a fetch task."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(coroutine)
 
 
-async def fetch_with(settings: FetchConfig, request: Request | str) -> Answer:
+async def fetch_with(settings: FetchConfig, request: Request | str) -> FetchResult:
     if isinstance(request, str):
         request = Request(request, LIMIT)
     networks = Networks(settings.allow_networks)
@@ -72,9 +72,9 @@ class Real:
     commands: list[str] = field(default_factory=list)
     passwords: list[str] = field(default_factory=list)
     without: frozenset[str] = frozenset()
-    """Commands that it does not know."""
+    """Commands that the server does not support."""
 
-    def fetch(self, request: Request | str, **settings: Any) -> Answer:
+    def fetch(self, request: Request | str, **settings: Any) -> FetchResult:
         return run(fetch_with(config(self.port, **settings), request))
 
 
@@ -118,14 +118,14 @@ def serving(real: Real) -> Iterator[None]:
 
 
 SILENCE = b"silence"
-"""In place of a reply: say nothing until the client goes away."""
+"""Instead of a reply: send nothing until the client disconnects."""
 FOREVER = b"forever"
-"""Until the client goes away, the same again and again."""
+"""A prefix: repeat the rest until the client disconnects."""
 
 
 @dataclass
 class Scripted:
-    """`says` by command, over what a server should say; `data` is what a transfer gives."""
+    """A server whose `says` overrides the normal replies by command; transfers send `data`."""
 
     says: dict[str, bytes] = field(default_factory=dict)
     data: bytes = b"<p>hello"
@@ -201,8 +201,8 @@ class Scripted:
                 server.close()
             await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
 
-    def fetch(self, url: str = "ftp://a.test/a.html", **settings: Any) -> Answer:
-        async def fetch() -> Answer:
+    def fetch(self, url: str = "ftp://a.test/a.html", **settings: Any) -> FetchResult:
+        async def fetch() -> FetchResult:
             async with self.serve() as port:
                 return await fetch_with(config(port, **settings), url)
 

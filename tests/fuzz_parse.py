@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 import atheris
 
 with atheris.instrument_imports(include=["gossamer.parse"]):
-    from gossamer.parse.binary import image, pdf, plain, rtf, zipped
     from gossamer.parse.charset import decode
     from gossamer.parse.content import parse_page
     from gossamer.parse.dates import END, EPOCH, parse_date
     from gossamer.parse.directives import header_wishes, wishes
+    from gossamer.parse.documents import image, pdf, plain, rtf, zipped
     from gossamer.parse.guard import MAX_CPU_S
     from gossamer.parse.packed import MAGIC, gunzip
     from gossamer.parse.sniff import document_type

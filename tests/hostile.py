@@ -1,4 +1,4 @@
-"""A client of the hostile web that takes bytes as they come."""
+"""A client for the hostile web that records raw bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WEB = Web(seed=3, hosts=3, pages_per_host=5, page_bytes=3000, hostile=True, tls=True, drip_s=0.001)
 DRIPS = 100
-"""Bytes that are awaited of a slow host."""
+"""How many bytes a test waits for from a slow host."""
 LIMIT = 600_000
 PATIENCE_S = 20
 LAST = "GET /robots.txt HTTP/1.1\r\nHost: hostile.test\r\nConnection: close\r\n\r\n"
@@ -25,12 +25,12 @@ LAST_ANSWER = b"hostile.test: no robots.txt\n"
 
 
 class Seen(NamedTuple):
-    """What came over the wire, and how it ended.
+    """The bytes that a host sent, and how they ended.
 
     kept     the next request on the connection was answered
-    closed   the connection was closed without an answer to it
-    reset    it was reset
-    endless  more came than LIMIT
+    closed   the connection was closed before that answer
+    reset    the connection was reset
+    endless  more than LIMIT bytes arrived
     """
 
     data: bytes
@@ -48,7 +48,7 @@ def get(host: str, target: str = "/", *headers: str) -> str:
 
 
 def ask(fake: FakeWeb, host: str, target: str = "/", limit: int = LIMIT) -> Seen:
-    """One request to a host, and one more behind it, which tells whether it kept the connection."""
+    """Send a request to a host, then a second one, which shows whether the connection was kept."""
     with socket.create_connection(("127.0.0.1", fake.port), PATIENCE_S) as client:
         client.sendall((get(host, target) + LAST).encode())
         return received(client, limit)
@@ -71,12 +71,12 @@ def received(client: socket.socket, limit: int = LIMIT) -> Seen:
 
 
 def answered(fake: FakeWeb) -> None:
-    """A good request: when it is answered, so is whatever was asked before, if ever."""
+    """Wait for the answer to a good request; answers to earlier requests have come by then."""
     assert ask(fake, "site-0.test").end == "kept"
 
 
 def assert_silent(client: socket.socket, fake: FakeWeb) -> None:
-    """Nothing has come that was not read, not even an end."""
+    """Assert that the client has no unread bytes, and not even the end of the connection."""
     answered(fake)
     client.setblocking(False)
     with pytest.raises(BlockingIOError):
@@ -86,7 +86,7 @@ def assert_silent(client: socket.socket, fake: FakeWeb) -> None:
 def through_the_door(fake: FakeWeb, name: str) -> Seen:
     try:
         client = socket.create_connection(endpoint(fake, CATALOGUE[name]), PATIENCE_S)
-    except ConnectionResetError:  # so quick that connecting itself fails
+    except ConnectionResetError:  # the reset can come before `create_connection` returns
         return Seen(b"", "reset")
     with client:
         return received(client)
@@ -95,7 +95,7 @@ def through_the_door(fake: FakeWeb, name: str) -> Seen:
 def secure(
     fake: FakeWeb, case: Case, context: ssl.SSLContext | None = None, host: str | None = None
 ) -> Seen:
-    """One request over TLS. Raises ssl.SSLError and OSError."""
+    """Send a request over TLS. Raises ssl.SSLError and OSError."""
     context = context or ssl.create_default_context(cafile=fake.ca_file)
     host = host or case.host
     with (

@@ -1,4 +1,4 @@
-"""Feeds, sitemaps and files that are made to hurt whoever reads them."""
+"""Feeds, sitemaps and files that attack their parsers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SITE = "http://a.example/"
 OUTSIDE = "<!DOCTYPE r [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>"
 LAUGHS = "".join(f"<!ENTITY a{n + 1} '{f'&a{n};' * 10}'>" for n in range(12))
 LAUGHTER = f"<!DOCTYPE r [<!ENTITY a0 'ha'>{LAUGHS}]>"
-"""Billion laughs: each entity is ten of the one before it."""
+"""Billion laughs: each entity expands to ten of the one before."""
 ITEM = "<rss><channel><item><title>"
 JSON_FEED = '{"version":"https://jsonfeed.org/version/1","items":['
 LINK = f"<< /Subtype /Link /Rect [0 0 900 900] /A << /S /URI /URI ({SITE}) >> >>"
@@ -34,7 +34,7 @@ DRAWING = (
 
 
 def zip_bomb() -> bytes:
-    """A quarter of a gigabyte of spaces in a paragraph."""
+    """A DOCX file whose only paragraph is a quarter of a gigabyte of spaces."""
     out = io.BytesIO()
     with (
         zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive,

@@ -1,4 +1,4 @@
-"""Pages that are made to hurt whoever reads them, each as large as a fetch may bring."""
+"""Pages that attack their parser, each as large as a fetched body may be."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Made = Mapping[str, Callable[[], bytes]]
-    """What it is, and the bytes."""
+    """Descriptions of bodies, and functions that build them."""
 
 MOST_BYTES = FetchConfig().max_body_bytes
 SCRIPT = "<script type=application/ld+json>"
 
 
 def filled(unit: str | bytes, before: str = "", after: str = "") -> bytes:
-    """A unit again and again."""
+    """Repeat a unit until the body is as large as permitted."""
     raw = unit.encode() if isinstance(unit, str) else unit
     count = (MOST_BYTES - len(before) - len(after)) // len(raw)
     return before.encode() + raw * count + after.encode()
 
 
 def numbered(template: str, before: str = "", after: str = "") -> bytes:
-    """The same with a number in each, so that no two are alike."""
+    """Like `filled`, with a different number in each unit."""
     count = (MOST_BYTES - len(before) - len(after)) // len(template.format(1_000_000))
     units = [template.format(number) for number in range(1_000_000, 1_000_000 + count)]
     return (before + "".join(units) + after).encode()
 
 
 def reopened(count: int) -> bytes:
-    """Each paragraph reopens all of the unlike b elements before it (§13.2.4.3 of HTML)."""
+    """Paragraphs that each reopen all b elements, no two of which are equal (HTML, §13.2.4.3)."""
     return filled("<p>x", "<p>" + "".join(f"<b a={number:x}>" for number in range(count)))
 
 

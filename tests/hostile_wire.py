@@ -1,4 +1,4 @@
-"""What each hostile host sends: a pattern of its first bytes, and how it ends (`hostile.Seen`)."""
+"""The bytes that each hostile host must send: a pattern for their start, and how they end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A web server on loopback that says exactly the bytes it is told to, in a thread of its own."""
+"""A web server on loopback that sends exactly the configured bytes, in its own thread."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 RESET = b"reset"
-"""In place of an answer: close the connection with a TCP reset."""
+"""Instead of an answer: close the connection with a TCP reset."""
 SILENCE = b"silence"
-"""In place of an answer: say nothing until the client goes away."""
+"""Instead of an answer: send nothing until the client disconnects."""
 NOTHING = b""
-"""In place of an answer: close the connection."""
+"""Instead of an answer: close the connection."""
 
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-"""In place of an answer: has the connection to itself, which is closed when it returns."""
+"""Instead of an answer: a coroutine that controls the connection, which closes when it returns."""
 
 LINGER_NOT = struct.pack("ii", 1, 0)
 TLS_HANDSHAKE = b"\x16"
@@ -39,15 +39,18 @@ class Asked(NamedTuple):
 
 @dataclass
 class Loopback:
-    """`answers` by path, or by host and path; other paths are 404. Several are given in turn."""
+    """The server. `answers` maps a path, or host and path, to an answer or a list of answers.
+
+    A list's answers are sent in turn, and then always the last one. Other paths are 404.
+    """
 
     port: int = 0
     answers: dict[str, bytes | list[bytes] | Script] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
     opened: int = 0
-    """Connections."""
+    """The number of connections so far."""
     all_closed: threading.Event = field(default_factory=threading.Event)
-    """No connection is open. Set when the last one of some was closed."""
+    """Set when the last open connection closes, cleared when one opens."""
     _open: int = 0
 
     @property
@@ -84,7 +87,7 @@ class Loopback:
                 if answer == RESET:
                     reset(writer)
                     return
-                # Before it is sent: who has the answer shall find that it was asked for.
+                # Before the answer is sent, so that a client that has it finds its request here.
                 self.asked.append(Asked(begun_s, headers["host"], path, headers))
                 if not isinstance(answer, bytes):
                     await answer(reader, writer)
@@ -96,7 +99,7 @@ class Loopback:
         except ConnectionError:
             return
         except asyncio.CancelledError:
-            writer.transport.abort()  # what is still to be sent would keep it open
+            writer.transport.abort()  # unsent bytes would keep the connection open
             raise
         finally:
             writer.close()
@@ -106,7 +109,7 @@ class Loopback:
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Let the connection end with a TCP reset, as soon as it is closed."""
+    """Make the connection end with a TCP reset when it is closed."""
     connection = writer.get_extra_info("socket")
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
 
@@ -115,7 +118,7 @@ async def _head(reader: asyncio.StreamReader) -> bytes:
     try:
         first = await reader.readexactly(1)
         if first == TLS_HANDSHAKE:
-            return b"GET /tls HTTP/1.1\r\nHost: nobody\r\n\r\n"  # what follows is 404
+            return b"GET /tls HTTP/1.1\r\nHost: nobody\r\n\r\n"  # which gets a 404
         return first + await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError:
         return b""
@@ -128,7 +131,7 @@ def page(
     status: str = "200 OK",
     length: int | None = None,
 ) -> bytes:
-    """An answer; `length` where Content-Length shall be wrong."""
+    """Build an answer. `length` sets a wrong Content-Length."""
     lines = [
         f"HTTP/1.1 {status}",
         *headers,
@@ -156,7 +159,7 @@ def loopback(tls: ssl.SSLContext | None = None) -> Iterator[Loopback]:
         await settle()
 
     async def settle() -> None:
-        """What was accepted is served some turns later; what was closed lets go in the next."""
+        """Let the loop start serving accepted connections and finish closing closed ones."""
         for _ in range(5):
             await asyncio.sleep(0)
 

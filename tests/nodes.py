@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from gossamer.lookup import Lookup
-from gossamer.serve.broker import Broker
-from gossamer.serve.pages import Pages
-from gossamer.serve.resolve import looked_up
+from gossamer.search.broker import Broker
+from gossamer.search.page_filters import page_facts
+from gossamer.search.page_info import PageInfo
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.serve.answers import Results
-    from gossamer.serve.messages import Question, Reply, Request
+    from gossamer.search.messages import Question, Reply, Request
+    from gossamer.search.results import Results
     from gossamer.workspace import Workspace
 
 
@@ -23,8 +23,8 @@ class Replying(Protocol):
 
 def asked(work: Workspace, nodes: Sequence[Replying], question: Question) -> Results:
     """What the nodes answer together."""
-    meant = looked_up(question.query, Pages(work, Lookup(work)))
-    asking = Broker(len(nodes), work.config.ranking).answer(question, meant)
+    facts = page_facts(question.query, PageInfo(work, Lookup(work)))
+    asking = Broker(len(nodes), work.config.ranking).answer(question, facts)
     try:
         requests = next(asking)
         while True:

@@ -1,4 +1,4 @@
-"""A small answer of every kind that parsing reads, as a server sends it: where fuzzers start from.
+"""A small response of every kind that parsing reads, as a server sends it: seeds for fuzzers.
 
 Each uses as much of its format as fits into a screen.
 """
@@ -94,7 +94,7 @@ FILES = {
     "image/jpeg": jpeg(exif(t010E="text", t013B="Ann", t9003="2024:05:06 07:08:09")),
     "image/png": png((b"iTXt", "Author\0\0\0de\0\0Änn".encode()), (b"zTXt", b"Title\0\0x")),
 }
-"""Of the types that `gossamer.parse.binary` reads."""
+"""Of the types that `gossamer.parse.documents` reads."""
 
 RSS = b"""<rss version="2.0"><channel><title>News</title><link>/</link><description>All of it
     </description><language>de-AT</language><item><title>One</title><link>1.html</link>
@@ -170,7 +170,7 @@ HEADERS = {
 
 
 def answers() -> Mapping[str, bytes]:
-    """By its type, and once without: headers as HTTP/1.1 writes them, and the body."""
+    """Responses with and without their type: headers as in HTTP/1.1, and the body."""
     bodies = PAGES | LISTINGS | FILES
     found = {}
     for number, (mime, body) in enumerate(bodies.items()):
@@ -186,7 +186,7 @@ def written(headers: Mapping[str, str], body: bytes) -> bytes:
 
 
 def read(answer: bytes) -> Page:
-    """Any bytes as an answer, as the archive reads it: before the first empty line is the head."""
+    """Read any bytes as a response: the head is what precedes the first empty line."""
     head, end, body = answer.partition(b"\r\n\r\n")
     if answer.startswith(b"\r\n") or not end:
         head, body = b"", answer.removeprefix(b"\r\n")

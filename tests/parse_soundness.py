@@ -1,4 +1,4 @@
-"""What holds for every parsed page, whatever the bytes it came from."""
+"""Invariants of every parsed page, for any input bytes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MOST_LISTED = 50_000
 
 
 def check(parsed: ParsedPage, page: Page, rules: Rules) -> None:
-    """Raises AssertionError, or what encoding raises, where a page could not be a row."""
+    """Raises AssertionError or an encoding error if a page could not be stored as a row."""
     assert parsed.outcome in OUTCOMES
     assert parsed.detail or parsed.outcome not in ("unsupported", "failed")
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(parsed), type=ParsedPage) == parsed
@@ -85,7 +85,7 @@ def check_links(parsed: ParsedPage, page: Page, rules: Rules) -> None:
 
 
 def texts(value: object) -> Iterator[str]:
-    """All of a value and what is in it."""
+    """Yield all texts in a value, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

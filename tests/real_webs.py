@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gossamer.engine import Engine
-    from gossamer.serve.search import Searcher
+    from gossamer.search.searcher import Searcher
 
 MANUALS = {
     "python.test": "usr/share/doc/python3.11/html",

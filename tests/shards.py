@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gossamer.api import DEFAULTS
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
-from gossamer.index import schema
-from gossamer.index.analysis import OTHER, STEMMERS
-from gossamer.index.layout import FIRST, shard_folder
+from gossamer.filenames import CONFIG_NAME
+from gossamer.fulltext import schema
+from gossamer.fulltext.analysis import OTHER, STEMMERS
+from gossamer.fulltext.layout import FIRST, shard_folder
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.urls import host_of
 from gossamer.workspace import Workspace
@@ -25,7 +27,7 @@ PLAIN: dict[str, Any] = {
     "headings": None,
     "anchors": None,
     "text": "",
-    "around": None,
+    "boilerplate": None,
     "language": None,
     "content_type": "text/html",
     "published_ms": None,
@@ -33,12 +35,14 @@ PLAIN: dict[str, Any] = {
     "image": None,
     "nosnippet": False,
     "fetched_ms": 1_800_000_000_000,
-    "merit": 0.0,
+    "static_rank": 0.0,
 }
 
 
 def crawl(folder: Path) -> Workspace:
-    return Workspace(Store.create(LocalBackend(folder)), Config())
+    store = Store.create(LocalBackend(folder))
+    store.backend.create(CONFIG_NAME, DEFAULTS.encode())
+    return Workspace(store, Config())
 
 
 def put_index(
@@ -54,7 +58,7 @@ def put_index(
     documents = list(documents)
     for number, document in enumerate(documents):
         row = PLAIN | {"host": host_of(document["url"])} | document
-        row["merit"] = (row.pop("rank", None) or 0) * len(documents)
+        row["static_rank"] = (row.pop("rank", None) or 0) * len(documents)
         language = row["language"] if row["language"] in STEMMERS else OTHER
         folder = Path(
             work.root, attempt, names[FIRST if number < first else 1 + number % shards], language
@@ -67,7 +71,7 @@ def put_index(
         writer.commit()
         writer.wait_merging_threads()
     files = [
-        File(path, 0, size)
+        File(path, 0, size, work.store.backend.checksum(path))
         for path, size in work.store.backend.sizes(attempt)
         if not path.endswith(".lock")
     ]

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 from msgspec import structs
 
 from archive import http_capture
-from gossamer.layers import ParquetWriter, layers_of
 from gossamer.tables import PAGES, RESPONSES
+from gossamer.task_output import ParquetWriter, layers_of
 from gossamer.warc import WarcWriter
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gossamer import parse
-from gossamer.layers import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
+from gossamer.task_output import ParquetWriter, layers_of
 from rows import PLAIN
 from stored_rounds import Fetched, rows_of, store_round
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from gossamer.serve.search import Searcher
+from gossamer.search.searcher import Searcher
 from gossamer.tables import DATASETS
 from gossamer.warc import payload_digest, read_response
 

@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 def test_a_crawl_is_made_once(tmp_path: Path) -> None:
     Crawl.create(str(tmp_path), "fetch.delay_s = 2.0")
     assert Crawl.open(str(tmp_path)).work.config.fetch.delay_s == 2.0
-    with pytest.raises(Conflict, match="there is a crawl already"):
+    with pytest.raises(Conflict, match="already contains a crawl"):
         Crawl.create(str(tmp_path), "fetch.delay_s = 2.0")
 
 
-def test_one_that_was_cut_off_while_it_was_made_is_made_again(tmp_path: Path) -> None:
+def test_an_interrupted_create_can_be_repeated(tmp_path: Path) -> None:
     (tmp_path / "gossamer.toml").write_text("fetch.delay_s = 2.0")
     with pytest.raises(NotACrawl):
         Crawl.open(str(tmp_path))
     assert Crawl.create(str(tmp_path), "fetch.delay_s = 2.0").work.config.fetch.delay_s == 2.0
 
 
-def test_settings_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
+def test_existing_settings_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "gossamer.toml").write_text("fetch.delay_s = 2.0")
-    with pytest.raises(Conflict, match=r"gossamer\.toml: there are settings already"):
+    with pytest.raises(Conflict, match=r"gossamer\.toml: already exists"):
         Crawl.create(str(tmp_path), "")
     assert (tmp_path / "gossamer.toml").read_text() == "fetch.delay_s = 2.0"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from gossamer import checksums
 from gossamer.backends import LocalBackend, MemoryBackend, disk_errors, open_backend
 from gossamer.errors import Locked, StoreError, StoreFull, UsageError
 from gossamer.store import Backend, File, Holder, Layer, StepReport, Store
@@ -81,6 +82,7 @@ def test_a_second_holder_is_told_who_the_first_is(backend: Backend) -> None:
 
 _HOLD = """
 import sys
+from gossamer import checksums
 from gossamer.backends import LocalBackend
 from gossamer.store import Store
 with Store.create(LocalBackend(sys.argv[1])).lock():
@@ -108,7 +110,7 @@ def test_a_lock_held_by_another_process_names_its_pid(tmp_path: Path) -> None:
     with other_process(tmp_path) as process:
         store = Store.open(LocalBackend(tmp_path))
         with (
-            pytest.raises(Locked, match=rf"process {process.pid} on \S+ holds") as error,
+            pytest.raises(Locked, match=rf"process {process.pid} on \S+ has locked") as error,
             store.lock(),
         ):
             pass
@@ -134,7 +136,7 @@ def test_a_holder_who_has_not_yet_said_who_it_is_is_respected(tmp_path: Path) ->
 def test_a_full_disk_leaves_the_last_state_whole_and_frees_what_it_wrote(small_disk: Path) -> None:
     store = Store.create(LocalBackend(small_disk))
     store.backend.create("pages/1", bytes(300_000))
-    layer = Layer(1, (File("pages/1", rows=1, bytes=300_000),))
+    layer = Layer(1, (File("pages/1", 1, 300_000, checksums.of_bytes(bytes(300_000))),))
     store.commit(StepReport("update", 1, 0, 0.0), append={"pages": layer})
     with pytest.raises(StoreFull, match=r"pages/2.*no space left") as error:
         store.backend.create("pages/2", bytes(900_000))
@@ -203,5 +205,5 @@ def test_files_of_others_are_synced_with_their_folders(
 def test_addresses_of_stores(tmp_path: Path) -> None:
     assert open_backend(str(tmp_path)).url == str(tmp_path)
     assert open_backend(f"file://{tmp_path}").url == str(tmp_path)
-    with pytest.raises(UsageError, match="no store for ftp://"):
+    with pytest.raises(UsageError, match="ftp:// is not supported"):
         open_backend("ftp://example.org/crawl")

@@ -1,4 +1,4 @@
-"""Every page in a real Chromium: axe finds nothing serious, keys reach everything, all fits."""
+"""Every page in Chromium: axe finds nothing serious, keys reach all controls, the width fits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from gossamer.monitor import Pulse
+from gossamer.monitor import Heartbeat
 from shards import crawl, put_index
 from stored_rounds import HOME, Fetched
 from stored_web import put_inlinks, put_rows, store_and_parse
@@ -46,7 +46,7 @@ WHERE = """() => {
             shown.some(style => style.outlineStyle !== "none" || style.boxShadow !== "none"),
     ];
 }"""
-"""The place of what has the focus among all elements, and whether it can be seen to have it."""
+"""JavaScript: the index of the focused element among all elements, and whether the focus shows."""
 SERIOUS = ("serious", "critical")
 
 
@@ -58,7 +58,7 @@ def site(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
     put_rows(work, "hosts", [{"host": "example.org", "requests": 7, "outcome": "ok"}])
     with work.step("fetch", 1) as draft:
         draft.counts.update(ok=30, timeout=10)
-    Pulse(work.root, "fetch", 2, "0", 100).beat(25)
+    Heartbeat(work.root, "fetch", 2, "0", 100).beat(25)
     titles = [f"A rose, number {number}" for number in range(30)]
     put_index(work, [{"url": f"{HOME}{title}", "title": title} for title in titles])
     with serving(work) as client:
@@ -67,7 +67,7 @@ def site(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
 
 @pytest.mark.parametrize("name", PATHS)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_a_page_keeps_nobody_out(
+def test_axe_finds_nothing_serious_and_the_page_fits(
     browser: Browser, site: str, name: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
     context = browser.new_context(
@@ -84,7 +84,7 @@ def test_a_page_keeps_nobody_out(
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_keys_reach_everything_in_its_order_and_show_where_they_are(
+def test_tab_reaches_every_control_in_order_with_a_visible_focus(
     browser: Browser, site: str, name: str
 ) -> None:
     page = browser.new_page()

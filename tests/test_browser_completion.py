@@ -1,4 +1,4 @@
-"""Completion while typing, in a real Chromium: by keys, by touch, and for who does not see it."""
+"""Completion while typing in a real Chromium: by keyboard, by touch, and for screen readers."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def box(page: Page, site: str) -> Locator:
-    """Of the first page, where `ap` was typed and the list is open."""
+    """The search box of the home page after typing `ap`, with the list open."""
     page.goto(site)
     found = page.get_by_role("combobox", name="Search the crawl")
-    expect(found).to_be_focused()  # what is typed before that, is lost
+    expect(found).to_be_focused()  # keys pressed before that would be lost
     page.keyboard.type("ap")
     expect(found).to_have_attribute("aria-expanded", "true")
     return found
@@ -51,7 +51,7 @@ def options(page: Page) -> list[str]:
 
 
 def selected(page: Page, box: Locator) -> str | None:
-    """The option that the box says is meant, which has to say so, too."""
+    """The option that the box marks as active; the option must mark itself as selected."""
     name = box.get_attribute("aria-activedescendant")
     chosen = page.locator("[aria-selected=true]")
     if name is None:
@@ -61,7 +61,7 @@ def selected(page: Page, box: Locator) -> str | None:
     return chosen.inner_text()
 
 
-def test_the_list_is_there_and_told(page: Page, box: Locator) -> None:
+def test_the_list_opens_and_is_announced(page: Page, box: Locator) -> None:
     assert options(page) == ["apple", "apricot", "applause", "apt"]
     assert box.get_attribute("aria-controls") == page.get_by_role("listbox").get_attribute("id")
     assert box.get_attribute("aria-autocomplete") == "list"
@@ -125,7 +125,7 @@ def test_a_tap_searches_and_does_not_take_the_focus(browser: Browser, site: str)
     context.close()
 
 
-def test_who_types_on_is_not_answered_for_what_was_typed_before(page: Page, site: str) -> None:
+def test_typing_on_discards_completions_of_the_earlier_text(page: Page, site: str) -> None:
     page.route("**/api/complete?q=a", lambda _: None)  # it waits
     page.goto(site)
     with page.expect_request("**/api/complete?q=a") as overtaken:
@@ -137,7 +137,7 @@ def test_who_types_on_is_not_answered_for_what_was_typed_before(page: Page, site
     assert options(page) == ["apricot"]
 
 
-def test_the_server_is_asked_after_a_pause_alone(page: Page, site: str) -> None:
+def test_completions_are_requested_only_after_a_pause(page: Page, site: str) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.extend([request.url] * ("/api/" in request.url)))
     page.clock.install(time=0)
@@ -161,7 +161,7 @@ def test_words_of_strangers_stay_words(page: Page, site: str) -> None:
     assert page.get_by_role("option").locator("i").count() == 0
 
 
-def test_a_server_that_is_away_leaves_a_plain_box(browser: Browser, site: str) -> None:
+def test_without_completions_the_box_still_works(browser: Browser, site: str) -> None:
     page = browser.new_page()
     page.goto(site)
     page.route("**/api/complete?*", lambda route: route.abort())
@@ -174,7 +174,7 @@ def test_a_server_that_is_away_leaves_a_plain_box(browser: Browser, site: str) -
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_the_open_list_keeps_nobody_out(
+def test_axe_finds_nothing_serious_in_the_open_list(
     browser: Browser, site: str, scheme: Literal["light", "dark"], width: int
 ) -> None:
     context = browser.new_context(

@@ -1,4 +1,4 @@
-"""Hostile pages as stored copies in a real Chromium: nothing runs, leaves or moves."""
+"""Hostile pages as stored copies in a real Chromium: they run nothing, and connect to nothing."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ ATTACKS = {
 
 @contextmanager
 def counting() -> Iterator[tuple[str, list[str]]]:
-    """An address, and who called there: even a connection without a request counts."""
+    """A listening address and its connections: one without a request counts too."""
     called: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
@@ -149,8 +149,8 @@ def test_a_copy_can_be_read_from_its_table_of_contents(browser: Browser, work: W
         page.close()
 
 
-def test_the_test_would_notice(browser: Browser) -> None:
-    """The same page without our headers does call: the test above can fail."""
+def test_a_page_without_our_headers_does_connect(browser: Browser) -> None:
+    """Without our headers, the same page does connect: so the test above can fail."""
     with counting() as (out, called):
         page = browser.new_page()
         page.set_content(f"<img src={out}/image>", wait_until="load")

@@ -1,4 +1,4 @@
-"""Pictures of results in a real Chromium."""
+"""Images of results in a real Chromium."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from crawl_settings import loopback_settings
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 
@@ -14,29 +15,23 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
 
 SETTINGS = """
-filter.scope = "any"
-generate.pages_per_host = 3
-generate.pages_per_host_ever = 7
-fetch.delay_s = 0
-fetch.delay_factor = 0
-fetch.address_delay_s = 0
-fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
+generate.pages_per_host = 4
+generate.pages_per_host_ever = 6
 """
 
 
 def test_a_host_is_asked_for_so_many_pages_and_no_more(tmp_path: Path, engine: Engine) -> None:
-    web = Web(hosts=5, pages_per_host=12, page_bytes=2_000, mix=Mix.plain())
+    web = Web(hosts=3, pages_per_host=12, page_bytes=2_000, mix=Mix.plain())
     with FakeWeb(web) as fake:
-        settings = SETTINGS.format(address=fake.address)
+        settings = loopback_settings(fake.address, SETTINGS)
         crawl = Crawl.create(str(tmp_path), settings, engine)
         crawl.inject(web.seeds())
         reports = crawl.run()
         log = [entry for entry in fake.log() if entry.target != "/robots.txt"]
     assert len({(entry.host, entry.target) for entry in log}) == len(log)
     asked = Counter(entry.host for entry in log)
-    assert asked == {host: min(7, web.size(host)) for host in web.hosts()}
+    assert asked == {host: min(6, web.size(host)) for host in web.hosts()}
     in_rounds = [done.counts["pages"] for done in reports if done.step == "generate"]
-    assert max(in_rounds) <= 3 * 5
+    assert max(in_rounds) <= 4 * 3
     assert reports[-4].step == "generate"
     assert reports[-4].counts["dropped_budget"] > 0

@@ -1,5 +1,5 @@
-"""CDXJ: keys as the `surt` package makes them (the table is its output, version 0.3.1), and lines
-as warcio finds the records.
+"""CDXJ: keys equal those of the `surt` package (the table is the output of version 0.3.1), and the
+offsets in lines are those at which warcio finds the records.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def test_equal_pages_of_normal_form_have_equal_keys() -> None:
 
 
 def write(folder: Path) -> tuple[Path, Path]:
-    """A WARC file with all kinds of captures, and its index."""
+    """Write a WARC file with captures of every kind, and its index."""
     writer = WarcWriter(str(folder), "warc/1", INFO)
     moved = ((b"Location", b"/"),)
     writer.write(http_capture("http://www.b.test/", b"<p>b"))

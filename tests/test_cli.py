@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from commands import gossamer
-from gossamer.cli import main
+from crawl_settings import loopback_settings
+from gossamer.cli import demo, main
 from gossamer.cli.demo import MARK
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.tables import DATASETS
@@ -22,14 +23,6 @@ from gossamer.tables import DATASETS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SETTINGS = """
-filter.scope = "any"
-fetch.delay_s = 0
-fetch.delay_factor = 0
-fetch.address_delay_s = 0
-fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
-"""
 STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "index", "postings"]
 
 
@@ -41,10 +34,10 @@ def web() -> Iterator[FakeWeb]:
 
 @pytest.fixture(scope="module")
 def told(web: FakeWeb, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What each step says, run by hand for one round; the crawl's folder is under `crawl`."""
+    """The report of each step of one round, run as a command; `crawl` is the crawl's folder."""
     folder = tmp_path_factory.mktemp("cli") / "crawl"
     gossamer("init", folder)
-    (folder / "gossamer.toml").write_text(SETTINGS.format(address=web.address))
+    (folder / "gossamer.toml").write_text(loopback_settings(web.address))
     reports = {"inject": gossamer("inject", folder, *web.web.seeds(), "--json")}
     reports |= {name: gossamer(name, folder, "--json") for name in STEPS}
     return {name: json.loads(said.stdout) for name, said in reports.items()} | {"crawl": folder}
@@ -66,7 +59,7 @@ def test_each_step_reports_what_it_did(told: dict[str, Any]) -> None:
 
 
 def test_a_step_out_of_turn_says_what_is_next(crawl: Path) -> None:
-    assert "round 1 is parsed" in gossamer("parse", crawl, code=1).stderr
+    assert "round 1 is already parsed" in gossamer("parse", crawl, code=1).stderr
     assert f"gossamer generate {crawl}" in gossamer("update", crawl, code=1).stderr
 
 
@@ -84,7 +77,7 @@ def test_status(crawl: Path, told: dict[str, Any]) -> None:
     assert figures["pages"] == {"fetched": 1, "unfetched": links, "hosts": 2}
     assert figures["datasets"]["links"]["rows"] == links
     assert [step["step"] for step in figures["steps"]] == ["inject", *STEPS]
-    assert f"{links + 1} pages known of 2 hosts" in gossamer("status", crawl).stdout
+    assert f"{links + 1} known pages on 2 hosts" in gossamer("status", crawl).stdout
 
 
 @pytest.mark.parametrize("dataset", ["pages", "links", "documents", "inlinks"])
@@ -103,13 +96,13 @@ def test_export(dataset: str, crawl: Path, tmp_path: Path) -> None:
     assert sorted(row[key] for row in table) == urls
 
 
-def test_export_of_what_is_not_there(crawl: Path) -> None:
+def test_export_of_an_unknown_dataset_lists_the_datasets(crawl: Path) -> None:
     said = gossamer("export", crawl, "documents2", code=1).stderr
     assert "no such dataset" in said
     assert "documents, links" in said
 
 
-def test_inject_tells_bad_lines_and_takes_the_rest(tmp_path: Path) -> None:
+def test_inject_reports_bad_lines_and_accepts_the_rest(tmp_path: Path) -> None:
     folder, seeds = tmp_path / "crawl", tmp_path / "seeds.gz"
     gossamer("init", folder)
     seeds.write_bytes(gzip.compress(b"# seeds\nhttps://a.example/\n\nmailto:x@example.org\n"))
@@ -127,12 +120,13 @@ def test_inject_tells_bad_lines_and_takes_the_rest(tmp_path: Path) -> None:
     gossamer("inject", folder, code=2)
 
 
-def test_a_folder_without_a_crawl(tmp_path: Path) -> None:
-    for command in (["crawl"], ["status"], ["search", "x"], ["generate"], ["export", "pages"]):
+def test_a_folder_without_a_crawl_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    for command in (["status"], ["search", "x"], ["generate"], ["export", "pages"]):
         name, *rest = command
         said = gossamer(name, tmp_path, *rest, code=1).stderr
         assert (
-            said == f"gossamer: {tmp_path}: no crawl here\n  → make one: gossamer init {tmp_path}\n"
+            said
+            == f"gossamer: {tmp_path}: is not a crawl\n  → create one: gossamer init {tmp_path}\n"
         )
 
 
@@ -140,8 +134,8 @@ def test_bad_settings_are_named(tmp_path: Path) -> None:
     gossamer("init", tmp_path)
     file = tmp_path / "gossamer.toml"
     for text, why in (
-        ("[fetch]\ndelay = 1", "unknown field `delay` - at `fetch`"),
-        ("[fetch]\ndelay_s = -1.0", "`float` >= 0.0 - at `fetch.delay_s`"),
+        ("[fetch]\ndelay = 1", "unknown key `delay` in fetch"),
+        ("[fetch]\ndelay_s = -1.0", "fetch.delay_s = -1.0: expected `float` >= 0.0"),
         ("[fetch", "not TOML"),
     ):
         file.write_text(text)
@@ -150,10 +144,18 @@ def test_bad_settings_are_named(tmp_path: Path) -> None:
         assert why in said
 
 
+@pytest.mark.parametrize(
+    ("most_rounds", "pages"), [(3, 20), pytest.param(demo.ROUNDS, 100, marks=pytest.mark.slow)]
+)
 def test_demo(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    most_rounds: int,
+    pages: int,
 ) -> None:
     folder = tmp_path / "demo"
+    monkeypatch.setattr(demo, "ROUNDS", most_rounds)
     monkeypatch.setattr(
         "gossamer.cli.demo.doc_folders", dict
     )  # tests/test_real_webs.py has manuals
@@ -162,19 +164,25 @@ def test_demo(
     monkeypatch.setattr(sys, "argv", words)
     folder.mkdir()
     (folder / MARK).touch()
-    (folder / "of an earlier demo").touch()
+    earlier = folder / "links" / "00000099-0123abcd" / f"{'0' * 32}.parquet"
+    earlier.parent.mkdir(parents=True)
+    earlier.touch()
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code
     said = capsys.readouterr().out
     assert "fetched of" in said
     assert f"gossamer serve {folder}" in said
-    assert not (folder / "of an earlier demo").exists()
+    assert not earlier.exists()
     counts = json.loads(gossamer("status", folder, "--json").stdout)["pages"]
-    assert counts["fetched"] > 100
+    assert counts["fetched"] > pages
 
 
 def test_the_demo_leaves_other_folders_alone(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     said = gossamer("demo", "--exit", "--folder", tmp_path, code=1).stderr
-    assert "no demo made it" in said
+    assert "was not created by gossamer demo" in said
+    (tmp_path / MARK).touch()
+    said = gossamer("demo", "--exit", "--folder", tmp_path, code=1).stderr
+    assert "holds file, which gossamer demo did not write" in said
+    assert (tmp_path / "file").exists()

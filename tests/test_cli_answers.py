@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer.cli.answers import print_overview, print_results
-from gossamer.serve.answers import Hit, Results
+from gossamer.search.results import Hit, Results
 
 if TYPE_CHECKING:
     import pytest
@@ -23,11 +23,11 @@ def test_a_snippet_is_text_on_one_line(capsys: pytest.CaptureFixture[str]) -> No
         "1. A [bold]title[/bold]",
         f"   {URL}",
         "   one two <b> [i]",
-        "1 found in 0.2 ms",
+        "1 result in 0.2 ms",
     ]
 
 
-def test_a_page_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_control_characters_of_a_result_are_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
     print_results(Results(1, [hit("\x1b[2J\x9b", title="\x1b]0;mine\u202e")], 0.25))
     assert capsys.readouterr().out.splitlines()[:3] == [
         "1. \ufffd]0;mine\ufffd",
@@ -36,21 +36,21 @@ def test_a_page_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
-def test_it_says_when_no_page_has_all_the_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_search_without_full_matches_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     print_results(Results(1, [hit("", title="")], 0.25, relaxed=True))
     assert capsys.readouterr().out.splitlines()[:3] == [
         f"1. {URL}",
         f"   {URL}",
-        "No page has all these words; these have some of them.",
+        "No page contains all of these words; these pages contain some of them.",
     ]
 
 
-def test_it_says_when_it_has_judged_by_the_most_popular(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_estimated_total_is_marked_as_such(capsys: pytest.CaptureFixture[str]) -> None:
     print_results(Results(12_345, [], 0.25, estimated=True))
-    assert capsys.readouterr().out == "about 12,345 found in 0.2 ms\n"
+    assert capsys.readouterr().out == "about 12,345 results in 0.2 ms\n"
 
 
-def test_status_tells_what_was_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_status_lists_refused_urls_by_reason(capsys: pytest.CaptureFixture[str]) -> None:
     figures = {"path": "web", "round": 2, "pages": {"hosts": 1}, "datasets": {}, "steps": []}
     print_overview(figures | {"refused": {"scope": 12_345, "calendar": 7}})
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]

@@ -10,20 +10,20 @@ from typer.testing import CliRunner
 
 from gossamer.cli import app
 from gossamer.errors import UsageError
-from gossamer.serve.answers import Results
+from gossamer.search.results import Results
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_an_empty_answer_is_told_from_an_index_that_is_not_there(tmp_path: Path) -> None:
+def test_no_index_is_an_error_and_no_results_are_not(tmp_path: Path) -> None:
     work = crawl(tmp_path)
     ended = CliRunner().invoke(app, ["search", str(tmp_path), "rose"])
     assert isinstance(ended.exception, UsageError)
     assert ended.exception.remedy == f"gossamer index {tmp_path}"
     put_index(work, [{"url": "http://a.example/", "title": "Garden", "text": "A rose."}])
-    assert "0 found" in CliRunner().invoke(app, ["search", str(tmp_path), "tulip"]).output
+    assert "0 results" in CliRunner().invoke(app, ["search", str(tmp_path), "tulip"]).output
 
 
 @pytest.mark.parametrize("words", [["red", "rose"], ["red rose"]])

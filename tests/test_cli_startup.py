@@ -1,4 +1,4 @@
-"""What is started often, or first, imports nothing heavy that it does not need."""
+"""Programs that start often, or that users see first, import no heavy libraries needlessly."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ HEAVY = {"pyspark", "pyarrow", "numpy", "tantivy", "aiohttp", "uvloop", "pandas"
 @pytest.mark.parametrize(
     ("statement", "heavy", "says"),
     [
-        # The first thing that anybody sees.
+        # The first command that users run.
         ("main()", HEAVY | {"selectolax", "msgspec"}, "fakeweb"),
-        # Beside each task, and each `gossamer parse`.
+        # The parser's process, of each task and each `gossamer parse`.
         ("import gossamer.parse.guard", HEAVY, ""),
     ],
 )

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_step_commits_reports_and_removes_what_nothing_names(tmp_path: Path) -> None:
+def test_a_step_commits_prints_its_report_and_collects_garbage(tmp_path: Path) -> None:
     Crawl.create(str(tmp_path))
-    garbage = tmp_path / "pages" / "00000002-dead" / "part.parquet"
+    garbage = tmp_path / "pages" / "00000002-deadbeef" / f"0000-{'0' * 32}.parquet"
     garbage.parent.mkdir(parents=True)
-    garbage.write_bytes(b"of an attempt that died")
+    garbage.write_bytes(b"from an interrupted attempt")
     ended = CliRunner().invoke(app, ["generate", str(tmp_path), "--json"])
     assert ended.exit_code == 0, ended.output
-    done = msgspec.json.decode(ended.output, type=StepReport)
+    done = msgspec.json.decode(ended.stdout, type=StepReport)
     assert (done.step, done.round, done.counts) == ("generate", 1, {"pages": 0})
     assert not garbage.exists()
     with Crawl.open(str(tmp_path)) as crawl:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_what_is_not_said_has_its_default() -> None:
+def test_missing_keys_have_their_defaults() -> None:
     assert config.loads("", "x") == config.Config()
     assert config.loads("[fetch]\ndelay_s = 2", "x").fetch.delay_s == 2.0
 

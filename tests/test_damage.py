@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import random
 import re
 import shutil
 import sys
@@ -10,23 +12,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import cli, fetch, generate
+from crawl_settings import loopback_settings
+from gossamer import cli, fetch, generate, index
 from gossamer.api import Crawl
+from gossamer.backends import LocalBackend
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.filenames import is_collected, is_made_here
+from gossamer.parse.stored import read_answers, record_of
+from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from gossamer.engine import Engine
 
-SETTINGS = """
-filter.scope = "any"
-fetch.delay_s = 0
-fetch.delay_factor = 0
-fetch.address_delay_s = 0
-fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
-"""
 READERS = {
     "pages": ["generate"],
     "fetchlist": ["fetch"],
@@ -58,7 +58,7 @@ def crawls(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     """One whose second round is generated, and one whose second round is fetched."""
     folder = tmp_path_factory.mktemp("damage")
     with FakeWeb(Web(hosts=2, pages_per_host=20, mix=Mix.plain())) as web:
-        settings = SETTINGS.format(address=web.address)
+        settings = loopback_settings(web.address)
         crawl = Crawl.create(str(folder / "generated"), settings, engine)
         crawl.inject(web.web.seeds())
         crawl.run(rounds=1)
@@ -115,6 +115,135 @@ def test_a_file_that_is_not_whole_is_named_with_a_remedy_which_works(
         assert dataset in {"pages", "links", "documents", "inlinks"}, "no kept state is without it"
 
 
+def flip(file: Path) -> None:
+    """Change a byte in the middle."""
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+@pytest.mark.parametrize("dataset", [name for name in READERS if name != "warc"])
+def test_a_changed_byte_is_named_with_a_remedy(
+    dataset: str, crawl: Path, run: Callable[..., tuple[object, str]]
+) -> None:
+    manifest = Crawl.open(str(crawl)).work.store.manifest
+    file = crawl / manifest.layers(dataset)[-1].files[-1].path
+    flip(file)
+    name, *rest = READERS[dataset]
+    code, told = run(name, crawl, *rest)
+    assert code == 1
+    assert told.startswith(f"gossamer: {file}: is damaged: its checksum"), told
+    assert "put it back from a copy" in told
+
+
+@pytest.fixture(scope="module")
+def bench() -> ModuleType:
+    """bench/byte_flips.py, which does with 300 flips what is done here with one per kind."""
+    path = Path(__file__).parent.parent / "bench" / "byte_flips.py"
+    spec = importlib.util.spec_from_file_location("byte_flips", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_flip_in_any_kind_of_file_is_an_error_that_names_it(
+    bench: ModuleType, crawls: dict[str, Path], engine: Engine, tmp_path: Path
+) -> None:
+    """Only `check` reads all bytes of an archive: the requests, gzip headers and indexes too."""
+    root = Path(shutil.copytree(crawls["fetched"], tmp_path / "crawl"))
+    newest = str(max((root / "manifest").iterdir()).relative_to(root))
+    named = [*sorted(Crawl.open(str(root)).work.store.manifest.paths()), newest]
+    kinds = {bench.kind_of(path): path for path in named}
+    assert len(kinds) > 15
+    draws = random.Random(7)  # noqa: S311  # no secret
+    for kind, path in kinds.items():
+        before = bench.question_of(path.partition("/")[0])(Workspace.open(str(root), engine))
+        for at in bench.flipped(root, path, draws):
+            said = bench.outcome(root, path, before, engine)
+            expected = {"error", "same"} if kind.startswith("warc") else {"error"}
+            assert said[0] in expected, (path, at, said)
+            assert bench.is_found(root, path), (path, at)
+
+
+def test_a_flip_in_any_stored_body_is_an_error_that_names_the_archive(
+    bench: ModuleType, crawls: dict[str, Path], engine: Engine, tmp_path: Path
+) -> None:
+    root = Path(shutil.copytree(crawls["fetched"], tmp_path / "crawl"))
+    work = Workspace.open(str(root), engine)
+    before = bench.archive(work)
+    files = work.store.files("responses")
+    answers = [answer for file in files for answer in read_answers(f"{root}/{file.path}")]
+    records = sorted(set(map(record_of, answers)))
+    assert len(records) > 10
+    for path, offset in records[:: len(records) // 10]:
+        archive = root / path
+        whole = archive.read_bytes()
+        compressed = offset + 10  # behind the member's header (RFC 1952, section 2.3)
+        archive.write_bytes(
+            whole[:compressed] + bytes([whole[compressed] ^ 1]) + whole[compressed + 1 :]
+        )
+        assert bench.outcome(root, path, before, engine)[0] == "error", (path, offset)
+        archive.write_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "words"),
+    [
+        ("pages", ["status"]),
+        ("pages", ["export", "pages"]),
+        ("links", ["export", "links"]),
+        ("documents", ["export", "documents"]),
+        ("responses", ["export", "responses"]),
+    ],
+)
+def test_a_changed_byte_is_named_by_commands_that_read(
+    dataset: str, words: list[str], crawl: Path, run: Callable[..., tuple[object, str]]
+) -> None:
+    file = crawl / Crawl.open(str(crawl)).work.store.listed(dataset)[0].path
+    flip(file)
+    command, *rest = words
+    code, told = run(command, crawl, *rest)
+    assert code == 1
+    assert f"gossamer: {file}: is damaged: its checksum" in told, told
+    assert "Traceback" not in told
+
+
+def test_check_names_every_file_that_is_not_whole(
+    crawls: dict[str, Path], tmp_path: Path, run: Callable[..., tuple[object, str]]
+) -> None:
+    crawl = Path(shutil.copytree(crawls["fetched"], tmp_path / "crawl"))
+    assert run("check", crawl) == (0, "")
+    datasets = Crawl.open(str(crawl)).work.store.manifest.datasets
+    last = {name: crawl / stack[-1].files[-1].path for name, stack in datasets.items() if stack}
+    damages = [gone, cut, flip]
+    for number, file in enumerate(last.values()):
+        damages[number % len(damages)](file)
+    code, told = run("check", crawl)
+    assert code == 1
+    for file in last.values():
+        assert f"gossamer: {file}: " in told
+    assert told.count("put it back from a copy") == len(last)
+    assert re.search(rf"{len(last)} of \d+ files .* are damaged or missing", told)
+
+
+@pytest.mark.parametrize("dataset", ["index", "indexed"])
+def test_indexing_repairs_a_damaged_index(
+    dataset: str, crawls: dict[str, Path], tmp_path: Path, engine: Engine
+) -> None:
+    folder = str(shutil.copytree(crawls["fetched"], tmp_path / "crawl"))
+    words = "host OR page OR the"
+    crawl = Crawl.open(folder, engine)
+    before = [hit.url for hit in crawl.search(words).hits]
+    assert before
+    flip(Path(folder, crawl.work.store.listed(dataset)[-1].path))
+    crawl = Crawl.open(folder, engine)
+    counts = index.run(crawl.work).counts
+    assert ("damaged_parts" in counts) == (dataset == "index")
+    assert [hit.url for hit in crawl.search(words).hits] == before
+
+
 @pytest.mark.parametrize("command", ["generate", "status", "search", "crawl", "export"])
 @pytest.mark.parametrize("damage", [cut, gibberish])
 def test_a_bad_manifest_is_named_with_a_remedy_which_works(
@@ -128,8 +257,8 @@ def test_a_bad_manifest_is_named_with_a_remedy_which_works(
     words = {"search": ["words"], "export": ["links"]}.get(command, [])
     code, told = run(command, crawl, *words)
     assert code == 1
-    assert told.startswith(f"gossamer: {newest}: not a manifest of format 1"), told
-    assert "delete this file: the state before it is whole" in told
+    assert told.startswith(f"gossamer: {newest}: is damaged"), told
+    assert "delete this file to return to the previous state" in told
     assert "Traceback" not in told
     newest.unlink()
     assert run("status", crawl) == (0, "")
@@ -148,3 +277,13 @@ def test_a_file_of_the_right_size_and_the_wrong_bytes_is_named(
     assert str(file if dataset == "fetchlist" else file.parent) in told
     assert "is damaged" in told
     assert "Traceback" not in told
+
+
+def test_every_file_of_a_crawl_has_a_name_that_garbage_collection_knows(
+    crawls: dict[str, Path],
+) -> None:
+    manifest = Crawl.open(str(crawls["fetched"])).work.store.manifest
+    assert {path.partition("/")[0] for path in manifest.paths()} >= READERS.keys() - {"fetchlist"}
+    assert [path for path in manifest.paths() if not is_collected(path)] == []
+    files = LocalBackend(crawls["fetched"]).sizes("")
+    assert [path for path, _ in files if not is_made_here(path)] == []

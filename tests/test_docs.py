@@ -1,4 +1,4 @@
-"""Pages written from the code are those that the code writes now."""
+"""The generated pages are up to date and complete."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_setting_has_a_help_text() -> None:
             assert not line.endswith("|  |"), line
 
 
-def test_datasets_are_described_whole() -> None:
+def test_every_dataset_column_and_outcome_is_described() -> None:
     page = generator().datasets()
     for dataset in DATASETS.values():
         assert f"\n## {dataset.name}\n" in page

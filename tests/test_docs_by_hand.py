@@ -1,8 +1,10 @@
-"""Pages written by hand name every command, option and error that there is, and no other."""
+"""Pages written by hand name every command, option and error, and none that does not exist."""
 
 from __future__ import annotations
 
+import ast
 import json
+import pkgutil
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,14 +13,23 @@ import msgspec
 import typer.main
 
 from gossamer import cli, errors
-from gossamer.monitor import Heartbeat
-from gossamer.serve.answers import Results
-from gossamer.store import Manifest
+from gossamer.manifest import Manifest, encode
+from gossamer.monitor import TaskProgress
+from gossamer.ownership import Owner
+from gossamer.search.results import Results
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import click
 
 ROOT = Path(__file__).parent.parent
+PAGES = [
+    *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+]
+EXAMPLE = "gossamer_gardens"
+"""The package that docs/plugins.md builds."""
 COMMANDS: dict[str, click.Command] = typer.main.get_command(cli.app).commands  # type: ignore[attr-defined]
 
 
@@ -41,7 +52,7 @@ def test_every_command_has_a_section_with_an_example() -> None:
         assert f"\ngossamer {name}" in section
 
 
-def test_every_option_is_told() -> None:
+def test_every_option_is_documented_and_every_documented_option_exists() -> None:
     sections = re.split(r"^### ", read("docs/commands.md"), flags=re.MULTILINE)
     texts = {section.partition("\n")[0]: section for section in sections}
     for name, command in COMMANDS.items():
@@ -63,10 +74,13 @@ def test_every_error_has_a_remedy() -> None:
     assert told == tree - {"GossamerError", "StoreError"}  # which only have kinds
 
 
-def test_the_json_shown_is_what_is_written() -> None:
-    manifest, heartbeat = json_of("docs/formats.md")
+def test_the_json_examples_have_the_form_that_gossamer_writes() -> None:
+    manifest, owner, heartbeat = json_of("docs/formats.md")
     (results,) = json_of("docs/searching.md")
-    for text, kind in ((manifest, Manifest), (heartbeat, Heartbeat), (results, Results)):
+    state = msgspec.json.decode(manifest, type=Manifest)
+    shown, written = json.loads(manifest), json.loads(encode(state))
+    assert shown | {"xxh3": ""} == written | {"xxh3": ""}
+    for text, kind in ((owner, Owner), (heartbeat, TaskProgress), (results, Results)):
         decoded = msgspec.json.decode(text, type=kind)
         assert json.loads(msgspec.json.encode(decoded)) == json.loads(text)
 
@@ -77,3 +91,29 @@ def test_every_module_has_its_place_in_the_architecture() -> None:
     folders = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
     told = set(re.findall(r"\b(\w+\.py|\w+/)", read("ARCHITECTURE.md")))
     assert modules | folders <= told
+
+
+def test_files_named_in_pages_exist() -> None:
+    files = [f"/{path.relative_to(ROOT)}" for path in ROOT.glob("[a-z]*/**/*.py")]
+    missing = {
+        f"{page}: {name}"
+        for page in PAGES
+        for name in re.findall(r"[\w/]*\w\.py\b", read(page))
+        if not name.startswith(EXAMPLE) and not any(file.endswith(f"/{name}") for file in files)
+    }
+    assert not missing
+
+
+def test_names_that_pages_import_or_mention_exist() -> None:
+    for page in PAGES:
+        for name in names_of(read(page)):
+            assert name.startswith(EXAMPLE) or pkgutil.resolve_name(name), page
+
+
+def names_of(text: str) -> Iterator[str]:
+    """Dotted names of the package: in back quotes, and imported by Python code."""
+    yield from re.findall(r"`(gossamer(?:\.[A-Za-z_]\w*)+)", text.replace("`gossamer.toml", ""))
+    for code in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gossamer"):
+                yield from (f"{node.module}:{alias.name}" for alias in node.names)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -10,11 +11,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from engine_tasks import DDL, SCHEMA, double, fail, fill, tell
+from gossamer import engine as engine_module
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine, engine_errors
 from gossamer.errors import EngineError, StoreFull
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -64,7 +67,7 @@ def test_an_error_in_a_task_names_its_cause(engine: Engine) -> None:
     assert "in fail" in error.value.what
 
 
-def test_an_error_of_ours_in_a_task_comes_back_as_it_was(engine: Engine) -> None:
+def test_a_gossamer_error_in_a_task_arrives_unchanged(engine: Engine) -> None:
     with pytest.raises(StoreFull) as error:
         engine.map_tasks(["7"], fill, SCHEMA, DDL)
     assert error.value.subject == "/crawl/7"
@@ -72,7 +75,7 @@ def test_an_error_of_ours_in_a_task_comes_back_as_it_was(engine: Engine) -> None
     assert error.value.remedy == "free some"
 
 
-def test_what_the_engine_refuses_is_an_engine_error(engine: Engine) -> None:
+def test_an_error_of_the_engine_becomes_an_engine_error(engine: Engine) -> None:
     with pytest.raises(EngineError, match="nowhere"), engine_errors():
         engine.spark.sql("select * from nowhere").collect()
 
@@ -126,3 +129,62 @@ def test_sorts_spill_and_the_engine_is_quiet() -> None:
     )
     assert done.stderr == ""
     assert done.stdout == "599999\n"
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """A hanging proxy: it listens on loopback, accepts connections, and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
+
+
+def test_the_local_engine_is_reached_without_the_proxy_of_the_environment(
+    silent: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = "http://{}:{}".format(*silent.getsockname())
+    for name in ("http_proxy", "https_proxy", "all_proxy", "grpc_proxy"):
+        monkeypatch.setenv(name, proxy)
+        monkeypatch.setenv(name.upper(), proxy)
+    for name in ("no_proxy", "no_grpc_proxy", "NO_PROXY", "NO_GRPC_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with Engine(EngineConfig(workers=1)) as started:
+        assert started.spark.range(3).count() == 3
+    with pytest.raises(BlockingIOError):
+        silent.accept()
+
+
+def test_an_engine_that_does_not_answer_is_given_up_with_a_message(
+    silent: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert engine_module.CONNECT_TIMEOUT_S <= 10
+    monkeypatch.setattr(engine_module, "CONNECT_TIMEOUT_S", 0.3)
+    url = "sc://{}:{}".format(*silent.getsockname())
+    with pytest.raises(EngineError, match=r"cannot be reached: no answer within 0\.3 s") as raised:
+        Engine(EngineConfig(url=url))
+    assert raised.value.subject == url
+    assert raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("localhost", True),
+        ("10.0.0.1", False),
+        ("spark.example.org", False),
+    ],
+)
+def test_only_loopback_is_reached_without_the_proxy(host: str, own: bool) -> None:
+    assert engine_module.is_loopback(host) is own
+
+
+def test_a_slow_start_prints_a_message(capfd: pytest.CaptureFixture[str]) -> None:
+    with engine_module._message_when_slow(0) as _:
+        while not capfd.readouterr().err:
+            pass
+    with engine_module._message_when_slow(60):
+        pass
+    assert capfd.readouterr().err == ""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import pytest
 
+from crawl_settings import loopback_settings
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 
@@ -19,20 +20,13 @@ if TYPE_CHECKING:
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MAX_LINES = 40
 PAGES = 6
-SETTINGS = """
-fetch.delay_s = 0
-fetch.delay_factor = 0
-fetch.address_delay_s = 0
-fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
-"""
 
 
 @pytest.fixture(scope="module")
 def crawled(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = str(tmp_path_factory.mktemp("crawl"))
     with FakeWeb(Web(hosts=1, pages_per_host=PAGES, mix=Mix.plain())) as fake:
-        crawl = Crawl.create(folder, SETTINGS.format(address=fake.address), engine)
+        crawl = Crawl.create(folder, loopback_settings(fake.address), engine)
         crawl.inject(fake.web.seeds())
         crawl.run()
     return folder
@@ -65,7 +59,7 @@ def test_top_pages(crawled: str, tmp_path: Path) -> None:
     assert len(ranks) == PAGES
     assert ranks == sorted(ranks, reverse=True)
     links = pd.read_csv(tmp_path / "links.csv")
-    assert lines[-1] == f"{len(links)} links in links.csv"
+    assert lines[-1] == f"wrote {len(links)} links to links.csv"
     assert list(links.columns) == ["src", "dst", "anchor"]
     assert links.dst.nunique() == PAGES
 
@@ -74,12 +68,12 @@ def test_stored_pages(crawled: str, tmp_path: Path) -> None:
     lines = run(tmp_path, "stored_pages.py", crawled, "http://site-0.test/").splitlines()
     assert lines[0] == "round 1: ok, HTTP 200"
     assert any(line.startswith("  content-type: text/html") for line in lines)
-    assert "bytes, which begin with b'<!doctype html>" in lines[-1].lower()
+    assert "bytes, beginning with b'<!doctype html>" in lines[-1].lower()
 
 
 def test_what_if(crawled: str, tmp_path: Path) -> None:
     first, *urls = run(tmp_path, "what_if.py", crawled).splitlines()
-    assert first == "3 of 3 chosen pages have no query:"
+    assert first == "3 of 3 selected pages have no query:"
     assert "http://site-0.test/" in urls
     assert len(urls) == 3
 

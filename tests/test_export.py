@@ -37,6 +37,31 @@ def test_csv_has_a_header_and_lists_as_json(work: Workspace) -> None:
     assert found[1]["headings"] == ""
 
 
+FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'=1", "\uff1d1", "=\n=1"]
+TEXTS = ["1-1", " =1", "a\n=1", "", '"=1"', "https://a.example/?a=1"]
+
+
+def test_csv_has_no_formulas_and_the_original_text_can_be_restored(work: Workspace) -> None:
+    titles = {f"http://a.example/{i}": text for i, text in enumerate(FORMULAS + TEXTS)}
+    put(work, "documents", [{"url": url, "title": text} for url, text in titles.items()])
+    out = io.BytesIO()
+    export(work.paths("documents"), DATASETS["documents"].schema, "csv", out)
+    rows = list(csv.DictReader(io.StringIO(out.getvalue().decode(), newline="")))
+    written = {titles[row["url"]]: row["title"] for row in rows}
+    assert {text: "'" + text for text in FORMULAS} | {text: text for text in TEXTS} == written
+    assert {text: cell.removeprefix("'") for text, cell in written.items()} == {
+        text: text for text in FORMULAS + TEXTS
+    }
+
+
+def test_numbers_survive_csv(work: Workspace) -> None:
+    put(work, "pages", [{"url": "http://a.example/", "score": -1.5, "depth": -7}])
+    out = io.BytesIO()
+    export(work.paths("pages"), DATASETS["pages"].schema, "csv", out)
+    (row,) = csv.DictReader(io.StringIO(out.getvalue().decode(), newline=""))
+    assert (float(row["score"]), int(row["depth"])) == (-1.5, -7)
+
+
 def test_json_lines(work: Workspace) -> None:
     rows = [json.loads(line) for line in exported(work, "jsonl").splitlines()]
     found = sorted(rows, key=lambda row: row["url"])
@@ -51,7 +76,7 @@ def test_parquet(work: Workspace) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_rows_are_a_file_all_the_same(form: str) -> None:
+def test_an_export_without_rows_is_still_a_file(form: str) -> None:
     out = io.BytesIO()
     assert export([], DATASETS["ranks"].schema, form, out) == 0
     assert bool(out.getvalue()) == (form != "jsonl")

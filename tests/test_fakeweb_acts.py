@@ -1,4 +1,4 @@
-"""Hostile answers are played in bounded memory and time, beside good ones, and are logged."""
+"""Hostile answers take bounded memory and time, do not delay good answers, and are logged."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_ten_gigabytes_take_no_memory(fake: FakeWeb) -> None:
 def talk(
     conversation: Callable[[Reading, Writing, Server], Awaitable[None]], web: Web = WEB
 ) -> None:
-    """One conversation with a server of its own, on one connection."""
+    """Start a server and run one conversation with it, on one connection."""
 
     async def main() -> None:
         async with asyncio.timeout(PATIENCE_S), serve(web) as server:
@@ -117,12 +117,12 @@ def test_nothing_goes_on_when_the_client_has_gone(name: str) -> None:
         writer.write(get(CATALOGUE[name].host).encode())
         if name != "silent-request":
             await reader.read(1)
-        while not server.served:  # noqa: ASYNC110 - no event tells
+        while not server.served:  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(0)
         (connection,) = server.connections
         player = connection._pending
         writer.transport.abort()
-        while server.connections:  # noqa: ASYNC110 - no event tells
+        while server.connections:  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(0)
         assert next(player._steps, None) is None  # type: ignore[union-attr]
 
@@ -133,10 +133,10 @@ def test_a_client_that_does_not_read_stops_the_flood() -> None:
     async def conversation(_: Reading, writer: Writing, server: Server) -> None:
         writer.transport.pause_reading()  # type: ignore[attr-defined]
         writer.write(get("endless-body.hostile.test").encode())
-        while not server.connections:  # noqa: ASYNC110 - no event tells
+        while not server.connections:  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(0)
         (connection,) = server.connections
-        while not connection._paused:  # noqa: ASYNC110 - no event tells
+        while not connection._paused:  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(0)
         waiting = connection._transport.get_write_buffer_size()
         for _turn in range(50):
@@ -185,7 +185,7 @@ def test_many_kept_answers_in_a_row() -> None:
 def test_an_act_has_an_end_of_its_own() -> None:
     async def conversation(reader: Reading, writer: Writing, server: Server) -> None:
         writer.write(get("silent-request.hostile.test").encode())
-        while not server.served:  # noqa: ASYNC110 - no event tells
+        while not server.served:  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(0)
         now_s = asyncio.get_running_loop().time()
         server.close_idle(now_s + 100)
@@ -229,19 +229,20 @@ def test_the_command_line_tells_the_ports() -> None:
     with subprocess.Popen([*command, "--tls"], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         lines: list[str] = []
-        while not (lines and lines[-1].startswith("  trust ")):
+        while not (lines and lines[-1].startswith("  CA certificate to trust: ")):
             lines.append(process.stdout.readline())
-        assert Path(lines[-1].split()[1]).read_text().startswith("-----BEGIN CERTIFICATE-----")
+        ca_file = Path(lines[-1].split()[-1])
+        assert ca_file.read_text().startswith("-----BEGIN CERTIFICATE-----")
         process.terminate()
     said = "".join(lines)
     assert "http://hostile.test/" in said
     for name in ("reset-accept.hostile.test", "tls-*.hostile.test"):
-        assert re.search(rf"{re.escape(name)} has a port of its own: 127\.0\.0\.1:\d+", said)
-    assert not Path(lines[-1].split()[1]).exists()
+        assert re.search(rf"{re.escape(name)} has its own port: 127\.0\.0\.1:\d+", said)
+    assert not ca_file.exists()
 
 
 class Recorder:
-    """A transport and a loop that only take notes."""
+    """A transport and an event loop that only record calls."""
 
     def __init__(self) -> None:
         self.written: list[bytes] = []

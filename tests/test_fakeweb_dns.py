@@ -41,7 +41,7 @@ def query(name: str, kind: int = A) -> Query:
 
 
 def ask(zone: Zone, name: str, kind: str = "A") -> tuple[pycares.DNSResult, DnsServer]:
-    """By c-ares, which did not learn to read DNS from us."""
+    """Send a query with c-ares, an independent implementation of DNS."""
 
     async def run() -> tuple[pycares.DNSResult, DnsServer]:
         async with serve(zone) as server:

@@ -1,4 +1,4 @@
-"""Folders as hosts: plain semantics, and no way out of the folder."""
+"""Folders as hosts: simple rules, and no access outside the folder."""
 
 from __future__ import annotations
 

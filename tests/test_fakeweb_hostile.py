@@ -1,4 +1,4 @@
-"""The hostile web, as raw sockets see it: each host does what the catalogue says."""
+"""The hostile web, seen through raw sockets: each host behaves as in the catalogue."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_slow_is_a_byte_and_a_pause() -> None:
 # The wire
 
 SILENT = {"silent-accept", "silent-request", "stalled-body"}
-NO_WIRE = {"refuse-connect", "silent-connect"}  # tested by their doors
+NO_WIRE = {"refuse-connect", "silent-connect"}  # tested on their own ports
 
 
 def test_every_host_is_looked_at() -> None:
@@ -150,7 +150,7 @@ def test_silence(fake: FakeWeb, name: str) -> None:
 
 
 def test_a_slow_host_goes_on(fake: FakeWeb) -> None:
-    """As many pauses as bytes: so many that one write cannot have been all."""
+    """The head arrives in many small parts, not in one write."""
     with socket.create_connection(("127.0.0.1", fake.port), PATIENCE_S) as client:
         client.sendall(get("slow-head.hostile.test").encode())
         parts = [client.recv(DRIPS) for _ in range(DRIPS // 4)]
@@ -280,7 +280,7 @@ def test_bombs_explode(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def inflated(data: bytes) -> bytes:
-    """All that a gzip stream without an end holds."""
+    """Decompress a gzip stream that lacks its end."""
     return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(data)
 
 

@@ -1,4 +1,4 @@
-"""What the synthetic hosts answer, with no server."""
+"""The answers of synthetic hosts, without a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gossamer.errors import UsageError
 from gossamer.fakeweb import Answer, Mix, Web
 from gossamer.fakeweb.links import LINKS
-from gossamer.fakeweb.odd import ODD
+from gossamer.fakeweb.special_urls import HANDLERS
 from gossamer.fakeweb.text import prose
 from gossamer.fakeweb.vocabulary import VOCABULARIES
 
@@ -22,7 +22,7 @@ WEB = Web(seed=3, hosts=40, pages_per_host=12, page_bytes=3000)
 
 
 class Links(HTMLParser):
-    """An independent reader of links: the standard library's."""
+    """Extracts links with the standard library, independently of Gossamer."""
 
     def __init__(self, body: bytes, url: str) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ def get(web: Web, url: str, **headers: str) -> Answer:
 
 
 def walk(web: Web, limit: int = 20_000) -> dict[str, Answer]:
-    """Every http URL that links and redirects lead to from the seeds."""
+    """Return every http URL that links and redirects reach from the seeds."""
     answers: dict[str, Answer] = {}
     todo = web.seeds()
     while todo and len(answers) < limit:
@@ -64,7 +64,7 @@ def walk(web: Web, limit: int = 20_000) -> dict[str, Answer]:
 
 
 def find(web: Web, trait: str) -> str:
-    """The first host with a trait."""
+    """Return the first host with a trait."""
     return next(
         host.name for host in map(web._hosts.host, range(web._hosts.count)) if getattr(host, trait)
     )
@@ -313,14 +313,14 @@ def test_only_one_path_leads_to_a_page() -> None:
 
 def test_no_folder_of_pages_has_the_name_of_an_oddity() -> None:
     for language in VOCABULARIES:
-        assert not set(prose(language).slugs) & set(ODD)
+        assert not set(prose(language).slugs) & set(HANDLERS)
 
 
 @given(
     st.text(),
     st.one_of(
         st.text(),
-        st.sampled_from(sorted(ODD)).flatmap(
+        st.sampled_from(sorted(HANDLERS)).flatmap(
             lambda first: st.lists(
                 st.one_of(st.text(max_size=5), st.integers().map(str)), max_size=4
             ).map(lambda rest: "/" + "/".join([first, *rest]))

@@ -1,4 +1,4 @@
-"""The server on real sockets, its log, and its process."""
+"""The server on real sockets, its log and its process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def talk(
     web: Web = WEB,
     log: Path | None = None,
 ) -> None:
-    """One conversation with a server of its own, on one connection."""
+    """Start a server and run one conversation with it, on one connection."""
 
     async def main() -> None:
         async with asyncio.timeout(20), serve(web, log=log) as server:
@@ -111,7 +111,7 @@ def test_a_client_that_leaves_during_a_slow_answer() -> None:
         writer.write(GET.replace("site-0", "site-3").format("/").encode())
         await writer.drain()
         writer.close()
-        while server.connections or not server.connected:  # noqa: ASYNC110 - no event tells
+        while server.connections or not server.connected:  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(0)
         assert server.served == 0
 
@@ -246,7 +246,7 @@ def test_many_addresses_share_a_port_and_hosts() -> None:
 
 def test_idle_connections_are_closed() -> None:
     async def conversation(reader: Reading, _: asyncio.StreamWriter, server: Server) -> None:
-        while not server.connections:  # noqa: ASYNC110 - no event tells
+        while not server.connections:  # noqa: ASYNC110 - no event to wait for
             await asyncio.sleep(0)
         now_s = asyncio.get_running_loop().time()
         server.close_idle(now_s + 1)
@@ -312,6 +312,6 @@ def test_it_serves_in_the_foreground_until_it_is_told_to_end() -> None:
         first = process.stdout.readline()
         process.terminate()
         rest = process.stdout.read()
-    assert re.match(r"fakeweb on 127\.0\.0\.1:\d+;", first)
+    assert re.match(r"fakeweb listens on 127\.0\.0\.1:\d+;", first)
     assert rest.splitlines()[-1] == "served 0 requests on 0 connections"
     assert process.returncode == 0

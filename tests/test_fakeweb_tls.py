@@ -1,4 +1,4 @@
-"""TLS that fails in each way, and TLS that does not."""
+"""TLS that fails in every way, and TLS that works."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_any_other_name_gets_a_good_certificate(fake: FakeWeb) -> None:
 
 
 def hello(host: str) -> bytes:
-    """The first that a TLS client sends."""
+    """Return the first bytes that a TLS client sends."""
     out = ssl.MemoryBIO()
     client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), out, server_hostname=host)
     with pytest.raises(ssl.SSLWantReadError):

@@ -13,24 +13,25 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from fetched import ROUND, Fetched, Row, settings, wanted, write_rows
-from gossamer import fetch
+from gossamer import checksums, fetch
 from gossamer.backends import open_backend
 from gossamer.config import Config, FetchConfig
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fetch import responses as fetch_responses
-from gossamer.fetch.exchange import Answer, Request
+from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.hosts import HostBook
+from gossamer.fetch.page_rows import PageRows
 from gossamer.fetch.responses import ResponseWriter
-from gossamer.fetch.task import Pages
-from gossamer.fetch.visits import Visits
-from gossamer.monitor import Pulse, heartbeats
+from gossamer.fetch.visits import FetchLoop
+from gossamer.monitor import Heartbeat, heartbeats
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import FETCHLIST
 from gossamer.warc import payload_digest, read_response, responses
 from gossamer.workspace import Workspace
-from loopback import SILENCE, Loopback, page
+from loopback import Loopback, page
 
 if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
@@ -150,13 +151,21 @@ def test_a_host_that_cannot_be_reached_is_tried_once(server: Loopback, crawl: Cr
 
 
 def test_a_slow_robots_holds_up_its_own_host_alone(server: Loopback, crawl: Crawl) -> None:
-    server.answers["slow.test/robots.txt"] = SILENCE
-    fetched = crawl(
-        ["http://slow.test/a", "http://slow.test/b", *(f"http://a.test/{n}" for n in range(9))],
-        timeout_s=0.2,
-    )
-    assert fetched.outcomes() == ["not_found"] * 9 + ["timeout"] * 2
-    assert server.asked[-1].host == "a.test"
+    """It is answered once the other host's last page was asked for."""
+    last_page_asked = asyncio.Event()
+
+    async def say_so(_: StreamReader, writer: StreamWriter) -> None:
+        last_page_asked.set()
+        writer.write(page(b"x"))
+
+    async def answer_after_it(_: StreamReader, writer: StreamWriter) -> None:
+        await last_page_asked.wait()
+        writer.write(page(b""))
+
+    server.answers |= {"slow.test/robots.txt": answer_after_it, "a.test/8": say_so}
+    fetched = crawl(["http://slow.test/a", *(f"http://a.test/{n}" for n in range(9))])
+    assert fetched.outcomes() == ["not_found"] * 8 + ["ok", "not_found"]
+    assert server.asked[-1].host == "slow.test"
 
 
 def test_addresses_inside_are_refused(server: Loopback, crawl: Crawl) -> None:
@@ -192,12 +201,10 @@ def test_a_long_retry_after_postpones_the_rest(server: Loopback, crawl: Crawl) -
 
 
 def test_failures_in_a_row_postpone_the_rest(server: Loopback, crawl: Crawl) -> None:
-    server.answers |= {f"/{n}": SILENCE for n in range(5)}
-    fetched = crawl(
-        [f"http://a.test/{n}" for n in range(5)], timeout_s=0.03, max_failures_per_host=1
-    )
-    assert fetched.outcomes() == ["timeout"] + ["postponed"] * 4
-    assert fetched.counts == {"timeout": 1, "postponed_failing": 4}
+    server.answers |= {f"/{n}": page(status="503 No") for n in range(5)}
+    fetched = crawl([f"http://a.test/{n}" for n in range(5)], max_failures_per_host=1)
+    assert fetched.outcomes() == ["busy"] + ["postponed"] * 4
+    assert fetched.counts == {"busy": 1, "postponed_failing": 4}
 
 
 def test_the_end_of_the_round_postpones_the_rest(server: Loopback, crawl: Crawl) -> None:
@@ -221,14 +228,14 @@ class Crowd:
     async def locate(self, host: str) -> str | None:
         return f"192.0.2.{len(host)}"
 
-    async def fetch(self, request: Request) -> Answer:
+    async def fetch(self, request: Request) -> FetchResult:
         assert request.url.startswith("http://h")
         self.here += 1
         self.most = max(self.most, self.here)
         for _ in range(10):
             await asyncio.sleep(0)
         self.here -= 1
-        return Answer("not_found", 0, http_status=404)
+        return FetchResult("not_found", 0, http_status=404)
 
 
 @pytest.mark.parametrize("hosts_at_once", [1, 7])
@@ -236,19 +243,19 @@ def test_hosts_at_once_is_a_limit(tmp_path: Path, hosts_at_once: int) -> None:
     config = FetchConfig(delay_s=0, address_delay_s=0, hosts_at_once=hosts_at_once)
     hosts = [f"h{n}.test" for n in range(30)]
     rows = [wanted(f"http://{host}/") for host in hosts]
-    pages = Pages(pa.Table.from_pylist(rows, schema=FETCHLIST.schema))
+    pages = PageRows(pa.Table.from_pylist(rows, schema=FETCHLIST.schema))
     writer = ResponseWriter(str(tmp_path), ("responses/1", "warc/1"), ROUND, config)
-    pulse = Pulse(str(tmp_path), "fetch", ROUND, "0", len(pages))
+    heartbeat = Heartbeat(str(tmp_path), "fetch", ROUND, "0", len(pages))
     crowd = Crowd()
 
     async def run() -> None:
         fetchers = cast("Fetchers", crowd)
         root, book = str(tmp_path), HostBook()
-        await Visits(root, pages, book, config, fetchers, writer, pulse).run()
+        await FetchLoop(root, pages, book, config, fetchers, writer, heartbeat).run()
 
     asyncio.run(run())
     assert crowd.most == hosts_at_once
-    assert pulse.counts == {"not_found": 30}
+    assert heartbeat.counts == {"not_found": 30}
 
 
 def test_files_are_rolled_in_pairs(
@@ -329,7 +336,7 @@ def workspace(folder: Path, rows: Sequence[Row], config: FetchConfig) -> Workspa
     store = Store.create(open_backend(str(folder)))
     path = folder / "fetchlist" / "list.parquet"
     write_rows(path, FETCHLIST.schema, rows)
-    file = File("fetchlist/list.parquet", len(rows), path.stat().st_size)
+    file = File("fetchlist/list.parquet", len(rows), path.stat().st_size, checksums.of_file(path))
     layer = Layer(ROUND, (file,) if rows else ())
     store.commit(StepReport("generate", ROUND, 0, 0.0), replace={"fetchlist": (layer,)})
     return Workspace(store, Config(fetch=config), _engine=OneProcess())  # type: ignore[arg-type]
@@ -350,7 +357,7 @@ def test_the_step_commits_what_its_tasks_wrote(server: Loopback, tmp_path: Path)
 def test_a_round_is_fetched_once(server: Loopback, tmp_path: Path) -> None:
     work = workspace(tmp_path, [wanted("http://a.test/a")], settings(server))
     fetch.run(work)
-    with pytest.raises(UsageError, match=r"round 3 is fetched\n.*gossamer parse"):
+    with pytest.raises(UsageError, match=r"round 3 was already fetched\n.*gossamer parse"):
         fetch.run(work)
 
 

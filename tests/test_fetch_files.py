@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
 from gossamer.fetch import files, resource
-from gossamer.fetch.exchange import Answer, Request
+from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.files import FileFetcher
 from gossamer.fetch.resource import Entry, give_folder, media_type
 from gossamer.urls import UrlRules, normalize, normalize_all
@@ -32,14 +32,14 @@ def url_of(path: Path | str | bytes) -> str:
     return url
 
 
-def fetch(request: Request | str, *folders: Path, **settings: object) -> Answer:
+def fetch(request: Request | str, *folders: Path, **settings: object) -> FetchResult:
     config = FetchConfig(file_folders=tuple(map(str, folders)), **settings)  # type: ignore[arg-type]
     if isinstance(request, str):
         request = Request(request, LIMIT)
     return asyncio.run(FileFetcher(config, RULES).fetch(request))
 
 
-def links(answer: Answer, base: str) -> list[str | None]:
+def links(answer: FetchResult, base: str) -> list[str | None]:
     hrefs = [part.split('"')[0] for part in answer.body.decode().split('<a href="')[1:]]
     return normalize_all(hrefs, base, RULES)
 
@@ -175,10 +175,10 @@ def test_a_long_folder_is_cut(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_a_folder_s_page_links_to_what_is_in_it(names: set[bytes], limit: int, path: bytes) -> None:
     names -= {b".", b".."}
-    answer = Answer("broken", 0)
+    answer = FetchResult("broken", 0)
     give_folder(answer, path, (Entry(name, is_folder=False) for name in names), limit)
     assert len(answer.body) <= limit
-    whole = Answer("broken", 0)
+    whole = FetchResult("broken", 0)
     give_folder(whole, path, (Entry(name, is_folder=False) for name in names), 1 << 20)
     assert not whole.truncated
     assert answer.truncated is (answer.body != whole.body)
@@ -292,7 +292,7 @@ def test_a_file_system_that_hangs_is_given_up(
     (folder / "a").touch()
     config = FetchConfig(file_folders=(str(folder),), timeout_s=0.05)
 
-    async def run() -> Answer:
+    async def run() -> FetchResult:
         answer = await FileFetcher(config, RULES).fetch(Request(url_of(folder / "a"), LIMIT))
         with pipe.open("wb"):  # the thread goes on
             return answer

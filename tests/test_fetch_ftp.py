@@ -25,7 +25,7 @@ from ftp_servers import (
 )
 from gossamer.config import SiteConfig
 from gossamer.fetch import body, ftp, ftp_session
-from gossamer.fetch.exchange import Answer, Request
+from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.outcomes import OUTCOMES
 from gossamer.urls import normalize, normalize_all
 
@@ -148,8 +148,8 @@ def test_what_is_not_there(real: Real, path: str) -> None:
 
 def test_a_user_of_the_config(real: Real) -> None:
     sites = (
-        SiteConfig(hosts="*.b.test", user=USER, password=USER),
-        SiteConfig(hosts="*.test", user=USER, password=PASSWORD),
+        SiteConfig(hosts="ftp://*.b.test", user=USER, password=USER),
+        SiteConfig(hosts="ftp://*.test", user=USER, password=PASSWORD),
     )
     assert real.fetch("ftp://a.test/secret.txt", sites=sites).body == b"mine"
     answer = real.fetch("ftp://a.b.test/secret.txt", sites=sites)
@@ -295,13 +295,13 @@ def test_a_server_that_says_nothing_is_given_up(
 def test_data_that_never_come_are_given_up() -> None:
     answer = Scripted(data=SILENCE).fetch(timeout_s=0.05)
     assert answer.outcome == "timeout"
-    assert answer.detail == "no whole answer within 0.05 s, 0 bytes came"
+    assert answer.detail == "not complete within 0.05 s, 0 bytes came"
 
 
 def test_slow_data_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body, "GRACE_S", 0.05)
     answer = Scripted(data=SILENCE).fetch(min_bytes_per_s=500)
-    assert (answer.outcome, answer.detail) == ("timeout", "0 bytes/s on average, of at least 500")
+    assert (answer.outcome, answer.detail) == ("timeout", "0 bytes/s on average, slower than 500")
 
 
 def test_data_without_end_are_cut() -> None:
@@ -341,7 +341,7 @@ def test_data_come_from_whom_we_speak_with_and_nobody_else(said: bytes) -> None:
     server = Scripted({"EPSV": b"500 No\r\n", "PASV": said})
     elsewhere: list[object] = []
 
-    async def exchange() -> Answer:
+    async def exchange() -> FetchResult:
         async with server.serve() as port:
             trap = await asyncio.start_server(
                 lambda *_: elsewhere.append(_), "127.0.0.2", server.data_port

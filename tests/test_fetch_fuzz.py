@@ -22,7 +22,7 @@ from loopback import loopback, page
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gossamer.fetch.exchange import Answer
+    from gossamer.fetch.exchange import FetchResult
     from gossamer.fetch.http import HttpFetcher
     from loopback import Loopback
 
@@ -84,7 +84,7 @@ class Line(NamedTuple):
     fetcher: HttpFetcher
     server: Loopback
 
-    def fetch(self, pieces: Sequence[bytes]) -> Answer:
+    def fetch(self, pieces: Sequence[bytes]) -> FetchResult:
         async def say(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             for piece in pieces:
                 writer.write(piece)

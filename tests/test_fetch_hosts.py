@@ -10,7 +10,7 @@ import pytest
 
 from fetched import Fetched, Row, known_host, robots_file, settings, wanted
 from gossamer.fetch import hosts as fetch_hosts
-from gossamer.fetch.exchange import Answer
+from gossamer.fetch.exchange import FetchResult
 from gossamer.fetch.hosts import HostBook, RobotsFile
 from loopback import Loopback, page
 
@@ -60,7 +60,7 @@ def test_a_host_that_was_contacted_is_a_row(server: Loopback, crawl: Crawl) -> N
 
 
 def test_a_host_is_as_near_to_the_seeds_as_its_nearest_page(server: Loopback, crawl: Crawl) -> None:
-    """Even if that was not asked for."""
+    """Even if that was not asked for. A known host keeps its depth until `update` lowers it."""
     server.answers["/robots.txt"] = page(b"User-agent: *\nDisallow: /private")
     pages = [
         wanted(f"{host}/{path}", depth=depth)
@@ -72,7 +72,7 @@ def test_a_host_is_as_near_to_the_seeds_as_its_nearest_page(server: Loopback, cr
     assert {host: row["depth"] for host, row in rows.items()} == {
         "a.test": 3,
         "b.test": 2,
-        "c.test": 3,
+        "c.test": 4,
     }
 
 
@@ -185,5 +185,5 @@ def test_robots_of_many_hosts_take_bounded_memory(monkeypatch: pytest.MonkeyPatc
     for number in range(50):
         book.keep_robots(f"http://h{number}", RobotsFile(0, 200, b"#" * 100))
     assert [book.robots(f"http://h{n}", 1) is None for n in (0, 39, 40, 49)] == [1, 1, 0, 0]
-    book.contacted("h49", Answer("ok", 0))
+    book.contacted("h49", FetchResult("ok", 0))
     assert book.robots("http://h49", 1) is not None

@@ -19,7 +19,7 @@ from backports import zstd
 from fetching import LIMIT, config, fetch, fetch_url, http_fetcher
 from gossamer import __version__
 from gossamer.fetch import body, http
-from gossamer.fetch.exchange import Answer, Request
+from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.http import DRAIN_BYTES, retry_after_s
 from loopback import NOTHING, RESET, SILENCE, Loopback, Script, page, reset
 
@@ -31,7 +31,9 @@ TEXT = b"<p>" + b"word " * 1_000
 PAGE_LIMIT, FILE = 2_000, 50_000
 
 
-def fetch_one(server: Loopback, answer: bytes, limit: int = LIMIT, **settings: object) -> Answer:
+def fetch_one(
+    server: Loopback, answer: bytes, limit: int = LIMIT, **settings: object
+) -> FetchResult:
     server.answers["/page"] = answer
     (found,) = fetch(config(server, **settings), Request("http://a.test/page", limit))
     return found
@@ -284,7 +286,7 @@ def test_half_of_a_gzip_body_is_better_than_none(server: Loopback) -> None:
         (page(TEXT, [f"X-Long: {'x' * 70_000}"]), "broken", "more than 65536 bytes"),
         (page(TEXT, [f"X-{n}: x" for n in range(300)]), "broken", "Too many headers"),
         (page(TEXT, [f"X-{n}: {'x' * 5000}" for n in range(60)]), "broken", "more than 262144"),
-        (b"HTTP/1.1 100 Continue\r\n\r\n" * 5_000, "broken", "16 interim answers"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 5_000, "broken", "16 interim responses"),
         (
             page(b"3\r\nabc\r\n0\r\n\r\n", ["Transfer-Encoding: chunked"]),
             "broken",
@@ -441,7 +443,7 @@ def test_a_server_that_stops_half_way_is_given_up(server: Loopback) -> None:
     server.answers["/page"] = page(b"half", length=1_000)
     answer = fetch_url(config(server, timeout_s=0.05), PAGE)
     assert (answer.outcome, answer.http_status, answer.body) == ("timeout", 200, b"half")
-    assert answer.detail == "no whole answer within 0.05 s, 4 bytes came"
+    assert answer.detail == "not complete within 0.05 s, 4 bytes came"
 
 
 def test_a_body_that_comes_too_slowly_is_given_up(
@@ -452,7 +454,7 @@ def test_a_body_that_comes_too_slowly_is_given_up(
     answer = fetch_url(config(server, min_bytes_per_s=1_000), PAGE)
     assert answer.outcome == "timeout"
     assert answer.detail is not None
-    assert answer.detail.endswith("bytes/s on average, of at least 1000")
+    assert answer.detail.endswith("bytes/s on average, slower than 1000")
 
 
 async def pour(reader: StreamReader, writer: StreamWriter) -> None:

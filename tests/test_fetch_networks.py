@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.addresses import NAT64, parse_address
 from gossamer.errors import ConfigError
-from gossamer.fetch.networks import NAT64, ForbiddenAddress, Networks, is_global, parse_address
+from gossamer.fetch.interfaces import interface_networks, network_of
+from gossamer.fetch.networks import (
+    REFRESH_S,
+    ForbiddenAddress,
+    Networks,
+    is_global,
+)
 
 INSIDE = [
     "0.0.0.0",
@@ -171,3 +178,66 @@ def test_nothing_passes_that_python_calls_private(
 def test_a_network_that_is_none() -> None:
     with pytest.raises(ConfigError, match=r"fetch\.allow_networks"):
         Networks(["10.0.0.1/8"])
+
+
+NEAR = frozenset(
+    {
+        network_of("2a01:4f8:1:2::7%eth0", "ffff:ffff:ffff:ffff::"),
+        network_of("5.9.8.7", "255.255.255.192"),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("address", "allowed"),
+    [
+        ("2a01:4f8:1:2::7", False),  # this machine
+        ("2a01:4f8:1:2:aaaa::1", False),  # a neighbour
+        ("2a01:4f8:1:3::1", True),
+        ("5.9.8.7", False),
+        ("5.9.8.1", False),
+        ("::ffff:5.9.8.1", False),
+        ("64:ff9b::509:801", False),
+        ("5.9.8.64", True),
+    ],
+)
+def test_networks_of_our_own_interfaces_are_private(address: str, allowed: bool) -> None:
+    assert Networks(interfaces=lambda: NEAR).allows(address) is allowed
+    opened = Networks(["2a01:4f8:1:2::/64", "5.9.8.0/26"], interfaces=lambda: NEAR)
+    assert opened.allows(address)
+
+
+def test_no_socket_is_made_for_a_neighbour() -> None:
+    with pytest.raises(ForbiddenAddress):
+        Networks(interfaces=lambda: NEAR).socket(info("2a01:4f8:1:2::1"))
+
+
+def test_networks_that_come_and_go_are_noticed() -> None:
+    now_s, near = [0.0], [NEAR]
+    networks = Networks(interfaces=lambda: near[0], clock=lambda: now_s[0])
+    assert not networks.allows("5.9.8.1")
+    near[0] = frozenset()
+    now_s[0] = REFRESH_S - 1
+    assert not networks.allows("5.9.8.1")
+    now_s[0] = REFRESH_S
+    assert networks.allows("5.9.8.1")
+
+
+@pytest.mark.parametrize(
+    ("address", "netmask", "network"),
+    [
+        ("192.0.2.2", "255.255.255.0", "192.0.2.0/24"),
+        ("5.9.8.7", "255.255.255.255", "5.9.8.7/32"),
+        ("5.9.8.7", None, "5.9.8.7/32"),
+        ("5.9.8.7", "0.0.0.0", "5.9.8.7/32"),  # all of the Internet is not ours
+        ("5.9.8.7", "128.0.0.0", "5.9.8.7/32"),
+        ("fe80::1%eth0", "ffff:ffff:ffff:ffff::", "fe80::/64"),
+        ("2a01:4f8:1:2::7", "ffff::", "2a01:4f8:1:2::7/128"),
+    ],
+)
+def test_the_network_of_an_interface(address: str, netmask: str | None, network: str) -> None:
+    assert str(network_of(address, netmask)) == network
+
+
+def test_the_kernel_tells_of_loopback() -> None:
+    assert ipaddress.ip_network("127.0.0.0/8") in interface_networks()

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from loopback import Loopback
 
 ONE, OTHER, SIXTH = "8.8.8.8", "1.1.1.1", "2606:4700::1"
-NONSENSE = "the DNS server's answer makes no sense"
+NONSENSE = "the DNS server's answer is malformed"
 
 
 class Clock:
@@ -252,7 +252,7 @@ def test_no_server_at_all() -> None:
 def test_what_is_no_name_is_not_asked_for(host: str) -> None:
     async def run() -> None:
         async with resolving({"*": addresses(ONE)}) as (resolver, server):
-            with pytest.raises(OSError, match="not a name that DNS can hold"):
+            with pytest.raises(OSError, match="not a valid DNS name"):
                 await resolver.resolve(host)
             assert server.queries == []
 
@@ -422,9 +422,9 @@ def test_closing_while_look_ups_are_under_way(caplog: pytest.LogCaptureFixture) 
             assert not resolver._pending
             assert not resolver._dns._open
             ended = await asyncio.gather(*callers, return_exceptions=True)
-            assert {str(end).partition(": ")[2] for end in ended} == {"the look-up was given up"}
+            assert {str(end).partition(": ")[2] for end in ended} == {"the look-up was cancelled"}
             assert given_up.cancelled()
-            with pytest.raises(OSError, match="given up"):
+            with pytest.raises(OSError, match="cancelled"):
                 await resolver.resolve("late.test")
 
     asyncio.run(run(), debug=True)
@@ -479,13 +479,19 @@ def test_locating_never_raises(host: str) -> None:
 
 
 def test_what_was_located_is_at_hand() -> None:
+    """Once the DNS server is gone. Its queries are not counted: c-ares repeats those of a busy
+    machine.
+    """
+
     async def run() -> None:
-        async with resolving({"*.test": addresses(ONE)}) as (resolver, server):
-            await asyncio.gather(*(resolver.locate(f"{n % 200}.test:80") for n in range(1_000)))
-            assert len(server.queries) == 2 * 200
-            for number in range(200):
-                assert await find(resolver, f"{number}.test") == [ONE]
-            assert len(server.queries) == 2 * 200
+        async with serve({"*.test": addresses(ONE)}) as server:
+            config = FetchConfig(nameservers=(server.address,))
+            resolver = Resolver(config, Networks(), clock=Clock())
+            located = [resolver.locate(f"{n % 200}.test:80") for n in range(1_000)]
+            assert set(await asyncio.gather(*located)) == {ONE}
+        for number in range(200):
+            assert await find(resolver, f"{number}.test") == [ONE]
+        await resolver.close()
 
     asyncio.run(run())
 
@@ -515,7 +521,7 @@ async def get(
         yield response
 
 
-def test_a_name_that_is_bound_anew_is_refused(server: Loopback) -> None:
+def test_a_rebound_name_is_refused(server: Loopback) -> None:
     """DNS rebinding: a global address when the name is looked up first, loopback later."""
 
     async def run() -> None:

@@ -17,9 +17,9 @@ from gossamer import parse
 from gossamer.config import FetchConfig
 from gossamer.errors import StoreFull
 from gossamer.fetch import responses as fetch_responses
-from gossamer.fetch.exchange import Answer
+from gossamer.fetch.exchange import FetchResult
 from gossamer.fetch.responses import READ_BY_PARSERS, ResponseWriter, Wanted, truncation
-from gossamer.parse.task import bodies, read_answers
+from gossamer.parse.stored import bodies, read_answers
 from gossamer.tables import FETCHLIST, RESPONSES
 from gossamer.warc import payload_digest
 
@@ -32,7 +32,7 @@ STARTED = "2023-11-14T22:13:20.123Z"
 STORED_MS = 1_600_000_000_000
 STORED = "2020-09-13T12:26:40.000Z"
 HTML = (b"Content-Type", b"text/html")
-PAGE = Answer(
+PAGE = FetchResult(
     "ok",
     STARTED_MS,
     elapsed_ms=12,
@@ -59,9 +59,9 @@ GONE = replace(PAGE, outcome="not_found", http_status=410, reason="Gone", body=b
 NOT_MODIFIED = replace(
     PAGE, outcome="unchanged", http_status=304, reason="", headers=((b"ETag", b'"1"'),), body=b""
 )
-NOBODY = Answer("unreachable", STARTED_MS, detail="no route")
+NOBODY = FetchResult("unreachable", STARTED_MS, detail="no route")
 TEXT = (b"Content-Type", b"text/plain")
-FILE = Answer("ok", STARTED_MS, headers=(TEXT,), body=b"x", content_type="text/plain")
+FILE = FetchResult("ok", STARTED_MS, headers=(TEXT,), body=b"x", content_type="text/plain")
 
 
 def wanted(url: str = "http://a.test/a", **known: Any) -> Wanted:
@@ -116,7 +116,7 @@ class Task:
 
     def parsed(self) -> dict[str, bytes | None]:
         """The bodies that parse reads, by URL."""
-        answers = read_answers([str(self.root / path) for path in self.tables])
+        answers = [row for path in self.tables for row in read_answers(str(self.root / path))]
         return {
             answer.url: stored and stored.body for answer, stored in bodies(str(self.root), answers)
         }
@@ -184,7 +184,7 @@ def test_what_the_archive_tells_beside_a_page(task: Task) -> None:
 
 
 @pytest.mark.parametrize("answer", [MOVED, GONE, replace(PAGE, outcome="server_error")])
-def test_what_is_no_page_is_archived_but_not_parsed(task: Task, answer: Answer) -> None:
+def test_what_is_no_page_is_archived_but_not_parsed(task: Task, answer: FetchResult) -> None:
     assert task.writer.add(wanted(), answer) == answer.outcome
     task.close()
     (row,) = task.rows

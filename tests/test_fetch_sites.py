@@ -3,16 +3,18 @@ from __future__ import annotations
 import asyncio
 import base64
 import ssl
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trustme
+from yarl import URL
 
 from fetching import LIMIT, config, fetch, fetch_url
-from gossamer.config import SiteConfig
+from gossamer.config import Secret, SiteConfig
 from gossamer.errors import ConfigError
 from gossamer.fetch.exchange import Request
 from gossamer.fetch.sites import Sites
+from gossamer.warc import request_head
 from loopback import Loopback, Script, loopback, page
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ PAGE = "http://a.test/page"
 
 
 def test_headers_are_sent_in_place_of_ours(server: Loopback) -> None:
-    site = SiteConfig(hosts="a.*", headers={"user-agent": "mine/1", "X-Key": "caf\xe9"})
+    site = SiteConfig(hosts="http://a.*", headers={"user-agent": "mine/1", "X-Key": "caf\xe9"})
     request = Request(PAGE, LIMIT, etag='"v1"')
     fetch(config(server, sites=(site,)), request, Request("http://b.test/page", LIMIT))
     first, second = (asked.headers for asked in server.asked)
@@ -34,7 +36,7 @@ def test_headers_are_sent_in_place_of_ours(server: Loopback) -> None:
 
 
 def test_a_password_is_sent_to_its_hosts_alone(server: Loopback) -> None:
-    site = SiteConfig(hosts="a.test", user="me", password="p:\xe9")  # noqa: S106
+    site = SiteConfig(hosts="http://a.test", user="me", password="p:\xe9")  # noqa: S106
     hosts = ["a.test", "b.test", "xa.test"]
     settings = config(server, sites=(site,))
     fetch(settings, *(Request(f"http://{host}/page", LIMIT) for host in hosts))
@@ -46,7 +48,84 @@ def test_the_first_site_that_fits_counts() -> None:
     sites = Sites(
         [SiteConfig(hosts="a.test", headers={"X": "1"}), SiteConfig(hosts="*", headers={"X": "2"})]
     )
-    assert [sites.of(host).headers["X"] for host in ("a.test", "b.test")] == ["1", "2"]
+    found = [sites.of("https", host, 443).headers["X"] for host in ("a.test", "b.test")]
+    assert found == ["1", "2"]
+
+
+SECRETIVE: dict[str, Any] = {"user": "me", "password": "secret", "headers": {"X-Key": "key"}}
+
+
+@pytest.mark.parametrize(
+    ("hosts", "its_own"),
+    [
+        ("a.test", {"https://a.test"}),
+        ("a.test:8443", {"https://a.test:8443"}),
+        ("https://a.test:8443/", {"https://a.test:8443"}),
+        ("http://a.test", {"http://a.test"}),
+        ("http://A.test:8080", {"http://a.test:8080"}),
+        ("ftp://a.test", {"ftp://a.test"}),
+        ("*.test", {"https://a.test", "https://b.test"}),
+        ("[ab].test:8443", {"https://a.test:8443"}),
+        ("[2001:db8::1]", {"https://[2001:db8::1]"}),
+    ],
+)
+def test_secrets_belong_to_an_origin(hosts: str, its_own: set[str]) -> None:
+    """Scheme, host and port; https and its port unless others are written."""
+    sites = Sites([SiteConfig(hosts=hosts, **SECRETIVE)])
+    urls = [
+        *("http://a.test", "https://a.test", "ftp://a.test", "ws://a.test", "https://b.test"),
+        *("http://a.test:8443", "https://a.test:8443", "http://a.test:8080", "http://a.test:443"),
+        *("https://a.test:80", "https://xa.test.", "https://[2001:db8::1]", "http://[2001:db8::1]"),
+    ]
+    found = {url: sites.of_url(URL(url)) for url in urls}
+    assert {url for url, site in found.items() if site.login} == its_own
+    assert {url for url, site in found.items() if "Authorization" in site.headers} == its_own
+    assert {url for url, site in found.items() if "X-Key" in site.headers} == its_own
+
+
+def test_what_is_no_secret_holds_for_all_origins_of_a_host() -> None:
+    site = SiteConfig(hosts="a.test", headers={"User-Agent": "mine/1", "X-Key": "key"})
+    found = Sites([site]).of("http", "a.test", 80)
+    assert found.headers == {"User-Agent": "mine/1"}
+
+
+def test_a_delay_holds_for_a_host_and_where_a_port_is_written_for_that_port() -> None:
+    first = SiteConfig(hosts="https://a.test:8443", delay_s=1)
+    second = SiteConfig(hosts="a.test", user="me")
+    sites = Sites([first, second, SiteConfig(hosts="*", delay_s=3)])
+    hosts = ["a.test", "a.test:8443", "a.test:80", "b.test", "[2001:db8::1]:80"]
+    assert [sites.delay_s(host) for host in hosts] == [3, 1, 3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    "target", ["http://b.test/page", "http://a.test:{other}/page", "https://a.test/page"]
+)
+def test_a_secret_does_not_follow_a_redirect_to_another_origin(
+    server: Loopback, target: str
+) -> None:
+    with loopback() as other:
+        to = target.format(other=other.port)
+        server.answers["/"] = f"HTTP/1.1 302 Found\r\nLocation: {to}\r\n\r\n".encode()
+        site = SiteConfig(hosts="http://a.test", **SECRETIVE)
+        settings = config(server, sites=(site,))
+        first = fetch_url(settings, "http://a.test/")
+        assert (first.outcome, first.redirect_url) == ("redirect", to)
+        fetch_url(settings, to)
+        (asked, *rest) = [*server.asked, *other.asked]
+    assert asked.headers["x-key"] == "key"
+    assert not any({"authorization", "x-key"} & set(asked.headers) for asked in rest)
+
+
+def test_secrets_are_not_archived() -> None:
+    head = request_head("/", [("Authorization", "Basic abc"), ("X-Key", "def"), ("Accept", "*")])
+    assert b"Accept: *\r\n" in head
+    assert b"abc" not in head
+    assert b"def" not in head
+
+
+def test_a_secret_that_nobody_read_is_not_sent() -> None:
+    with pytest.raises(ConfigError, match="password: was not read"):
+        Sites([SiteConfig(hosts="a.test", password=Secret(env="X"))])
 
 
 @pytest.mark.parametrize(
@@ -70,8 +149,9 @@ def test_the_first_site_that_fits_counts() -> None:
     ],
 )
 def test_what_can_never_be_sent_is_an_error(site: dict[str, object]) -> None:
-    with pytest.raises(ConfigError, match=r"fetch\.sites 'a\.\*'"):
+    with pytest.raises(ConfigError, match=r"fetch\.sites 'a\.\*'") as raised:
         Sites([SiteConfig(hosts="a.*", **site)])  # type: ignore[arg-type]
+    assert not any(secret in str(raised.value) for secret in map(str, site.values()))
 
 
 def proxied(server: Loopback, hosts: str = "*", **settings: object) -> dict[str, object]:
@@ -149,7 +229,7 @@ def test_a_proxy_that_is_down(url: str) -> None:
 def test_a_proxy_that_will_not(server: Loopback) -> None:
     server.answers["a.test:443"] = page(status="403 Forbidden")
     answer = fetch_url(config(server, **proxied(server)), "https://a.test/")
-    assert (answer.outcome, answer.detail) == ("unreachable", "the proxy said 403 Forbidden")
+    assert (answer.outcome, answer.detail) == ("unreachable", "the proxy answered 403 Forbidden")
 
 
 @pytest.mark.parametrize(("host", "outcome"), [("a.test", "ok"), ("b.test", "tls")])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from gossamer.fetch.exchange import Answer
+    from gossamer.fetch.exchange import FetchResult
 
 TEXT = b"<p>" + b"word " * 1_000
 PAGE = "https://a.test/page"
@@ -126,7 +126,7 @@ def test_plain_http_where_tls_should_be(server: Loopback) -> None:
     assert (answer.outcome, answer.detail) == ("tls", "TLS: wrong version number")
 
 
-def raw(say: Callable[[socket.socket], None], **settings: object) -> Answer:
+def raw(say: Callable[[socket.socket], None], **settings: object) -> FetchResult:
     """Fetch from a server that is no more than a socket."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
 

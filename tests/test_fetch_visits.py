@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -94,9 +95,24 @@ def test_an_address_is_shared_politely(server: Loopback, crawl: Crawl) -> None:
 
 
 def test_a_host_is_spared_for_as_long_as_it_took(server: Loopback, crawl: Crawl) -> None:
-    server.answers["/robots.txt"] = page(b"")
-    fetched = crawl([f"http://a.test/{n}" for n in range(4)], delay_factor=3.0, max_delay_s=0.01)
-    assert fetched.outcomes() == ["not_found"] * 4
+    """The server measures it: from when it was asked to when it had answered."""
+    took_s: list[float] = []
+
+    async def answer_slowly(_: StreamReader, writer: StreamWriter) -> None:
+        began_s = time.monotonic()
+        heard = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.02, heard.set)
+        await heard.wait()
+        took_s.append(time.monotonic() - began_s)
+        writer.write(page(b"x", ("Connection: close",)))
+        await writer.drain()
+
+    server.answers |= {"/robots.txt": page(b""), **{f"/{n}": answer_slowly for n in range(3)}}
+    fetched = crawl([f"http://a.test/{n}" for n in range(3)], delay_factor=4.0, max_delay_s=60.0)
+    assert fetched.outcomes() == ["ok"] * 3
+    begun_s = [asked.begun_s for asked in server.asked if asked.path != "/robots.txt"]
+    for (before_s, after_s), slow_s in zip(pairwise(begun_s), took_s, strict=False):
+        assert after_s - before_s >= slow_s + 4.0 * (slow_s - 0.001)  # whole milliseconds count
 
 
 def test_a_stop_commits_what_was_fetched_and_gives_back_the_rest(

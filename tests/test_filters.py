@@ -184,6 +184,16 @@ def test_a_plugin_that_fails_is_named_with_the_url() -> None:
         made.reject_all(["https://e.org/x"], 1)
 
 
+def test_a_plugin_s_own_message_reaches_the_user_as_it_is() -> None:
+    class Unlicensed:
+        def reject(self, url: str) -> str | None:
+            raise ConfigError("their.key", f"is missing, for {url}", "ask them for one")
+
+    made = Filters.from_config(FilterConfig(), ["e.org"], plugins={"theirs": Unlicensed()})
+    with pytest.raises(ConfigError, match=r"their\.key: is missing, for https"):
+        made.reject_all(["https://e.org/x"], 1)
+
+
 @pytest.mark.parametrize("builtin", [Scope([], whole_domains=True), Extension([]), Deny([])])
 def test_the_built_in_ones_are_filters_too(builtin: Any) -> None:
     assert isinstance(builtin, UrlFilter)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fetch.frontier import FRONT_QUEUES, Frontier, Reason, Turn, _level
+from gossamer.fetch.back_queue import Reason
+from gossamer.fetch.frontier import FRONT_QUEUES, Frontier, Turn, _level
 from gossamer.fetch.politeness import Politeness
 from gossamer.outcomes import OUTCOMES
 
@@ -33,8 +34,8 @@ def fill(target: Frontier, host: str, scores: list[float], first: int = 0) -> No
 def locate(target: Frontier, now_s: float, address: str | None = None) -> Turn | float | None:
     """The next turn, when hosts that wait for their addresses have been given one."""
     found = target.next(now_s)
-    while target.activated:
-        target.release(target.activated.pop(0), address)
+    while target.awaiting_address:
+        target.release(target.awaiting_address.pop(0), address)
         found = target.next(now_s) if not isinstance(found, Turn) else found
     return found
 
@@ -87,7 +88,7 @@ def test_a_host_is_held_until_its_address_is_known() -> None:
     target = frontier()
     fill(target, "a", [1])
     assert target.next(0) == inf
-    assert target.activated == ["a"]
+    assert target.awaiting_address == ["a"]
     target.release("a")
     assert target.next(0) == Turn("a", 0)
 
@@ -131,8 +132,8 @@ def test_other_hosts_do_not_wait() -> None:
 
 def test_what_is_known_of_a_host_is_minded() -> None:
     target = frontier()
-    target.know("a", ready_s=5, failures=2)
-    target.know("b", delay_s=0.25)
+    target.seed_host("a", ready_s=5, failures=2)
+    target.seed_host("b", delay_s=0.25)
     fill(target, "a", [2, 1])
     fill(target, "b", [1, 1])
     assert taken(target, 0).host == "b"
@@ -211,6 +212,18 @@ def test_a_crawl_delay_beyond_patience_gives_the_host_back() -> None:
     assert words(target) == {"crawl_delay"}
 
 
+def test_a_crawl_delay_counts_from_the_exchange_that_is_over() -> None:
+    """As when a robots.txt was found on another host: its owner is on hold meanwhile."""
+    target = frontier()
+    fill(target, "a", [1])
+    target.put_back(taken(target, 0))
+    target.hold("a")
+    target.done("a", 0, "redirect")
+    target.slow_down("a", 5)
+    target.release("a")
+    assert target.next(2) == 3
+
+
 def test_failures_in_a_row_give_the_rest_of_the_host_back() -> None:
     target = frontier(max_failures=2)
     fill(target, "a", [16, 8, 4, 2, 1])
@@ -240,6 +253,14 @@ def test_a_host_that_fails_is_left_alone_twice_as_long_each_time() -> None:
     assert given_back(target) == [4]
     (host,) = target.hosts()
     assert (host.failures, host.ready_s) == (4, now_s + 8 * first_s)
+
+
+def test_no_host_is_left_alone_for_longer_than_a_day_for_its_failures() -> None:
+    owed = Politeness()
+    waits_s = [owed.wait_s("busy", 1.0, failures) for failures in range(1, 40)]
+    assert waits_s == sorted(waits_s)
+    assert (waits_s[0], waits_s[-1]) == (OUTCOMES["busy"].host_wait_s, 86_400)
+    assert owed.wait_s("busy", 1.0, 40, retry_after_s=100_000) == 100_000
 
 
 def test_a_page_that_fails_says_nothing_of_its_host() -> None:
@@ -339,6 +360,65 @@ def test_a_host_that_is_closed_is_asked_nothing_more() -> None:
     assert target.given_back == [(1, Reason("no_robots", "robots.txt: HTTP 503"))]
 
 
+def own_frontier(connections: int, rows: int) -> Frontier:
+    """One whose only host is the user's own, and is located."""
+    target = frontier()
+    target.seed_host("a", owed=Politeness(0, max_delay_s=60, connections=connections))
+    fill(target, "a", [1.0] * rows)
+    target.next(0)
+    target.release("a")
+    return target
+
+
+def test_an_own_host_has_as_many_requests_open_as_it_has_connections() -> None:
+    target = own_frontier(3, rows=5)
+    assert [taken(target, 0).row for _ in range(3)] == [0, 1, 2]
+    assert target.next(0) == inf
+    target.done("a", 0, "ok")
+    assert taken(target, 0).row == 3
+    assert target.next(0) == inf
+
+
+def test_rows_that_come_while_requests_are_open_need_not_wait_for_them() -> None:
+    target = own_frontier(2, rows=1)
+    taken(target, 0)
+    fill(target, "a", [1.0], 1)
+    assert taken(target, 0).row == 1
+
+
+def test_an_own_host_that_is_busy_is_left_alone_by_all_its_connections() -> None:
+    target = own_frontier(3, rows=9)
+    for _ in range(3):
+        taken(target, 0)
+    target.done("a", 0, "ok")
+    target.done("a", 0, "busy", retry_after_s=7)
+    assert target.next(0) == 7
+    assert taken(target, 7).row == 3
+
+
+def test_requests_that_fail_side_by_side_are_one_failure() -> None:
+    target = own_frontier(3, rows=9)
+    for _ in range(3):
+        taken(target, 0)
+    for now_s in (1.0, 1.1, 1.2):
+        target.done("a", now_s, "timeout", elapsed_s=now_s)
+    assert next(target.hosts()).failures == 1
+    taken(target, 20)
+    target.done("a", 21, "timeout", elapsed_s=1)
+    assert next(target.hosts()).failures == 2
+
+
+def test_an_own_host_that_is_held_is_asked_nothing_more_until_it_is_released() -> None:
+    target = own_frontier(3, rows=3)
+    turn = taken(target, 0)
+    target.hold("a")
+    assert target.next(0) == inf
+    target.put_back(turn)
+    target.release("a")
+    target.done("a", 0, "ok")
+    assert [taken(target, 0).row for _ in range(3)] == [0, 1, 2]
+
+
 @st.composite
 def webs(draw: st.DrawFn) -> list[tuple[str, float]]:
     hosts = st.sampled_from([f"h{n}" for n in range(6)])
@@ -349,8 +429,11 @@ def webs(draw: st.DrawFn) -> list[tuple[str, float]]:
 class World:
     """Hosts that answer after random times; its clock moves to what happens next."""
 
-    def __init__(self, draws: random.Random, addresses: int, at_once: int, **owed: Any) -> None:
-        self.draws, self.addresses, self.at_once = draws, addresses, at_once
+    def __init__(
+        self, draws: random.Random, addresses: int, at_once: int, own: dict[str, int], **owed: Any
+    ) -> None:
+        """`own`: connections of the hosts that may have several."""
+        self.draws, self.addresses, self.at_once, self.own = draws, addresses, at_once, own
         self.per_address = owed["connections_per_address"]
         self.target = frontier(max_delay_s=10, address_delay_s=0.25, **owed)
         self.now_s = 0.0
@@ -360,6 +443,11 @@ class World:
         self.address_of: dict[str, str] = {}
         self.given: Counter[int] = Counter()
         self.put_back: Counter[int] = Counter()
+        self.held: set[str] = set()
+        for host, connections in own.items():
+            owed_to_own = Politeness(0, max_delay_s=10, max_failures=3, connections=connections)
+            self.target.seed_host(host, owed=owed_to_own)
+            self.delay_s[host] = 0
 
     def run(self, stop_s: float) -> None:
         while True:
@@ -376,10 +464,12 @@ class World:
                 self.wait(turn, stop_s)
 
     def locate_one(self) -> bool:
-        if not self.target.activated:
+        if not self.target.awaiting_address:
             return False
-        host = self.target.activated.pop(self.draws.randrange(len(self.target.activated)))
-        if self.addresses:
+        host = self.target.awaiting_address.pop(
+            self.draws.randrange(len(self.target.awaiting_address))
+        )
+        if self.addresses and host not in self.own:
             self.address_of[host] = f"192.0.2.{self.draws.randrange(self.addresses)}"
         self.target.release(host, self.address_of.get(host))
         return True
@@ -392,11 +482,17 @@ class World:
             _, turn = heapq.heappop(self.out)
             outcome = self.draws.choice(["ok", "ok", "ok", "timeout", "busy", "not_found"])
             wait = self.draws.choice([None, 1, 9, 11]) if outcome == "busy" else None
+            if turn.host in self.held:
+                self.held.discard(turn.host)
+                self.target.release(turn.host)
             self.target.done(turn.host, self.now_s, outcome, 0.0, wait)
-            self.ready_s[turn.host] = self.now_s + max(self.delay_s[turn.host], wait or 0)
+            ready_s = self.now_s + max(self.delay_s[turn.host], wait or 0)
+            self.ready_s[turn.host] = max(self.ready_s[turn.host], ready_s)
 
     def ask(self, turn: Turn) -> None:
-        assert turn.host not in {open_.host for _, open_ in self.out}
+        beside_it = sum(open_.host == turn.host for _, open_ in self.out)
+        assert beside_it < self.own.get(turn.host, 1)
+        assert turn.host not in self.held
         assert self.now_s >= self.ready_s[turn.host]
         address = self.address_of.get(turn.host, "")
         if address:
@@ -408,12 +504,15 @@ class World:
             self.target.skip(turn.host)
             return
         self.ready_s[address] = self.now_s + 0.25
-        if self.draws.random() < 0.1:
+        if turn.host not in self.own and self.draws.random() < 0.1:
             self.delay_s[turn.host] = max(self.delay_s[turn.host], 2.0)
             self.target.slow_down(turn.host, 2.0)
         if self.draws.random() < 0.1:
             self.target.put_back(turn)
             self.put_back[turn.row] += 1
+        if self.draws.random() < 0.2:
+            self.target.hold(turn.host)
+            self.held.add(turn.host)
         heapq.heappush(self.out, (self.now_s + self.draws.uniform(0, 4), turn))
 
 
@@ -423,16 +522,18 @@ class World:
     delay_s=st.floats(0, 3),
     stop_s=st.sampled_from([inf, 20.0]),
     at_once=st.integers(1, 4),
+    own=st.dictionaries(st.sampled_from(["h0", "h1", "h2"]), st.integers(1, 3)),
     back_queues=st.integers(1, 8),
     addresses=st.integers(0, 3),
     per_address=st.integers(1, 2),
 )
-def test_never_two_at_once_never_early_nothing_lost(
+def test_never_too_many_at_once_never_early_nothing_lost(
     pages: list[tuple[str, float]],
     draws: random.Random,
     delay_s: float,
     stop_s: float,
     at_once: int,
+    own: dict[str, int],
     back_queues: int,
     addresses: int,
     per_address: int,
@@ -441,6 +542,7 @@ def test_never_two_at_once_never_early_nothing_lost(
         draws,
         addresses,
         at_once,
+        own,
         back_queues=back_queues,
         delay_s=delay_s,
         connections_per_address=per_address,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawl_settings import loopback_settings
 from gossamer import rounds
 from gossamer.api import Crawl
 from gossamer.errors import StoreFull
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-SETTINGS = """
-filter.scope = "any"
-fetch.delay_s = 0
-fetch.delay_factor = 0
-fetch.address_delay_s = 0
-fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
-"""
 RUN = {**rounds.ROUND, **rounds.HARVEST}
 STEPS = [*rounds.ROUND, *rounds.ROUND, *rounds.HARVEST]
 AMPLE = "256m"
@@ -94,8 +87,8 @@ def attempt(run: Callable[[Workspace], StepReport], crawl: Crawl) -> StoreFull |
 def test_every_step_survives_a_full_disk(
     web: FakeWeb, disk: Disk, engine: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    whole = Crawl.create(str(tmp_path / "whole"), SETTINGS.format(address=web.address), engine)
-    starved = Crawl.create(str(disk.folder / "crawl"), SETTINGS.format(address=web.address), engine)
+    whole = Crawl.create(str(tmp_path / "whole"), loopback_settings(web.address), engine)
+    starved = Crawl.create(str(disk.folder / "crawl"), loopback_settings(web.address), engine)
     for crawl in (whole, starved):
         crawl.inject(web.web.seeds())
     for name in STEPS:

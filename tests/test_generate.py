@@ -4,15 +4,19 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gossamer import generate
+from gossamer.domains import level
 from gossamer.urls import domain_of
 from rows import by_url, frame, put
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gossamer.workspace import Workspace
 
 
@@ -111,7 +115,7 @@ def hosts(work: Workspace, **ready: dict[str, Any]) -> None:
     put(work, "hosts", rows, round_=0)
 
 
-def chosen(work: Workspace, **settings: int) -> list[str]:
+def chosen(work: Workspace, **settings: float) -> list[str]:
     work.config = msgspec.structs.replace(
         work.config, generate=msgspec.structs.replace(work.config.generate, **settings)
     )
@@ -152,3 +156,176 @@ def test_both_budgets_hold(work: Workspace) -> None:
     hosts(work, a={"pages": 8})
     found = chosen(work, pages_per_host_ever=10, pages_per_host=3)
     assert [sum(f"//{host}." in url for url in found) for host in "ab"] == [2, 3]
+
+
+def farm(hosts: int, **columns: Any) -> list[dict[str, Any]]:
+    """A page on each of the endless hosts of one domain."""
+    return [page(f"a{n}.farm", "", **columns) for n in range(hosts)]
+
+
+def good(domains: int, pages: int, **columns: Any) -> list[dict[str, Any]]:
+    return [page(f"good{n}", m, **columns) for n in range(domains) for m in range(pages)]
+
+
+def of_farm(urls: list[str]) -> int:
+    return sum(".farm.example/" in url for url in urls)
+
+
+def last_counts(work: Workspace) -> dict[str, int]:
+    (report,) = [done for done in work.store.manifest.history if done.step == "generate"]
+    return report.counts
+
+
+def test_a_farm_of_host_names_takes_the_share_of_one_domain(work: Workspace) -> None:
+    put(work, "pages", [*farm(500, score=9.0), *good(30, 20)], round_=0)
+    found = chosen(work, pages=100, domain_share=0.1)
+    assert len(found) == 100
+    assert of_farm(found) <= 4  # all are alike, and 31 share the round
+    assert last_counts(work) == {"pages": 100, "postponed_domain": 100 - of_farm(found)}
+
+
+def test_what_a_farm_cannot_take_now_is_still_known(work: Workspace) -> None:
+    put(work, "pages", [*farm(50, score=9.0), *good(30, 20)], round_=0)
+    chosen(work, pages=100)
+    assert work.read("pages").count() == 650
+
+
+def test_a_farm_fills_a_round_that_others_leave_empty(work: Workspace) -> None:
+    put(work, "pages", [*farm(500, score=9.0), *good(30, 2)], round_=0)
+    found = chosen(work, pages=100)
+    assert (len(found), of_farm(found)) == (100, 40)
+
+
+def test_where_all_is_due_at_once_nothing_is_held_back(work: Workspace) -> None:
+    put(work, "pages", [*farm(50), *good(3, 2)], round_=0)
+    assert len(chosen(work, pages=56)) == 56
+    assert last_counts(work) == {"pages": 56}
+
+
+def test_a_crawl_of_one_domain_takes_whole_rounds(work: Workspace) -> None:
+    put(work, "pages", farm(500), round_=0)
+    assert len(chosen(work, pages=100, domain_share=0.01)) == 100
+
+
+def test_a_domain_has_the_more_of_a_round_the_more_domains_link_to_it(work: Workspace) -> None:
+    def linked(name: str, voters: int) -> dict[str, Any]:
+        names = [f"v{n}.example" for n in range(voters)]
+        return {"domain": f"{name}.example", "seed": False, "linked_from": names}
+
+    put(work, "domains", [linked("good0", 4), linked("good1", 2), linked("good2", 200)], round_=0)
+    put(work, "pages", good(4, 1_000), round_=0)
+    found = chosen(work, pages=400, domain_share=0.5)
+    shares = [sum(f"//good{n}." in url for url in found) for n in range(4)]
+    # Budgets of 8, 4, 200 and 2 pages, grown by 400/214 and rounded up: one page too many.
+    assert shares == [15, 8, 374, 3]
+
+
+@pytest.mark.parametrize("fetched", [True, False])
+def test_a_seed_s_domain_has_its_full_share(work: Workspace, fetched: bool) -> None:
+    if fetched:
+        put(work, "domains", [{"domain": "good0.example", "seed": True, "linked_from": []}], 0)
+    seed = [] if fetched else [page("good0", "seed", depth=0, score=9.0)]
+    put(work, "pages", [*farm(900, score=9.0), *good(30, 50), *seed], round_=0)
+    found = chosen(work, pages=200, domain_share=0.1)
+    assert sum("//good0." in url for url in found) >= 20
+    assert of_farm(found) <= 20
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 500), st.integers(1, 100)), min_size=1, max_size=30),
+    st.integers(1, 3_000),
+)
+def test_budgets_grow_alike_until_the_round_is_full(
+    drawn: list[tuple[int, int]], total: int
+) -> None:
+    supply, budget = np.array(drawn, np.int64).T
+    grown = level(supply, budget, total)
+    if supply.sum() <= total:
+        assert grown == np.inf
+    elif np.minimum(supply, budget).sum() >= total:
+        assert grown == 1
+    else:
+        assert np.minimum(supply, budget * grown).sum() == pytest.approx(total)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.floats(1e-3, 1e3)),
+        max_size=60,
+    ),
+    st.integers(1, 20),
+)
+def test_what_is_looked_at_is_enough_for_the_choice(
+    new_work: Callable[[], Workspace], drawn: list[tuple[str, str, float]], total: int
+) -> None:
+    """Of all due pages, `best` chooses what it chooses of the promising ones."""
+    work = new_work()
+    rows = [
+        page(f"{host}.{domain}", i, score=score) for i, (host, domain, score) in enumerate(drawn)
+    ]
+    config = msgspec.structs.replace(
+        work.config.generate, pages=total, pages_per_host=4, domain_share=0.3
+    )
+    due = generate.due_pages(frame(work, "pages", rows), now_ms=1)
+    above, budgets = generate.promising(work, due, config)
+    picked = generate.best(above, total, 4, budgets).where("chosen")
+    of_all = generate.best(due, total, 4, budgets).where("chosen")
+    assert sorted(by_url(picked)) == sorted(by_url(of_all))
+    assert len(by_url(picked)) == min(total, len(plain_choice(rows, len(rows), 4)))
+
+
+@pytest.mark.parametrize("own", ["docs.example", "*.example", "10.1.2.0/24"])
+def test_limits_of_hosts_and_domains_do_not_hold_for_own_hosts(work: Workspace, own: str) -> None:
+    fetch = msgspec.structs.replace(work.config.fetch, own=(own,))
+    work.config = msgspec.structs.replace(work.config, fetch=fetch)
+    docs = [page("docs", n, score=2.0) for n in range(60)]
+    others = [
+        row | {"url": row["url"].replace(".example", ".test"), "host": "a.test"}
+        for row in (page("a", n) for n in range(60))
+    ]
+    put(work, "pages", docs + others, round_=0)
+    hosts(work, docs={"address": "10.1.2.3", "ready_ms": 0})
+    found = chosen(work, pages=70, pages_per_host=5, domain_share=0.01)
+    assert [sum(f"//{host}/" in url for url in found) for host in ("docs.example", "a.test")] == [
+        60,
+        5,
+    ]
+
+
+def test_an_own_host_gets_no_more_pages_in_all_rounds_than_its_limit(work: Workspace) -> None:
+    fetch = msgspec.structs.replace(work.config.fetch, own=("docs.example",))
+    work.config = msgspec.structs.replace(work.config, fetch=fetch)
+    put(work, "pages", [page("docs", n) for n in range(60)], round_=0)
+    assert len(chosen(work, pages=100, pages_per_host=5, pages_per_host_ever=20)) == 20
+
+
+def test_own_hosts_beside_a_farm_take_what_their_scores_are_worth(work: Workspace) -> None:
+    fetch = msgspec.structs.replace(work.config.fetch, own=("a7.farm.example",))
+    work.config = msgspec.structs.replace(work.config, fetch=fetch)
+    own = [page("a7.farm", n, score=5.0) for n in range(80)]
+    put(work, "pages", [*own, *farm(500, score=3.0), *good(30, 20)], round_=0)
+    found = chosen(work, pages=200, pages_per_host=50, domain_share=0.02)
+    assert sum("//a7.farm." in url for url in found) == 80 + 1
+    assert of_farm(found) - 81 <= 8
+
+
+DAY_MS = 86_400_000
+
+
+@pytest.mark.parametrize(("days", "due"), [(30, False), (11, False), (10, True), (1, True)])
+def test_an_interval_that_is_changed_takes_effect_on_known_pages(
+    work: Workspace, days: int, due: bool
+) -> None:
+    """Fetched ten days ago, when the interval was 30 days."""
+    row = {"url": "http://a.example/", "status": "fetched", "interval_s": 30 * 86_400}
+    pages = frame(work, "pages", [row | {"next_fetch_ms": 30 * DAY_MS, "outcome": "ok"}])
+    found = generate.due_pages(pages, now_ms=10 * DAY_MS, interval_s=days * 86_400)
+    assert bool(found.collect()) is due
+
+
+def test_the_wait_of_a_retry_does_not_depend_on_the_interval(work: Workspace) -> None:
+    row = {"url": "http://a.example/", "failures": 1, "next_fetch_ms": 101, "outcome": "timeout"}
+    pages = frame(work, "pages", [row])
+    assert not generate.due_pages(pages, now_ms=100, interval_s=1).collect()

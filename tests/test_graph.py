@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -68,8 +69,27 @@ def test_ranks_solve_the_linear_system(new_work: Callable[[], Workspace], edges:
 
 
 def test_only_fetched_pages_have_rank(work: Workspace) -> None:
-    crawl(work, "ab", ["ab", "ba", "ax"])
+    crawl(work, "ab", ["ab", "ba", "ax", "ay"])
+    put(work, "pages", [{"url": "y", "status": "redirected"}])
     assert ranks(work) == pytest.approx({"a": 0.5, "b": 0.5})
+
+
+def test_links_to_one_page_carry_one_share(work: Workspace) -> None:
+    crawl(work, "abc", ["ab", "ab", "ab", "ac"])
+    assert ranks(work) == pytest.approx(dense("abc", {"ab", "ac"}), abs=1e-5)
+
+
+def test_a_nofollow_link_carries_no_rank(work: Workspace) -> None:
+    crawl(work, "abc", ["ab"])
+    put(work, "links", [{"src": "a", "dst": "c", "nofollow": True}])
+    assert ranks(work) == pytest.approx(dense("abc", {"ab"}), abs=1e-5)
+
+
+def test_iterations_are_bounded(work: Workspace) -> None:
+    few = msgspec.structs.replace(work.config.rank, iterations=2, tolerance=1e-12)
+    work.config = msgspec.structs.replace(work.config, rank=few)
+    crawl(work, "cxyz", ["xc", "yc", "zc"])
+    assert rank.run(work).counts["iterations"] == 2
 
 
 def test_an_empty_graph(work: Workspace) -> None:

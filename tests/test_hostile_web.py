@@ -210,7 +210,9 @@ def test_what_can_be_read_of_robots_is_obeyed(seen: Seen) -> None:
     assert outcomes == dict.fromkeys(RULED, "robots") | dict.fromkeys(UNRULED, "ok")
 
 
-def test_where_redirects_lead_is_judged_anew(fake: FakeWeb, seen: Seen, tmp_path: Path) -> None:
+def test_the_target_of_each_redirect_is_checked_again(
+    fake: FakeWeb, seen: Seen, tmp_path: Path
+) -> None:
     targets = {row["redirect_url"] for row in seen.rows.values()} - {None}
     inside = {url for url in targets if ".hostile.test" not in url}
     assert inside == {

@@ -13,15 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import index
+from gossamer import checksums, index
 from gossamer.errors import StoreError
-from gossamer.index import layout, parts, schema
-from gossamer.index.analysis import plain
-from gossamer.index.layout import FIRST
-from gossamer.index.parts import Feed, Shard, build, parts_of, size_of
-from gossamer.layers import counts_of
-from gossamer.serve.search import Searcher
+from gossamer.fulltext import layout, schema
+from gossamer.fulltext.analysis import plain
+from gossamer.fulltext.layout import FIRST
+from gossamer.index import parts
+from gossamer.index.parts import Shard, WriterFeed, build, parts_of, size_of
+from gossamer.search.searcher import Searcher
 from gossamer.store import File, Layer
+from gossamer.task_output import counts_of, layers_of
 from rows import frame, put
 from shards import PLAIN
 
@@ -94,7 +95,8 @@ def test_of_equal_bodies_the_best_ranked_then_the_shortest_url_stays(work: Works
     assert index.run(work).counts == {"indexed": 1, "added": 1, "dropped_duplicate": 2}
     assert indexed(work, "same") == ["http://a.example/a"]
 
-    put(work, "ranks", [{"url": "http://a.example/long", "rank": 0.5}])
+    ranks = {"http://a.example/long": 0.5, "http://a.example/b": 0.25}
+    put(work, "ranks", [{"url": url, "rank": rank} for url, rank in ranks.items()])
     index.run(work)
     assert indexed(work, "same") == ["http://a.example/long"]
 
@@ -123,10 +125,10 @@ def test_a_page_is_found_by_the_words_of_those_who_link_to_it(work: Workspace) -
 
 def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> None:
     shown: dict[str, dict[str, Any]] = {
-        "http://a.example/main": {"main_text": "main", "around": "menu\nend"},
-        "http://a.example/whole": {"main_text": "whole\nwhole", "around": None},
-        "http://a.example/blank": {"main_text": "", "around": "blank"},
-        "http://a.example/none": {"main_text": None, "around": None},
+        "http://a.example/main": {"main_text": "main", "boilerplate": "menu\nend"},
+        "http://a.example/whole": {"main_text": "whole\nwhole", "boilerplate": None},
+        "http://a.example/blank": {"main_text": "", "boilerplate": "blank"},
+        "http://a.example/none": {"main_text": None, "boilerplate": None},
     }
     put(work, "pages", map(page, shown))
     put(work, "documents", [document(url, "", **texts) for url, texts in shown.items()])
@@ -136,7 +138,7 @@ def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> No
     searchers = [schema.open_index(folder).searcher() for folder in folders]
     found = {
         (field, word)
-        for field in ("text", "around")
+        for field in ("text", "boilerplate")
         for word in ("menu", "main", "end", "whole", "blank")
         if any(searcher.doc_freq(field, word) for searcher in searchers)
     }
@@ -144,8 +146,8 @@ def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> No
         ("text", "main"),
         ("text", "whole"),
         ("text", "blank"),
-        ("around", "menu"),
-        ("around", "end"),
+        ("boilerplate", "menu"),
+        ("boilerplate", "end"),
     }
 
 
@@ -155,13 +157,13 @@ def test_documents_of_an_older_version_are_refused(work: Workspace) -> None:
     path = work.store.attempt("documents") + "/old.parquet"
     Path(work.root, path).parent.mkdir(parents=True)
     pq.write_table(
-        pq.read_table(work.paths("documents")[0]).drop_columns("around"), Path(work.root, path)
+        pq.read_table(work.paths("documents")[0]).drop_columns("boilerplate"), Path(work.root, path)
     )
-    size = Path(work.root, path).stat().st_size
+    size, xxh3 = Path(work.root, path).stat().st_size, work.store.backend.checksum(path)
     with work.step("test", 1) as draft:
-        draft.replace["documents"] = (Layer(1, (File(path, 1, size),)),)
+        draft.replace["documents"] = (Layer(1, (File(path, 1, size, xxh3),)),)
 
-    with pytest.raises(StoreError, match=r"(?s)old\.parquet.*older version.*parse --again"):
+    with pytest.raises(StoreError, match=r"(?s)old\.parquet.*older version.*gossamer reparse"):
         index.run(work)
 
 
@@ -235,7 +237,7 @@ def test_the_index_before_is_left_as_it_was(work: Workspace) -> None:
     assert searcher.search("words", limit=100).total == 20
 
 
-def test_pages_come_change_and_go_as_in_an_index_made_anew(work: Workspace) -> None:
+def test_an_updated_index_equals_a_rebuilt_one(work: Workspace) -> None:
     urls = [f"http://a.example/{number}" for number in range(60)]
     put(work, "pages", map(page, urls[:50]))
     languages = ["en", "de", None]
@@ -264,7 +266,7 @@ def test_pages_come_change_and_go_as_in_an_index_made_anew(work: Workspace) -> N
         assert indexed(work, "m0") == []
 
 
-def test_a_part_of_deleted_documents_is_made_anew(work: Workspace) -> None:
+def test_a_part_with_many_deleted_documents_is_rewritten(work: Workspace) -> None:
     urls = [f"http://a.example/{number}" for number in range(40)]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "old words") for url in urls])
@@ -287,7 +289,7 @@ def test_a_page_whose_merit_moves_much_is_written_again(work: Workspace) -> None
     ranks = frame(work, "ranks", [{"url": url, "rank": rank} for url, rank in moved])
     with work.step("test", 1) as draft:
         draft.replace["ranks"] = (work.write(ranks, "ranks", 1),)
-    # Its part is of two pages, and made anew.
+    # Its part has two pages and is rewritten.
     assert index.run(work).counts == {"indexed": 4, "replaced": 1, "renewed": 1}
     assert indexed(work, "words")[0] == urls[2]
 
@@ -303,7 +305,7 @@ def test_what_was_parsed_again_is_written_again(work: Workspace) -> None:
     assert indexed(work, "new") == ["http://a.example/"]
 
 
-def test_an_index_of_another_format_is_made_anew(
+def test_an_index_of_another_format_is_rebuilt(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(work, "pages", [page("http://a.example/")])
@@ -316,7 +318,13 @@ def test_an_index_of_another_format_is_made_anew(
 
 
 def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
-    rows = {**PLAIN, "url": "http://a.example/", "host": "a.example", "tongue": "en", "adds": True}
+    rows = {
+        **PLAIN,
+        "url": "http://a.example/",
+        "host": "a.example",
+        "index_language": "en",
+        "adds": True,
+    }
     path = Path(work.root, "rows.parquet")
     pq.write_table(pa.Table.from_pylist([rows]), path)
     shard = Shard(work.root, 1, 0, ("rows.parquet",), 1, {}, "index/1", 16_000_000)
@@ -327,18 +335,21 @@ def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
 
 def test_documents_that_are_written_again_are_counted(work: Workspace) -> None:
     """tantivy joins eight segments that are small."""
-    row = {**PLAIN, "host": "a.example", "tongue": "en", "adds": True}
-    base: dict[str, tuple[str, ...]] = {}
+    row = {**PLAIN, "host": "a.example", "index_language": "en", "adds": True}
+    base: dict[str, tuple[File, ...]] = {}
     merged = []
     for number in range(8):
         rows = [row | {"url": f"http://a.example/{number}{letter}"} for letter in "ab"]
         pq.write_table(pa.Table.from_pylist(rows), Path(work.root, "rows.parquet"))
         shard = Shard(work.root, 1, 0, ("rows.parquet",), 2, base, "index/1", 16_000_000)
         written = list(build(shard))
-        base = {"en": tuple(str(row["path"]) for row in written if row["path"])}
+        base = {"en": layers_of(written, 1)["index"].files}
+        assert all(
+            file.xxh3 == checksums.of_file(Path(work.root, file.path)) for file in base["en"]
+        )
         merged.append(counts_of(written)["merged"])
     assert merged == [0] * 7 + [14]
-    assert size_of(work.root, [File(path, 0, 0) for path in base["en"]]) == (16, 0)
+    assert size_of(work.root, base["en"]) == (16, 0)
 
 
 @pytest.mark.parametrize(("tick_s", "rests"), [(1.0, 3), (0.0, 0)])
@@ -351,7 +362,7 @@ def test_who_feeds_a_writer_rests_where_its_queue_is_full(
     made = schema.create(folder)
     writer = made.writer(16_000_000, 1)
     ticks, rested = count(step=tick_s), list[float]()
-    feed = Feed(writer, lambda: next(ticks), rested.append)
+    feed = WriterFeed(writer, lambda: next(ticks), rested.append)
     for number in range(5):
         url = f"http://a.example/{number}"
         feed.add(schema.document(PLAIN | {"url": url, "host": "a.example"}))
@@ -380,12 +391,12 @@ def test_words(text: str, words: list[str]) -> None:
 
 @given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True), st.text())
 def test_a_key_tells_pages_and_hosts_apart(urls: list[str], host: str) -> None:
-    one, other = (schema.key_of(url, host) for url in urls)
+    one, other = (schema.page_key(url, host) for url in urls)
     assert one != other
-    assert schema.host_of(one) == schema.host_of(other)
+    assert schema.host_bits(one) == schema.host_bits(other)
     assert max(one, other) < 1 << 63
-    assert schema.slot(one) == schema.slot(schema.key_of(urls[0], f"www.{host}"))
-    assert len(schema.slot(one)) == 6
+    assert schema.hash_prefix(one) == schema.hash_prefix(schema.page_key(urls[0], f"www.{host}"))
+    assert len(schema.hash_prefix(one)) == 6
 
 
 def test_decomposed_letters_are_found_by_composed_ones(work: Workspace) -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import inject, seeds, states
+from gossamer import inject, lsm, seeds
 from gossamer.errors import SeedError
-from gossamer.tables import PAGES
+from gossamer.tables import HOSTS, PAGES
 from gossamer.urls import UrlRules
 from rows import by_url, put
 
@@ -31,6 +31,31 @@ def test_a_url_a_line() -> None:
         "http://a.example/",
         "https://b.example/x",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("example.org", "https://example.org/"),
+        ("example.org:443/a", "https://example.org/a"),
+        ("example.org:8443", "https://example.org:8443/"),
+        ("localhost:443", "https://localhost/"),
+        ("localhost.example.org", "https://localhost.example.org/"),
+        ("1.2.3.4.example.org", "https://1.2.3.4.example.org/"),
+        ("example.org/a:80/", "https://example.org/a:80/"),
+        ("localhost", "http://localhost/"),
+        ("LOCALHOST:8117/a", "http://localhost:8117/a"),
+        ("docs.localhost", "http://docs.localhost/"),
+        ("127.0.0.1:8000", "http://127.0.0.1:8000/"),
+        ("192.168.1.5/a", "http://192.168.1.5/a"),
+        ("[::1]:8000/a", "http://[::1]:8000/a"),
+        ("example.org:8080?q=1", "http://example.org:8080/?q=1"),
+    ],
+)
+def test_a_seed_without_a_scheme_means_https_unless_it_looks_like_a_local_server(
+    text: str, url: str
+) -> None:
+    assert seeds.seed(text, RULES) == url
 
 
 def test_the_older_form_of_a_line_per_host() -> None:
@@ -71,14 +96,14 @@ def test_a_list_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
         list(seeds.read(str(path), RULES))
 
 
-def test_seeds_become_pages(work: Workspace) -> None:
+def test_seeds_become_pages(work: Workspace, tmp_path: Path) -> None:
     bad: list[seeds.BadLine] = []
-    report = inject.run(
-        work, ["http://a.example/", "a.example:99999", "http://a.example/#x"], (), bad.append
-    )
+    listed = tmp_path / "seeds.txt"
+    listed.write_text("# seeds\na.example:99999\nhttp://a.example/#x\n")
+    report = inject.run(work, ["http://a.example/"], [str(listed)], bad.append)
     assert report.counts == {"seeds": 1, "bad_lines": 1}
-    assert str(bad[0]) == "argument:2: not a URL that can be crawled: 'a.example:99999'"
-    (page,) = by_url(states.current(work, PAGES)).values()
+    assert str(bad[0]) == f"{listed}:2: not a URL that can be crawled: 'a.example:99999'"
+    (page,) = by_url(lsm.current(work, PAGES)).values()
     assert (page["url"], page["status"], page["source"]) == (
         "http://a.example/",
         "unfetched",
@@ -91,7 +116,7 @@ def test_a_known_page_becomes_a_seed_and_keeps_its_history(work: Workspace) -> N
     was = {"url": "http://a.example/", "status": "fetched", "depth": 4, "fetches": 2, "inlinks": 3}
     put(work, "pages", [was, {"url": "http://b.example/"}], round_=0)
     inject.run(work, ["http://a.example/"])
-    found = by_url(states.current(work, PAGES))
+    found = by_url(lsm.current(work, PAGES))
     page = found["http://a.example/"]
     assert (page["depth"], page["source"], page["status"]) == (0, "seed", "fetched")
     assert (page["fetches"], page["inlinks"], page["score"]) == (2, 3, 2.0)
@@ -101,4 +126,58 @@ def test_a_known_page_becomes_a_seed_and_keeps_its_history(work: Workspace) -> N
 def test_nothing_goes_in_when_a_list_cannot_be_read(work: Workspace, tmp_path: Path) -> None:
     with pytest.raises(SeedError):
         inject.run(work, ["http://a.example/"], [str(tmp_path / "none")])
-    assert states.current(work, PAGES).collect() == []
+    assert lsm.current(work, PAGES).collect() == []
+
+
+def test_a_seed_that_failed_is_due_again_when_it_is_given_again(work: Workspace) -> None:
+    urls = [f"http://a.example/{name}" for name in ("gone", "robots", "late", "well", "retry")]
+    failed = {"failures": 2, "next_fetch_ms": 10**15, "fetched_ms": 1}
+    put(
+        work,
+        "pages",
+        [
+            {"url": urls[0], "status": "gone", "outcome": "forbidden_address"} | failed,
+            {"url": urls[1], "status": "excluded", "outcome": "robots"} | failed,
+            {"url": urls[2], "status": "unfetched", "outcome": "postponed"} | failed,
+            {"url": urls[3], "status": "fetched", "outcome": "ok", "next_fetch_ms": 10**15},
+            {"url": urls[4], "status": "fetched", "outcome": "timeout", "fetches": 1} | failed,
+            {"url": "http://a.example/other", "status": "gone", "outcome": "tls"} | failed,
+        ],
+    )
+    inject.run(work, urls)
+    pages = by_url(lsm.current(work, PAGES))
+    found = {
+        url: (row["status"], row["failures"], row["next_fetch_ms"]) for url, row in pages.items()
+    }
+    assert found == {
+        urls[0]: ("unfetched", 0, 0),
+        urls[1]: ("unfetched", 0, 0),
+        urls[2]: ("unfetched", 0, 0),
+        urls[3]: ("fetched", 0, 10**15),
+        urls[4]: ("fetched", 0, 0),
+        "http://a.example/other": ("gone", 2, 10**15),
+    }
+
+
+def test_the_host_of_a_seed_that_is_given_again_need_not_wait_unless_it_asked_to(
+    work: Workspace,
+) -> None:
+    hosts = {"down.example": "unreachable", "busy.example": "busy", "other.example": "unreachable"}
+    robots = [{"origin": "http://x", "fetched_ms": 1, "status": 200, "body": b"Disallow: /"}]
+    waits = {"ready_ms": 10**15, "failures": 3, "robots": robots}
+    put(work, "hosts", [{"host": name, "outcome": how} | waits for name, how in hosts.items()])
+    failed = {"status": "unfetched", "failures": 2, "outcome": "postponed"}
+    put(work, "pages", [{"url": f"http://{name}/", "host": name} | failed for name in hosts])
+    inject.run(work, ["http://down.example/", "http://busy.example/"])
+    found = by_url(lsm.current(work, HOSTS), "host")
+    assert {name: row["ready_ms"] for name, row in found.items()} == {
+        "down.example": 0,
+        "busy.example": 10**15,
+        "other.example": 10**15,
+    }
+    assert (found["down.example"]["failures"], found["down.example"]["robots"]) == (0, [])
+
+
+def test_nothing_is_left_in_scratch(work: Workspace) -> None:
+    inject.run(work, ["http://a.example/"])
+    assert list(work.store.backend.sizes("scratch")) == []

@@ -1,4 +1,4 @@
-"""Nothing lost, nothing twice: a crawl that is killed twenty times ends as one that is not."""
+"""Nothing lost, nothing twice: a crawl that is killed often ends as one that is not."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawl_settings import loopback_settings
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tables import answers, damaged_records, garbage, tables
@@ -26,15 +27,8 @@ if TYPE_CHECKING:
 
     from gossamer.engine import Engine
 
-KILLS = 20
 SETTINGS = """
 engine.workers = 2
-filter.scope = "any"
-fetch.delay_s = 0
-fetch.delay_factor = 0
-fetch.address_delay_s = 0
-fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
 generate.pages = 120
 generate.pages_per_host = 40
 """
@@ -47,7 +41,7 @@ GONE_S = 20
 def web() -> Iterator[FakeWeb]:
     """Finite, for a crawl that ends by itself, and without hosts that want to be waited for."""
     mix = Mix(calendars=0, crawl_delay=0, slow=0)
-    with FakeWeb(Web(hosts=12, pages_per_host=30, page_bytes=3_000, mix=mix)) as fake:
+    with FakeWeb(Web(hosts=8, pages_per_host=30, page_bytes=3_000, mix=mix)) as fake:
         yield fake
 
 
@@ -66,7 +60,7 @@ def mark() -> str:
 
 
 def create(folder: Path, web: FakeWeb) -> Path:
-    Crawl.create(str(folder), SETTINGS.format(address=web.address)).close()
+    Crawl.create(str(folder), loopback_settings(web.address, SETTINGS)).close()
     return folder
 
 
@@ -134,19 +128,20 @@ def wait(process: subprocess.Popen[bytes], seconds: float) -> None:
         process.wait(seconds)
 
 
+@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_crawl_that_is_killed_often_ends_as_one_that_is_not(
-    web: FakeWeb, whole: Path, mark: str, engine: Engine, tmp_path: Path
+    web: FakeWeb, whole: Path, mark: str, engine: Engine, tmp_path: Path, kills: int
 ) -> None:
     killed = create(tmp_path / "killed", web)
     chance = random.Random(7)  # noqa: S311 - moments, not secrets
     cut_off: set[int] = set()
-    for _ in range(KILLS):
+    for _ in range(kills):
         process = start(killed, web, mark)
         kill_somewhen(process, killed, chance)
         if process.returncode == -signal.SIGKILL:
             cut_off.add(version(killed))
         assert strays(mark) == []
-    assert len(cut_off) > KILLS / 2, "the kills should be spread over the run"
+    assert len(cut_off) >= kills / 2, "the kills should be spread over the run"
     assert start(killed, web, mark).wait() == 0
     assert strays(mark) == []
 
@@ -154,7 +149,7 @@ def test_a_crawl_that_is_killed_often_ends_as_one_that_is_not(
     with_kills, without = Crawl.open(str(killed), engine), Crawl.open(str(whole), engine)
     assert garbage(with_kills) == garbage(without) == set()
     expected = tables(without)
-    assert len(expected["pages"]) > 400
+    assert len(expected["pages"]) > 300
     for name, rows in tables(with_kills).items():
         assert rows == expected[name], name
     titles = [row.title for row in without.dataset("documents").limit(20).collect()]
@@ -170,7 +165,7 @@ def test_parsing_again_that_is_killed_leaves_the_old_state(
     with (folder / "gossamer.toml").open("a") as settings:
         settings.write("parse.max_text_chars = 50\n")
     was, before = version(folder), tables(Crawl.open(str(folder), engine))
-    process = launch(folder, mark, "parse", "--again")
+    process = launch(folder, mark, "reparse")
     while not any(folder.glob(f"documents/{was + 1:08d}-*/*")) and process.poll() is None:
         wait(process, 0.01)
     process.kill()
@@ -179,7 +174,7 @@ def test_parsing_again_that_is_killed_leaves_the_old_state(
     assert version(folder) == was
     assert tables(Crawl.open(str(folder), engine)) == before
 
-    assert launch(folder, mark, "parse", "--again").wait() == 0
+    assert launch(folder, mark, "reparse").wait() == 0
     after = Crawl.open(str(folder), engine)
     assert garbage(after) == set()
     assert {name for name, rows in tables(after).items() if rows != before[name]} == {"documents"}

@@ -1,77 +1,79 @@
-"""The kinds of module (see the package's docstring), and what each may import."""
+"""The kinds of module of ARCHITECTURE.md, what each may import, and how long a module may be."""
 
 from __future__ import annotations
 
 import ast
+import re
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import pytest
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
 SRC = ROOT / "src"
-LONGEST = 400
+MAX_LINES = 400
+TOUR = "__init__"
+"""The package itself, which every module may import."""
 
-STEPS = [
-    "inject",
-    "generate",
-    "fetch",
-    "parse",
-    "update",
-    "invert",
-    "rank",
-    "index",
-    "postings",
-    "serve",
-]
-FORMATS = [
-    "tables",
-    "outcomes",
-    "layers",
-    "states",
-    "lookup",
-    "linkgraph",
-    "findable",
-    "warc",
-    "seeds",
-    "export",
-    "index.analysis",
-    "index.layout",
-    "index.schema",
-    "postings.blocks",
-    "postings.retrieval",
-    "postings.broker",
-]
-FOUNDATIONS = [
-    "engine",
-    "pool",
-    "store",
-    "backends",
-    "urls",
-    "encodings",
-    "sessions",
-    "robots",
-    "robots_rules",
-    "config",
-    "monitor",
-    "stopping",
-    "errors",
-    "workspace",
-    "shuffle",
-]
-EXTENSION_POINTS = ["filters", "traps", "scoring"]
-DOORS = ["__init__", "api", "rounds", "overview", "cli"]
-FAKEWEB = ["fakeweb"]
+
+class Kind(NamedTuple):
+    modules: frozenset[str]
+    """Names below gossamer. A package stands for all of its modules but those that are named."""
+    may_import: frozenset[str]
+    """Kinds, and single modules. A module may always import others of its own package."""
+
+
+def kind(modules: str, may_import: str) -> Kind:
+    return Kind(frozenset(modules.split()), frozenset(may_import.split()))
+
+
+KINDS = {
+    "step": kind(
+        "inject refresh generate fetch parse update invert rank index postings serve",
+        "format foundation extension-point search status",
+    ),
+    "format": kind(
+        "tables outcomes task_output lsm lookup linkgraph domains depths warc seeds export "
+        "fulltext postings.blocks postings.retrieval postings.reader",
+        "format foundation",
+    ),
+    "foundation": kind(
+        "engine pool store manifest filenames checksums backends damage ownership urls addresses "
+        "own patterns encodings session_ids robots robots_rules config monitor stopping errors "
+        "workspace sorted_parts processes",
+        "foundation tables",
+    ),
+    "extension-point": kind("filters traps scoring", "extension-point foundation"),
+    "search": kind("search", "format foundation extension-point"),
+    "door": kind(
+        "api cli rounds status unfetched",
+        "step format foundation extension-point search door world",
+    ),
+    "world": kind("fakeweb", "errors processes"),
+}
+TABLES_READERS = {"filenames", "workspace"}
+"""Foundations that know the datasets."""
+NO_NAMES = {"utils", "util", "helpers", "common", "misc"}
 
 
 def modules() -> Iterator[tuple[str, Path]]:
     """Dotted names below gossamer, and their files."""
     for path in sorted((SRC / "gossamer").rglob("*.py")):
         parts = path.relative_to(SRC / "gossamer").with_suffix("").parts
-        yield ".".join(parts[:-1] if parts[-1] == "__init__" and parts[1:] else parts), path
+        yield ".".join(parts[:-1] if parts[-1] == TOUR and parts[1:] else parts), path
+
+
+ALL = dict(modules())
+OWNERS = {module: name for name, each in KINDS.items() for module in each.modules}
+
+
+def owner(name: str) -> str:
+    """The module or package of KINDS that a dotted name belongs to."""
+    parts = name.split(".")
+    owners = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((candidate for candidate in owners if candidate in OWNERS), TOUR)
 
 
 def imports(path: Path) -> set[str]:
@@ -86,58 +88,85 @@ def imports(path: Path) -> set[str]:
     return {name.removeprefix("gossamer.") for name in found if name.startswith("gossamer.")}
 
 
-def owner(name: str) -> str:
-    """The member of the lists above that a dotted name belongs to."""
-    known = {*STEPS, *FORMATS, *FOUNDATIONS, *EXTENSION_POINTS, *DOORS, *FAKEWEB}
-    parts = name.split(".")
-    owners = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
-    return next((candidate for candidate in owners if candidate in known), "__init__")
+def module_of(imported: str) -> str:
+    """The module that an imported name is, or is in."""
+    parts = imported.split(".")
+    names = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((name for name in names if name in ALL), TOUR)
 
 
-ALL = dict(modules())
+GRAPH = {name: {module_of(each) for each in imports(ALL[name])} - {name, TOUR} for name in ALL}
+"""Which modules each imports."""
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_a_module_imports_what_its_kind_may(name: str) -> None:
-    mine = owner(name)
-    theirs = {owner(imported) for imported in imports(ALL[name])} - {mine, "__init__"}
-    if mine in STEPS:
-        allowed = {*FORMATS, *FOUNDATIONS, *EXTENSION_POINTS, "overview"}
-        assert not theirs & set(STEPS), "a step never imports a step"
-    elif mine in FORMATS or mine in EXTENSION_POINTS:
-        allowed = {*FORMATS, *FOUNDATIONS, *EXTENSION_POINTS}
-    elif mine in FOUNDATIONS:
-        allowed = {*FOUNDATIONS, "tables"}
-    elif mine == "fakeweb":
-        allowed = {"errors"}
-    else:
-        return
-    assert theirs <= allowed, f"{name} ({mine})"
+def test_a_module_imports_what_its_kind_may() -> None:
+    forbidden = [
+        f"{name} ({OWNERS[mine]}) imports {imported} ({OWNERS[theirs]})"
+        for name, found in GRAPH.items()
+        if (mine := owner(name)) != TOUR
+        for imported in sorted(found)
+        if (theirs := owner(imported)) not in {mine, TOUR}
+        and not {theirs, OWNERS[theirs]} & KINDS[OWNERS[mine]].may_import
+    ]
+    assert not forbidden
+
+
+def test_a_step_may_not_import_a_step() -> None:
+    assert "step" not in KINDS["step"].may_import
+
+
+def test_few_foundations_know_the_datasets() -> None:
+    foundations = KINDS["foundation"].modules
+    found = {owner(name) for name in GRAPH if "tables" in GRAPH[name]} & foundations
+    assert found == TABLES_READERS
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    try:
+        TopologicalSorter(GRAPH).prepare()
+    except CycleError as circle:
+        raise AssertionError(" → ".join(circle.args[1])) from None
 
 
 def test_every_module_has_a_kind() -> None:
-    assert {name for name in ALL if owner(name) == "__init__"} == {"__init__"}
+    assert [name for name in ALL if owner(name) == TOUR] == [TOUR]
 
 
 def test_every_kind_names_modules_that_are_there() -> None:
-    listed = {*STEPS, *FORMATS, *FOUNDATIONS, *EXTENSION_POINTS, *DOORS, *FAKEWEB}
-    assert listed <= set(ALL)
+    assert set(OWNERS) <= set(ALL)
+
+
+def test_architecture_md_has_the_same_kinds() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    text = text.partition("## Kinds of module\n")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([a-z ]+) \| ([^|]+) \| [^|]+ \|$", text, re.MULTILINE)
+    described = {
+        name.replace(" ", "-"): frozenset(modules.replace("/", ".").split())
+        for name, modules in rows
+        if name != "kind"
+    }
+    assert described == {name: each.modules for name, each in KINDS.items()}
 
 
 def test_the_package_s_docstring_names_the_kinds() -> None:
-    tour = ast.get_docstring(ast.parse(ALL["__init__"].read_text(encoding="utf-8"))) or ""
+    tour = ast.get_docstring(ast.parse(ALL[TOUR].read_text(encoding="utf-8"))) or ""
     words = set(tour.replace("/", ".").replace("`", " ").split())
-    assert {*STEPS, *FORMATS, *FOUNDATIONS, *EXTENSION_POINTS} <= words
+    named = ("step", "format", "foundation", "extension-point")
+    assert set().union(*(KINDS[each].modules for each in named)) <= words
 
 
-@pytest.mark.parametrize("path", ALL.values(), ids=ALL.keys())
-def test_modules_are_short_and_have_names(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
-    assert path.stem not in {"utils", "util", "helpers", "common", "misc"}
+def test_modules_are_short_and_have_names() -> None:
+    lines = {name: len(path.read_text(encoding="utf-8").splitlines()) for name, path in ALL.items()}
+    assert not {name: count for name, count in lines.items() if count > MAX_LINES}
+    assert not {path for path in ALL.values() if path.stem in NO_NAMES}
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "tests").glob("*.py")), ids=lambda path: path.stem)
-def test_no_test_sleeps(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and "sleep" in ast.unparse(node.func):
-            assert ast.unparse(node) == "asyncio.sleep(0)", f"{path.name}:{node.lineno}"
+def test_no_test_sleeps() -> None:
+    assert not [
+        f"{path.name}:{node.lineno}"
+        for path in sorted((ROOT / "tests").glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and "sleep" in ast.unparse(node.func)
+        and ast.unparse(node) != "asyncio.sleep(0)"
+    ]

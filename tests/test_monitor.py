@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gossamer.monitor import BEAT_S, Pulse, heartbeats, silence
+from gossamer.monitor import BEAT_S, Heartbeat, clear, heartbeats
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,10 +19,10 @@ class Clock:
 
 def test_a_task_tells_where_it_stands(tmp_path: Path) -> None:
     clock = Clock()
-    pulse = Pulse(str(tmp_path), "fetch", 3, "0", 10, clock)
-    pulse.beat(1, "ok")
+    heartbeat = Heartbeat(str(tmp_path), "fetch", 3, "0", 10, clock)
+    heartbeat.beat(1, "ok")
     clock.now_s += 2
-    pulse.beat(3, "not_found")
+    heartbeat.beat(3, "not_found")
     (beat,) = heartbeats(str(tmp_path))
     assert (beat.step, beat.round, beat.task) == ("fetch", 3, "0")
     assert (beat.done, beat.total) == (4, 10)
@@ -32,24 +32,24 @@ def test_a_task_tells_where_it_stands(tmp_path: Path) -> None:
 
 def test_beats_are_cheap_and_the_last_is_told(tmp_path: Path) -> None:
     clock = Clock()
-    pulse = Pulse(str(tmp_path), "parse", 1, "0", 100, clock)
+    heartbeat = Heartbeat(str(tmp_path), "parse", 1, "0", 100, clock)
     told = []
     for _ in range(100):
-        pulse.beat()
+        heartbeat.beat()
         told.append(next(iter(heartbeats(str(tmp_path)))).done)
         clock.now_s += BEAT_S / 10
     changes = sum(before != after for before, after in pairwise(told))
     assert changes <= 11
-    pulse.finish()
+    heartbeat.finish()
     assert next(iter(heartbeats(str(tmp_path)))).done == 100
 
 
 def test_news_that_cannot_be_told_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "heartbeats").write_text("in the way of a folder")
-    pulse = Pulse(str(tmp_path), "fetch", 1, "0", 1)
-    pulse.beat()
-    pulse.finish()
-    assert pulse.done == 1
+    heartbeat = Heartbeat(str(tmp_path), "fetch", 1, "0", 1)
+    heartbeat.beat()
+    heartbeat.finish()
+    assert heartbeat.done == 1
     assert list(heartbeats(str(tmp_path))) == []
 
 
@@ -63,7 +63,7 @@ def test_garbage_is_no_heartbeat(tmp_path: Path) -> None:
 
 def test_silence_forgets_one_step(tmp_path: Path) -> None:
     for step in ("fetch", "parse"):
-        Pulse(str(tmp_path), step, 1, "0", 1).finish()
-    silence(str(tmp_path), "fetch")
+        Heartbeat(str(tmp_path), step, 1, "0", 1).finish()
+    clear(str(tmp_path), "fetch")
     assert [beat.step for beat in heartbeats(str(tmp_path))] == ["parse"]
-    silence(str(tmp_path / "nowhere"), "fetch")
+    clear(str(tmp_path / "nowhere"), "fetch")

@@ -12,6 +12,7 @@ from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, MissingFile, UsageError
 from gossamer.monitor import heartbeats
 from gossamer.parse import Rules, step, task
+from gossamer.parse.stored import Piece
 from hostile_pages import reopened
 from stored_rounds import HOME, Fetched, archive_of, store_round, table, with_filter
 
@@ -71,7 +72,7 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         "headings": [],
         "text": "to AB",
         "main_text": "to AB",
-        "around": "",
+        "boilerplate": "",
         "language": None,
         "language_hint": None,
         "authors": [],
@@ -116,7 +117,7 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
 def test_the_lines_around_the_main_text_are_told_once(
     text: str | None, main: str | None, row: tuple[str | None, str | None]
 ) -> None:
-    assert task.main_and_around(text, main) == row
+    assert task.main_and_boilerplate(text, main) == row
 
 
 def test_what_the_filters_drop_is_counted_by_reason(work: Workspace) -> None:
@@ -189,11 +190,11 @@ def test_a_damaged_record_costs_the_pages_it_holds(work: Workspace) -> None:
 def test_what_cannot_be_parsed_is_a_row_with_its_reason(work: Workspace) -> None:
     ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
     expected = {
-        "application/pdf": (b"%PDF-1.7 \0", "failed", "no PDF"),
-        "application/json": (b'{"a": ', "failed", "no JSON"),
+        "application/pdf": (b"%PDF-1.7 \0", "failed", "not a PDF"),
+        "application/json": (b'{"a": ', "failed", "not JSON"),
         "application/msword": (ole, "unsupported", "OLE"),
-        "application/zip": (docx("<w:p>")[:-30], "failed", "no zip file"),
-        "text/xml": (b"<a><b></a>", "failed", "no XML"),
+        "application/zip": (docx("<w:p>")[:-30], "failed", "not a zip file"),
+        "text/xml": (b"<a><b></a>", "failed", "not XML"),
         "video/mp4": (b"\0", "unsupported", "video/mp4"),
         "text/html": (reopened(2_000), "failed", "SelectolaxError"),
     }
@@ -263,9 +264,9 @@ def test_rows_are_written_in_batches(work: Workspace, monkeypatch: pytest.Monkey
     (file,) = work.store.files("responses", 1)
     job = task.Job(
         *(work.root, 1, work.config, Rules(), ("example.org",), 2026, 0),
-        ("documents/t", "links/t"),
+        ("documents/t", "links/t", "unparsed/t", "scratch/t"),
     )
-    rows = task.parse_share(job, task.Share(0, (file.path,)))
+    rows = task.parse_share(job, task.Share(0, (Piece(file.path, 0, 1, file.bytes),)))
     files = {row["name"]: row for row in rows if row["path"]}
     written = pq.ParquetFile(f"{work.root}/{files['documents']['path']}")
     assert written.metadata.num_row_groups == 3

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from mimetypes import guess_type
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pytest
 from msgspec import structs
 
+from crawl_settings import loopback_settings
 from fetched import known_host, robots_file, write_rows
 from gossamer import Crawl, parse
-from gossamer.layers import ParquetWriter, layers_of
 from gossamer.parse.discovery import Announced, announced, is_robots
 from gossamer.tables import HOSTS
+from gossamer.task_output import ParquetWriter, layers_of
 from gossamer.urls import UrlRules
 from listed_web import WELLKNOWN, listed_site, unlisted_site
-from loopback import Loopback, page
+from loopback import loopback, page
 from stored_rounds import HOME, Fetched, store_round, table, with_filter
 
 if TYPE_CHECKING:
@@ -32,14 +34,9 @@ A = "https://a.test"
 NOW_MS = 1 << 50
 """Later than any fetch."""
 SITEMAP = b"Sitemap: https://a.test/s.xml"
-SETTINGS = """
+SETTINGS = f"""
 filter.scope = "host"
-parse.wellknown_paths = ["{wellknown}", "/feed"]
-fetch.delay_s = 0
-fetch.delay_factor = 0
-fetch.address_delay_s = 0
-fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
+parse.wellknown_paths = ["{WELLKNOWN}", "/feed"]
 """
 
 
@@ -109,7 +106,7 @@ def test_which_urls_are_robots_txt(url: str, is_it: bool) -> None:
 
 
 def store_hosts(work: Workspace, round_: int, *shares: Sequence[Row]) -> None:
-    """Commit a layer of hosts, a file for each share."""
+    """Commit a layer of hosts with one file per share."""
     files = []
     for rows in shares:
         hosts = ParquetWriter(work.root, "hosts", work.store.attempt("hosts"))
@@ -172,29 +169,38 @@ def test_a_robots_txt_that_is_a_page_leads_nowhere_as_a_page(work: Workspace) ->
 
 
 def test_rounds_without_new_robots_txt(work: Workspace) -> None:
-    """The fetch's own report says since when they are new."""
+    """robots.txt files are new if they were fetched after the start in fetch's report."""
     store_round(work, [Fetched(HOME)])
     store_hosts(work, 1, [known_host("a.test", robots=[robots_file(A, SITEMAP)])])
     assert parse.run(work).counts == {"documents": 1, "empty": 1, "links": 0}
 
 
-@pytest.fixture
-def crawled(server: Loopback, engine: Engine, tmp_path: Path) -> Crawl:
-    for host, site in ("a.test", listed_site("http://a.test")), ("b.test", unlisted_site()):
-        for path, body in site.items():
-            kind, packed = guess_type(path)
-            kind = "application/gzip" if packed else kind or "text/html"
-            server.answers[host + path] = page(body, [f"Content-Type: {kind}"])
-    settings = SETTINGS.format(wellknown=WELLKNOWN, address=server.address)
-    crawl = Crawl.create(str(tmp_path / "crawl"), settings, engine)
-    crawl.inject(["http://a.test/", "http://b.test/"])
-    crawl.run(rounds=5)
-    return crawl
+class Crawled(NamedTuple):
+    crawl: Crawl
+    asked: list[str]
+    """Paths, in the order in which the server was asked for them."""
 
 
-def test_pages_that_no_page_links_to_are_found(crawled: Crawl, server: Loopback) -> None:
+@pytest.fixture(scope="module")
+def crawled(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    """Five rounds of two sites. Tests that change it copy it."""
+    folder = str(tmp_path_factory.mktemp("listed") / "crawl")
+    with loopback() as server:
+        for host, site in ("a.test", listed_site("http://a.test")), ("b.test", unlisted_site()):
+            for path, body in site.items():
+                kind, packed = guess_type(path)
+                kind = "application/gzip" if packed else kind or "text/html"
+                server.answers[host + path] = page(body, [f"Content-Type: {kind}"])
+        crawl = Crawl.create(folder, loopback_settings(server.address, SETTINGS), engine)
+        crawl.inject(["http://a.test/", "http://b.test/"])
+        crawl.run(rounds=5)
+        return Crawled(crawl, server.paths)
+
+
+def test_pages_that_no_page_links_to_are_found(crawled: Crawled) -> None:
+    crawl, asked = crawled
     rounds = {
-        row["url"]: (row["round"], row["depth"]) for row in crawled.dataset("responses").collect()
+        row["url"]: (row["round"], row["depth"]) for row in crawl.dataset("responses").collect()
     }
     assert rounds == {
         "http://a.test/": (1, 0),
@@ -209,13 +215,14 @@ def test_pages_that_no_page_links_to_are_found(crawled: Crawl, server: Loopback)
         "http://b.test/feed": (2, 1),
         "http://b.test/deep.html": (3, 2),
     }
-    assert server.paths.count("/robots.txt") == 2
-    assert [hit.url for hit in crawled.search("treasure").hits] == ["http://a.test/hidden.html"]
-    assert not [hit for hit in crawled.search("News").hits if hit.url.endswith("xml")]
+    assert asked.count("/robots.txt") == 2
+    assert [hit.url for hit in crawl.search("treasure").hits] == ["http://a.test/hidden.html"]
+    assert not [hit for hit in crawl.search("News").hits if hit.url.endswith("xml")]
 
 
-def test_how_they_were_found(crawled: Crawl) -> None:
-    links = {row["dst"]: row for row in crawled.links().collect()}
+def test_how_they_were_found(crawled: Crawled) -> None:
+    crawl = crawled.crawl
+    links = {row["dst"]: row for row in crawl.links().collect()}
     assert {dst: (row["src"], row["relation"]) for dst, row in links.items()} == {
         "http://a.test/about.html": ("http://a.test/", "a"),
         "http://a.test/feed.xml": ("http://a.test/", "feed"),
@@ -228,19 +235,24 @@ def test_how_they_were_found(crawled: Crawl) -> None:
         "http://b.test/deep.html": ("http://b.test/sitemap.xml", "entry"),
     }
     assert links["http://a.test/hidden.html"]["dated_ms"] == 1_714_521_600_000
-    inlinks = {row["url"]: row["inlinks"] for row in crawled.pages().collect()}
+    inlinks = {row["url"]: row["inlinks"] for row in crawl.pages().collect()}
     assert {url for url, n in inlinks.items() if n} == {"http://a.test/about.html"}
 
 
-def test_parsing_again_keeps_what_robots_txt_files_said(crawled: Crawl) -> None:
+def test_parsing_again_keeps_what_robots_txt_files_said(
+    crawled: Crawled, engine: Engine, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(crawled.crawl.path, tmp_path / "copy")
+    crawl = Crawl.open(str(folder), engine)
+
     def links() -> list[dict[str, object]]:
-        rows = crawled.dataset("links").collect()
+        rows = crawl.dataset("links").collect()
         return sorted((row.asDict() for row in rows), key=lambda row: str(row["dst"]))
 
     before = links()
-    assert crawled.parse_again().counts["new_urls"] == 0
+    assert crawl.reparse().counts["new_urls"] == 0
     assert links() == before
-    filters = structs.replace(crawled.work.config.filter, deny=("/index.xml$",))
-    crawled.work.config = structs.replace(crawled.work.config, filter=filters)
-    assert crawled.parse_again().counts["dropped_deny"] == 1
+    filters = structs.replace(crawl.work.config.filter, deny=("/index.xml$",))
+    crawl.work.config = structs.replace(crawl.work.config, filter=filters)
+    assert crawl.reparse().counts["dropped_deny"] == 1
     assert links() == [row for row in before if row["dst"] != "http://a.test/index.xml"]

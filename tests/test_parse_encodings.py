@@ -1,7 +1,7 @@
 """Titles of whole pages, in every encoding of the web, whatever they and their servers declare.
 
-What cannot be told is in `UNKNOWN` and `WEAK`, with its reason. Beyond these tables, nothing is
-promised for pages of fewer than ENOUGH_CHARS that are declared wrong, or not at all.
+What cannot be recognised is in `UNKNOWN` and `WEAK`, with the reason. Beyond these, nothing is
+promised for pages of fewer than ENOUGH_CHARS that declare a wrong encoding, or none.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def test_latin_letters_in_words_are_of_no_other_script(encoding: str, wrong: str
 
 @pytest.mark.parametrize("encoding", UNKNOWN)
 def test_what_is_unknown_still_is(encoding: str) -> None:
-    """So that the table of what cannot be told stays true."""
+    """Keeps the table of what cannot be recognised true."""
     with pytest.raises(AssertionError):
         must_be_right(page(encoding, times=LONG), encoding)
 

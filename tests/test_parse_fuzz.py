@@ -1,6 +1,6 @@
-"""Whatever bytes a server sends, and however many: parsing makes a row of them, in time and memory.
+"""Any bytes from a server become a row, within the limits on time and memory.
 
-Those that are marked `fuzz` take a minute together (make test-fuzz).
+Tests marked `fuzz` take a minute together (make test-fuzz).
 """
 
 from __future__ import annotations
@@ -144,6 +144,6 @@ def cpu_s(pid: int) -> float:
 
 
 def peak_bytes(pid: int) -> int:
-    """The most that was resident (proc(5), status)."""
+    """Peak resident memory (proc(5), status)."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return int(status.partition("VmHWM:")[2].split()[0]) * 1_024

@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,6 +16,7 @@ from gossamer.parse import guard
 from gossamer.parse.content import parse_page
 from gossamer.parse.guard import GuardedParser
 from gossamer.parse.page import Page, ParsedPage, Rules
+from gossamer.processes import start_python
 
 URL = "https://example.org/"
 
@@ -48,16 +51,148 @@ def test_time_has_an_end_and_the_next_page_is_parsed() -> None:
         assert parser.parse(page("<p>next")).text == "next"
 
 
-def test_a_process_that_dies_costs_the_page_it_had() -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV])
+def test_a_page_whose_process_is_killed_is_tried_again_in_a_new_one(number: int) -> None:
     with GuardedParser(Rules()) as parser:
         parser.parse(page("<p>x"))
         process = parser._process
         assert process is not None
-        os.kill(process.pid, signal.SIGTERM)
+        os.kill(process.pid, number)
         process.wait()
+        assert parser.parse(page("<p>y")).text == "y"
+
+
+class Doomed(GuardedParser):
+    """A parser whose first processes are killed before they get a page."""
+
+    def __init__(self, number: int, most: int) -> None:
+        super().__init__(Rules(), max_wall_s=0.01 if number == signal.SIGSTOP else 60)
+        self.number, self.doomed = number, most
+
+    def _start(self) -> subprocess.Popen[bytes] | guard._End:
+        process = super()._start()
+        if self.doomed and isinstance(process, subprocess.Popen):
+            self.doomed -= 1
+            os.kill(process.pid, self.number)
+            if self.number != signal.SIGSTOP:
+                os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        return process
+
+
+@pytest.mark.parametrize(
+    ("number", "outcome", "detail"),
+    [
+        (signal.SIGKILL, "interrupted", "the parser ended with exit code -9, twice"),
+        (signal.SIGSEGV, "failed", "the parser ended with exit code -11"),
+    ],
+)
+def test_a_page_whose_new_process_is_killed_too(number: int, outcome: str, detail: str) -> None:
+    """A signal from outside is not the page's fault; a fault in native code is."""
+    with Doomed(number, most=2) as parser:
         answer = parser.parse(page("<p>y"))
-        assert (answer.outcome, answer.detail) == ("failed", "the parser ended with exit code -15")
+        assert (answer.outcome, answer.detail) == (outcome, detail)
         assert parser.parse(page("<p>z")).text == "z"
+
+
+def test_a_page_that_waits_for_something_ends() -> None:
+    with Doomed(signal.SIGSTOP, most=1) as parser:
+        answer = parser.parse(page("<p>y"))
+    assert (answer.outcome, answer.detail) == ("failed", "no answer within 0.01 s")
+
+
+def test_the_process_does_not_have_the_passwords_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WIKI_PASSWORD", "hunter2")
+    for sandboxed in (True, False):
+        with GuardedParser(Rules(sandbox=sandboxed)) as parser:
+            parser.parse(page("<p>x"))
+            assert parser._process is not None
+            given = Path(f"/proc/{parser._process.pid}/environ").read_bytes()
+        assert (b"hunter2" in given) is not sandboxed
+        assert b"PATH=" in given
+
+
+def frame(answer: bytes, length: int | None = None) -> bytes:
+    return (len(answer) if length is None else length).to_bytes(8, "little") + answer
+
+
+@pytest.mark.parametrize(
+    ("sent", "detail"),
+    [
+        (frame(b"abc"), "the parser sent an answer of 3 bytes"),
+        (frame(b"", 1 << 62), "the parser sent an answer of 4,611,686,018,427,387,904 bytes"),
+        (frame(b"a", 100), "no answer within 0.1 s"),
+        (b"a", "no answer within 0.1 s"),
+        (frame(bytes(8) + b"\xc1"), "the parser returned an invalid page: MessagePack"),
+        (frame(bytes(8) + b"\x81\xa1a" * 1_000), "the parser returned an invalid page: "),
+    ],
+)
+def test_an_answer_that_is_none_fails_its_page_alone(sent: bytes, detail: str) -> None:
+    """As by a process that its page has taken over."""
+    with TakenOver(sent, 0.1 if "no answer" in detail else 60) as parser:
+        answer = parser.parse(page("<p>x"))
+        assert answer.outcome == "failed"
+        assert answer.detail is not None
+        assert answer.detail.startswith(detail)
+
+
+def test_a_process_that_reads_no_page_ends() -> None:
+    with TakenOver(None, 0.1) as parser:
+        answer = parser.parse(page("x" * (1 << 20)))
+    assert (answer.outcome, answer.detail) == ("failed", "no answer within 0.1 s")
+
+
+@pytest.mark.parametrize("cpu_s", [float("-inf"), float("nan"), -1.0])
+def test_a_process_cannot_give_its_domain_time_back(cpu_s: float) -> None:
+    parsed = msgspec.msgpack.encode(ParsedPage(outcome="parsed"))
+    with TakenOver(frame(guard._CPU.pack(cpu_s) + parsed), 60) as parser:
+        assert parser.parse(page("<p>x")).outcome == "parsed"
+        assert parser.cpu_s == 0
+
+
+class TakenOver(GuardedParser):
+    """Its process reads pages, or none, and sends what it is told."""
+
+    def __init__(self, sent: bytes | None, max_wall_s: float) -> None:
+        super().__init__(Rules(), max_wall_s=max_wall_s)
+        self._code = "import os, time\n"
+        if sent is not None:
+            self._code += f"os.read(0, 1 << 20); os.write(1, {sent!r})\n"
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        code = f"{self._code}time.sleep(60)"
+        self._process = subprocess.Popen(
+            [sys.executable, "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        return self._process
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self._process.kill()
+        super().__exit__()
+
+
+def test_a_process_that_is_killed_while_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def killed(code: str, **options: Any) -> subprocess.Popen[bytes]:
+        process = start_python(code, **options)
+        if not started:
+            process.kill()
+        started.append(process)
+        return process
+
+    monkeypatch.setattr(guard, "start_python", killed)
+    with GuardedParser(Rules()) as parser:
+        assert parser.parse(page("<p>y")).text == "y"
+
+
+def test_the_time_of_pages_is_counted() -> None:
+    """With a limit set, the kernel counts in ticks, so small pages may take none."""
+    with GuardedParser(Rules()) as parser:
+        parser.parse(page("<div>" * 20_000))
+        assert 0.1 < parser.cpu_s < 5
 
 
 def test_a_process_that_stays_large_ends_after_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +226,8 @@ def test_an_exception_is_the_outcome_of_its_page(monkeypatch: pytest.MonkeyPatch
         raise RecursionError("x" * 1_000)
 
     monkeypatch.setattr(guard, "parse_page", broken)
-    answer = msgspec.msgpack.decode(guard._answer(page("<p>x"), Rules()), type=ParsedPage)
+    encoded = guard._answer(page("<p>x"), Rules())[guard._CPU.size :]
+    answer = msgspec.msgpack.decode(encoded, type=ParsedPage)
     assert answer.outcome == "failed"
     assert answer.detail is not None
     assert answer.detail.startswith("RecursionError('xxx")

@@ -1,4 +1,4 @@
-"""Each rule on a small page of its own. How good they are together, bench/maintext.py shows."""
+"""Each rule on a small page of its own. bench/maintext.py measures how good they are together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is main on pages of many kinds, each a small page of its own."""
+"""The main text of many kinds of page, each on a small example."""
 
 from __future__ import annotations
 

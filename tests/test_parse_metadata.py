@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.html.collected import MAX_ALTERNATES, Collected, is_picture
+from gossamer.parse.html.head_metadata import MAX_ALTERNATES, HeadMetadata, is_picture
 from gossamer.parse.html.meta_names import KNOWN
 from gossamer.parse.html.metadata import MAX_AUTHORS, Metadata, metadata
 from gossamer.parse.html.page_dates import page_dates, url_date
@@ -28,15 +28,15 @@ def said(html: str, url: str = URL, **more: Any) -> Metadata:
     return metadata(collected(html), url, **more)
 
 
-def collected(html: str) -> Collected:
+def collected(html: str) -> HeadMetadata:
     tree = LexborHTMLParser(html, scripting=True)
-    found = findings(tree, Rules()).collected
+    found = findings(tree, Rules()).head_metadata
     found.add_microdata(tree)
     return found
 
 
 def meta(**contents: str) -> str:
-    """Meta elements; two underscores stand for a colon."""
+    """Return meta elements; two underscores in a name stand for a colon."""
     named = {name.replace("__", ":"): content for name, content in contents.items()}
     return "".join(f'<meta name="{name}" content="{named[name]}">' for name in named)
 

@@ -1,4 +1,4 @@
-"""Parsers of other packages, as an installer leaves them in a folder."""
+"""Parsers of other packages, laid out in a folder as an installer does."""
 
 from __future__ import annotations
 
@@ -92,7 +92,10 @@ def test_a_package_reads_a_type_and_may_replace_ours(install: Install) -> None:
         (b"raise", "ValueError('xxx"),
         (b"exit", "the parser ended with exit code 3"),
         (b"nothing", "AttributeError("),
-        (b"wrong", "the parser's page is none: Expected `str | null`, got `int` - at `$.title`"),
+        (
+            b"wrong",
+            "the parser returned an invalid page: Expected `str | null`, got `int` - at `$.title`",
+        ),
         (b"strange", "TypeError("),
     ],
 )
@@ -129,9 +132,9 @@ UNUSABLE = {
 WHY = {
     "not imported": "parser text/a .*No module named 'nowhere_to_be_found'",
     "no such name": "parser text/a .*AttributeError",
-    "no function": "parser text/a .*a:f is no function",
-    "no type": "parser Text/A .*no media type in lower case",
-    "two of them": "parser text/a .*b:f is not the only one for this type",
+    "no function": "parser text/a .*a:f is not a function",
+    "no type": "parser Text/A .*not a media type in lower case",
+    "two of them": "parser text/a .*b:f is not the only parser for this type",
 }
 
 

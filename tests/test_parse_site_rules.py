@@ -33,7 +33,7 @@ PAGE = f"""<title>Site</title><meta name=author content=Nobody><meta name=date c
 
 
 def taken(html: str, *, at: str = URL, fetched: datetime | None = None, **rule: Any) -> ParsedPage:
-    """The page as a rule has it."""
+    """Return the page as parsed with a rule."""
     rules = Rules(sites=(SiteRule(**({"name": "site", "url": "https://example.org/*"} | rule)),))
     return parse_page(Page(at, {"content-type": "text/html"}, html.encode(), fetched), rules)
 
@@ -256,25 +256,25 @@ def test_a_file_of_rules(tmp_path: Path) -> None:
     ("text", "subject", "what"),
     [
         ("rule = [", "", "not TOML"),
-        ("rules = 1", "", "rules: there may be tables"),
-        ("rule = 1", "", "rule: there may be tables"),
-        ("rule = [1]", "", "rule: there may be tables"),
+        ("rules = 1", "", "rules: only tables"),
+        ("rule = 1", "", "rule: only tables"),
+        ("rule = [1]", "", "rule: only tables"),
         ("[[rule]]\nurl = '*'", ", rule 1", "missing required field `name`"),
         ("[[rule]]\nname = 'a'\ntitle = 'p'", ", rule a", "missing required field `url`"),
         ("{r}titel = 'p'", ", rule a", "unknown field `titel`"),
         ("{r}title = 1", ", rule a", "Expected `array`, got `int` - at `title`"),
         ("{r}title = ['p', 1]", ", rule a", "Expected `str`, got `int` - at `title[1]`"),
-        ("{r}body = ['p', 'p:hover']", ", rule a", "body: 'p:hover': :hover is not taken"),
+        ("{r}body = ['p', 'p:hover']", ", rule a", "body: 'p:hover': :hover is not supported"),
         ("{r}date = 'p > '", ", rule a", "date: 'p > ': a selector is expected at the end"),
-        ("{r}body = 'p'\ndrop = 'p::attr(x)'", ", rule a", "drop: 'p::attr(x)': elements alone"),
-        ("{r}title = 'p'\ndrop = 'i'", ", rule a", "it drops from a body that it does not name"),
-        ("{r}title = []", ", rule a", "it takes nothing"),
-        ("{r}title = 'p'\n{r}title = 'p'", ", rule a", "there is another of this name"),
-        ("[[rule]]\nname = 'a.b'\nurl = '*'\ntitle = 'p'", ", rule a.b", "a name has letters"),
-        ("[[rule]]\nname = ''\nurl = '*'\ntitle = 'p'", ", rule ", "a name has letters"),
+        ("{r}body = 'p'\ndrop = 'p::attr(x)'", ", rule a", "drop: 'p::attr(x)': only elements"),
+        ("{r}title = 'p'\ndrop = 'i'", ", rule a", "it has `drop` but not `body`"),
+        ("{r}title = []", ", rule a", "it extracts nothing"),
+        ("{r}title = 'p'\n{r}title = 'p'", ", rule a", "another rule has this name"),
+        ("[[rule]]\nname = 'a.b'\nurl = '*'\ntitle = 'p'", ", rule a.b", "a name may contain only"),
+        ("[[rule]]\nname = ''\nurl = '*'\ntitle = 'p'", ", rule ", "a name may contain only"),
     ],
 )
-def test_a_bad_rule_is_told_with_its_file_and_name(
+def test_errors_in_rules_name_the_file_and_the_rule(
     tmp_path: Path, text: str, subject: str, what: str
 ) -> None:
     path = tmp_path / "rules.toml"
@@ -296,7 +296,7 @@ def test_a_bad_rule_is_told_with_its_file_and_name(
 def test_a_pattern_that_fits_no_url_is_told(tmp_path: Path, url: str) -> None:
     path = tmp_path / "rules.toml"
     path.write_text(f"[[rule]]\nname = 'a'\nurl = '{url}'\ntitle = 'p'")
-    with pytest.raises(ConfigError, match="whole ones are compared"):
+    with pytest.raises(ConfigError, match="give a pattern of whole URLs"):
         read_site_rules(path)
 
 

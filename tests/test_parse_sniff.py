@@ -1,4 +1,4 @@
-"""§ are those of the WHATWG's MIME Sniffing."""
+"""Section numbers (§) are those of WHATWG MIME Sniffing."""
 
 from __future__ import annotations
 

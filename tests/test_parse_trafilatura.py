@@ -115,7 +115,7 @@ def test_a_machine_that_lacks_it_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "trafilatura.py").write_text("raise ImportError('lxml.html.clean is gone')")
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{':'.join(sys.path)}")
+    monkeypatch.syspath_prepend(tmp_path)
     with GuardedParser(TRAFILATURA) as parser, pytest.raises(EngineError, match="exit code 1"):
         parser.parse(Page(HOME, {}, HTML.encode()))
     assert "lxml.html.clean is gone" in capfd.readouterr().err

@@ -20,7 +20,7 @@ Tree = tuple[str, dict[str, str], list["Tree | str"]]
 
 
 def tree(node: Node) -> Tree:
-    """With neighbouring pieces of text as one."""
+    """Return a tree with adjacent pieces of text joined."""
     children: list[Tree | str] = []
     for child in node.children:
         if not isinstance(child, str):
@@ -225,7 +225,7 @@ TEXT = st.text(
 
 @st.composite
 def documents(draw: st.DrawFn, depth: int = 0) -> str:
-    """Well-formed, and with no record within a record."""
+    """Generate well-formed documents without nested records."""
     name = draw(NAMES.filter(lambda name: name != "item" or not depth))
     inner = "".join(
         draw(
@@ -272,7 +272,7 @@ def by_expat(text: str) -> Tree:
 
 
 def without_blanks(node: Tree) -> Tree:
-    """White space apart: we keep it only where it may be between words."""
+    """Remove white space, since we keep it only between words."""
     name, attributes, children = node
     kept = [child if isinstance(child, str) else without_blanks(child) for child in children]
     return name, attributes, [child for child in kept if child and not str(child).isspace()]

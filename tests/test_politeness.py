@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb import manners
+from gossamer.fakeweb import politeness_audit
 from gossamer.fakeweb.log import LogEntry
 
 if TYPE_CHECKING:
@@ -42,21 +42,30 @@ def entry(at_s: float, host: str = "a", status: int = 200, connection: int = 1) 
 
 def test_a_gap_is_early_if_it_is_shorter_than_what_is_owed() -> None:
     log = [entry(0), entry(1), entry(1.5), entry(9, "b")]
-    gaps = manners.gaps(manners.by_host(log)["a"], lambda _entry, _failures: 1.0)
+    gaps = politeness_audit.gaps(politeness_audit.by_host(log)["a"], lambda _entry, _failures: 1.0)
     assert [gap.early for gap in gaps] == [False, True]
 
 
 def test_failures_in_a_row_are_told_to_who_says_what_is_owed() -> None:
     log = [entry(n, status=status) for n, status in enumerate((429, 503, 200, 429, 200))]
-    assert [gap.owed_s for gap in manners.gaps(log, lambda _, failures: failures)] == [1, 2, 0, 1]
+    assert [gap.owed_s for gap in politeness_audit.gaps(log, lambda _, failures: failures)] == [
+        1,
+        2,
+        0,
+        1,
+    ]
 
 
 def test_two_connections_at_a_time_are_seen() -> None:
-    assert manners.overlapping_connections([entry(n, connection=n) for n in (1, 2, 3)]) == 0
-    assert manners.overlapping_connections([entry(0, connection=c) for c in (1, 2, 1)]) == 1
+    assert (
+        politeness_audit.overlapping_connections([entry(n, connection=n) for n in (1, 2, 3)]) == 0
+    )
+    assert (
+        politeness_audit.overlapping_connections([entry(0, connection=c) for c in (1, 2, 1)]) == 1
+    )
 
 
 def test_what_is_permitted_is_bound_by_the_slowest_host_or_by_the_address() -> None:
     hosts = [[entry(0), entry(5)], [entry(1, "b"), entry(2, "b"), entry(3, "b")]]
-    assert manners.permitted_s(hosts, lambda *_: 1.0, address_delay_s=0.1) == 2.0
-    assert manners.permitted_s(hosts, lambda *_: 1.0, address_delay_s=1.0) == 4.0
+    assert politeness_audit.permitted_s(hosts, lambda *_: 1.0, address_delay_s=0.1) == 2.0
+    assert politeness_audit.permitted_s(hosts, lambda *_: 1.0, address_delay_s=1.0) == 4.0

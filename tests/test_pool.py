@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import errno
 import os
 import select
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 MEGABYTE = 1 << 20
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pool() -> Iterator[Pool]:
+    """A pool shared by tests that do not break it: a worker takes half a second to start."""
     pool = Pool(2)
     yield pool
     pool.close()
@@ -64,7 +67,7 @@ def test_a_worker_is_used_again(pool: Pool) -> None:
     assert run(pool, pid, numbers(0)) == run(pool, pid, numbers(0))
 
 
-def test_workers_give_way_to_those_for_whom_somebody_waits(pool: Pool) -> None:
+def test_workers_run_at_a_low_priority(pool: Pool) -> None:
     def nice(batches: Batches) -> Batches:
         for _ in batches:
             yield numbers(os.getpriority(os.PRIO_PROCESS, 0))
@@ -73,7 +76,7 @@ def test_workers_give_way_to_those_for_whom_somebody_waits(pool: Pool) -> None:
     assert run(pool, nice, numbers(0)) == [min(ours + NICE, 19)]
 
 
-def test_functions_without_a_name_travel_too(pool: Pool) -> None:
+def test_lambdas_can_be_sent_to_workers(pool: Pool) -> None:
     factor = 5
     assert run(pool, lambda batches: (numbers(factor * b.num_rows) for b in batches), numbers(1, 1))
 
@@ -96,7 +99,7 @@ def test_types_and_nulls_travel_unchanged(pool: Pool) -> None:
     assert back.schema.equals(batch.schema)
 
 
-def test_errors_of_others_come_with_their_traceback(pool: Pool) -> None:
+def test_foreign_errors_arrive_with_their_traceback(pool: Pool) -> None:
     def divide(batches: Batches) -> Batches:
         for batch in batches:
             yield numbers(1 // batch.column(0)[0].as_py())
@@ -108,7 +111,7 @@ def test_errors_of_others_come_with_their_traceback(pool: Pool) -> None:
     assert run(pool, divide, numbers(1)) == [1]
 
 
-def test_errors_of_ours_come_as_they_are(pool: Pool) -> None:
+def test_gossamer_errors_arrive_unchanged(pool: Pool) -> None:
     def fill(batches: Batches) -> Batches:
         raise StoreFull(f"/crawl/{next(batches).num_rows}", "no space left", "free some")
 
@@ -117,7 +120,9 @@ def test_errors_of_ours_come_as_they_are(pool: Pool) -> None:
     assert error.value.remedy == "free some"
 
 
-def test_what_is_no_batch_is_an_error_and_the_worker_is_well(pool: Pool) -> None:
+def test_yielding_something_else_than_a_batch_is_an_error_and_the_worker_is_reused(
+    pool: Pool,
+) -> None:
     before = run(pool, pid, numbers(0))
     with pytest.raises(EngineError, match="AttributeError"):
         run(pool, lambda batches: ("text" for _ in batches), numbers(1))
@@ -128,6 +133,22 @@ def test_a_killed_worker_is_an_error_and_the_pool_goes_on(pool: Pool) -> None:
     with pytest.raises(EngineError, match=r"worker process \d+: died with exit code -9"):
         run(pool, kill_itself, numbers(1))
     assert run(pool, double, numbers(4)) == [8]
+
+
+def test_a_worker_that_cannot_be_started_is_an_error_and_the_pool_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    with closing(Pool(1)) as pool:
+        function = pool.wrap(double)
+        with monkeypatch.context() as patch:
+            patch.setattr("gossamer.pool.start_python", fail)
+            with pytest.raises(EngineError, match="a worker process: cannot be started: resource"):
+                list(function(iter(())))
+        assert not pool._running
+        assert list(function(iter([numbers(1)]))) == [numbers(2)]
 
 
 def test_an_error_of_the_input_is_not_hidden(pool: Pool) -> None:
@@ -203,7 +224,7 @@ def test_closing_ends_the_processes() -> None:
 
 @pytest.mark.parametrize("busy", [False, True])
 def test_workers_end_with_a_killed_parent(tmp_path: Path, *, busy: bool) -> None:
-    """The worker holds the writing end of a pipe: it ends when the worker does."""
+    """The worker holds the writing end of a pipe, which is closed when the worker ends."""
     fifo = tmp_path / "alive"
     os.mkfifo(fifo)
     script = f"""

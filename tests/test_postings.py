@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 from gossamer import index, postings
 from gossamer.errors import StoreError
-from gossamer.index.analysis import plain
+from gossamer.fulltext.analysis import plain
 from gossamer.postings import blocks, combiner
 from gossamer.postings.blocks import Partition, Writer, partition_of
-from gossamer.postings.broker import Broker
 from gossamer.postings.combiner import Combiner, pairs_of
-from gossamer.serve.search import Searcher
+from gossamer.postings.reader import Reader
+from gossamer.search.searcher import Searcher
 from rows import put
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def test_runs_and_blocks_of_any_size_give_the_same(
     rows = [row for row in table(work, "postings") if row["term"] == "both"]
     assert [len(row["gaps"]) for row in rows] == [4] * 7 + [2]
     assert {row["df"] for row in rows} == {30}
-    broker = Broker.open(work)
+    broker = Reader.open(work)
     assert broker.find({"both": 1}).total == 30  # of several row groups
     assert {hit.url for hit in broker.search("both", limit=50)} == TEXTS.keys()
 
@@ -148,13 +148,13 @@ def test_runs_and_blocks_of_any_size_give_the_same(
 def test_an_empty_crawl(work: Workspace) -> None:
     assert postings.run(work).counts == {}
     assert work.store.manifest.layers("postings") == ()
-    assert Broker.open(work).search("word") == []
+    assert Reader.open(work).search("word") == []
 
 
 def test_documents_without_words(work: Workspace) -> None:
     store(work, {"http://a.example/": "()"})
     assert postings.run(work).counts == {"documents": 1}
-    assert Broker.open(work).search("word", every=False) == []
+    assert Reader.open(work).search("word", every=False) == []
 
 
 def test_new_postings_replace_the_old_and_scratch_is_gone(work: Workspace, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_new_postings_replace_the_old_and_scratch_is_gone(work: Workspace, tmp_p
     url = "http://a.example/0"
     put(work, "pages", [{"url": known, "status": "gone"} for known in TEXTS if known != url])
     assert postings.run(work).counts["documents"] == 1
-    assert [hit.url for hit in Broker.open(work).search("both")] == [url]
+    assert [hit.url for hit in Reader.open(work).search("both")] == [url]
     assert not list(tmp_path.glob("*/scratch/**/*.parquet"))
 
 
@@ -171,7 +171,7 @@ def test_every_word_finds_the_pages_that_the_index_finds(work: Workspace) -> Non
     store(work, TEXTS)
     index.run(work)
     postings.run(work)
-    broker, searcher = Broker.open(work), Searcher.open(work)
+    broker, searcher = Reader.open(work), Searcher.open(work)
     for query in ("both", "number3", "word number3"):
         found = {hit.url for hit in broker.search(query, limit=100)}
         assert found == {hit.url for hit in searcher.search(query, limit=100).hits}
@@ -186,7 +186,7 @@ def test_bytes_are_those_of_what_would_move(work: Workspace) -> None:
     )
     store(work, TEXTS)
     postings.run(work)
-    answer = Broker.open(work).find({"both": 1, "number3": 1}, limit=3)
+    answer = Reader.open(work).find({"both": 1, "number3": 1}, limit=3)
     found = sum("number3" in text for text in TEXTS.values())
     assert answer.postings == {0: 30 + found}
     assert answer.broker_bytes == 2 * 4 + found * 12  # one partition has both: it sends their AND
@@ -246,7 +246,7 @@ def test_a_damaged_partition_is_named(work: Workspace) -> None:
         whole = path.read_bytes()
         path.write_bytes(bytes(len(whole)))
         with pytest.raises(StoreError, match="is damaged") as error:
-            Broker.open(work)
+            Reader.open(work)
         assert error.value.subject == str(path)
         assert "gossamer postings" in error.value.remedy
         path.write_bytes(whole)

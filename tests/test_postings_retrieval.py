@@ -73,7 +73,7 @@ def test_of_equals_the_lowest_numbers_are_best() -> None:
 
 
 def test_what_is_in_nothing() -> None:
-    nothing = retrieval.NOTHING
+    nothing = retrieval.NO_DOCUMENTS
     one = retrieval.Scored(np.array([3], np.int32), np.array([0.5]))
     assert both(nothing, one).documents.tolist() == both(one, nothing).documents.tolist() == []
     assert either(nothing, one).documents.tolist() == [3]

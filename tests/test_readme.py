@@ -1,4 +1,4 @@
-"""The README tells no tales: its commands exist, its Python runs, its output has today's shape."""
+"""The README is true: its commands exist, its Python runs, its output has the current form."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def commands(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("page", "line"), [(page, line) for page, text in DOCS.items() for line in commands(text)]
 )
-def test_every_command_in_the_docs_is_one(page: str, line: str) -> None:
+def test_every_command_in_the_docs_is_valid(page: str, line: str) -> None:
     import shlex
 
     name, *words = shlex.split(line.partition(" #")[0])[1:]
@@ -73,7 +73,7 @@ def test_the_python_of_the_readme_runs(
 def test_the_output_shown_has_the_shape_of_the_demos(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(demo, "doc_folders", dict)  # this machine's manuals may be many
+    monkeypatch.setattr(demo, "doc_folders", dict)  # this machine may have many manuals
     monkeypatch.setattr(demo, "ROUNDS", 1)
     with (tmp_path / "out").open("w+", encoding="utf-8") as file:
         demo.run(tmp_path / "demo", Console(file=file, width=100), hosts=2)
@@ -85,12 +85,12 @@ def test_the_output_shown_has_the_shape_of_the_demos(
 
 
 def shape(line: str) -> str:
-    """A line without its figures; of a step's counts, which depend on the web, the step."""
+    """A line without its figures; a step without its counts, which depend on the web."""
     line = re.sub(r"^(round .*? s  ).*", r"\1", line.rstrip())
     return re.sub(r" +", " ", NUMBER.sub("N", line))
 
 
-def test_links_lead_to_files_that_are_there() -> None:
+def test_links_lead_to_existing_files() -> None:
     for page, text in DOCS.items():
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
             assert (ROOT / page).parent.joinpath(target).exists(), f"{page}: {target}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 import real_webs
-from gossamer.serve.search import Searcher
+from gossamer.search.searcher import Searcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
     from link_walk import Walk
 
+pytestmark = pytest.mark.slow
 T = TypeVar("T")
 
 

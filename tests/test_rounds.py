@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawl_settings import loopback_settings
 from gossamer import Crawl, rounds
 from gossamer.errors import Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -16,34 +17,27 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
 
 ALL = list(rounds.ROUND)
-SETTINGS = """
-filter.scope = "any"
-fetch.delay_s = 0
-fetch.delay_factor = 0
-fetch.address_delay_s = 0
-fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
-"""
 
 
 def manifest(*done: str, due: int = 1, round_: int = 3) -> Manifest:
-    """A crawl whose round has these steps behind it, of `due` pages."""
+    """The manifest of a crawl that has run these steps of a round with `due` pages."""
     listed = Layer(round_, (File("fetchlist/x", due, 1),) if due else ())
     older = [StepReport(step, round_ - 1, 0, 0.0) for step in ALL]
     newer = [StepReport(step, round_, 0, 0.0) for step in done]
-    return Manifest(1, round_, {"fetchlist": (listed,)}, (*older, *newer))
+    return Manifest(1, "crawl", round_, {"fetchlist": (listed,)}, (*older, *newer))
 
 
-@pytest.mark.parametrize("steps", range(len(ALL) + 1))
-def test_a_round_goes_on_where_it_was_cut_off(steps: int) -> None:
-    done = ALL[:steps]
-    expected = ALL[steps:] if 0 < steps < len(ALL) else ALL
-    if steps:
-        assert rounds.pending(manifest(*done)) == expected
+@pytest.mark.parametrize("steps", range(1, len(ALL)))
+def test_an_interrupted_round_resumes_with_the_next_step(steps: int) -> None:
+    assert rounds.pending(manifest(*ALL[:steps])) == ALL[steps:]
+
+
+def test_after_a_whole_round_the_next_one_begins() -> None:
+    assert rounds.pending(manifest(*ALL)) == ALL
 
 
 def test_a_new_crawl_lacks_every_step() -> None:
-    assert rounds.pending(Manifest(1)) == ALL
+    assert rounds.pending(Manifest(1, "crawl")) == ALL
     assert rounds.pending(manifest("inject", due=0, round_=0)) == ALL
 
 
@@ -53,13 +47,13 @@ def test_where_nothing_was_due_a_new_round_begins() -> None:
 
 @pytest.fixture(scope="module")
 def fake() -> Iterator[FakeWeb]:
-    with FakeWeb(Web(hosts=3, pages_per_host=8, mix=Mix.plain())) as running:
+    with FakeWeb(Web(hosts=2, pages_per_host=8, mix=Mix.plain())) as running:
         yield running
 
 
 @pytest.fixture
 def crawl(fake: FakeWeb, engine: Engine, tmp_path: Path) -> Crawl:
-    made = Crawl.create(str(tmp_path / "crawl"), SETTINGS.format(address=fake.address), engine)
+    made = Crawl.create(str(tmp_path / "crawl"), loopback_settings(fake.address), engine)
     made.inject(fake.web.seeds())
     return made
 
@@ -79,27 +73,23 @@ def test_a_crawl_ends_when_nothing_is_due_and_can_be_searched(crawl: Crawl, fake
     assert {row["src"] for row in crawl.links().collect()} <= everything
 
 
-def test_rounds_are_bounded_and_go_on(crawl: Crawl) -> None:
-    first = crawl.run(rounds=1)
-    assert [report.step for report in first] == [*ALL, *rounds.HARVEST]
+def test_rounds_are_bounded_announced_reported_and_go_on(crawl: Crawl) -> None:
+    told: list[tuple[str, str]] = []
+    first = crawl.run(
+        rounds=1,
+        announce=lambda step, _round: told.append(("begins", step)),
+        report=lambda done: told.append(("ends", done.step)),
+    )
+    steps = [*ALL, *rounds.HARVEST]
+    assert [report.step for report in first] == steps
+    assert told == [pair for step in steps for pair in (("begins", step), ("ends", step))]
     second = crawl.run(rounds=1)
     assert {report.round for report in first} == {1}
     assert {report.round for report in second} == {2}
 
 
-def test_no_time_no_round(crawl: Crawl) -> None:
+def test_no_round_starts_after_the_time_limit(crawl: Crawl) -> None:
     assert [report.step for report in crawl.run(minutes=0)] == list(rounds.HARVEST)
-
-
-def test_steps_are_announced_before_and_reported_after(crawl: Crawl) -> None:
-    told: list[tuple[str, str]] = []
-    crawl.run(
-        1,
-        announce=lambda step, _round: told.append(("begins", step)),
-        report=lambda done: told.append(("ends", done.step)),
-    )
-    steps = [*ALL, *rounds.HARVEST]
-    assert told == [pair for step in steps for pair in (("begins", step), ("ends", step))]
 
 
 def test_one_process_at_a_time(crawl: Crawl) -> None:

@@ -1,23 +1,31 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.serve.cache import Cache
+from gossamer.search.messages import Question
+from gossamer.search.results import Results
+from gossamer.search.searcher import Searcher
+from gossamer.serve.cache import ANSWER_BYTES, Cache, size_of
 from gossamer.serve.front import Front
-from gossamer.serve.live import Live
-from gossamer.serve.messages import Question
-from gossamer.serve.search import Searcher
+from gossamer.serve.reloader import Live
 from shards import crawl, put_index
 from test_serve_web import serving
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterator
     from pathlib import Path
+    from typing import TypeVar
 
-    from gossamer.serve.answers import Results
     from gossamer.workspace import Workspace
+
+    _T = TypeVar("_T")
+
+NOTHING_FOUND = Results(0, [], 0.0)
+ROOMY = 1 << 20
 
 
 @pytest.fixture
@@ -27,56 +35,117 @@ def work(tmp_path: Path) -> Workspace:
     return work
 
 
-def search(cache: Cache, front: Front, searcher: Searcher, question: Question) -> Results:
-    return asyncio.run(cache.search(front, searcher, question))
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner() as runner:
+        yield runner
 
 
-def test_an_answer_is_kept_for_the_same_question(work: Workspace) -> None:
-    front, cache = Front(Live(work)), Cache(10)
-    searcher = Searcher.open(work)
-    first = search(cache, front, searcher, Question("apple", 0, 10))
-    again = search(cache, front, searcher, Question("apple", 0, 10))
+def test_an_answer_is_kept_for_the_same_question(work: Workspace, runner: asyncio.Runner) -> None:
+    front = Front(Live(work), cache_bytes=ROOMY)
+
+    def search(question: Question) -> Results:
+        return runner.run(front.search(question))
+
+    first = search(Question("apple", 0, 10))
+    again = search(Question("apple", 0, 10))
     assert again.hits is first.hits
-    assert (cache.hits, cache.misses) == (1, 1)
-    other = search(cache, front, searcher, Question("apple", 10, 10))
+    assert (front.cache.hits, front.cache.misses) == (1, 1)
+    other = search(Question("apple", 10, 10))
     assert {hit.url for hit in other.hits}.isdisjoint(hit.url for hit in first.hits)
-    assert search(cache, front, searcher, Question("apple", 0, 10, facets=True)).facets
-    assert (cache.hits, cache.misses) == (1, 3)
+    assert search(Question("apple", 0, 10, facets=True)).facets
+    assert (front.cache.hits, front.cache.misses) == (1, 3)
 
 
-def test_what_was_asked_for_least_lately_goes_first(work: Workspace) -> None:
-    front, cache = Front(Live(work)), Cache(2)
-    searcher = Searcher.open(work)
+def test_the_cache_is_bounded_in_bytes_and_drops_the_least_recently_used() -> None:
+    cache = Cache(2 * ANSWER_BYTES)
     one, two, three = (Question("apple", 0, limit) for limit in (1, 2, 3))
-    for question in (one, two, one, three, one):
-        search(cache, front, searcher, question)
-    assert (cache.hits, cache.misses) == (2, 3)
-    search(cache, front, searcher, two)
-    assert (cache.hits, cache.misses) == (2, 4)
+    for question in (one, two):
+        assert cache.find("", question) is None
+        cache.keep("", question, NOTHING_FOUND)
+    assert cache.find("", one) is NOTHING_FOUND
+    cache.keep("", three, NOTHING_FOUND)
+    assert cache.bytes <= cache.max_bytes
+    assert cache.find("", two) is None
+    assert cache.find("", one) is NOTHING_FOUND
+    assert cache.find("", three) is NOTHING_FOUND
 
 
-def test_another_index_is_asked_anew(work: Workspace) -> None:
-    front, cache = Front(Live(work)), Cache(10)
-    question = Question("apple", 0, 10)
-    assert search(cache, front, Searcher.open(work), question).total == 30
-    put_index(work, [{"url": "http://a.example/", "title": "apple"}])
-    work.store.refresh()
-    assert search(cache, front, Searcher.open(work), question).total == 1
-    assert cache.hits == 0
+def test_an_answer_larger_than_the_cache_is_not_kept() -> None:
+    cache = Cache(ANSWER_BYTES - 1)
+    cache.find("", Question("apple"))
+    cache.keep("", Question("apple"), NOTHING_FOUND)
+    assert cache.bytes == 0
 
 
-def test_nothing_is_kept_where_nothing_shall_be(work: Workspace) -> None:
-    front, cache = Front(Live(work)), Cache(0)
+def test_the_estimated_size_of_an_answer_is_near_its_memory(work: Workspace) -> None:
     searcher = Searcher.open(work)
+    searcher.search("apple", 0, 20, facets=True)
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    kept = [searcher.search("apple", 0, 20, facets=True) for _ in range(10)]
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before <= sum(map(size_of, kept)) <= 2 * (after - before)
+
+
+def test_explanations_and_partial_answers_are_not_kept() -> None:
+    cache = Cache(ROOMY)
+    explained = Question("apple", explain=True)
+    partial = Results(0, [], 0.0, missing=1)
+    for question, results in ((explained, NOTHING_FOUND), (Question("pear"), partial)):
+        assert cache.find("", question) is None
+        cache.keep("", question, results)
+        assert cache.find("", question) is None
+
+
+def test_another_index_empties_the_cache(work: Workspace, runner: asyncio.Runner) -> None:
+    now_s = 0.0
+    front = Front(Live(work, clock=lambda: now_s), cache_bytes=ROOMY)
+    question = Question("apple", 0, 10)
+    assert runner.run(front.search(question)).total == 30
+    put_index(work, [{"url": "http://a.example/", "title": "apple"}])
+    now_s = 10.0
+    assert runner.run(front.search(question)).total == 1
+    assert front.cache.hits == 0
+
+
+def test_a_cache_of_no_size_keeps_nothing(work: Workspace, runner: asyncio.Runner) -> None:
+    front = Front(Live(work), cache_bytes=0)
     for _ in range(2):
-        search(cache, front, searcher, Question("apple", 0, 10))
-    assert (cache.hits, cache.misses) == (0, 2)
+        runner.run(front.search(Question("apple", 0, 10)))
+    assert (front.cache.hits, front.cache.misses) == (0, 2)
 
 
-def test_the_metrics_tell_how_many_answers_were_kept(work: Workspace) -> None:
+def test_identical_searches_at_the_same_time_share_one_computation(
+    work: Workspace, runner: asyncio.Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed = []
+    answer = Searcher.answer
+
+    def counted(searcher: Searcher, question: Question) -> Results:
+        computed.append(question)
+        return answer(searcher, question)
+
+    monkeypatch.setattr(Searcher, "answer", counted)
+    front = Front(Live(work), cache_bytes=ROOMY)
+
+    async def several() -> list[Results]:
+        return await together(front.search(Question("apple")) for _ in range(10))
+
+    assert len({id(found.hits) for found in runner.run(several())}) == 1
+    assert computed == [Question("apple")]
+
+
+async def together(awaited: Iterator[Awaitable[_T]]) -> list[_T]:
+    return list(await asyncio.gather(*awaited))
+
+
+def test_the_metrics_report_hits_and_the_memory_of_answers(work: Workspace) -> None:
     with serving(work) as client:
         for _ in range(3):
             client.get("/api/search", params={"q": "apple"})
         told = client.get("/metrics").text
     assert 'gossamer_searches_total{kept="yes"} 2.0' in told
     assert 'gossamer_searches_total{kept="no"} 1.0' in told
+    assert "gossamer_cached_answers_bytes 0.0" not in told

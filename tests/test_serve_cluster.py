@@ -1,8 +1,9 @@
-"""Processes that search: asked together, under a deadline, and without those that are gone."""
+"""Search processes: requests to several of them, deadlines, failures and restarts."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -20,6 +21,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.processes import start_python
+from gossamer.search.messages import (
+    MAX_LIMIT,
+    Complete,
+    Completed,
+    Explain,
+    Find,
+    Found,
+    Question,
+    Rescore,
+    Show,
+    Suggest,
+    Weigh,
+)
+from gossamer.search.page_filters import NO_CRAWL
+from gossamer.search.query import parse
+from gossamer.search.searcher import Searcher
 from gossamer.serve.cluster import server, wire
 from gossamer.serve.cluster.children import Children, next_pause_s
 from gossamer.serve.cluster.cluster import Cluster
@@ -27,30 +45,14 @@ from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.replica import PROBE, Replica, ReplicaError
 from gossamer.serve.cluster.server import Server
 from gossamer.serve.front import Front
-from gossamer.serve.live import Live
-from gossamer.serve.messages import (
-    MAX_MOST,
-    Complete,
-    Completed,
-    Explain,
-    Find,
-    Found,
-    Look,
-    Question,
-    Show,
-    Suggest,
-    Weigh,
-)
-from gossamer.serve.query import parse
-from gossamer.serve.resolve import NOTHING
-from gossamer.serve.search import Searcher
+from gossamer.serve.reloader import Live
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gossamer.serve.answers import Results
-    from gossamer.serve.messages import Counts, Outcome, Place, Request, Whole
+    from gossamer.search.messages import AnyReply, Counts, IndexRequest, Place, Request
+    from gossamer.search.results import Results
     from gossamer.workspace import Workspace
 
 PATIENCE_S = 60
@@ -75,7 +77,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 @contextmanager
 def node(work: Workspace, *shards: int, port: int = 0) -> Iterator[str]:
-    """The address of a node in a thread of this process."""
+    """Run a node in a thread of this process; yields its address."""
     listener = socket.create_server(("127.0.0.1", port))
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
     server = Server(Live(work, shards=shards))
@@ -90,7 +92,7 @@ def node(work: Workspace, *shards: int, port: int = 0) -> Iterator[str]:
 
 
 class Asked(NamedTuple):
-    """A cluster in an event loop of its own, to be asked from here."""
+    """A cluster with its own event loop, which synchronous tests can call."""
 
     cluster: Cluster
     runner: asyncio.Runner
@@ -115,7 +117,7 @@ class Asked(NamedTuple):
 def cluster(
     work: Workspace, *groups: Sequence[str], deadline_s: float = PATIENCE_S
 ) -> Iterator[Asked]:
-    made = Cluster(groups, work.config.ranking, NOTHING, deadline_s)
+    made = Cluster(groups, work.config.ranking, NO_CRAWL, deadline_s)
     with asyncio.Runner() as runner:
         watched = made.watched()
         runner.run(watched.__aenter__())
@@ -146,7 +148,7 @@ def test_shards_that_lie_apart_find_what_one_index_finds(work: Workspace, query:
 
 
 def test_words_weigh_the_same_however_they_are_spread(tmp_path: Path) -> None:
-    """All pages with `rare` are in one shard: by its own frequencies it would be frequent."""
+    """All pages with `rare` are in one shard, by whose own frequencies it would be frequent."""
     texts = ["rare common", "common", "rare common", "common common"] * 5
     work = crawl(tmp_path)
     pages = [{"url": f"http://a.example/{n}", "text": text} for n, text in enumerate(texts)]
@@ -174,7 +176,7 @@ def test_a_node_that_is_gone_is_missing_and_back_when_it_returns(work: Workspace
         assert all(both.well())
 
 
-def test_another_replica_is_asked_where_one_is_gone(work: Workspace) -> None:
+def test_another_replica_answers_if_one_is_gone(work: Workspace) -> None:
     with node(work) as two, ExitStack() as stack:
         with node(work) as one:
             both = stack.enter_context(cluster(work, [one, two]))
@@ -184,7 +186,7 @@ def test_another_replica_is_asked_where_one_is_gone(work: Workspace) -> None:
             assert (urls(found), found.missing) == (urls(whole), 0)
 
 
-def test_who_does_not_answer_in_time_is_left_out(work: Workspace) -> None:
+def test_a_group_that_misses_the_deadline_is_left_out(work: Workspace) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         node(work, 1) as one,
@@ -195,16 +197,14 @@ def test_who_does_not_answer_in_time_is_left_out(work: Workspace) -> None:
         assert found.hits
 
 
-def test_where_nobody_answers_the_server_does(work: Workspace) -> None:
+def test_if_no_process_answers_the_server_searches_itself(work: Workspace) -> None:
     with cluster(work, ["127.0.0.1:1"]) as nobody:
         front, run = Front(Live(work), nobody.cluster), nobody.runner.run
-        searcher = run(front.searcher())
-        assert searcher is not None
-        assert run(front.answer(searcher, Question("fruit"))).results.total > 0
-        assert run(front.complete(searcher, "fru")) == ["fruit"]
+        assert run(front.search(Question("fruit"))).total > 0
+        assert run(front.complete("fru")) == ["fruit"]
 
 
-def test_nobody_else_is_asked_when_it_is_too_late(work: Workspace) -> None:
+def test_no_other_replica_is_tried_after_the_deadline(work: Workspace) -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         socket.create_server(("127.0.0.1", 0)) as other,
@@ -216,8 +216,8 @@ def test_nobody_else_is_asked_when_it_is_too_late(work: Workspace) -> None:
             other.accept()
 
 
-def test_who_waits_gets_the_first_process_that_is_free() -> None:
-    """Of many requests, no more than AHEAD are with a process at a time; all are answered."""
+def test_a_waiting_request_gets_the_first_process_that_is_free() -> None:
+    """A process has at most AHEAD requests at once, and all of many requests are answered."""
     open_, most, full = 0, 0, asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -231,7 +231,7 @@ def test_who_waits_gets_the_first_process_that_is_free() -> None:
                 open_ -= 1
                 writer.write(wire.packed(Completed({})))
 
-    async def ask() -> list[Outcome | None]:
+    async def ask() -> list[AnyReply | None]:
         async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
             group = Group([Replica(address(server.sockets[0]))])
             answers = await asyncio.gather(*(group.ask(PROBE, PATIENCE_S) for _ in range(20)))
@@ -295,7 +295,7 @@ PLACES = st.tuples(st.integers(-2, 2) | NUMBERS, st.integers(0, 1) | NUMBERS, NU
 FREQUENCIES = st.dictionaries(st.sampled_from(["", "fruit"]), NUMBERS)
 COUNTS = st.none() | st.dictionaries(
     st.sampled_from(["xx", "en"]),
-    st.dictionaries(st.sampled_from(["", "text", "title", "around", "anchors"]), FREQUENCIES),
+    st.dictionaries(st.sampled_from(["", "text", "title", "boilerplate", "anchors"]), FREQUENCIES),
 )
 
 
@@ -304,20 +304,20 @@ def answering(work: Workspace) -> Server:
     return Server(Live(work))
 
 
-@given(st.lists(PLACES, max_size=3), COUNTS, st.integers(0, MAX_MOST), NUMBERS)
+@given(st.lists(PLACES, max_size=3), COUNTS, st.integers(0, MAX_LIMIT), NUMBERS)
 def test_absurd_requests_are_answered_somehow(
     answering: Server, places: list[Place], counts: Counts | None, most: int, number: int
 ) -> None:
-    """None of them ends the process: not by an exception, a panic of tantivy's, or its memory."""
+    """None of them ends the process by an exception, a panic in tantivy, or lack of memory."""
     tree = parse("fruit")
     found = answering.answer(Find(tree, 10))
     assert isinstance(found, Found)
     state = found.state
     find = Find(tree, most, counts=counts)
-    requests: list[Request | Whole] = [
+    requests: list[Request | IndexRequest] = [
         Show(state, tree, places),
         Explain(state, find, places),
-        Look(state, find, [(place, number) for place in places]),
+        Rescore(state, find, [(place, number) for place in places]),
         Weigh(state, tree, places, counts),
         find,
         Find(tree, number),
@@ -334,7 +334,7 @@ def test_absurd_requests_are_answered_somehow(
 def children(
     work: Workspace, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Children, Asked]]:
-    """Two processes that answer, where the name of the folder for temporary files is long."""
+    """Two search processes; the path of the temporary folder is too long for a socket."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("long" * 40)))
         running = Children(work, 2)
@@ -357,7 +357,32 @@ def test_processes_are_started_again(
     until(lambda: both.answer("fruit") is None)
     until(lambda: both.answer("fruit") and all(both.well()))
     assert urls(both.results("fruit")) == urls(whole)
-    assert caplog.text.count("ended (status -9) and is started again") == 2
+    assert caplog.text.count("ended (status -9); starting another") == 2
+
+
+def test_a_process_that_cannot_be_started_is_tried_again(
+    children: tuple[Children, Asked],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running, both = children
+    start, failures = start_python, [BlockingIOError(errno.EAGAIN, "Try again")]
+
+    def started(*given: Any, **options: Any) -> subprocess.Popen[bytes]:
+        if failures:
+            raise failures.pop()
+        return start(*given, **options)
+
+    module = "gossamer.serve.cluster.children"
+    monkeypatch.setattr(f"{module}.start_python", started)
+    monkeypatch.setattr(f"{module}.FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(f"{module}.AT_ONCE_S", 0)
+    until(lambda: both.answer("fruit") and all(both.well()))
+    before = set(running.pids)
+    os.kill(running.pids[0], signal.SIGKILL)
+    until(lambda: "a search process cannot be started: [Errno 11] Try again" in caplog.text)
+    until(lambda: len(before - set(running.pids)) == 1)
+    until(lambda: both.answer("fruit") and all(both.well()))
 
 
 def test_a_process_whose_parent_is_gone_leaves_nothing(work: Workspace) -> None:
@@ -386,7 +411,7 @@ def test_processes_that_end_at_once_are_started_less_and_less_often() -> None:
 
 
 def until(done: Any) -> None:
-    """Ask again and again, for as long as anybody would wait."""
+    """Call `done` until it is true, for at most PATIENCE_S."""
     end_s = time.monotonic() + PATIENCE_S
     while not done():
         assert time.monotonic() < end_s

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.monitor import Pulse
+from gossamer.monitor import Heartbeat
 from gossamer.serve import charts, dashboard
 from gossamer.serve.dashboard import History
 from shards import crawl
@@ -86,7 +86,7 @@ def test_the_page_shows_speed_rounds_outcomes_and_hosts(tmp_path: Path) -> None:
                 {"host": "quiet.example", "requests": 1, "outcome": "ok", "failures": 0},
             ],
         )
-    Pulse(work.root, "fetch", 2, "0", 100).beat(25)
+    Heartbeat(work.root, "fetch", 2, "0", 100).beat(25)
     with serving(work) as client:
         page = dom(client, "/status")
         assert len(page.css(".chart rect")) == 2

@@ -1,26 +1,48 @@
-"""Limits, metrics and the description for browsers, over HTTP."""
+"""Limits on requests, metrics, and the OpenSearch description, over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
+import select
 import socket
-from contextlib import suppress
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
 from starlette.responses import Response
+from starlette.routing import Route
 
-from gossamer.serve.web import limits, protocol
-from shards import crawl
+from gossamer.config import ServeConfig
+from gossamer.errors import ConfigError
+from gossamer.search.results import Results
+from gossamer.search.searcher import Searcher
+from gossamer.serve import front
+from gossamer.serve.turns import ANYBODY, Busy, Turns
+from gossamer.serve.web import guard, limits, protocol, sending
+from gossamer.serve.web.clients import Clients
+from gossamer.serve.web.guard import Guard
+from gossamer.serve.web.limits import Limits
+from gossamer.serve.web.problem import busy
+from gossamer.serve.web.sending import Sending
+from listening import Gate, get, listening, read
+from shards import crawl, put_index
 from test_serve_web import client, serving
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.requests import Request
+
+    from gossamer.search.messages import Question
 
 __all__ = ["client"]
 PATIENCE_S = 60
@@ -104,10 +126,10 @@ def test_a_head_may_be_long_and_so_may_many_of_one_connection(client: httpx.Clie
 
 
 @pytest.mark.parametrize("begun", [b"", b"GET / HTT", b"GET / HTTP/1.1\r\nhost: localhost\r\nx"])
-def test_who_does_not_come_to_the_end_of_a_head_is_not_waited_for(
+def test_a_client_that_does_not_finish_its_request_is_cut_off(
     client: httpx.Client, begun: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "MAX_HEAD_S", 0.05)
+    monkeypatch.setattr(protocol, "MAX_REQUEST_S", 0.05)
     with connected(client) as stranger:
         stranger.sendall(begun)
         assert stranger.recv(1) == b""
@@ -123,32 +145,205 @@ def test_nothing_is_changed_from_outside(client: httpx.Client, path: str) -> Non
             assert answer.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("path", sorted(limits.SEARCHES))
-def test_too_many_searches_are_told_to_come_again(
-    path: str, monkeypatch: pytest.MonkeyPatch
+def test_searches_beyond_the_queue_are_refused_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "MAX_SEARCHES", 2)
+    monkeypatch.setattr(front, "MAX_WAITING", 0)
+    go, begun = threading.Event(), threading.Semaphore(0)
 
-    async def several() -> None:
-        go = asyncio.Event()
+    def slow(_: Searcher, __: Question) -> Results:
+        begun.release()
+        assert go.wait(PATIENCE_S)
+        return Results(0, [], 0.0)
 
-        async def slow(scope: Scope, receive: Receive, send: Send) -> None:
-            if scope["path"] in limits.SEARCHES:
-                await go.wait()
-            await Response("answered")(scope, receive, send)
+    monkeypatch.setattr(Searcher, "answer", slow)
+    work = crawl(tmp_path)
+    put_index(work, [{"url": "http://a.example/", "title": "apple"}])
+    with serving(work) as client, ThreadPoolExecutor() as threads:
+        waiting = [threads.submit(client.get, f"/api/search?q={n}") for n in range(front.HERE)]
+        for _ in waiting:
+            assert begun.acquire(timeout=PATIENCE_S)
+        refused = client.get("/api/search?q=more")
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+        assert "search" in refused.json()["detail"]
+        assert client.get("/health").status_code == 200
+        go.set()
+        assert [task.result().status_code for task in waiting] == [200] * front.HERE
+        assert refusals(client, "search") == 1
 
-        transport = httpx.ASGITransport(limits.Limits(slow))
+
+def refusals(client: httpx.Client, reason: str) -> float:
+    return samples(client).get(("gossamer_refused_total", frozenset({("reason", reason)})), 0)
+
+
+def test_one_address_may_have_so_many_requests_open() -> None:
+    """A proxy on this machine forwards the addresses; IPv6 addresses count by /64."""
+    gate, refused = Gate(), Counter[str]()
+    clients = Clients(ServeConfig().proxies)
+    limited = Limits(gate, clients, 2, refused)
+    with listening(limited, proxies=["127.0.0.1"]) as site, ExitStack() as stack:
+
+        def asking(forwarded: str) -> socket.socket:
+            ours = stack.enter_context(site.connected())
+            ours.sendall(get(headers=f"X-Forwarded-For: {forwarded}\r\n" if forwarded else ""))
+            return ours
+
+        open_ = [asking(f"2001:db8::{number}") for number in range(2)]
+        gate.wait(2)
+        assert b" 429 " in asking("2001:db8::ffff:1").recv(100)
+        assert refused == {"address": 1}
+        open_ += [asking("2001:db8:0:1::1"), asking("192.0.2.1"), *(asking("") for _ in range(5))]
+        gate.wait(7)
+        gate.open.set()
+        assert all(read(each, b"\r\n\r\n/").startswith(b"HTTP/1.1 200") for each in open_)
+        assert read(asking("2001:db8::1"), b"\r\n\r\n/").startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize(
+    ("host", "client"),
+    [
+        ("127.0.0.1", ANYBODY),
+        ("::1", ANYBODY),
+        ("::ffff:127.0.0.1", ANYBODY),
+        ("10.1.2.3", ANYBODY),
+        ("192.0.2.1", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8::1", "2001:db8::/64"),
+        ("2001:db8:0:0:ffff::1", "2001:db8::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("unknown", "unknown"),
+        ("x" * 1_000, "x" * 64),
+    ],
+)
+def test_the_client_that_an_address_counts_for(host: str, client: str) -> None:
+    assert Clients(("127.0.0.1", "::1", "10.0.0.0/8")).of(host) == client
+
+
+def test_the_network_of_a_proxy_may_be_written_as_one_of_its_addresses() -> None:
+    """Both who reads X-Forwarded-For and who counts requests take it for the network."""
+    gate, refused, proxies = Gate(), Counter[str](), ["127.0.0.1/8"]
+    limited = Limits(gate, Clients(proxies), 1, refused)
+    with listening(limited, proxies=proxies) as site, ExitStack() as stack:
+
+        def asking() -> socket.socket:
+            ours = stack.enter_context(site.connected())
+            ours.sendall(get(headers="X-Forwarded-For: 192.0.2.1\r\n"))
+            return ours
+
+        first = asking()
+        gate.wait()
+        assert b" 429 " in asking().recv(100)
+        gate.open.set()
+        assert read(first, b"\r\n\r\n/").startswith(b"HTTP/1.1 200")
+
+
+def test_a_proxy_that_is_no_address_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"serve\.proxies"):
+        Clients(("1.2.3",))
+
+
+class Slow:
+    """A site whose route `/cost` blocks in its thread until the test lets it continue."""
+
+    def __init__(self, **given: float) -> None:
+        self.begun, self.go = threading.Semaphore(0), threading.Event()
+        self.made: list[str] = []
+        refused = self.refused = Counter[str]()
+        guard = Guard("cost", **given)  # type: ignore[arg-type]
+        self.application = Starlette(
+            routes=[Route("/cost", guard(self.cost))],
+            exception_handlers={Busy: partial(busy, refused)},
+        )
+
+    def cost(self, request: Request) -> Response:
+        self.made.append(request.url.query)
+        self.begun.release()
+        assert self.go.wait(PATIENCE_S)
+        return Response(request.url.query)
+
+
+def test_a_costly_answer_is_made_once_and_kept_for_a_second() -> None:
+    now_s = [0.0]
+    site = Slow(clock=lambda: now_s[0])  # type: ignore[arg-type]
+    site.go.set()
+
+    async def run() -> None:
+        transport = httpx.ASGITransport(site.application)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            waiting = [asyncio.create_task(client.get(path)) for _ in range(2)]
-            await asyncio.sleep(0)  # both are sent before the third
-            refused = await client.get(path)
-            assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-            assert (await client.get("/status")).text == "answered"
-            go.set()
-            assert [(await task).text for task in waiting] == ["answered"] * 2
-            assert (await client.get(path)).text == "answered"
+            together = await asyncio.gather(*(client.get("/cost?a") for _ in range(10)))
+            assert {answer.text for answer in together} == {"a"}
+            now_s[0] = 0.9
+            await client.get("/cost?a")
+            assert site.made == ["a"]
+            now_s[0] = 1.1
+            await client.get("/cost?a")
+            assert site.made == ["a", "a"]
 
-    asyncio.run(several())
+    asyncio.run(run())
+
+
+def test_costly_answers_are_made_one_by_one_and_few_may_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(guard, "MAX_WAITING", 1)
+    slow = Slow()
+    with listening(slow.application) as site, ExitStack() as stack:
+        asked = [stack.enter_context(site.connected()) for _ in range(3)]
+        asked[0].sendall(get("/cost?0"))
+        assert slow.begun.acquire(timeout=PATIENCE_S)
+        for number in (1, 2):
+            asked[number].sendall(get(f"/cost?{number}"))
+        refused = next(each for each in select.select(asked[1:], [], [], PATIENCE_S)[0])
+        assert refused.recv(100).startswith(b"HTTP/1.1 503")
+        assert slow.refused == {"cost": 1}
+        assert slow.made == ["0"]
+        slow.go.set()
+        (other,) = {*asked[1:]} - {refused}
+        for each in (asked[0], other):
+            assert each.recv(12) == b"HTTP/1.1 200"
+
+
+def test_copies_pages_pictures_status_and_metrics_have_limits_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+
+    class Noted(Turns):
+        @asynccontextmanager
+        async def taken(self, client: str) -> AsyncIterator[None]:
+            taken.append(self.kind)
+            async with super().taken(client):
+                yield
+
+    monkeypatch.setattr(guard, "Turns", Noted)
+    paths = ["/copy", "/copy/raw", "/image", "/page", "/api/page", "/status", "/api/status"]
+    with serving(crawl(tmp_path)) as client:
+        for path in (*paths, "/metrics", "/health"):
+            client.get(path, params={"url": "https://nowhere.example/"})
+    kinds = ["copy", "copy", "image", "page", "page", "status", "status", "metrics"]
+    assert taken == kinds
+
+
+def test_connections_that_were_refused_are_counted_on_metrics(tmp_path: Path) -> None:
+    with serving(crawl(tmp_path), connections=1) as client:
+        client.get("/health")
+        with connected(client) as stranger:
+            stranger.sendall(get("/health"))
+            assert stranger.recv(12) == b"HTTP/1.1 503"  # there is no index yet
+            assert refusals(client, "idle connection") == 2  # the client's first, and this one
+
+
+def test_large_answers_on_their_way_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "MAX_BYTES", 12 << 20)
+    refused = Counter[str]()
+    large = Sending(Response(bytes(8 << 20)), refused)
+    with listening(large) as site, ExitStack() as stack:
+        first, second = (stack.enter_context(site.connected(room=4_096)) for _ in range(2))
+        first.sendall(get())
+        assert first.recv(15) == b"HTTP/1.1 200 OK"  # it is on its way, and stays there
+        second.sendall(get())
+        assert second.recv(12) == b"HTTP/1.1 503"
+        assert refused == {"large answer": 1}
 
 
 def test_behind_a_proxy_addresses_are_those_that_the_proxy_has(client: httpx.Client) -> None:

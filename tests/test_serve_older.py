@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.store import File, Layer, StepReport
+from gossamer.backends import LocalBackend
+from gossamer.store import File, Layer, StepReport, Store
+from gossamer.workspace import Workspace
 from stored_rounds import HOME, Fetched
 from stored_web import put_inlinks, put_rows, store_and_parse
 from test_serve_web import dom, one, serving
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from collections.abc import Callable
+
 
 PATHS = ("/page", "/copy", "/copy/raw", "/status", "/api/page", "/api/status")
 
 
-@pytest.fixture
-def stored(work: Workspace) -> Workspace:
+@pytest.fixture(scope="module")
+def parsed(new_work: Callable[[], Workspace]) -> Workspace:
+    work = new_work()
     store_and_parse(work, [Fetched(HOME, b"<p>A rose is a plant. <a href=/tulip>A tulip</a>")])
     put_inlinks(work, HOME, [("http://a.example/", "roses")], 1)
     put_rows(work, "ranks", [{"url": HOME, "rank": 0.25}])
@@ -28,12 +34,19 @@ def stored(work: Workspace) -> Workspace:
     return work
 
 
+@pytest.fixture
+def stored(parsed: Workspace, tmp_path: Path) -> Workspace:
+    """A copy of the crawl, for tests that modify it."""
+    folder = shutil.copytree(parsed.root, tmp_path / "crawl")
+    return replace(parsed, store=Store.open(LocalBackend(folder)))
+
+
 def commit(work: Workspace, dataset: str, layers: list[Layer]) -> None:
     work.store.commit(StepReport("test", 1, 0, 0.0), replace={dataset: layers})
 
 
 def without_column(work: Workspace, dataset: str, column: str) -> None:
-    """The dataset as it was before it had the column."""
+    """Remove a column from a dataset, as if an older version had written it."""
     layers = []
     for layer in work.store.manifest.layers(dataset):
         files = []
@@ -41,7 +54,8 @@ def without_column(work: Workspace, dataset: str, column: str) -> None:
             older = f"{work.store.attempt(dataset)}.parquet"
             table = pq.read_table(f"{work.root}/{file.path}").drop_columns([column])
             pq.write_table(table, f"{work.root}/{older}")
-            files.append(File(older, file.rows, Path(work.root, older).stat().st_size))
+            size = Path(work.root, older).stat().st_size
+            files.append(File(older, file.rows, size, work.store.backend.checksum(older)))
         layers.append(Layer(layer.round, tuple(files)))
     commit(work, dataset, layers)
 
@@ -49,9 +63,9 @@ def without_column(work: Workspace, dataset: str, column: str) -> None:
 @pytest.mark.parametrize(
     ("dataset", "column", "path", "remedy"),
     [
-        ("documents", "noarchive", "/copy", "gossamer parse --again"),
-        ("documents", "url", "/page", "gossamer parse --again"),
-        ("links", "nofollow", "/page", "gossamer parse --again"),
+        ("documents", "noarchive", "/copy", "gossamer reparse"),
+        ("documents", "url", "/page", "gossamer reparse"),
+        ("links", "nofollow", "/page", "gossamer reparse"),
         ("inlinks", "sources", "/page", "gossamer invert"),
         ("ranks", "rank", "/page", "gossamer rank"),
         ("pages", "source", "/copy/raw", "use that version"),
@@ -59,7 +73,7 @@ def without_column(work: Workspace, dataset: str, column: str) -> None:
         ("hosts", "requests", "/status", "use that version"),
     ],
 )
-def test_a_column_that_is_not_there_is_told_with_its_remedy(
+def test_a_missing_column_is_reported_with_its_remedy(
     stored: Workspace, dataset: str, column: str, path: str, remedy: str
 ) -> None:
     without_column(stored, dataset, column)
@@ -67,6 +81,33 @@ def test_a_column_that_is_not_there_is_told_with_its_remedy(
         said = one(dom(client, path, 503, url=HOME), "main").text()
         assert f"has no column {column}: another version of Gossamer wrote it" in said
         assert remedy in said
+
+
+@pytest.mark.parametrize(
+    ("dataset", "path"),
+    [
+        ("pages", "/page"),
+        ("responses", "/page"),
+        ("documents", "/copy"),
+        ("links", "/page"),
+        ("inlinks", "/page"),
+        ("ranks", "/api/page"),
+        ("warc", "/copy/raw"),
+    ],
+)
+def test_a_changed_byte_is_an_error_with_its_remedy(
+    stored: Workspace, dataset: str, path: str
+) -> None:
+    *_, file = (f for f in stored.store.listed(dataset) if not f.path.endswith(".cdxj"))
+    where = Path(stored.root, file.path)
+    whole = where.read_bytes()
+    where.write_bytes(whole[: len(whole) // 2] + b"\0\1\2\3" + whole[len(whole) // 2 + 4 :])
+    afresh = Workspace.open(stored.root)
+    with serving(afresh) as client:
+        answer = client.get(path, params={"url": HOME})
+        assert answer.status_code == 503
+        assert file.path in answer.text
+        assert "put it back from a copy" in answer.text
 
 
 @pytest.mark.parametrize(
@@ -79,7 +120,7 @@ def test_a_dataset_that_is_not_there_is_empty(stored: Workspace, dataset: str) -
             assert client.get(path, params={"url": HOME}).status_code in (200, 404)
 
 
-def test_what_is_known_of_a_page_is_told_without_its_archive(stored: Workspace) -> None:
+def test_what_is_known_about_a_page_is_shown_without_its_archive(stored: Workspace) -> None:
     commit(stored, "warc", [])
     with serving(stored) as client:
         known = client.get("/api/page", params={"url": HOME}).json()

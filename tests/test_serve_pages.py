@@ -1,4 +1,4 @@
-"""What is known of a page, over HTTP."""
+"""What the crawl knows about a page, over HTTP."""
 
 from __future__ import annotations
 
@@ -112,11 +112,15 @@ def test_no_description_of_a_page_that_wants_no_snippet(work: Workspace) -> None
     ("query", "status", "detail"),
     [
         ("", 400, "url is missing"),
-        ("url=nonsense", 404, "url: not the URL"),
-        ("url=javascript:alert(1)", 404, "url: not the URL"),
-        ("url=https://nobody.example/", 404, "The crawl has never met"),
-        (f"url={HOME}&offset=x", 400, "offset: a whole number"),
-        (f"url={HOME}&limit=501", 400, "limit: at most 500"),
+        ("url=nonsense", 404, "url is not a URL"),
+        ("url=javascript:alert(1)", 404, "url is not a URL"),
+        (
+            "url=https://nobody.example/",
+            404,
+            "The crawl does not hold this URL: it is not on a",
+        ),
+        (f"url={HOME}&offset=x", 400, "offset must be a whole number"),
+        (f"url={HOME}&limit=501", 400, "limit may be at most 500"),
     ],
 )
 def test_what_is_refused(work: Workspace, query: str, status: int, detail: str) -> None:
@@ -138,3 +142,34 @@ def test_what_strangers_write_stays_text(work: Workspace) -> None:
         assert one(page, "h1").text() == EVIL
         assert one(page, ".links q").text() == EVIL
         assert not page.css("main script, [onclick]")
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("https://elsewhere.example/", "filter.scope"),
+        (HOME + "logo.png", "filter.skip_extensions"),
+        (HOME + "a/b/a/b/a/b/a/b/", "filter.max_repeats"),
+        (HOME + "login", "rel=nofollow"),
+        (HOME + "plain", "pages link to it"),
+        (HOME + "nobody-links-here", "no page that was crawled links to it"),
+    ],
+)
+def test_a_url_that_was_dropped_is_answered_with_the_reason(
+    work: Workspace, url: str, why: str
+) -> None:
+    linking = b"<p>A <a rel=nofollow href=/login>b</a> <a href=/plain>c</a>"
+    store_and_parse(work, [Fetched(HOME, linking)])
+    put_rows(
+        work,
+        "inlinks",
+        [
+            {"dst": HOME + name, "count": 1, "sources": [{"src": HOME, "anchor": ""}]}
+            for name in ("login", "plain")
+        ],
+    )
+    with serving(work) as client:
+        for place in ("/api/page", "/page"):
+            answer = client.get(place, params={"url": url})
+            assert answer.status_code == 404
+            assert why in answer.text

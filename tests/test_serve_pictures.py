@@ -1,10 +1,11 @@
-"""Pictures of results, over HTTP: only what the crawl has stored, and only as what it is."""
+"""Images of results over HTTP: only stored ones, and only with the media type of their bytes."""
 
 from __future__ import annotations
 
 import struct
 import zlib
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from msgspec import structs
 
 from gossamer.serve import pictures
 from shards import put_index
-from stored_rounds import HOME, Fetched
+from stored_rounds import HOME, Fetched, archive_of
 from stored_web import put_pages, store_and_parse
 from test_serve_web import dom, one, serving
 
@@ -45,7 +46,9 @@ def asked(client: httpx.Client, url: str = PICTURE) -> httpx.Response:
 
 
 @pytest.mark.parametrize("called", ["image/png", "image/svg+xml", "text/html", None])
-def test_a_picture_is_what_its_bytes_are(work: Workspace, called: str | None) -> None:
+def test_the_media_type_of_an_image_follows_from_its_bytes(
+    work: Workspace, called: str | None
+) -> None:
     store_and_parse(work, [Fetched(PICTURE, png(3, 2), content_type=called)])
     with serving(work) as client:
         answer = asked(client)
@@ -85,7 +88,7 @@ def test_formats(begin: bytes, media: str | None) -> None:
         (b"text", "image/gif"),
     ],
 )
-def test_what_is_no_picture_is_not_answered(work: Workspace, body: bytes, called: str) -> None:
+def test_a_file_that_is_not_an_image_is_not_sent(work: Workspace, body: bytes, called: str) -> None:
     store_and_parse(work, [Fetched(PICTURE, body, content_type=called)])
     with serving(work) as client:
         answer = asked(client)
@@ -114,7 +117,18 @@ def test_only_what_may_be_shown(work: Workspace, monkeypatch: pytest.MonkeyPatch
         assert asked(client).status_code == 403
 
 
-def test_results_ask_our_own_server_alone(work: Workspace) -> None:
+def test_a_picture_that_is_too_large_is_not_read_from_the_archive(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_and_parse(work, [Fetched(PICTURE, png(3, 2), content_type="image/png")])
+    Path(archive_of(work)).unlink()
+    with serving(work) as client:
+        assert asked(client).status_code == 503
+        monkeypatch.setattr(pictures, "MAX_PICTURE_BYTES", 50)
+        assert asked(client).status_code == 403
+
+
+def test_results_load_images_only_from_our_own_server(work: Workspace) -> None:
     store_and_parse(work, [Fetched(PICTURE, png(3, 2), content_type="image/png")])
     put_index(work, [{"url": HOME, "title": "rose", "image": PICTURE}])
     with serving(work) as client:

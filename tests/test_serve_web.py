@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gossamer.errors import UsageError
-from gossamer.monitor import Pulse
+from gossamer.monitor import Heartbeat
 from gossamer.serve import serve, views, web
-from gossamer.serve.web import protocol
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
@@ -30,9 +29,12 @@ EVIL = '"><script>alert(1)</script><b onclick=x>'
 
 
 @contextmanager
-def serving(work: Workspace) -> Iterator[httpx.Client]:
-    """The site on a port of loopback, and a client that knows it."""
-    server = protocol.server(web.app(work), log_level="critical")
+def serving(work: Workspace, **given: Any) -> Iterator[httpx.Client]:
+    """Serve a crawl on a loopback port; yields a client with that base URL.
+
+    `given` is passed to `web.server`. By default no response is reused (`kept_s`).
+    """
+    server = web.server(work, **{"kept_s": 0, "log_level": "critical", **given})
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
@@ -74,7 +76,7 @@ def one(page: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
 
 
 def value(page: LexborHTMLParser) -> str:
-    """What stands in the search box."""
+    """The text in the search box."""
     return one(page, "input[name=q]").attributes["value"] or ""
 
 
@@ -137,7 +139,7 @@ def test_what_strangers_write_stays_text(client: httpx.Client) -> None:
     assert not typed.css("main script, [onclick]")
 
 
-def test_links_lead_to_the_web_alone(client: httpx.Client) -> None:
+def test_links_lead_only_to_http_and_https(client: httpx.Client) -> None:
     hit = one(dom(client, "/search", q="trap"), ".hits h2 a")
     assert hit.attributes["href"] == "#"
 
@@ -189,15 +191,15 @@ def test_completions(client: httpx.Client) -> None:
     ("query", "detail"),
     [
         ("", "q is missing"),
-        ("q=a&limit=101", "limit: at most 100"),
-        ("q=a&limit=x", "limit: a whole number"),
-        ("q=a&offset=-1", "offset: a whole number"),
-        ("q=a&offset=", "offset: a whole number"),
-        ("q=a&offset=" + "9" * 5000, "offset: a whole number"),
-        ("q=a&sort=size", "sort: one of relevance, date"),
-        ("q=a&facets=yes", "facets: one of 0, 1"),
-        ("q=a&profile=best", "profile: one of fields, content-pagerank, cosine"),
-        ("q=a&offset=991&limit=10", "offset + limit: at most 1000"),
+        ("q=a&limit=101", "limit may be at most 100"),
+        ("q=a&limit=x", "limit must be a whole number"),
+        ("q=a&offset=-1", "offset must be a whole number"),
+        ("q=a&offset=", "offset must be a whole number"),
+        ("q=a&offset=" + "9" * 5000, "offset must be a whole number"),
+        ("q=a&sort=size", "sort must be one of relevance, date"),
+        ("q=a&facets=yes", "facets must be one of 0, 1"),
+        ("q=a&profile=best", "profile must be one of fields, content-pagerank, cosine"),
+        ("q=a&offset=991&limit=10", "offset + limit may be at most 1000"),
     ],
 )
 def test_what_the_api_refuses(client: httpx.Client, query: str, detail: str) -> None:
@@ -245,7 +247,7 @@ def test_without_an_index_the_page_says_what_to_do(tmp_path: Path) -> None:
         assert client.get("/api/search?q=a").json()["status"] == 503
 
 
-def test_an_index_that_lost_its_files_is_told_with_its_remedy(tmp_path: Path) -> None:
+def test_an_index_without_its_files_is_reported_with_the_remedy(tmp_path: Path) -> None:
     work = crawl(tmp_path / "crawl")
     put_index(work, [{"url": "http://a.example/", "title": "a"}])
     for file in work.store.manifest.layers("index")[0].files:
@@ -255,7 +257,7 @@ def test_an_index_that_lost_its_files_is_told_with_its_remedy(tmp_path: Path) ->
         assert client.get("/api/search?q=a").headers["content-type"] == "application/problem+json"
 
 
-def test_a_defect_is_told_without_its_details(
+def test_an_internal_error_is_reported_without_details(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = crawl(tmp_path / "crawl")
@@ -278,8 +280,8 @@ def test_a_defect_is_told_without_its_details(
 def test_status_shows_steps_and_tasks(tmp_path: Path) -> None:
     work = crawl(tmp_path / "crawl")
     put_index(work, [{"url": "http://a.example/", "title": "a"}])
-    pulse = Pulse(work.root, "fetch", 1, "<i>7", 100)
-    pulse.beat(25)
+    heartbeat = Heartbeat(work.root, "fetch", 1, "<i>7", 100)
+    heartbeat.beat(25)
     with serving(work) as client:
         page = dom(client, "/status")
         bar = one(page, "progress")
@@ -294,7 +296,7 @@ def test_status_shows_steps_and_tasks(tmp_path: Path) -> None:
 def test_status_shows_what_was_refused(tmp_path: Path) -> None:
     work = crawl(tmp_path / "crawl")
     with serving(work) as client:
-        assert "No URL was refused yet" in one(dom(client, "/status"), "main").text()
+        assert "No URL has been refused yet" in one(dom(client, "/status"), "main").text()
         with work.step("parse", 1) as draft:
             draft.counts.update(links=9, dropped_path_segments=1_234, dropped_scope=5)
         rows = [row.text(separator=" ").split() for row in dom(client, "/status").css("tr")]
@@ -332,7 +334,7 @@ def test_only_our_own_names_are_answered_to(client: httpx.Client, name: str, sta
     assert client.get("/api/search?q=apple", headers={"host": name}).status_code == status
 
 
-def test_serve_tells_its_url_and_ends_on_ctrl_c(tmp_path: Path) -> None:
+def test_serve_prints_its_url_and_ends_on_ctrl_c(tmp_path: Path) -> None:
     work = crawl(tmp_path / "crawl")
     put_index(work, [{"url": "http://a.example/", "title": "apple"}])
     program = (
@@ -350,8 +352,8 @@ def test_serve_tells_its_url_and_ends_on_ctrl_c(tmp_path: Path) -> None:
         assert process.wait(20) == 0
 
 
-def test_an_address_in_use_is_told(tmp_path: Path) -> None:
+def test_an_address_in_use_is_a_usage_error(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(UsageError, match=f"127.0.0.1:{port}: cannot listen here: Address"):
+        with pytest.raises(UsageError, match=f"127.0.0.1:{port}: cannot listen: Address"):
             serve(crawl(tmp_path), "127.0.0.1", port)

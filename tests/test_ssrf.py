@@ -17,7 +17,7 @@ from gossamer import Crawl
 from gossamer.config import SiteConfig
 from gossamer.fakeweb.dns import addresses, serve_in_thread
 from gossamer.fetch import resolver
-from gossamer.overview import overview
+from gossamer.status import overview
 from gossamer.urls import normalize
 from loopback import Loopback, page
 
@@ -156,7 +156,7 @@ def test_no_name_leads_inside(server: Loopback, victim: Victim, tmp_path: Path, 
 
 
 @pytest.mark.parametrize("harmless", [1, 2, 3])
-def test_a_name_that_is_bound_anew_leads_nowhere(
+def test_a_rebound_name_leads_nowhere(
     server: Loopback,
     victim: Victim,
     tmp_path: Path,

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
 
 SETTINGS = """
-fetch.delay_s = 0.2
+fetch.delay_s = 0.1
 fetch.delay_factor = 0
 fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
 fetch.resolve = {{ "*.test" = "{address}" }}
 """
-PAGES = [f"http://a.test/{n}" for n in range(12)]
+PAGES = [f"http://a.test/{n}" for n in range(8)]
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 
 
@@ -64,7 +64,8 @@ def test_one_signal_ends_the_fetch_and_keeps_what_it_has(
     child = crawl(folder)
     _, errors = child.communicate()
     assert child.returncode == 130
-    assert "round 1 was fetched in part, as asked\n  → the same command goes on" in errors
+    assert "the fetch of round 1 was stopped; what was fetched is kept\n" in errors
+    assert "→ run the same command again to continue" in errors
     assert steps(folder) == ["inject", "generate", "fetch"]
     opened = Crawl.open(str(folder), engine)
     found = opened.dataset("responses").groupBy("outcome").count().collect()
@@ -94,7 +95,7 @@ def test_a_second_signal_aborts_and_the_next_run_is_not_stopped(
     child = crawl(folder)
     _, errors = child.communicate()
     assert child.returncode == 130
-    assert "run it again to go on" in errors
+    assert "Run the command again to resume" in errors
     assert steps(folder) == ["inject", "generate"]
     server.answers["/2"] = page(b"2")
     opened = Crawl.open(str(folder), engine)

@@ -1,24 +1,20 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import uuid
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from msgspec import structs
 
+from gossamer import checksums
 from gossamer.backends import LocalBackend, MemoryBackend
 from gossamer.errors import Conflict, CorruptManifest, Locked, MissingFile, NotACrawl
-from gossamer.store import (
-    HISTORY_LENGTH,
-    Backend,
-    File,
-    Layer,
-    Manifest,
-    StepReport,
-    Store,
-)
+from gossamer.manifest import HISTORY_LENGTH, Manifest, encode
+from gossamer.store import Backend, Damage, File, Layer, StepReport, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,16 +35,16 @@ def report(step: str = "fetch", round_: int = 1) -> StepReport:
 
 
 def put(store: Store, dataset: str, data: bytes = b"rows", round_: int = 1) -> Layer:
-    path = f"{store.attempt(dataset)}/part-0.parquet"
+    path = f"{store.attempt(dataset)}/{uuid.uuid4().hex}.parquet"
     store.backend.create(path, data)
-    return Layer(round_, (File(path, rows=2, bytes=len(data)),))
+    return Layer(round_, (File(path, rows=2, bytes=len(data), xxh3=checksums.of_bytes(data)),))
 
 
 def files_below(backend: Backend, *folders: str) -> set[str]:
     return {path for folder in folders for path, _ in backend.sizes(folder)}
 
 
-def test_a_commit_is_seen_by_who_opens_the_crawl_anew(store: Store) -> None:
+def test_a_commit_is_seen_when_the_crawl_is_opened_again(store: Store) -> None:
     layer = put(store, "responses")
     store.commit(report(), append={"responses": layer})
     opened = Store.open(store.backend)
@@ -74,6 +70,29 @@ def test_replaced_layers_come_before_what_the_same_commit_appends(store: Store) 
     assert store.manifest.layers("pages") == (merged, new)
 
 
+@pytest.mark.parametrize(
+    ("dataset", "command"),
+    [
+        ("index", "gossamer index"),
+        ("indexed", "gossamer index"),
+        ("ranks", "gossamer rank"),
+        ("inlinks", "gossamer invert"),
+        ("numbered", "gossamer postings"),
+        ("documents", "gossamer reparse"),
+        ("responses", None),
+        ("warc", None),
+    ],
+)
+def test_the_remedy_names_the_command_that_writes_a_file_again(
+    store: Store, dataset: str, command: str | None
+) -> None:
+    layer = put(store, dataset)
+    store.commit(report(), append={dataset: layer})
+    remedy = store.error(Damage(layer.files[0], "is damaged")).remedy
+    assert ("write it again" in remedy) == (command is not None)
+    assert command is None or f"write it again: {command} {store.url}" in remedy
+
+
 def test_of_two_writers_who_read_the_same_state_one_gets_conflict(store: Store) -> None:
     other = Store.open(store.backend)
     winner = put(store, "links")
@@ -84,7 +103,7 @@ def test_of_two_writers_who_read_the_same_state_one_gets_conflict(store: Store) 
 
 
 def test_a_crawl_is_created_once(store: Store) -> None:
-    with pytest.raises(Conflict, match="there is a crawl already"):
+    with pytest.raises(Conflict, match="already contains a crawl"):
         Store.create(store.backend)
 
 
@@ -100,29 +119,107 @@ def test_a_crash_between_files_and_manifest_leaves_the_state_before(store: Store
     assert Store.open(store.backend).manifest == before
 
 
-@pytest.mark.parametrize("damage", ["gone", "short"])
+class Recorder:
+    """A backend in memory that records what is asked of it, in order."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, object]] = []
+        self._backend = MemoryBackend()
+
+    def __getattr__(self, name: str) -> Any:
+        asked = getattr(self._backend, name)
+        if not callable(asked):
+            return asked
+
+        def recorded(*words: Any) -> Any:
+            words = tuple(list(word) if isinstance(word, Iterator) else word for word in words)
+            self.calls.append((name, words[0] if words else None))
+            return asked(*words)
+
+        return recorded
+
+    def of(self, *names: str) -> list[tuple[str, object]]:
+        return [call for call in self.calls if call[0] in names]
+
+
+def test_a_commit_makes_files_durable_before_its_manifest_names_them() -> None:
+    recorder = Recorder()
+    store = Store.create(recorder)
+    layers = [put(store, "links"), put(store, "pages")]
+    recorder.calls.clear()
+    store.commit(report(), append={"links": layers[0], "pages": layers[1]})
+    assert recorder.of("sync", "create") == [
+        ("sync", [layer.files[0].path for layer in layers]),
+        ("create", "manifest/00000002.json"),
+    ]
+
+
+def test_a_commit_does_not_read_what_its_writers_have_checksummed() -> None:
+    recorder = Recorder()
+    store = Store.create(recorder)
+    layer = put(store, "links")
+    store.commit(report(), append={"links": layer})
+    store.files("links")
+    assert recorder.of("checksum") == []
+    again = Store.open(recorder)
+    again.files("links")
+    again.files("links")
+    assert recorder.of("checksum") == [("checksum", layer.files[0].path)]
+
+
+def test_a_file_that_another_process_found_whole_is_not_read_again() -> None:
+    recorder = Recorder()
+    store = Store.create(recorder)
+    layers = [put(store, "index"), put(store, "index")]
+    for layer in layers:
+        store.commit(report(), append={"index": layer})
+    broken, whole = (layer.files[0] for layer in layers)
+    damage_file(store, broken.path, "gone")
+    parent, child = Store.open(recorder), Store.open(recorder)
+    assert parent.whole("index") == [whole]
+    child.trust(parent.whole("index"))
+    recorder.calls.clear()
+    child.check([whole])
+    assert recorder.of("checksum") == []
+    with pytest.raises(MissingFile, match=broken.path):
+        child.files("index")
+
+
+def test_a_commit_refuses_a_file_without_a_checksum(store: Store) -> None:
+    layer = put(store, "links")
+    bare = Layer(1, tuple(structs.replace(file, xxh3="") for file in layer.files))
+    with pytest.raises(ValueError, match="its checksum was not computed"):
+        store.commit(report(), append={"links": bare})
+
+
+DAMAGES = {"gone": None, "short": b"1234", "grown": b"123456789", "changed": b"1234X678"}
+
+
+def damage_file(store: Store, path: str, damage: str) -> None:
+    store.backend.delete([path])
+    if (data := DAMAGES[damage]) is not None:
+        store.backend.create(path, data)
+
+
+@pytest.mark.parametrize("damage", ["gone", "short", "grown"])
 def test_a_commit_refuses_files_that_are_not_there_whole(store: Store, damage: str) -> None:
     layer = put(store, "links", b"12345678")
     path = layer.files[0].path
-    store.backend.delete([path])
-    if damage == "short":
-        store.backend.create(path, b"1234")
+    damage_file(store, path, damage)
     before = store.manifest
     with pytest.raises(MissingFile, match=path):
         store.commit(report(), append={"links": layer})
     assert Store.open(store.backend).manifest == before
 
 
-@pytest.mark.parametrize("damage", ["gone", "short"])
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_reading_names_the_file_that_is_damaged_and_what_to_do(store: Store, damage: str) -> None:
     layer = put(store, "links", b"12345678")
     store.commit(report(), append={"links": layer})
     path = layer.files[0].path
-    store.backend.delete([path])
-    if damage == "short":
-        store.backend.create(path, b"1234")
+    damage_file(store, path, damage)
     with pytest.raises(MissingFile, match=path) as error:
-        store.files("links")
+        Store.open(store.backend).files("links")
     assert "manifest/00000002.json" in error.value.remedy
 
 
@@ -141,9 +238,35 @@ def test_a_corrupt_manifest_is_named_and_deleting_it_helps(store: Store, content
 
 
 def test_nobody_is_told_to_delete_what_a_newer_version_wrote(store: Store) -> None:
-    store.backend.create("manifest/00000002.json", b'{"version": 2, "format": 2, "shape": []}')
+    store.backend.create("manifest/00000002.json", b'{"version": 2, "format": 3, "shape": []}')
     with pytest.raises(CorruptManifest, match="a newer Gossamer"):
         Store.open(store.backend)
+
+
+def test_a_manifest_of_an_older_format_is_refused_with_the_remedy(store: Store) -> None:
+    store.backend.create("manifest/00000002.json", b'{"version": 2, "datasets": {}, "format": 1}')
+    with pytest.raises(CorruptManifest, match="has format 1, but this Gossamer reads 2") as error:
+        Store.open(store.backend)
+    assert "an older Gossamer wrote it: use that one, or crawl again" in error.value.remedy
+
+
+def test_no_changed_byte_of_a_manifest_is_believed(store: Store) -> None:
+    store.commit(report(), append={"links": put(store, "links")})
+    path = "manifest/00000002.json"
+    whole = store.backend.read(path)
+    for at in range(len(whole)):
+        store.backend.delete([path])
+        store.backend.create(path, whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        with pytest.raises(CorruptManifest, match=r"00000002\.json: is damaged") as error:
+            Store.open(store.backend)
+        assert "delete this file" in error.value.remedy
+
+
+def test_the_only_manifest_is_never_to_be_deleted(backend: Backend) -> None:
+    backend.create("manifest/00000001.json", b"{")
+    with pytest.raises(CorruptManifest, match="is damaged") as error:
+        Store.open(backend)
+    assert error.value.remedy == "put it back from a copy"
 
 
 def test_drafts_and_strange_files_beside_manifests_are_no_versions(store: Store) -> None:
@@ -154,8 +277,8 @@ def test_drafts_and_strange_files_beside_manifests_are_no_versions(store: Store)
 
 def test_history_is_bounded(store: Store) -> None:
     old = tuple(report(round_=number) for number in range(HISTORY_LENGTH))
-    full = Manifest(version=2, history=old)
-    store.backend.create("manifest/00000002.json", msgspec.json.encode(full))
+    full = Manifest(version=2, crawl=store.manifest.crawl, history=old)
+    store.backend.create("manifest/00000002.json", encode(full))
     store.refresh()
     store.commit(report(round_=HISTORY_LENGTH))
     assert [step.round for step in store.manifest.history] == list(range(1, HISTORY_LENGTH + 1))
@@ -166,7 +289,9 @@ def test_garbage_is_what_no_kept_manifest_names(store: Store) -> None:
     for layer in layers:
         store.commit(report(), replace={"pages": [layer]})
     put(store, "links", b"an attempt that died")
-    store.backend.create("scratch/1/part.parquet", b"scratch")
+    store.backend.create(
+        f"{store.attempt('scratch')}/part=1/ABCDEFGHabcdefgh_0.zst.parquet", b"scratch"
+    )
     store.backend.create("manifest/.00000009.json.1a2b3c4d", b"a draft")
     store.backend.create("heartbeats/fetch-1.json", b"{}")
     manifest_bytes = sum(
@@ -218,7 +343,7 @@ def test_the_lock_is_exclusive_and_shows_the_newest_state(store: Store) -> None:
     store.commit(report())
     with other.lock():
         assert other.manifest.version == 2
-        with pytest.raises(Locked, match="holds this crawl since"), store.lock():
+        with pytest.raises(Locked, match="has locked this crawl since"), store.lock():
             pass
     with store.lock():
         pass

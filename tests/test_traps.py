@@ -60,6 +60,7 @@ def test_a_segment_that_repeats(path: str) -> None:
         "/",
         "/a/b/a/b",
         "/a/a/a",
+        "/a/a/a/b/b",
         "/2024/01/01/",
         "/01/01/01/01/01",
         "/numpy/numpy/tree/main/numpy",  # github.com
@@ -73,6 +74,12 @@ def test_a_segment_that_repeats(path: str) -> None:
 )
 def test_segments_of_real_sites_may_repeat(path: str) -> None:
     assert reason(path) is None
+
+
+def test_a_word_announces_a_year_from_nearby_only() -> None:
+    """So that a long URL with many years costs no more than its length."""
+    assert reason(f"/calendar/{'x' * 40}/2050-3") == "calendar"
+    assert reason(f"/calendar/{'x' * 80}/2050-3") is None
 
 
 @pytest.mark.parametrize(("count", "expected"), [(1, None), (20, None), (21, "parameters")])

@@ -47,7 +47,7 @@ class Record(NamedTuple):
 
 
 def records(path: Path) -> list[Record]:
-    """As warcio reads them, with their digests checked."""
+    """Return the records as warcio reads them, with their digests checked."""
     with path.open("rb") as file:
         return [
             Record(
@@ -68,7 +68,7 @@ def pages(bodies: Sequence[bytes] = BODIES) -> list[Any]:
 
 
 def check(path: Path) -> int:
-    """The exit code of `warcio check`."""
+    """Return the exit code of `warcio check`."""
 
     class Command:
         inputs = (str(path),)
@@ -240,7 +240,7 @@ def test_revisits_of_what_an_earlier_round_stored(tmp_path: Path) -> None:
 
 
 def everything(folder: Path) -> tuple[Path, list[int]]:
-    """A file with records of each type."""
+    """Write a file with records of every type."""
     return write(
         folder,
         [
@@ -271,13 +271,13 @@ def test_fastwarc_finds_nothing_wrong(tmp_path: Path) -> None:
     assert [at for kind, at in found if kind in ("response", "resource")] == sorted(set(offsets))
     with path.open("rb") as file:
         for record in FastIterator(file, parse_http=True):
-            if record.headers["WARC-Type"] == "response":  # it knows no payloads but of HTTP
+            if record.headers["WARC-Type"] == "response":  # it checks only payloads of HTTP
                 assert record.verify_payload_digest()
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, list[int], list[bytes]]:
-    """A file, where its records start, and their blocks."""
+    """Return a file, the offsets of its records, and their blocks."""
     path, _ = everything(tmp_path_factory.mktemp("whole"))
     starts, blocks = [], []
     with path.open("rb") as file:
@@ -303,11 +303,11 @@ def test_a_file_cut_anywhere_is_read_up_to_its_last_whole_record(
         if cut % 101 == 0 or cut in ends or cut + 1 in ends:
             for found in (whole_for_fastwarc(path), whole_for_warcio(path)):
                 assert found[:count] == blocks[:count]
-                assert len(found) <= count + 1  # they do not wait for the checksum
+                assert len(found) <= count + 1  # they do not check the checksum first
 
 
 def whole_for_fastwarc(path: Path) -> list[bytes]:
-    """Blocks as long as their records say, until it gives up."""
+    """Return the complete blocks that FastWARC reads before it gives up."""
     blocks = []
     with path.open("rb") as file, suppress(OSError):
         for record in FastIterator(file, parse_http=False):
@@ -390,3 +390,18 @@ def test_no_header_breaks_the_framing(
             assert head.count(b"\n") == head.count(b"\r") == head.count(b"\r\n") <= 1 + len(headers)
         path.unlink()
         path.with_name(path.name.replace(".warc.gz", ".cdxj")).unlink()
+
+
+def test_no_changed_byte_of_a_record_changes_what_is_read(tmp_path: Path) -> None:
+    """The checksum of each gzip member protects it, except header bytes that the reader ignores."""
+    path, (offset,) = write(tmp_path, pages([b"<p>" + os.urandom(600).hex().encode()]))
+    whole = path.read_bytes()
+    expected = read_response(path, offset)
+    noticed = 0
+    for at in range(offset, len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :])
+        with WarcReader(path) as reader:
+            found = reader.at(offset)
+        assert found in (None, expected), at
+        noticed += found is None
+    assert noticed > 500

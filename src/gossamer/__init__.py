@@ -1,21 +1,22 @@
 """Gossamer: from a list of seed URLs to a search engine.
 
-Read `rounds.py` first: it is the flow. The modules are of four kinds (tests/test_layering.py
-holds them to it):
+Read `rounds.py` first: it shows the flow. There are five kinds of modules
+(tests/test_layering.py enforces which may import which):
 
-    steps             inject generate fetch parse update invert rank index postings serve
-                      a verb, a command and a module each; a step never imports a step
-    formats           tables outcomes layers states lookup linkgraph findable warc seeds export
-                      index/analysis index/layout index/schema postings/blocks
-                      postings/retrieval postings/broker
-                      what goes in, lies in the crawl folder and comes out, and how to read it
-    foundations       engine pool store backends urls encodings sessions robots robots_rules
-                      config monitor stopping errors workspace shuffle
+    steps             inject refresh generate fetch parse update invert rank index postings serve
+                      each is a verb, a command and a module; a step never imports a step
+    formats           tables outcomes task_output lsm lookup linkgraph domains depths warc seeds
+                      export fulltext postings/blocks postings/retrieval postings/reader
+                      the data that enters, is stored in and leaves a crawl folder
+    foundations       engine pool store manifest filenames checksums backends damage ownership urls
+                      addresses own patterns encodings session_ids robots robots_rules config
+                      monitor stopping errors workspace sorted_parts processes
     extension points  filters traps scoring
+    search            from a query to its results, without HTTP or processes; serve calls it
 
 `fakeweb/` is a deterministic web on loopback that the demo, the tests and the benchmarks
-crawl. `cli/` and `api.py` are the two doors: commands, and `from gossamer import Crawl`.
-`overview` is a crawl in figures.
+crawl. `cli/` and `api.py` are the two entrances: commands, and `from gossamer import Crawl`.
+`status` reports the state of a crawl.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ __all__ = ["Crawl", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    # `gossamer --help` shall not wait for an engine to be imported (PEP 562).
+    # Imported lazily (PEP 562), so that `gossamer --help` does not load the engine's libraries.
     if name == "Crawl":
         from gossamer.api import Crawl
 

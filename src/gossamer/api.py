@@ -11,13 +11,15 @@ with Crawl.create("my-web", settings='fetch.contact = "me@example.org"') as craw
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer import config as configs
 from gossamer.backends import open_backend
 from gossamer.errors import Conflict
+from gossamer.filenames import CONFIG_NAME
 from gossamer.store import Store
-from gossamer.workspace import CONFIG_NAME, Workspace
+from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,44 +28,55 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.engine import Engine
+    from gossamer.search.results import Results
     from gossamer.seeds import BadLine
-    from gossamer.serve.answers import Results
-    from gossamer.store import StepReport
+    from gossamer.store import Backend, StepReport
+
+DEFAULTS = "# All settings have their defaults; docs/settings.md explains them.\n"
+"""Written instead of an empty gossamer.toml, which is refused: a full disk leaves empty files."""
 
 
 class Crawl:
-    """A crawl folder in use. A context manager; `close` stops the engine.
+    """An open crawl folder. A context manager; `close` stops the engine.
 
-    Methods that write hold the crawl's lock while they run, and raise `errors.Locked` where
-    another process has it.
+    Methods that write hold the crawl's lock while they run, and raise `errors.Locked` if another
+    process holds it.
     """
 
     def __init__(self, work: Workspace) -> None:
         self.work = work
 
     @classmethod
-    def create(cls, path: str, settings: str = "", engine: Engine | None = None) -> Self:
-        """Make a new crawl; `settings` is the text of its gossamer.toml.
+    def create(
+        cls,
+        path: str,
+        settings: str = "",
+        engine: Engine | None = None,
+        *,
+        keep_settings: bool = False,
+    ) -> Self:
+        """Create a crawl in a folder of its own; `settings` is the text of its gossamer.toml.
 
-        Raises ConfigError, and Conflict where there is a crawl already, or other settings.
+        With `keep_settings`, a gossamer.toml that already exists is used instead. If the settings
+        contain a secret, other users cannot read the file that is written. Raises ConfigError;
+        Conflict if the folder already holds a crawl or other settings; Occupied if it holds files
+        that Gossamer did not write.
         """
         backend = open_backend(path)
-        configs.loads(settings, CONFIG_NAME)
-        try:  # first, so that what is cut off here is no crawl yet, and none without its settings
-            backend.create(CONFIG_NAME, settings.encode())
-        except FileExistsError:
-            if backend.read(CONFIG_NAME) != settings.encode():
-                raise Conflict(
-                    f"{backend.url}/{CONFIG_NAME}",
-                    "there are settings already",
-                    "choose another folder, or move this file away and edit the new one",
-                ) from None
-        Store.create(backend)
+        file = Path(backend.url, CONFIG_NAME)
+        kept = keep_settings and (file.exists() or file.is_symlink())
+        config = configs.load(file) if kept else configs.loads(settings, CONFIG_NAME)
+        beside = (config.parse.rules, *configs.secret_files(config.fetch))
+        Store(backend).check_vacant(beside)
+        if not kept:
+            private = configs.has_secrets(config.fetch)
+            _write_settings(backend, settings if settings.strip() else DEFAULTS, private=private)
+        Store.create(backend, beside)
         return cls.open(path, engine)
 
     @classmethod
     def open(cls, path: str, engine: Engine | None = None) -> Self:
-        """Raises NotACrawl, ConfigError, CorruptManifest."""
+        """Open an existing crawl. Raises NotACrawl, ConfigError, CorruptManifest."""
         return cls(Workspace.open(path, engine))
 
     def __enter__(self) -> Self:
@@ -85,10 +98,14 @@ class Crawl:
         lists: Iterable[str] = (),
         report: Callable[[BadLine], None] = lambda _: None,
     ) -> StepReport:
-        """Add seeds: URLs, and files that list some (see gossamer.seeds)."""
+        """Add seeds: URLs, and files that list URLs (see gossamer.seeds).
+
+        Invalid lines of a list are passed to `report` and skipped. Raises SeedError if a list
+        cannot be read, or if one of `urls` is not a URL or is the name of a file.
+        """
         from gossamer import inject
 
-        with self.work.store.lock():
+        with self.work.store.lock(), self.work.errors():
             return inject.run(self.work, urls, lists, report)
 
     def run(
@@ -98,38 +115,49 @@ class Crawl:
         announce: Callable[[str, int], None] = lambda _step, _round: None,
         report: Callable[[StepReport], None] = lambda _: None,
     ) -> list[StepReport]:
-        """Crawl rounds until nothing is due, so many are done, or the time is over; then index.
+        """Run rounds until nothing is due, then rank and index; return the steps' reports.
 
-        `announce(step, round)` is called before each step, `report` with what it did after it.
+        At most `rounds` rounds are run, and none starts after `minutes`. `announce(step, round)`
+        is called before each step, `report` with the step's report after it.
         """
         from gossamer import rounds as flow
 
         done = []
-        with self.work.store.lock():
+        with self.work.store.lock(), self.work.errors():
             for step_report in flow.run(self.work, rounds, minutes, announce):
                 report(step_report)
                 done.append(step_report)
         return done
 
-    def parse_again(
+    def refresh(self, pattern: str = "") -> StepReport:
+        """Make known pages due: those whose URL contains `pattern` (RE2), or all except gone ones.
+
+        Raises ConfigError for an invalid pattern.
+        """
+        from gossamer import refresh
+
+        with self.work.store.lock(), self.work.errors():
+            return refresh.run(self.work, pattern)
+
+    def reparse(
         self, announce: Callable[[str, int], None] = lambda _step, _round: None
     ) -> StepReport:
-        """Parse all that is stored with today's code and settings; make known what that finds.
+        """Parse all stored pages again, with the current code and settings.
 
-        What the index says is unchanged until the next `run`, which may be one of no rounds.
-        Raises UsageError where nothing is parsed, or a round is not at its end.
+        Newly found URLs are added to pages. The index does not change; `run(rounds=0)` updates
+        it. Raises UsageError if nothing was parsed yet or the newest round is unfinished.
         """
         from gossamer import rounds as flow
 
-        with self.work.store.lock():
-            return flow.again(self.work, announce)
+        with self.work.store.lock(), self.work.errors():
+            return flow.reparse(self.work, announce)
 
     def pages(self) -> DataFrame:
-        """Every URL ever met, once (dataset pages). `.toPandas()`, `.toArrow()`, `.where(…)`."""
-        from gossamer import states
+        """Every known URL, once (dataset pages), as a Spark DataFrame."""
+        from gossamer import lsm
         from gossamer.tables import PAGES
 
-        return states.current(self.work, PAGES)
+        return lsm.current(self.work, PAGES)
 
     def links(self) -> DataFrame:
         """The links of each page as it was last parsed (dataset links)."""
@@ -138,23 +166,39 @@ class Crawl:
         return linkgraph.current(self.work)
 
     def seed_hosts(self) -> Iterator[str]:
-        """The hosts of all seeds, each once, as in the column `host` of pages."""
+        """Yield the host of each seed once, as in the column `host` of pages."""
         seeds = self.pages().where("source = 'seed'").select("host").distinct()
         return (row["host"] for row in seeds.toLocalIterator())
 
     def dataset(self, name: str) -> DataFrame:
-        """The rows of a dataset, in its current state."""
+        """All rows of a dataset; of `pages` and `links`, only the current ones."""
         return {"pages": self.pages, "links": self.links}.get(name, lambda: self.work.read(name))()
 
     def rows_of(self, name: str) -> list[str]:
-        """Parquet files that together hold `dataset(name)`, each row once."""
+        """Paths of Parquet files that together hold the rows of `dataset(name)`, each once."""
         if name in {"pages", "links"}:
             files = self.work.scratch_files(self.dataset(name))
             return [f"{self.path}/{file.path}" for file in files]
         return self.work.paths(name)
 
     def search(self, query: str, limit: int = 10, offset: int = 0) -> Results:
-        """The best pages for a query; see docs/searching.md for what it may hold."""
-        from gossamer.serve.search import Searcher
+        """Search the index; docs/searching.md describes the query language."""
+        from gossamer.search.searcher import Searcher
 
         return Searcher.open(self.work).search(query, offset=offset, limit=limit)
+
+
+def _write_settings(backend: Backend, settings: str, *, private: bool) -> None:
+    """Write gossamer.toml, before the first manifest, so that no crawl is ever without settings.
+
+    Raises Conflict if the folder has different settings.
+    """
+    try:
+        backend.create(CONFIG_NAME, settings.encode(), private=private)
+    except FileExistsError:
+        if backend.read(CONFIG_NAME) != settings.encode():
+            raise Conflict(
+                f"{backend.url}/{CONFIG_NAME}",
+                "already exists, with different settings",
+                "choose another folder, or move this file away and edit the new one",
+            ) from None

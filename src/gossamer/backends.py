@@ -1,60 +1,149 @@
-"""Store backends: a folder of this machine, and its twin in memory for tests."""
+"""Store backends: a folder on this machine, and an equivalent in memory for tests."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
 import os
+import socket
+import stat
+import sys
 import threading
+import time
 import uuid
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from gossamer import checksums, ownership
 from gossamer.errors import Locked, StoreError, StoreFull, UsageError
-from gossamer.store import Backend, Holder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+OWNER_REMEDY = "check its owner and mode"
+REMEDIES: Mapping[int, str] = {
+    errno.EACCES: OWNER_REMEDY,
+    errno.EPERM: OWNER_REMEDY,
+    errno.EROFS: "its file system is read-only: mount it for writing, or use another folder",
+    errno.ENOENT: "use a path that exists",
+    errno.EISDIR: "use a file, not a folder",
+    errno.ENOTDIR: "a part of the path is a file: use another path",
+    errno.ENAMETOOLONG: "use a shorter path",
+    errno.ELOOP: "its symbolic links form a circle: fix them",
+    errno.EMFILE: "raise the limit of open files: ulimit -n",
+    errno.ENFILE: "the machine has too many open files: end some processes",
+    errno.ENOMEM: "the machine is short of memory: end some processes",
+    errno.EIO: "the disk is failing: copy what you can to another one",
+}
+LOST_AND_FOUND = "lost+found"
+"""A folder of root's on ext file systems. It is in a dataset's folder if that is a mount point."""
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """The process that holds the lock of a crawl."""
+
+    pid: int
+    machine: str
+    command: str
+    since_ms: int
+
+    @classmethod
+    def me(cls) -> Holder:
+        return cls(os.getpid(), socket.gethostname(), " ".join(sys.argv), int(time.time() * 1000))
+
+
+class Backend(Protocol):
+    """The storage of a crawl. Paths are relative, with `/`."""
+
+    url: str
+
+    def read(self, path: str) -> bytes:
+        """Raises FileNotFoundError."""
+
+    def create(self, path: str, data: bytes, *, private: bool = False) -> None:
+        """Create a file atomically and durably. Raises FileExistsError.
+
+        Other users can neither read nor write a private file.
+        """
+
+    def checksum(self, path: str) -> str:
+        """The xxh3 of a file's bytes, as in the manifest. Raises OSError."""
+
+    def sync(self, paths: Iterable[str]) -> None:
+        """Make files durable, whichever process wrote them."""
+
+    def sizes(self, folder: str) -> Iterator[tuple[str, int]]:
+        """Yield each regular file below a folder ("" is the whole crawl) with its size in bytes.
+
+        Symbolic links below the folder are not followed.
+        """
+
+    def size(self, path: str) -> int:
+        """Raises FileNotFoundError."""
+
+    def delete(self, paths: Iterable[str]) -> None:
+        """Delete files; those that are already gone are ignored.
+
+        Never deletes outside of the crawl's folder, except in linked folders that were claimed.
+        """
+
+    def claim(self, folder: str, crawl: str, named: Callable[[], Collection[str]]) -> None:
+        """If a dataset's folder is a symbolic link, make sure that its target belongs to the crawl.
+
+        The target is marked as the crawl's if it is empty, or holds exactly the files that the
+        manifest names (`named` returns all paths of the crawl). Raises Occupied if it belongs to
+        another crawl or dataset, or holds other files.
+        """
+
+    def lock(self, holder: Holder) -> AbstractContextManager[None]:
+        """Hold the crawl's lock as `holder`. Raises Locked."""
 
 
 def open_backend(url: str) -> Backend:
-    """The backend of a path or `file://` URL."""
+    """The backend for a path or `file://` URL. Raises UsageError for other URLs."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         return LocalBackend(url)
     if scheme == "file":
         return LocalBackend(rest)
-    raise UsageError(url, f"no store for {scheme}://", "give a path or a file:// URL")
+    raise UsageError(url, f"{scheme}:// is not supported", "use a path or a file:// URL")
 
 
 class LocalBackend:
-    """A folder. Locks with flock(2), which the kernel releases however the holder dies."""
+    """A folder. Its lock is flock(2)'s, which the kernel releases however the holder dies."""
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root).expanduser().resolve()
         self.url = str(self.root)
+        self._claimed: dict[str, Path] = {}
+        """Dataset folders that are links which this crawl has claimed, with their targets."""
 
     def read(self, path: str) -> bytes:
         return (self.root / path).read_bytes()
 
-    def create(self, path: str, data: bytes) -> None:
+    def create(self, path: str, data: bytes, *, private: bool = False) -> None:
         target = self.root / path
         draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}")
         with disk_errors(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
-                with draft.open("xb") as file:
+                with open(draft, "xb", opener=_private if private else None) as file:
                     file.write(data)
                     file.flush()
                     os.fsync(file.fileno())
-                os.link(draft, target)  # unlike rename(2), fails where the name is taken
+                os.link(draft, target)  # unlike rename(2), fails if the name exists
                 _fsync(target.parent)
             finally:
                 draft.unlink(missing_ok=True)
+
+    def checksum(self, path: str) -> str:
+        return checksums.of_file(self.root / path)
 
     def sync(self, paths: Iterable[str]) -> None:
         folders: set[Path] = set()
@@ -66,26 +155,47 @@ class LocalBackend:
             _fsync(self.root / folder)
 
     def sizes(self, folder: str) -> Iterator[tuple[str, int]]:
-        for parent, _, names in os.walk(self.root / folder, onerror=_unless_absent):
-            for name in names:
+        for parent, folders, names in os.walk(self.root / folder, onerror=_unless_absent):
+            folders[:] = sorted(name for name in folders if name != LOST_AND_FOUND)
+            for name in sorted(names):
                 path = Path(parent, name)
                 try:
-                    yield path.relative_to(self.root).as_posix(), path.stat().st_size
+                    state = path.lstat()
                 except FileNotFoundError:
                     continue  # deleted since it was listed
+                if stat.S_ISREG(state.st_mode):
+                    yield path.relative_to(self.root).as_posix(), state.st_size
 
     def size(self, path: str) -> int:
         return (self.root / path).stat().st_size
 
     def delete(self, paths: Iterable[str]) -> None:
+        inside: dict[Path, bool] = {}
         for path in paths:
             target = self.root / path
+            parent = target.parent
+            if parent not in inside:
+                inside[parent] = self._is_inside(parent)
+            if not inside[parent]:
+                continue
             target.unlink(missing_ok=True)
             for folder in target.relative_to(self.root).parents[:-1]:
                 try:
                     (self.root / folder).rmdir()
                 except OSError:
-                    break  # not empty
+                    break  # not empty, or a link
+
+    def _is_inside(self, folder: Path) -> bool:
+        """Whether no symbolic link leads out of the crawl here, except a claimed folder's."""
+        top, *below = folder.relative_to(self.root).parts or ("",)
+        return folder.resolve() == self._claimed.get(top, self.root / top).joinpath(*below)
+
+    def claim(self, folder: str, crawl: str, named: Callable[[], Collection[str]]) -> None:
+        link = self.root / folder
+        self._claimed.pop(folder, None)
+        if link.is_symlink():
+            with disk_errors(link):
+                self._claimed[folder] = ownership.claimed(self.root, folder, crawl, named)
 
     @contextmanager
     def lock(self, holder: Holder) -> Iterator[None]:
@@ -107,7 +217,7 @@ class LocalBackend:
 
 
 class MemoryBackend:
-    """What LocalBackend does, without a disk."""
+    """A LocalBackend without a disk."""
 
     def __init__(self, url: str = "memory://crawl") -> None:
         self.url = url
@@ -121,11 +231,14 @@ class MemoryBackend:
         except KeyError:
             raise FileNotFoundError(errno.ENOENT, "no such file", path) from None
 
-    def create(self, path: str, data: bytes) -> None:
+    def create(self, path: str, data: bytes, *, private: bool = False) -> None:  # noqa: ARG002  # no other user sees it
         with self._guard:
             if path in self.contents:
                 raise FileExistsError(errno.EEXIST, "file exists", path)
             self.contents[path] = data
+
+    def checksum(self, path: str) -> str:
+        return checksums.of_bytes(self.read(path))
 
     def sync(self, paths: Iterable[str]) -> None:
         for path in paths:
@@ -133,7 +246,7 @@ class MemoryBackend:
 
     def sizes(self, folder: str) -> Iterator[tuple[str, int]]:
         for path, data in sorted(self.contents.items()):
-            if path.startswith(f"{folder}/"):
+            if not folder or path.startswith(f"{folder}/"):
                 yield path, len(data)
 
     def size(self, path: str) -> int:
@@ -142,6 +255,9 @@ class MemoryBackend:
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:
             self.contents.pop(path, None)
+
+    def claim(self, folder: str, crawl: str, named: Callable[[], Collection[str]]) -> None:
+        """Do nothing: there are no links in memory."""
 
     @contextmanager
     def lock(self, holder: Holder) -> Iterator[None]:
@@ -155,47 +271,76 @@ class MemoryBackend:
             self._holder = None
 
 
+def rewrite(path: Path, data: bytes) -> None:
+    """Replace a file's contents and keep its mode; a crash leaves the old or the new contents."""
+    target = path.resolve()
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}")
+    with disk_errors(path):
+        try:
+            with draft.open("xb") as file:
+                os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(target)
+            _fsync(target.parent)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
 @contextmanager
 def disk_errors(path: object) -> Iterator[None]:
-    """A full disk or quota is a StoreFull, a disk that cannot be written a StoreError."""
+    """Raise StoreFull for a full disk or quota, and StoreError if `path` cannot be written."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if error.errno in FULL:
             raise full(path) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             reason = os.strerror(error.errno).lower()
-            raise StoreError(
-                path, f"cannot be written: {reason}", "see its owner and mode"
-            ) from error
+            raise StoreError(path, f"cannot be written: {reason}", OWNER_REMEDY) from error
         raise
+
+
+def system_error(error: OSError, where: object = "the system") -> StoreError:
+    """Convert an operating system's error, with its path (else `where`) and a remedy."""
+    path = where if error.filename is None else os.fsdecode(error.filename)
+    if error.errno in FULL:
+        return full(path)
+    reason = (error.strerror or str(error)).lower()
+    return StoreError(path, reason, REMEDIES.get(error.errno or 0, "check the path and its disk"))
 
 
 def full(path: object) -> StoreFull:
     return StoreFull(
         path,
         "no space left on the device",
-        "free some space and run the same command again: the last committed state is whole",
+        "free some space and run the same command again: the last committed state is intact",
     )
 
 
 def _locked(path: object, holder: bytes) -> Locked:
     try:
         by = msgspec.json.decode(holder, type=Holder)
-    except msgspec.DecodeError:  # it has the lock, and has not yet said who it is
-        return Locked(path, "another process holds this crawl", "wait for it to end")
+    except msgspec.DecodeError:  # it has the lock, but has not written its record yet
+        return Locked(path, "another process has locked this crawl", "wait for it to end")
     since = datetime.fromtimestamp(by.since_ms / 1000, UTC).isoformat(timespec="seconds")
     return Locked(
         path,
-        f"process {by.pid} on {by.machine} holds this crawl since {since} ({by.command})",
+        f"process {by.pid} on {by.machine} has locked this crawl since {since} ({by.command})",
         f"wait for it, or end it: kill {by.pid}",
     )
 
 
 def _unless_absent(error: OSError) -> None:
-    """A folder that is not there has no files; one that cannot be read is an error."""
+    """Raise StoreError if a folder cannot be listed; one that does not exist counts as empty."""
     if not isinstance(error, FileNotFoundError):
-        raise error
+        what = f"cannot be listed: {os.strerror(error.errno or 0).lower()}"
+        raise StoreError(error.filename, what, OWNER_REMEDY) from error
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _fsync(path: Path) -> None:

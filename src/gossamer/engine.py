@@ -1,27 +1,28 @@
 """The batch engine: Spark's DataFrame API over Spark Connect, on one of two engines.
 
 `local` starts Sail inside this process; `sc://host:port` reaches Apache Spark (or Sail) on a
-cluster. Steps see a Spark session, `map_partitions` and `map_tasks`, and never learn which
-engine it is.
+cluster. Steps use a Spark session, `map_partitions` and `map_tasks`, which are the same on both.
 
 Facts (Sail 0.7): Python functions run in threads of the engine's own process, under one GIL, so
-CPU-bound Python gains nothing from more partitions. Therefore `map_partitions` hands Arrow
-batches to a pool of processes there, and is plain `mapInArrow` on Spark, whose executors are
-processes already. `spark.range(0, n, 1, n)` has one row per partition on both.
+CPU-bound Python gains nothing from more partitions. Therefore `map_partitions` passes Arrow
+batches to a pool of processes there. On Spark, whose executors are processes already, it is plain
+`mapInArrow`. `spark.range(0, n, 1, n)` has one row per partition on both.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import os
 import re
 import socket
 import sys
+import threading
 import warnings
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import pyarrow as pa
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.connect.client import DefaultChannelBuilder
 
     from gossamer.config import EngineConfig
     from gossamer.pool import PartitionFunction
@@ -44,15 +46,17 @@ Task = TypeVar("Task")
 
 SPARK_CONNECT_PORT = 15002
 CONNECT_TIMEOUT_S = 10
+SLOW_START_S = 3.0
+"""Seconds after which a message says that the engine is starting; usually it takes one or two."""
 
 
 class Engine:
-    """One Spark Connect session, and the processes beside it where it is local."""
+    """One Spark Connect session, and a pool of worker processes if the engine is local."""
 
     def __init__(self, config: EngineConfig) -> None:
         self.workers = config.workers or os.cpu_count() or 1
         self._pool: Pool | None = None
-        with ExitStack() as started:
+        with ExitStack() as started, _message_when_slow(SLOW_START_S):
             url = config.url
             if url == "local":
                 server = _start_sail(config, self.workers)
@@ -73,7 +77,7 @@ class Engine:
         self._started.close()
 
     def read(self, paths: list[str], ddl: str) -> DataFrame:
-        """Parquet files as one DataFrame of exactly these columns; no files, no rows."""
+        """Read Parquet files as one DataFrame with exactly these columns; no files give no rows."""
         if not paths:
             return self.spark.createDataFrame([], ddl)
         return self.spark.read.schema(ddl).parquet(*paths)
@@ -81,11 +85,11 @@ class Engine:
     def map_partitions(
         self, df: DataFrame, fn: PartitionFunction, ddl: str, more: int = 0
     ) -> DataFrame:
-        """Run `fn` over each partition's Arrow batches, in a process of its own.
+        """Run `fn` over the Arrow batches of each partition, in a separate process.
 
-        `fn` must be picklable, and may run twice for a partition: what it writes goes under the
-        name of its own attempt, and what counts is what it yields. On a single machine it has as
-        many processes as there are workers, and so many `more`.
+        `fn` must be picklable. It may run twice for a partition, so it must write files under the
+        name of its own attempt; only the rows that it yields count. The local engine runs it in as
+        many processes as there are workers, plus `more`.
         """
         return df.mapInArrow(fn if self._pool is None else self._pool.wrap(fn, more), ddl)
 
@@ -97,13 +101,13 @@ class Engine:
         ddl: str,
         more: int = 0,
     ) -> list[dict[str, Any]]:
-        """Run `fn` once per task, all at the same time as far as there are workers.
+        """Run `fn` once per task, concurrently; for work whose input is files, not rows.
 
-        `more`: than these on a single machine, for small tasks: the cores are shared by all then,
-        and none is left with nothing to do while the last task ends.
+        The local engine runs as many tasks at once as there are workers, plus `more`. With small
+        tasks, a few `more` keep all cores busy while the last task ends.
 
-        For work whose input is files, not rows. Returns the rows of all tasks (`schema` and
-        `ddl` say the same), which must not grow with the web: files written, counts.
+        Returns the rows of all tasks; `schema` and `ddl` both describe them. Their number must
+        not grow with the web: files written, counts.
         """
         if not tasks:
             return []
@@ -131,9 +135,10 @@ _RAISED = re.compile(
 
 @contextmanager
 def engine_errors(disk: str = "the disk of the batch engine") -> Iterator[None]:
-    """What the engine raises, as errors of ours; `disk` is where it writes.
+    """Turn the engine's exceptions into GossamerErrors; `disk` is where it writes.
 
-    An exception crosses Spark Connect as the text of a traceback: ours are read back from it.
+    An exception crosses Spark Connect as the text of a traceback, from which GossamerErrors are
+    restored.
     """
     from pyspark.errors import PySparkException
 
@@ -156,16 +161,27 @@ def _translate(text: str, disk: str) -> GossamerError:
     return EngineError("the batch engine", text.strip(), remedy)
 
 
+@contextmanager
+def _message_when_slow(after_s: float) -> Iterator[None]:
+    timer = threading.Timer(after_s, print, ["starting the engine…"], {"file": sys.stderr})
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def _start_sail(config: EngineConfig, workers: int) -> Any:
-    """The embedded server, listening on a port of loopback.
+    """Start the embedded server on a port of loopback.
 
     Sail does not authenticate: while it runs, other users of this machine can reach the port
     and run code as this user (docs/operating.md).
 
-    Facts (Sail 0.7.2, 300 MB for 6 M rows of 75 bytes): of the memory pools only `fair` lets
-    sorts and windows spill, `greedy` fails them. A hash join never spills, a sort-merge join
-    does; but with those a round at 10 M known pages takes twice the CPU (bench/page_state.py).
-    Steps therefore build hash tables of what a round found, never of all that is known.
+    Facts (Sail 0.7.2, 300 MB for 6 M rows of 75 bytes): only the memory pool `fair` lets sorts
+    and windows spill; with `greedy` they fail. A hash join never spills. A sort-merge join does,
+    but with it a round at 10 M known pages takes twice the CPU (bench/page_state.py). Steps
+    therefore build hash tables only of what a round found, never of all known pages.
     """
     settings = {
         "RUST_LOG": "error",
@@ -173,7 +189,7 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
         "SAIL_RUNTIME__MEMORY_POOL__TYPE": "fair",
         "SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE": str(int(config.memory_gb * 1e9)),
     }
-    added = settings.keys() - os.environ.keys()  # what the user set stays as it is
+    added = settings.keys() - os.environ.keys()  # the user's own variables take precedence
     os.environ.update({name: settings[name] for name in added})
     try:
         from pysail.spark import SparkConnectServer
@@ -188,41 +204,77 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
 
 def _connect(url: str) -> SparkSession:
     where = urlsplit(url)
-    try:  # the client itself goes on trying for ten minutes
+    try:  # the client itself would keep trying for ten minutes
         port = where.port or SPARK_CONNECT_PORT
         socket.create_connection((where.hostname or "", port), CONNECT_TIMEOUT_S).close()
     except (OSError, ValueError) as error:
         raise _unreachable(url, error) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the libraries' own making
-        from pyspark.sql import SparkSession
-
+        warnings.simplefilter("ignore")  # warnings from within the libraries
         logging.getLogger("pyspark").setLevel(logging.ERROR)
         try:
             _import_client()
-            spark = SparkSession.builder.remote(url).create()
+            from pyspark.sql.connect.session import SparkSession as Remote
+
+            os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark's builder sets it for URLs
+            builder = _channel_builder(url, where.hostname or "")
+            _await_greeting(builder)
+            spark = Remote.builder.channelBuilder(builder).create()
             spark.conf.set("spark.sql.session.timeZone", "UTC")
         except Exception as error:
             raise _unreachable(url, error) from error
-    return spark
+    return cast("SparkSession", spark)
+
+
+def _channel_builder(url: str, host: str) -> DefaultChannelBuilder:
+    """The channel builder of pyspark, but without a proxy to this machine.
+
+    Fact (gRPC 1.85): `http_proxy` in the environment applies to loopback too, unless `no_proxy`
+    names it.
+    """
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    return DefaultChannelBuilder(
+        url, [("grpc.enable_http_proxy", 0)] if is_loopback(host) else None
+    )
+
+
+def _await_greeting(builder: DefaultChannelBuilder) -> None:
+    """Raises TimeoutError if the server accepts connections but does not answer in gRPC."""
+    import grpc
+
+    with builder.toChannel() as channel:
+        try:
+            grpc.channel_ready_future(channel).result(CONNECT_TIMEOUT_S)
+        except grpc.FutureTimeoutError:
+            raise TimeoutError(f"no answer within {CONNECT_TIMEOUT_S} s") from None
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _import_client() -> None:
-    """Import the Spark Connect client, from whatever program.
+    """Import the Spark Connect client, whatever the main program is.
 
-    Fact (pyspark 4.2): it takes `python -c` and `python -`, whose main module has no file, for
+    Fact (pyspark 4.2): under `python -c` and `python -`, whose main module has no file, it assumes
     a run of its own doctests, looks for a Spark installation, and exits.
     """
     main = sys.modules["__main__"]
-    nameless = not hasattr(main, "__file__")
-    if nameless:
+    without_file = not hasattr(main, "__file__")
+    if without_file:
         main.__file__ = "<stdin>"
     try:
         import_module("pyspark.sql.connect")
     finally:
-        if nameless:
+        if without_file:
             del main.__file__
 
 
 def _unreachable(url: str, error: Exception) -> EngineError:
-    return EngineError(url, f"cannot be reached: {error}", "start it, or change engine.url")
+    return EngineError(
+        url, f"cannot be reached: {error}", "start this server, or change engine.url"
+    )

@@ -1,21 +1,23 @@
 """Every error a caller may see.
 
     GossamerError            something a person has to act on
-    ├── UsageError           a command or call that makes no sense
-    ├── Stopped              a step that ended early, as it was asked to
+    ├── UsageError           an invalid command or call
+    ├── Stopped              a step that ended early, on request
     ├── ConfigError          gossamer.toml: file, key, what was expected
-    ├── SeedError            a seed list that cannot be read
+    ├── SeedError            an invalid seed, or a list that cannot be read
+    ├── NothingFetched       a crawl whose seeds all failed
     ├── StoreError           the crawl folder
     │   ├── NotACrawl        no crawl at this path
+    │   ├── Occupied         a folder that holds foreign files, or files of another crawl
     │   ├── CorruptManifest  a manifest that cannot be read
-    │   ├── MissingFile      a file the manifest names is gone
+    │   ├── MissingFile      a file that the manifest names is gone or damaged
     │   ├── StoreFull        the disk is full
     │   ├── Conflict         another process committed first
-    │   └── Locked           another process holds the crawl
+    │   └── Locked           another process has locked the crawl
     └── EngineError          the batch engine cannot be reached, or a task failed
 
-Every one carries what it is about (a path, URL or key) and the remedy. What happens to a
-fetched page is data (the `outcome` of a response) and never one of these.
+Each has a subject (a path, URL or key), what happened, and a remedy. What happens to a fetched page
+is data (the `outcome` of a response), never an error.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class GossamerError(Exception):
         super().__init__(f"{subject}: {what}" + (f"\n  → {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[type[GossamerError], tuple[str, str, str]]:
-        # Raised in worker processes too: an exception travels as its constructor's arguments.
+        # For errors from worker processes: pickle stores the constructor's arguments.
         return type(self), (self.subject, self.what, self.remedy)
 
 
@@ -51,11 +53,19 @@ class SeedError(GossamerError):
     pass
 
 
+class NothingFetched(GossamerError):
+    pass
+
+
 class StoreError(GossamerError):
     pass
 
 
 class NotACrawl(StoreError):
+    pass
+
+
+class Occupied(StoreError):
     pass
 
 

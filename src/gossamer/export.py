@@ -1,4 +1,4 @@
-"""A dataset as one file that other programs read."""
+"""Write a dataset as one file for other programs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
@@ -13,10 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 BATCH_ROWS = 10_000
+FORMULA = r"^(?-m:[=+\-@\t\r\n'\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
+"""The first characters of a formula in a spreadsheet, also in full width (OWASP, CSV Injection)."""
 
 
 def export(paths: Iterable[str], schema: pa.Schema, form: str, out: BinaryIO) -> int:
-    """Stream Parquet files into one file of `form` (a key of FORMS); the rows written."""
+    """Stream Parquet files into one file of format `form` (see FORMS); return the row count."""
     count = 0
 
     def batches() -> Iterable[pa.RecordBatch]:
@@ -38,7 +41,13 @@ def _parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO
 
 
 def _csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:
-    """RFC 4180, with a header; lists, which CSV has no form for, as JSON."""
+    """Write CSV (RFC 4180) with a header; lists, which CSV cannot express, become JSON.
+
+    Spreadsheets run texts that begin like a formula (CWE-1236), and pages choose their texts. As
+    OWASP advises, such a text is prefixed with an apostrophe, which spreadsheets do not show. A
+    text that begins with an apostrophe is prefixed, too, so removing the first apostrophe always
+    restores the original. Columns of numbers are not changed.
+    """
     nested = [i for i, field in enumerate(schema) if pa.types.is_nested(field.type)]
     flat = pa.schema(
         [pa.field(f.name, pa.string()) if i in nested else f for i, f in enumerate(schema)]
@@ -51,10 +60,19 @@ def _csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) ->
                     None if v is None else msgspec.json.encode(v) for v in columns[i].to_pylist()
                 ]
                 columns[i] = pa.array(texts, pa.binary()).cast(pa.string())
-            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=flat))
+            harmless = [
+                _harmless(column) if pa.types.is_string(column.type) else column
+                for column in columns
+            ]
+            writer.write_batch(pa.RecordBatch.from_arrays(harmless, schema=flat))
 
 
-def _jsonl(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:  # noqa: ARG001  # one form of call
+def _harmless(texts: pa.Array) -> pa.Array:
+    marked = pc.binary_join_element_wise("'", texts, "")
+    return pc.if_else(pc.match_substring_regex(texts, FORMULA), marked, texts)
+
+
+def _jsonl(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:  # noqa: ARG001  # same signature as the others
     encoder = msgspec.json.Encoder()
     out.writelines(encoder.encode_lines(batch.to_pylist()) for batch in batches)
 

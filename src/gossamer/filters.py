@@ -1,20 +1,21 @@
-"""Which URLs belong to the crawl: the extension point for what is followed.
+"""Which URLs belong to the crawl: the extension point for URL filters.
 
-A filter says why it rejects a URL, or None: every drop has a reason, and the steps that drop
-count `dropped_<reason>`. The built-in ones follow `[filter]` of gossamer.toml. Others come from
-installed packages: an entry point in the group `gossamer.filters` names a callable without
-arguments that returns a `UrlFilter`. It is made once in each task, and asked last.
+A filter returns the reason why it rejects a URL, or None. Steps that drop URLs count them as
+`dropped_<reason>`. The built-in filters are configured by `[filter]` in gossamer.toml. Others come
+from installed packages: an entry point in the group `gossamer.filters` names a callable without
+arguments that returns a `UrlFilter`. Each task creates it once, and calls it after the built-in
+ones.
 """
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from functools import lru_cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from gossamer.errors import ConfigError, GossamerError, UsageError
+from gossamer.patterns import Patterns
 from gossamer.traps import Traps
 from gossamer.urls import domain_of, host_of
 
@@ -28,19 +29,19 @@ ENTRY_POINTS = "gossamer.filters"
 MAX_REMEMBERED_HOSTS = 100_000
 REMEMBERED_URLS = 1 << 15
 PACKED_LISTINGS = (".xml.gz", ".txt.gz")
-"""Sitemaps, as most large sites have them."""
+"""Endings of compressed sitemaps, which most large sites have."""
 
 
 @runtime_checkable
 class UrlFilter(Protocol):
-    """One opinion on URLs."""
+    """A filter for URLs."""
 
     def reject(self, url: str) -> str | None:
-        """Why a normalised URL does not belong to the crawl (a word), or None."""
+        """Return why a normalised URL does not belong to the crawl, as one word, or None."""
 
 
 class Scope:
-    """Reason `scope`: neither on a seed's host nor, where domains count, on its domain."""
+    """Reason `scope`: not on a seed's host, or with `whole_domains` not on a seed's domain."""
 
     def __init__(self, seed_hosts: Iterable[str], *, whole_domains: bool) -> None:
         self._whole_domains = whole_domains
@@ -63,7 +64,10 @@ class Scope:
 
 
 class Extension:
-    """Reason `extension`: the path ends in one of these, in any case. PACKED_LISTINGS pass."""
+    """Reason `extension`: the path has one of these endings, in upper or lower case.
+
+    PACKED_LISTINGS pass.
+    """
 
     def __init__(self, endings: Iterable[str]) -> None:
         self._endings = frozenset(ending.lower().removeprefix(".") for ending in endings)
@@ -71,37 +75,37 @@ class Extension:
     def reject(self, url: str) -> str | None:
         if "?" in url:
             url = url[: url.index("?")]
-        _, dot, ending = url.rpartition(".")  # with a "/" in it where the last segment has no dot
+        _, dot, ending = url.rpartition(".")  # contains a "/" if the last segment has no dot
         if not dot or ending.lower() not in self._endings:
             return None
         return None if url.lower().endswith(PACKED_LISTINGS) else "extension"
 
 
 class Allow:
-    """Reason `allow`: a URL in which none of the patterns is found."""
+    """Reason `allow`: none of the patterns occurs in the URL."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._patterns = _compile("allow", patterns)
+        self._patterns = Patterns("filter.allow", patterns)
 
     def reject(self, url: str) -> str | None:
-        return None if any(pattern.search(url) for pattern in self._patterns) else "allow"
+        return None if self._patterns.found_in(url) else "allow"
 
 
 class Deny:
-    """Reason `deny`: a URL in which one of the patterns is found."""
+    """Reason `deny`: one of the patterns occurs in the URL."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
-        self._patterns = _compile("deny", patterns)
+        self._patterns = Patterns("filter.deny", patterns)
 
     def reject(self, url: str) -> str | None:
-        return "deny" if any(pattern.search(url) for pattern in self._patterns) else None
+        return "deny" if self._patterns.found_in(url) else None
 
 
 class Filters:
-    """All filters of a crawl, in the order in which they are asked, cheapest first.
+    """All filters of a crawl, in the order in which they are called, cheapest first.
 
-    What the built-in ones say of a URL is remembered, as a host's pages share most of their
-    links; plugins are asked each time.
+    Results of the built-in filters are cached, since the pages of a host share most of their
+    links; plugins are called each time.
     """
 
     def __init__(
@@ -126,11 +130,12 @@ class Filters:
         plugins: Mapping[str, UrlFilter] | None = None,
         year: int | None = None,
     ) -> Self:
-        """Raises ConfigError for a pattern or plugin that cannot be used.
+        """Create the filters that the settings describe.
 
-        `seed_hosts` are hosts as in pages; where the scope is "any" they do not matter.
-        `plugins` by name; None stands for those that are installed. `year` is the present one,
-        from which calendars are judged; None stands for the clock's.
+        `seed_hosts` are hosts as in `pages`; the scope "any" ignores them. `plugins` maps names to
+        filters; None means those that are installed. `year` is the current year, against which
+        dates in URLs are compared; None means the clock's. Raises ConfigError for a pattern or
+        plugin that cannot be used.
         """
         filters: list[UrlFilter] = []
         if config.scope != "any":
@@ -154,9 +159,9 @@ class Filters:
         return self.reject_all((url,), depth, hops)[0]
 
     def reject_all(self, urls: Sequence[str], depth: int, hops: int = 0) -> list[str | None]:
-        """For each normalised URL a reason, or None.
+        """Return the reason why each normalised URL is rejected, or None.
 
-        They are `depth` links from the nearest seed, and `hops` redirects in a row led there.
+        All of them are `depth` links from the nearest seed, after `hops` redirects in a row.
         """
         if depth > self._max_depth:
             return ["depth"] * len(urls)
@@ -179,7 +184,7 @@ class Filters:
 
 
 def check(config: FilterConfig) -> None:
-    """Raises ConfigError for settings that no filters can be made of."""
+    """Raise ConfigError if no filters can be created from these settings."""
     Filters.from_config(config, ())
 
 
@@ -188,17 +193,17 @@ def installed() -> dict[str, UrlFilter]:
     filters: dict[str, UrlFilter] = {}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
         try:
-            made = entry.load()()
+            created = entry.load()()
         except Exception as error:
             raise _unusable(entry.name, repr(error)) from error
-        if not isinstance(made, UrlFilter):
-            raise _unusable(entry.name, f"{entry.value} makes no UrlFilter")
-        filters[entry.name] = made
+        if not isinstance(created, UrlFilter):
+            raise _unusable(entry.name, f"{entry.value} does not return a UrlFilter")
+        filters[entry.name] = created
     return filters
 
 
 class _Guarded:
-    """Another's filter, whose errors name it."""
+    """A plugin's filter; its errors name the plugin."""
 
     def __init__(self, name: str, plugin: UrlFilter) -> None:
         self._name = name
@@ -223,19 +228,3 @@ def _unusable(name: str, what: str) -> ConfigError:
         f"cannot be used: {what}",
         "repair or uninstall the package it came with",
     )
-
-
-@lru_cache(maxsize=64)
-def _pattern(key: str, pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ConfigError(
-            f"filter.{key}",
-            f"{pattern!r} is no regular expression: {error}",
-            "see https://docs.python.org/3/library/re.html",
-        ) from None
-
-
-def _compile(key: str, patterns: Iterable[str]) -> list[re.Pattern[str]]:
-    return [_pattern(key, pattern) for pattern in patterns]

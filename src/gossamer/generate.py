@@ -1,64 +1,100 @@
-"""generate: pages → fetchlist. The best N pages that are due, at most M of a host.
+"""generate: pages → fetchlist. The best N pages that are due, within the budgets of their domains.
 
-The straight way, a window over every due page, sorts the whole page database. But only few of
-its pages can be chosen: let c(s) be the number of pages that would be chosen from those of
-score ≥ s, M of a host. Where c(s) ≥ N, no page of a lower score than s can be among the best
-N. So a count of the due pages by score bucket says where to look first, c is computed there
-and, until it reaches N, for twice as many pages at a time; only pages above the bucket that
-suffices are sorted. Exact; bench/page_state.py measures it.
+A round takes at most M pages per host, and per registrable domain as many as its budget allows
+(`domains.py`). If that leaves room in the round, all budgets grow by the same factor until it is
+full. Pages whose score would have brought them into the round, but whose domain's budget is used
+up, are counted as `postponed_domain`.
+
+In a round, the user's own hosts (`own.py`) are limited only by its size.
+
+A window over all due pages would sort the whole page database. But few of its pages can be chosen:
+let c(s) be the number of pages that would be chosen within the budgets from those with a score ≥ s.
+If c(s) ≥ N, no page with a score below s can be among the best N. So we count the due pages by
+score bucket, compute c for the bucket above which N pages lie, then for twice as many pages, and so
+on until it reaches N; only pages above the last bucket are sorted. The result is exact.
+bench/page_state.py measures it.
 """
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import states
-from gossamer.tables import FETCHLIST, HOSTS, PAGES
-from gossamer.urls import domain_of
+from gossamer import lsm
+from gossamer.domains import FULL_LINKS, level, standing, with_domains
+from gossamer.outcomes import SETTINGS_DECIDE
+from gossamer.own import Own
+from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import DataFrame
 
+    from gossamer.config import FetchConfig, GenerateConfig
     from gossamer.engine import Engine
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
 NEVER_AGAIN = ("gone",)
+"""Statuses of pages that are never due."""
 BUCKETS_PER_OCTAVE = 8
+"""Buckets of the histogram of scores per doubling of the score."""
 
 
 def run(work: Workspace) -> StepReport:
-    """Start the next round. An empty fetchlist says that nothing is due."""
+    """Start the next round. The fetchlist is empty if no page is due."""
     round_ = work.round + 1
     config = work.config.generate
     with work.step("generate", round_) as draft:
-        due = due_pages(states.current(work, PAGES), work.now_ms())
-        hosts = states.current(work, HOSTS)
+        interval_s = int(work.config.update.interval_days * 86_400)
+        known = lsm.current(work, PAGES)
+        due = due_pages(known, work.now_ms(), interval_s, work.settings_changed_ms)
+        hosts = lsm.current(work, HOSTS)
         if work.store.manifest.layers(HOSTS.name):
             patience_ms = int(work.config.fetch.max_delay_s * 1000)
             due = of_ready_hosts(due, hosts, work.now_ms() + patience_ms)
+        due = with_own(work, due, hosts)
         if config.pages_per_host_ever:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
             draft.counts["dropped_budget"] = due.count() - within.count()
             due = within
-        chosen, _ = work.scratch(best(due, config.pages, config.pages_per_host))
+        rows, candidates = work.scratch(candidates_of(work, due))
+        chosen = rows.where("chosen").drop("chosen")
         parted = with_parts(work.engine, chosen, work.engine.workers)
         layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
         draft.replace["fetchlist"] = (layer,)
         draft.counts["pages"] = layer.rows
+        if candidates > layer.rows:
+            draft.counts["postponed_domain"] = candidates - layer.rows
     return draft.done
 
 
-def due_pages(known: DataFrame, now_ms: int) -> DataFrame:
-    return known.where(
-        ~F.col("status").isin(*NEVER_AGAIN) & (F.col("next_fetch_ms") <= now_ms)
-    ).select(
+def due_pages(
+    known: DataFrame, now_ms: int, interval_s: int | None = None, settings_changed_ms: int = 0
+) -> DataFrame:
+    """The pages that may be fetched now.
+
+    A row contains when its page is due, and the interval from which that was computed. If the
+    interval has changed to `interval_s` since, the due time shifts by the difference. A seed whose
+    outcome depends on settings is due again if the settings have changed since it was requested.
+    """
+    changed_ms = (F.lit(interval_s) - F.col("interval_s")) * 1000
+    waits = F.when(F.col("failures") == 0, F.coalesce(changed_ms, F.lit(0))).otherwise(F.lit(0))
+    on_time = ~F.col("status").isin(*NEVER_AGAIN) & (F.col("next_fetch_ms") + waits <= now_ms)
+    asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
+    reconsidered = (
+        (F.col("source") == "seed")
+        & F.coalesce(F.col("outcome").isin(*SETTINGS_DECIDE), F.lit(False))
+        & (asked_ms < settings_changed_ms)
+    )
+    return known.where(on_time | reconsidered).select(
         "url",
         "host",
         "score",
@@ -70,23 +106,25 @@ def due_pages(known: DataFrame, now_ms: int) -> DataFrame:
         "last_modified",
         "digest",
         "stored_ms",
+        F.lit(False).alias("own"),
     )
 
 
 def of_ready_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame:
-    """Without the pages of hosts that fail, or asked us to wait, beyond `ready_ms`."""
+    """Drop the pages of hosts that must not be contacted until after `ready_ms`."""
     waiting = hosts.where(F.col("ready_ms") > ready_ms).select("host")
     return due.join(waiting, on="host", how="left_anti")
 
 
 def within_budget(due: DataFrame, hosts: DataFrame, ever: int, per_host: int) -> DataFrame:
-    """At most so many pages that were never asked for that their host's pages are `ever` in all.
+    """Drop pages that were never requested, if they would bring their host above `ever` pages.
 
-    Only hosts with less left than `per_host`, which the round allows, have to be sorted.
+    A host has to be sorted only if its pages left are fewer than `per_host`, the limit of the
+    round, or if that limit does not apply, because it is the user's own.
     """
     left = F.coalesce(F.lit(ever) - F.col("pages"), F.lit(ever))
     known = due.join(hosts.select("host", "pages"), on="host", how="left").withColumn("left", left)
-    spent = ~F.col("asked") & (F.col("left") < per_host)
+    spent = ~F.col("asked") & (F.col("own") | (F.col("left") < per_host))
     in_host = Window.partitionBy("host").orderBy(F.desc("score"), F.asc("url"))
     last = (
         known.where(spent)
@@ -96,24 +134,71 @@ def within_budget(due: DataFrame, hosts: DataFrame, ever: int, per_host: int) ->
     return known.where(~spent).select(due.columns).unionByName(last.select(due.columns))
 
 
-def best(due: DataFrame, total: int, per_host: int) -> DataFrame:
-    """The `total` highest scores, at most `per_host` of a host; of equal ones the lower URL."""
-    in_host = Window.partitionBy("host").orderBy(F.desc("score"), F.asc("url"))
-    overall = Window.partitionBy(F.lit(0)).orderBy(F.desc("score"), F.asc("url"))
+def with_own(work: Workspace, due: DataFrame, hosts: DataFrame) -> DataFrame:
+    """Mark the pages of the user's own hosts as `own`: by name, or by their last known address."""
+    config = work.config.fetch
+    if not config.own:
+        return due
+    named = (
+        due.select("host").distinct().join(hosts.select("host", "address"), on="host", how="left")
+    )
+    own, count = work.scratch(
+        work.engine.map_partitions(named, partial(_own_hosts, config), "host string")
+    )
+    if not count:
+        return due
+    marks = own.select("host", F.lit(True).alias("own"))
+    return due.drop("own").join(marks, on="host", how="left").fillna(False, ["own"])
+
+
+def _own_hosts(config: FetchConfig, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    own = Own(config)
+    for batch in batches:
+        names, addresses = (batch.column(name).to_pylist() for name in ("host", "address"))
+        mask = [own.has(name, where) for name, where in zip(names, addresses, strict=True)]
+        yield batch.filter(pa.array(mask, pa.bool_())).select(["host"])
+
+
+def candidates_of(work: Workspace, due: DataFrame) -> DataFrame:
+    """The pages of the round (`chosen`), and those that only their domain's budget kept out."""
+    config = work.config.generate
+    above, budgets = promising(work, due, config)
+    return best(above, config.pages, config.pages_per_host, budgets)
+
+
+def best(due: DataFrame, total: int, per_host: int, budgets: DataFrame | None = None) -> DataFrame:
+    """Mark the `total` pages with the highest scores within the budgets as `chosen`; ties by URL.
+
+    `budgets` (host, domain, budget) is None if no domain has to be limited. Pages that would be
+    among the `total` without budgets are also returned, but not chosen.
+    """
+    by_score = (F.desc("score"), F.asc("url"))
+    place = F.row_number()
+    in_host = Window.partitionBy("host").orderBy(*by_score)
+    overall = Window.partitionBy(F.lit(0)).orderBy(*by_score)
+    in_limit = F.col("own") | (F.col("place") <= per_host)
+    of_hosts = due.withColumn("place", place.over(in_host)).where(in_limit)
+    # Not limit(): for a large k, the engine's top-k takes more time and memory than a sort of the
+    # few rows that are left.
+    if budgets is None:
+        first = of_hosts.withColumn("place", place.over(overall)).where(F.col("place") <= total)
+        return first.drop("place").withColumn("chosen", F.lit(True))
+    in_domain = Window.partitionBy("domain").orderBy(*by_score)
+    within = Window.partitionBy("within").orderBy(*by_score)
     return (
-        promising(due, total, per_host)
-        .withColumn("place", F.row_number().over(in_host))
-        .where(F.col("place") <= per_host)
-        # Not limit(): the engine's top-k of a large k is slower and larger than a sort of the
-        # few rows that are left.
-        .withColumn("place", F.row_number().over(overall))
-        .where(F.col("place") <= total)
-        .drop("place")
+        of_hosts.withColumn("overall", place.over(overall))
+        .join(budgets, on="host", how="inner")
+        .withColumn("within", place.over(in_domain) <= F.col("budget"))
+        .withColumn("chosen", F.col("within") & (place.over(within) <= total))
+        .where(F.col("chosen") | (F.col("overall") <= total))
+        .drop("place", "overall", "domain", "budget", "within")
     )
 
 
-def promising(due: DataFrame, total: int, per_host: int) -> DataFrame:
-    """Due pages above a score that no page below can be chosen for (see above)."""
+def promising(
+    work: Workspace, due: DataFrame, config: GenerateConfig
+) -> tuple[DataFrame, DataFrame | None]:
+    """Due pages above a score below which no page can be chosen, and the budgets for `best`."""
     bucket = F.floor(F.log2("score") * BUCKETS_PER_OCTAVE)
     counts = (
         due.groupBy(bucket.alias("bucket"))
@@ -121,27 +206,66 @@ def promising(due: DataFrame, total: int, per_host: int) -> DataFrame:
         .orderBy(F.desc("bucket"))
         .collect()  # scores span a few dozen octaves at most
     )
-    wanted, pages_above = total, 0
+    if sum(row["pages"] for row in counts) <= config.pages:
+        return due, None
+    wanted, pages_above = config.pages, 0
     for row in counts[:-1]:
         pages_above += row["pages"]
         if pages_above < wanted:
             continue
         above = due.where(bucket >= row["bucket"])
-        by_host = above.groupBy("host").agg(F.count("*").alias("pages"))
-        if by_host.agg(F.sum(F.least("pages", F.lit(per_host)))).collect()[0][0] >= total:
-            return above
+        hosts, domains = budgeted(work, above, config)
+        given = domains.agg(F.sum(F.least("supply", "budget"))).collect()[0][0]
+        if given >= config.pages:
+            return above, hosts.join(domains, on="domain", how="inner").drop("supply")
         wanted = 2 * pages_above
-    return due
+    hosts, domains = budgeted(work, due, config)
+    # There are fewer domains than pages in the round, because each supplies at least one.
+    offered = np.array(domains.select("supply", "budget").collect(), np.int64)
+    grown = level(offered[:, 0], offered[:, 1], config.pages)
+    if math.isinf(grown):
+        return due, None
+    enough = F.ceil(F.col("budget") * grown).alias("budget")
+    return due, hosts.join(domains.select("domain", enough), on="domain", how="inner")
+
+
+def budgeted(
+    work: Workspace, due: DataFrame, config: GenerateConfig
+) -> tuple[DataFrame, DataFrame]:
+    """The domains of due pages' hosts (host, domain), and the supply and budget of each domain.
+
+    `supply`: due pages within the limit per host; `budget`: pages that the domain may take. An own
+    host counts as a domain of its own, which may take the whole round.
+    """
+    by_host = due.groupBy("host", "own").agg(
+        F.count("*").alias("pages"), F.min("depth").alias("depth")
+    )
+    domain = F.when(F.col("own"), F.concat(F.lit("own "), F.col("host"))).otherwise(F.col("domain"))
+    hosts, _ = work.scratch(with_domains(work.engine, by_host).withColumn("domain", domain))
+    within = F.when(F.col("own"), F.col("pages")).otherwise(
+        F.least("pages", F.lit(config.pages_per_host))
+    )
+    of_domains = hosts.groupBy("domain", "own").agg(
+        F.sum(within).alias("supply"), F.min("depth").alias("depth")
+    )
+    known = lsm.rows_for(work, DOMAINS, of_domains.select("domain"))
+    # A seed that was never fetched is not among `domains` yet.
+    worth = F.when(F.col("depth") == 0, FULL_LINKS).otherwise(standing())
+    share = F.ceil(worth * (config.domain_share * config.pages / FULL_LINKS))
+    budget = F.when(F.col("own"), F.lit(config.pages)).otherwise(share).cast("long")
+    domains = of_domains.join(known, on="domain", how="left")
+    table, _ = work.scratch(domains.select("domain", "supply", budget.alias("budget")))
+    return hosts.select("host", "domain"), table
 
 
 def with_parts(engine: Engine, chosen: DataFrame, parts: int) -> DataFrame:
-    """Add `part`: the fetch task. A registrable domain has one, and tasks have equal loads.
+    """Add `part`: the fetch task. A registrable domain has one task, and loads are balanced.
 
-    Domains, largest first, are dealt out to and fro (0 1 2 2 1 0 0 1 …), which keeps the loads
-    within about one domain of each other.
+    Domains are assigned largest first, in alternating direction (0 1 2 2 1 0 0 1 …), so the loads
+    differ by about one domain.
     """
     hosts = chosen.groupBy("host").agg(F.count("*").alias("pages"))
-    domains = engine.map_partitions(hosts, _add_domain, "host string, pages long, domain string")
+    domains = with_domains(engine, hosts)
     # One partition on purpose: there are at most as many domains as pages in a round.
     by_size = Window.partitionBy(F.lit(0)).orderBy(F.desc("pages"), F.asc("domain"))
     turn = (F.row_number().over(by_size) - 1) % (2 * parts)
@@ -152,12 +276,3 @@ def with_parts(engine: Engine, chosen: DataFrame, parts: int) -> DataFrame:
     )
     part_of = domains.join(dealt, on="domain", how="inner").select("host", "part")
     return chosen.join(part_of, on="host", how="inner")
-
-
-def _add_domain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        names = [domain_of(f"http://{host}/") for host in batch.column("host").to_pylist()]
-        yield pa.RecordBatch.from_arrays(
-            [batch.column("host"), batch.column("pages"), pa.array(names, pa.string())],
-            names=["host", "pages", "domain"],
-        )

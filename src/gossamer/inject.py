@@ -1,4 +1,9 @@
-"""inject: seeds → pages."""
+"""inject: seeds → pages.
+
+A seed that is injected again and was not answered at its last fetch is due at once, because the
+user wants it now. Its host's failures, waiting time and robots.txt are forgotten, unless the host
+asked for a pause (429, 503).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import scoring, seeds, states
+from gossamer import depths, lsm, scoring, seeds
 from gossamer.backends import disk_errors
-from gossamer.tables import PAGES
+from gossamer.outcomes import UNANSWERED
+from gossamer.tables import HOSTS, PAGES
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 CHUNK = 100_000
-"""Seeds held in memory at a time."""
+"""Seeds held in memory at once."""
 
 
 def run(
@@ -34,15 +40,16 @@ def run(
     lists: Iterable[str] = (),
     report: Callable[[seeds.BadLine], None] = lambda _: None,
 ) -> StepReport:
-    """Put seeds into the page database: URLs, and files that list some.
+    """Add seeds to the page database: `urls`, and files with `lists` of URLs.
 
-    A page that was known becomes a seed: its depth is 0 from now on. Each bad line is told to
-    `report`; the rest goes in. Raises SeedError where a list cannot be read.
+    A page that is already known becomes a seed, with depth 0, and the pages that it leads to come
+    nearer accordingly. Each invalid line is passed to `report` and skipped. Raises SeedError, and
+    adds nothing, if a list cannot be read or one of `urls` is not a URL.
     """
     rules = work.config.urls
     bad = 0
 
-    def told(entries: Iterable[str | seeds.BadLine]) -> Iterator[str]:
+    def reported(entries: Iterable[str | seeds.BadLine]) -> Iterator[str]:
         nonlocal bad
         for entry in entries:
             if isinstance(entry, seeds.BadLine):
@@ -52,25 +59,36 @@ def run(
                 yield entry
 
     with work.step("inject", work.round) as draft:
-        given = seeds.parse((url.encode() for url in urls), "argument", rules)
+        given = seeds.given(urls, rules)
         listed = (seeds.read(source, rules) for source in lists)
-        folder = work.store.attempt("scratch")
-        paths = list(_write(told(chain(given, *listed)), f"{work.root}/{folder}"))
+        folder = work.scratch_attempt()
+        paths = list(_write(reported(chain(given, *listed)), f"{work.root}/{folder}"))
         seeded = work.engine.read(paths, "url string").distinct()
-        before = states.among(work, PAGES, seeded)
+        before = lsm.rows_for(work, PAGES, seeded)
         rows, count = work.scratch(as_seeds(seeded, before, work))
-        draft.replace["pages"] = states.put(work, PAGES, rows, count, work.round)
+        forgiven, _ = work.scratch(second_chances(work, rows))
+        score = scoring.load(work.config.update.scoring)
+        settled = depths.settle(work, rows, count, score, forgiven)
+        draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
+        hosts, host_count = work.scratch(settled.hosts)
+        if host_count:
+            draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
         draft.counts.update(seeds=count, bad_lines=bad)
     return draft.done
 
 
 def as_seeds(seeded: DataFrame, before: DataFrame, work: Workspace) -> DataFrame:
-    """The rows of pages of these URLs; `before` holds those that were there."""
+    """The rows of `pages` for seeds, with the column `nearer` that `depths.settle` needs.
+
+    `before` has the old rows of those that are known.
+    """
     config = work.config.update
     inlinks = F.coalesce("inlinks", F.lit(0).cast("long"))
+    again = F.coalesce(F.col("outcome").isin(*UNANSWERED), F.lit(False))
+    given_up = again & F.col("status").isin("gone", "excluded")
     columns = {
         "host": F.coalesce("host", host_column(F.col("url"))),
-        "status": F.coalesce("status", F.lit("unfetched")),
+        "status": F.when(given_up, "unfetched").otherwise(F.coalesce("status", F.lit("unfetched"))),
         "source": F.lit("seed"),
         "depth": F.lit(0),
         "hops": F.lit(0),
@@ -78,17 +96,35 @@ def as_seeds(seeded: DataFrame, before: DataFrame, work: Workspace) -> DataFrame
         "score": scoring.load(config.scoring)(F.lit(0), inlinks),
         "found_ms": F.coalesce("found_ms", F.lit(work.now_ms())),
         "fetches": F.coalesce("fetches", F.lit(0)),
-        "failures": F.coalesce("failures", F.lit(0)),
-        "next_fetch_ms": F.coalesce("next_fetch_ms", F.lit(0).cast("long")),
+        "failures": F.when(again, 0).otherwise(F.coalesce("failures", F.lit(0))),
+        "next_fetch_ms": F.when(again, 0)
+        .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
+        .cast("long"),
         "interval_s": F.coalesce("interval_s", F.lit(int(config.interval_days * 86_400))),
     }
+    nearer = depths.nearer(F.lit(0), F.lit(0), F.col("outcome"))
     return seeded.join(before, on="url", how="left").select(
-        *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names]
+        *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
+        nearer.alias("nearer"),
+    )
+
+
+def second_chances(work: Workspace, seeds: DataFrame) -> DataFrame:
+    """The rows of `hosts` of unanswered seeds, without whatever would make them wait."""
+    unanswered = seeds.where(F.col("outcome").isin(*UNANSWERED))
+    known = lsm.rows_for(work, HOSTS, unanswered.select("host").distinct())
+    forgotten = {
+        "ready_ms": F.lit(0).cast("long"),
+        "failures": F.lit(0),
+        "robots": F.slice("robots", 1, 0),
+    }
+    return known.where(F.coalesce("outcome", F.lit("")) != "busy").select(
+        *[forgotten.get(name, F.col(name)).alias(name) for name in HOSTS.column_names]
     )
 
 
 def _write(urls: Iterator[str], folder: str) -> Iterator[str]:
-    """The URLs as Parquet files of CHUNK rows; their paths."""
+    """Write the URLs to Parquet files of CHUNK rows, and yield the paths."""
     while chunk := list(islice(urls, CHUNK)):
         path = Path(folder, f"{uuid.uuid4().hex}.parquet")
         with disk_errors(path):

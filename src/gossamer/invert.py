@@ -1,4 +1,4 @@
-"""invert: links → inlinks. Who links to a page, and in which words."""
+"""invert: links → inlinks. The pages that link to each page, with their anchor texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 MAX_SOURCES = 200
-"""Linking pages named for a page, the first by URL: a front page may have millions."""
+"""Linking pages listed per page, the first by URL: a front page may have millions."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -29,6 +29,7 @@ def run(work: Workspace) -> StepReport:
 
 
 def inverted(links: DataFrame) -> DataFrame:
+    """The rows of `inlinks`: per target, the number of links and the first MAX_SOURCES of them."""
     to_dst = Window.partitionBy("dst")
     return (
         links.select(

@@ -1,4 +1,4 @@
-"""The dataset links as the graph it is now."""
+"""The current link graph, from the dataset links."""
 
 from __future__ import annotations
 
@@ -8,43 +8,67 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from gossamer.urls import host_column
+
 if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 VOTES = ("a", "area", "frame", "iframe", "refresh", "canonical", "redirect")
-"""Relations by which one page speaks for another. A sitemap names all pages, and a page its other
-forms, its pictures and its feeds: that is no opinion."""
-
+"""Relations by which a page recommends another. Sitemaps list all pages, and pages link to their
+translations, images and feeds: those links are not recommendations."""
 
 _ROBOTS = r"^[a-z]+://[^/]+/robots\.txt$"
 
 
 def votes(work: Workspace) -> DataFrame:
-    """Of the links as they are now, those that are VOTES."""
+    """The current links whose relation is in VOTES."""
     votes = work.read("links").where(F.col("relation").isin(*VOTES))
     return _of_last_round(work, votes, _answers(work))
 
 
 def current(work: Workspace) -> DataFrame:
-    """The links of each page as it last answered; a page's links to itself are not recorded.
+    """The links of each page as of its last answer; a page's links to itself are not recorded.
 
-    A page that moved has one link, of relation `redirect`, and no other. The links of a robots.txt,
-    which is no page, are those of the last round in which it named some.
+    A page that redirects has a single link, of relation `redirect`. The links of a robots.txt,
+    which is not a page, are those of the last round in which it named sitemaps.
     """
     links = work.read("links")
     read = links.where(F.col("src").rlike(_ROBOTS)).select("src", "round")
     return _of_last_round(work, links, _answers(work), read)
 
 
+def links_of(work: Workspace, sources: DataFrame) -> DataFrame:
+    """The links of these pages (a column `src`, each once) as they last answered.
+
+    Only the links of the rounds in which they did are read.
+    """
+    answers = _answers(work).join(sources, on="src", how="left_semi")
+    last, _ = work.scratch(answers.groupBy("src").agg(F.max("round").alias("round")))
+    rounds = [row["round"] for row in last.select("round").distinct().collect()]
+    links = work.read("links").where(F.col("round").isin(rounds))
+    return links.join(last, on=["src", "round"], how="left_semi")
+
+
+def links_of_robots(work: Workspace, hosts: DataFrame) -> DataFrame:
+    """The links of the robots.txt files of these hosts (a column `host`, each once)."""
+    robots = work.read("links").where(
+        (F.col("relation") == "sitemap") & F.col("src").rlike(_ROBOTS)
+    )
+    of_hosts = robots.withColumn("host", host_column(F.col("src")))
+    links, _ = work.scratch(of_hosts.join(hosts, on="host", how="left_semi").drop("host"))
+    last = links.groupBy("src").agg(F.max("round").alias("round"))
+    return links.join(last, on=["src", "round"], how="left_semi")
+
+
 def _answers(work: Workspace) -> DataFrame:
-    """When each page answered: src, round."""
+    """The rounds in which each page answered: src, round."""
     answers = work.read("responses").where(F.col("outcome").isin("ok", "redirect"))
     return answers.select(F.col("url").alias("src"), "round")
 
 
 def _of_last_round(work: Workspace, links: DataFrame, *met: DataFrame) -> DataFrame:
-    """The links of each source in the last round in which it was met."""
-    if len(work.store.manifest.layers("links")) < 2:  # noqa: PLR2004  # nothing can be older
+    """The links of each source in the last of its rounds in `met` (src, round)."""
+    if len(work.store.manifest.layers("links")) < 2:  # noqa: PLR2004  # a single layer has no older rows
         return links
     last = [rows.groupBy("src").agg(F.max("round").alias("round")) for rows in met]
     return links.join(reduce(DataFrame.union, last), on=["src", "round"], how="left_semi")

@@ -1,13 +1,14 @@
-"""Progress that works on any engine: tasks leave small records in the crawl folder.
+"""The progress of tasks on any engine, as small files in the crawl folder.
 
-A task, wherever it runs, rewrites `heartbeats/<step>-<task>.json` every half a second;
-`gossamer crawl`, `gossamer status` and the web page read them. They are news, not data: no
-step reads them, and losing one loses nothing.
+A task, wherever it runs, rewrites `heartbeats/<step>-<task>.json` every half second; `gossamer
+crawl`, `gossamer status` and the web page read these files. No step reads them, so nothing depends
+on them.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 BEAT_S = 0.5
 
 
-class Heartbeat(msgspec.Struct, frozen=True):
-    """Where a task stands: `done` of `total` units of work (pages, documents)."""
+class TaskProgress(msgspec.Struct, frozen=True):
+    """The progress of a task: `done` of `total` units of work (pages, documents)."""
 
     step: str
     round: int
@@ -33,8 +34,8 @@ class Heartbeat(msgspec.Struct, frozen=True):
     counts: dict[str, int] = {}
 
 
-class Pulse:
-    """The heart of one task. `beat` is cheap enough to be called for every page."""
+class Heartbeat:
+    """Writes the progress of one task. `beat` is cheap enough to be called for every page."""
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class Pulse:
         self._write(self._clock())
 
     def _write(self, now_s: float) -> None:
-        record = Heartbeat(
+        record = TaskProgress(
             self._step,
             self._round,
             self._task,
@@ -82,19 +83,21 @@ class Pulse:
             draft.write_bytes(msgspec.json.encode(record))
             draft.replace(self._path)
         except OSError:
-            pass  # news that cannot be told must not stop the work it tells of
+            pass  # a failure to report progress must not stop the work
 
 
-def heartbeats(folder: str) -> Iterator[Heartbeat]:
-    """The last word of every task, of any step and round."""
+def heartbeats(folder: str) -> Iterator[TaskProgress]:
+    """Yield the last record of every task, of any step and round."""
     for path in sorted(Path(folder, "heartbeats").glob("*.json")):
         try:
-            yield msgspec.json.decode(path.read_bytes(), type=Heartbeat)
+            yield msgspec.json.decode(path.read_bytes(), type=TaskProgress)
         except (OSError, msgspec.DecodeError):
-            continue  # replaced while we looked, or not ours
+            continue  # deleted meanwhile, or not ours
 
 
-def silence(folder: str, step: str) -> None:
-    """Forget the records of a step before it runs again."""
-    for path in Path(folder, "heartbeats").glob(f"{step}-*"):  # drafts of dead tasks too
-        path.unlink(missing_ok=True)
+def clear(folder: str, step: str) -> None:
+    """Delete the records of a step before it runs again, including drafts of dead tasks."""
+    of_step = re.compile(rf"{step}-\d+\.(?:json|\d+\.draft)")
+    for path in Path(folder, "heartbeats").glob(f"{step}-*"):
+        if of_step.fullmatch(path.name):
+            path.unlink(missing_ok=True)

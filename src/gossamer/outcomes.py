@@ -1,9 +1,8 @@
-"""What may become of a fetch, and what follows from it: policy as one table.
+"""The outcomes of a fetch and their consequences: the policy as one table.
 
-`fetch` says the outcome, `update` looks up here what it means for the page. A temporary
-failure is tried again after `retry_wait_s`, doubled for each failure in a row; when
-`max_tries` is reached the page is given the status `gone`, and is kept, so that it is not
-found again as new.
+`fetch` determines the outcome, and `update` looks up its consequences here. A temporary failure is
+retried after `retry_wait_s`, doubled for each failure in a row. After `max_tries` the page gets the
+status `gone`; its row is kept, so that it is not found again as new.
 """
 
 from __future__ import annotations
@@ -21,36 +20,71 @@ DAY_S = 86_400
 class Policy:
     meaning: str
     status: str
-    """The page's status when it is not to be tried again."""
+    """The page's status if it is not retried."""
     answered: bool = False
-    """The server gave a page, or said that ours is current."""
+    """The server sent a page, or confirmed that ours is current."""
     retry_wait_s: int = 0
-    """Wait before the first retry."""
+    """The wait before the first retry."""
     max_tries: int = 1
     affects_host: bool = False
-    """A failure of the server, not of the page: several in a row postpone all of the host."""
+    """A failure of the server, not of the page: several in a row postpone all pages of the host."""
     host_wait_s: int = 0
-    """The host is left alone for so long, doubled for each of its failures in a row."""
+    """How long the host is not contacted, doubled for each of its failures in a row."""
+    remedy: str = ""
+    """What the user can do about a seed with this outcome."""
+    settings: tuple[str, ...] = ()
+    """Settings that may change the outcome of a seed."""
 
 
 OUTCOMES: Mapping[str, Policy] = {
     "ok": Policy("a body was stored", "fetched", answered=True),
     "unchanged": Policy("304, or the same body as before", "fetched", answered=True),
-    "redirect": Policy("a redirect; its target is a page of its own", "redirected"),
-    "bad_redirect": Policy("a redirect to no URL that can be crawled", "gone"),
-    "not_found": Policy("404 or 410", "gone"),
-    "refused": Policy("any other 4xx", "gone", retry_wait_s=DAY_S, max_tries=2),
-    "busy": Policy(
-        "429 or 503", "gone", retry_wait_s=3_600, max_tries=8, affects_host=True, host_wait_s=15
+    "redirect": Policy(
+        "a redirect; its target is a separate page",
+        "redirected",
+        remedy="use the URL that it redirects to as a seed, or let the filters accept that URL",
+        settings=("filter.scope",),
     ),
-    "server_error": Policy("any other 5xx", "gone", retry_wait_s=3_600, max_tries=4),
+    "bad_redirect": Policy(
+        "a redirect to a URL that cannot be crawled",
+        "gone",
+        remedy="open it in a browser, and use the URL that you end up at as a seed",
+        settings=("urls.schemes",),
+    ),
+    "not_found": Policy("404 or 410", "gone", remedy="check the URL in a browser"),
+    "refused": Policy(
+        "any other 4xx",
+        "gone",
+        retry_wait_s=DAY_S,
+        max_tries=2,
+        remedy="the server requires a login, or refuses crawlers: set a user or headers for it",
+        settings=("fetch.sites",),
+    ),
+    "busy": Policy(
+        "429 or 503",
+        "gone",
+        retry_wait_s=3_600,
+        max_tries=8,
+        affects_host=True,
+        host_wait_s=15,
+        remedy="run the same command later",
+    ),
+    "server_error": Policy(
+        "any other 5xx",
+        "gone",
+        retry_wait_s=3_600,
+        max_tries=4,
+        remedy="look at the server's log, or run the same command later",
+    ),
     "timeout": Policy(
-        "no whole answer in time, or one too slow",
+        "no complete answer in time, or too slow an answer",
         "gone",
         retry_wait_s=3_600,
         max_tries=4,
         affects_host=True,
         host_wait_s=5,
+        remedy="run the same command later, or allow more time",
+        settings=("fetch.head_timeout_s", "fetch.timeout_s", "fetch.min_bytes_per_s"),
     ),
     "unreachable": Policy(
         "no address or no connection",
@@ -59,17 +93,52 @@ OUTCOMES: Mapping[str, Policy] = {
         max_tries=4,
         affects_host=True,
         host_wait_s=2,
+        remedy="check the host's name and port, and that the server is running; "
+        "if it can only be reached through a proxy, set the proxy",
+        settings=("fetch.sites", "fetch.nameservers", "fetch.connect_timeout_s"),
     ),
     "tls": Policy(
-        "a certificate or handshake that fails",
+        "an invalid certificate, or a failed handshake",
         "gone",
         retry_wait_s=DAY_S,
         max_tries=3,
         affects_host=True,
         host_wait_s=2,
+        remedy="write http:// before the host if the server has no TLS; if your own authority "
+        "issued the certificate, set the variable SSL_CERT_FILE, or do not verify it",
+        settings=("fetch.verify_tls",),
     ),
-    "broken": Policy("an answer that is not HTTP", "gone", retry_wait_s=3_600, max_tries=3),
-    "forbidden_address": Policy("an address or folder the config does not allow", "gone"),
-    "robots": Policy("robots.txt forbids it", "excluded"),
-    "postponed": Policy("not asked for: the round ended before its turn", "unfetched"),
+    "broken": Policy(
+        "an answer that is not HTTP",
+        "gone",
+        retry_wait_s=3_600,
+        max_tries=3,
+        remedy="check scheme and port: the server there does not speak HTTP",
+    ),
+    "forbidden_address": Policy(
+        "an address or folder that the settings do not allow",
+        "gone",
+        remedy="if it is your own server, run gossamer crawl with --own, or allow its network",
+        settings=("fetch.own", "fetch.allow_networks", "fetch.file_folders", "urls.schemes"),
+    ),
+    "robots": Policy(
+        "robots.txt forbids it",
+        "excluded",
+        remedy="ask the webmaster to allow your agent; on your own server, you may ignore the file",
+        settings=("fetch.agent", "fetch.own", "fetch.own_robots"),
+    ),
+    "postponed": Policy(
+        "not requested: the round ended before its turn",
+        "unfetched",
+        remedy="run the same command again",
+    ),
 }
+
+UNANSWERED = tuple(
+    name
+    for name, policy in OUTCOMES.items()
+    if not policy.answered and policy.status != "redirected"
+)
+"""Outcomes after which a seed that is injected again is due at once."""
+SETTINGS_DECIDE = tuple(name for name in UNANSWERED if OUTCOMES[name].settings)
+"""Outcomes after which a seed is due again if the settings have changed."""

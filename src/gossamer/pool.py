@@ -1,23 +1,23 @@
 """Worker processes for the embedded engine: Python functions over Arrow batches.
 
-A partition's function runs in a process of its own. It *pulls*: the worker asks for a batch
-when the function wants one and sends each batch that the function yields, so one socket
-carries both directions, nothing is buffered and nothing can deadlock. Batches travel as Arrow
+The function of a partition runs in a separate process and *pulls* its input: the worker requests
+a batch when the function needs one, and sends each batch that the function yields. So one socket
+carries both directions, nothing is buffered and nothing can deadlock. Batches are sent as Arrow
 IPC, functions as cloudpickle.
 
 Facts
-  * A fork of a process with the engine's threads is undefined (POSIX fork(2)), and
-    multiprocessing's "spawn" runs the caller's main module again. So workers are plain new
-    interpreters that are given `sys.path` and a socket.
-  * A query may hold several functions of this pool at once, nested or on the two sides of a
-    join, and the outer one waits for the inner. So the bound of `size` processes holds for
-    each function, and not for all: with one bound for all, every process could be held by an
-    outer function, and none left for the inner. A function may ask for more (`wrap`).
-  * Somebody waits for a search, nobody for a task: workers run at a low priority (NICE), so that
-    the server on the same machine keeps its pace (bench/search_while_indexing.py). They lose
-    nothing where nobody else wants the cores.
-  * A worker ends when its standard input does, that is when its parent is gone, however the
-    parent died: an orphan that goes on fetching would visit hosts beside its successor.
+  * Forking a process that has the engine's threads is undefined (POSIX fork(2)), and
+    multiprocessing's "spawn" runs the caller's main module again. So workers are new interpreters
+    that get `sys.path` and a socket.
+  * A query may contain several functions of this pool, nested or on the two sides of a join, and
+    the outer one waits for the inner one. So the limit of `size` processes applies to each
+    function separately. With a common limit, outer functions could hold every process and leave
+    none for the inner ones. A function may get more processes (`wrap`).
+  * Users wait for searches but not for tasks. So workers run at a low priority (NICE), and a
+    server on the same machine stays fast (bench/search_while_indexing.py). Workers lose nothing
+    if no other process needs the cores.
+  * The kernel kills a worker when its parent ends (processes.py), even in a regular expression
+    that never ends. An orphan that kept fetching would visit the same hosts as its successor.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import traceback
 import uuid
@@ -38,7 +37,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 from pyspark import cloudpickle
 
+from gossamer.backends import system_error
 from gossamer.errors import EngineError, GossamerError
+from gossamer.processes import start_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,27 +47,27 @@ if TYPE_CHECKING:
     PartitionFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 NICE = 10
-"""Beside a process of the usual priority (0) a worker gets a tenth of a core that both want."""
+"""Priority of workers. If a process of normal priority (0) needs the same core, it gets 90 %."""
 
 _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no types
 
 _POOLS: dict[str, Pool] = {}
-"""Open pools by token. The engine pickles what it is given, even within one process, and a
-pool cannot be pickled: `_run` finds it here."""
+"""Open pools by token. The engine pickles functions even within one process, and a pool cannot be
+pickled, so `_run` looks it up here."""
 
 
 class _Call(NamedTuple):
-    """A wrapped function, and the processes that it may have at a time."""
+    """A wrapped function, and the number of processes that it may use at once."""
 
     name: str
-    most: int
+    limit: int
 
 
 class Pool:
-    """Processes that start when they are needed, for each wrapped function `size`, or what it asks.
+    """Worker processes, started on demand: `size` per wrapped function, or more if it says so.
 
-    Invariants: a worker is either in `_idle` or held by exactly one `run`; the idle ones are at
-    most `size`, and each of them waits for a function.
+    Invariants: a worker is either in `_idle` or held by exactly one `run`; there are at most `size`
+    idle workers, and each of them waits for a function.
     """
 
     def __init__(self, size: int) -> None:
@@ -79,26 +80,26 @@ class Pool:
         _POOLS[self._token] = self
 
     def wrap(self, fn: PartitionFunction, more: int = 0) -> PartitionFunction:
-        """The same function, run in this pool, in so many `more` processes; picklable."""
+        """Return a picklable function that runs `fn` here, in up to `size + more` processes."""
         return partial(_run, self._token, _Call(uuid.uuid4().hex, self._size + more), _dumps(fn))
 
     def run(
         self, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
     ) -> Iterator[pa.RecordBatch]:
-        """Run a pickled function over one partition; `call` tells which wrapped one it is."""
+        """Run a pickled function over one partition; `call` identifies the wrapped function."""
         worker = self._take(call)
-        whole = False
+        reusable = False  # it died, or the engine abandoned the partition
         try:
             yield from worker.run(fn, batches)
-            whole = True
+            reusable = True
         except _TaskError as error:
-            whole = True
+            reusable = True
             raise error.error from None
-        finally:  # else it died, or the engine dropped us half-way
-            self._give(call, worker, whole)
+        finally:
+            self._give_back(call, worker, reusable)
 
     def close(self) -> None:
-        """End the idle workers; those that are held end when their `run` does."""
+        """End the idle workers; the others end with their `run`."""
         del _POOLS[self._token]
         with self._changed:
             self._closed = True
@@ -108,19 +109,33 @@ class Pool:
 
     def _take(self, call: _Call) -> _Worker:
         with self._changed:
-            self._changed.wait_for(lambda: self._running[call] < call.most)
+            self._changed.wait_for(lambda: self._running[call] < call.limit)
             self._running[call] += 1
             if self._idle:
                 return self._idle.pop()
-        return _Worker()
+        try:
+            return _Worker()
+        except BaseException as error:
+            with self._changed:
+                self._leave(call)
+            if not isinstance(error, OSError):
+                raise
+            raise EngineError(
+                "a worker process",
+                f"cannot be started: {(error.strerror or str(error)).lower()}",
+                "end other processes, or lower engine.workers",
+            ) from error
 
-    def _give(self, call: _Call, worker: _Worker, whole: bool) -> None:
+    def _leave(self, call: _Call) -> None:
+        self._running[call] -= 1
+        if not self._running[call]:
+            del self._running[call]
+        self._changed.notify_all()
+
+    def _give_back(self, call: _Call, worker: _Worker, reusable: bool) -> None:
         with self._changed:
-            self._running[call] -= 1
-            if not self._running[call]:
-                del self._running[call]
-            self._changed.notify_all()
-            if whole and not self._closed and len(self._idle) < self._size:
+            self._leave(call)
+            if reusable and not self._closed and len(self._idle) < self._size:
                 self._idle.append(worker)
                 return
         worker.end()
@@ -133,7 +148,7 @@ def _run(
 
 
 class _TaskError(Exception):
-    """The function raised `error`; its worker is well."""
+    """The function raised `error`; its worker can be reused."""
 
     def __init__(self, error: GossamerError) -> None:
         self.error = error
@@ -145,11 +160,10 @@ class _Worker:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
         self._connection = Connection(ours.detach())
-        life = f"import sys; sys.path[:] = {sys.path!r}; from gossamer.pool import work; work({{}})"
         with theirs:
-            self._process = subprocess.Popen(  # noqa: S603  # this interpreter, our own words
-                [sys.executable, "-c", life.format(theirs.fileno())],
-                stdin=subprocess.PIPE,
+            self._process = start_python(
+                f"from gossamer.pool import work; work({theirs.fileno()})",
+                stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
 
@@ -177,15 +191,14 @@ class _Worker:
 
     def end(self) -> None:
         self._process.kill()
-        self._process.communicate()
+        self._process.wait()
         self._connection.close()
 
 
 def work(descriptor: int) -> None:
-    """A worker's life: take a function, run it over the batches it pulls, begin again."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, and a service that is stopped, are
-        signal.signal(number, signal.SIG_IGN)  # the parent's to handle
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    """Run as a worker: receive a function, run it over the batches it pulls, and repeat."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # the parent handles Ctrl-C and the end of
+        signal.signal(number, signal.SIG_IGN)  # a service, and then ends its workers
     os.nice(NICE)
     connection = Connection(descriptor)
     try:
@@ -196,13 +209,13 @@ def work(descriptor: int) -> None:
                     data = _encode(batch)
                     connection.send_bytes(b"batch")
                     connection.send_bytes(data)
-            except Exception as error:  # noqa: BLE001  # whatever it is, the parent raises it
+            except Exception as error:  # noqa: BLE001  # the parent raises it
                 connection.send_bytes(b"error")
                 connection.send_bytes(_portable(error))
             else:
                 connection.send_bytes(b"done")
     except (EOFError, ConnectionError):
-        return  # the parent wants no more
+        return  # the parent has closed the connection
 
 
 def _pull(connection: Connection) -> Iterator[pa.RecordBatch]:
@@ -214,17 +227,13 @@ def _pull(connection: Connection) -> Iterator[pa.RecordBatch]:
         yield _decode(data)
 
 
-def _end_with_parent() -> None:
-    # Unbuffered: the interpreter cannot end while a thread reads a buffered standard input.
-    os.read(sys.stdin.fileno(), 1)
-    os._exit(1)
-
-
 def _portable(error: Exception) -> bytes:
-    """The error as the parent raises it: ours as it is, others as text with their traceback."""
+    """Pickle an error for the parent: GossamerErrors unchanged, others as text with a traceback."""
+    if isinstance(error, OSError) and error.errno is not None:
+        error = system_error(error, "a task")
     if not isinstance(error, GossamerError):
         text = "".join(traceback.format_exception(error)).rstrip()
-        error = EngineError("a task failed", text, "this is a defect of Gossamer: please report it")
+        error = EngineError("a task failed", text, "this is a bug in Gossamer: please report it")
     return _dumps(error)
 
 

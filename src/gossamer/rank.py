@@ -2,14 +2,16 @@
 
     x(t+1)[v] = (1 − α)/n + α · ( Σ_{u→v} x(t)[u]/outdegree(u) + Σ_{u dangling} x(t)[u]/n )
 
-over the n pages that were fetched, each pair of pages linked once; links marked nofollow and
-links to pages that were not fetched lead nowhere. A page without links left gives its rank to
-all alike (the "strongly preferential" patch). Stops when Σ|x(t+1) − x(t)| < tolerance, or after
-`iterations`; the error against the fixed point is then at most α/(1 − α) times that sum.
+over the n pages that were fetched. Several links from one page to another count once; links marked
+nofollow and links to pages that were not fetched are ignored. A dangling page, which has no links
+left, gives its rank to all pages equally. As the preference vector is uniform too, this is both the
+weakly and the strongly preferential PageRank of Boldi, Santini and Vigna ("PageRank: Functional
+dependencies", ACM TOIS 2009). Stops when Σ|x(t+1) − x(t)| < tolerance, or after `iterations`; the
+error against the fixed point is then at most α/(1 − α) times that sum.
 
-Facts: the engine does not cache, so each iteration writes its state, 16 bytes a page, to the
-store. Nodes are xxhash64 of their URLs: among n pages two collide with probability n²/2⁶⁵ (one
-in three thousand at a hundred million pages), and would then share a rank.
+Facts: the engine does not cache, so each iteration writes its state, 16 bytes per page, to scratch
+files. Nodes are xxhash64 of their URLs. Some two of n pages collide with probability n²/2⁶⁵ (one in
+three thousand at a hundred million pages), and would then share a rank.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer import linkgraph, states
+from gossamer import linkgraph, lsm
 from gossamer.tables import PAGES, RANKS
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
 def run(work: Workspace) -> StepReport:
     with work.step("rank", work.round) as draft:
-        fetched = states.current(work, PAGES).where("status = 'fetched'").select("url")
+        fetched = lsm.current(work, PAGES).where("status = 'fetched'").select("url")
         nodes, n = work.scratch(fetched.select("url", F.xxhash64("url").alias("id")))
         edges, _ = work.scratch(weighted(linkgraph.votes(work), nodes))
         ranks, iterations = power(work, nodes.select("id"), edges, n, work.config.rank)
@@ -42,7 +44,7 @@ def run(work: Workspace) -> StepReport:
 
 
 def weighted(links: DataFrame, nodes: DataFrame) -> DataFrame:
-    """src, dst (node ids) and the share of src's rank that the link carries."""
+    """Edges: src, dst (node ids), and the `share` of src's rank that the link carries."""
     ids = nodes.select("id")
     pairs = (
         links.where(~F.col("nofollow"))
@@ -59,7 +61,7 @@ def weighted(links: DataFrame, nodes: DataFrame) -> DataFrame:
 def power(
     work: Workspace, ids: DataFrame, edges: DataFrame, n: int, config: RankConfig
 ) -> tuple[DataFrame, int]:
-    """The fixed point as id, rank, and the iterations it took."""
+    """The fixed point (id, rank), and the number of iterations."""
     ranks = ids.select("id", F.lit(1 / max(n, 1)).alias("rank"))
     iteration, change = 0, float("inf")
     while change >= config.tolerance and iteration < config.iterations and n:
@@ -68,7 +70,7 @@ def power(
         received = given.groupBy(F.col("dst").alias("id")).agg(
             F.sum(F.col("rank") * F.col("share")).alias("received")
         )
-        # What was not received is what dangling pages hold: the rest, shared by all alike.
+        # The rank that no page received is that of dangling pages, which all pages share.
         kept = received.agg(F.coalesce(F.sum("received"), F.lit(0.0))).collect()[0][0]
         everyone = ((1 - config.damping) + config.damping * (1 - kept)) / n
         moved, _ = work.scratch(

@@ -1,13 +1,12 @@
-"""robots.txt (RFC 9309): what a host allows to whom, how slowly, and where its sitemaps are.
+"""robots.txt (RFC 9309): what a host allows each crawler, its crawl delay, and its sitemaps.
 
-`judge` says what follows from the answer to a request for the file; `parse` reads its bytes;
-`Robots.allows` is asked once per page. Nothing here does I/O, and nothing raises: whatever is no
-rule is no rule.
+`judge` turns the response to a request for the file into a verdict, `parse` reads its bytes, and
+`Robots.allows` is called once per page. Nothing here does I/O or raises: invalid lines are ignored.
 
-Why not a library. protego 0.7 was underneath, and was right in the end for nothing but matching
-one pattern: it decodes reserved octets (`%3F` is `?` to it), lets Crawl-delay and unknown records
-end a group, compares parts of product tokens and keeps versions in them, breaks lines at U+0085
-and takes `/a$` for `/a%24` too. Our own matching is a page (robots_rules.py); bench/robots.py, on
+Why not a library: we used protego 0.7, but in the end only to match a single pattern. It decodes
+reserved octets (`%3F` becomes `?`), lets Crawl-delay and unknown records end a group, compares
+parts of product tokens and keeps versions in them, breaks lines at U+0085, and lets `/a$` match
+`/a%24`, too. Our own matching is one page of code (robots_rules.py). Measured by bench/robots.py on
 one core, beside another program:
 
                                             protego      this
@@ -33,28 +32,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 MAX_BYTES = 512 * 1024
-"""What is read of a file. RFC 9309 §2.5 wants 500 KiB at least; it is some more, so that a file
-of exactly so many bytes was cut for certain, and its last line is none."""
+"""Bytes read of a file. RFC 9309 §2.5 requires at least 500 KiB. A file of this length or more is
+taken as truncated, and its last, incomplete line is ignored."""
 MAX_LINE_BYTES = 8 * 2083 - 1
-"""What is read of a line, as by the parser of the RFC's authors. No URL is as long."""
+"""Bytes read of a line, as in the parser of the RFC's authors. No URL is that long."""
 MAX_REDIRECTS = 5
 """RFC 9309 §2.3.1.2."""
 MAX_SITEMAPS = 1_000
 MAX_CRAWL_DELAY_S = 86_400.0
-"""Longer ones are cut to a day: by then the file is read again."""
+"""Longer delays are reduced to a day: by then the file is read again."""
 CACHE_FILES = 4_096
 CACHE_BYTES = 4 * 1024 * 1024
 
 ANSWER_KEPT_S = 86_400.0
-"""RFC 9309 §2.4: not longer than 24 hours."""
+"""RFC 9309 §2.4: at most 24 hours."""
 NO_ANSWER_KEPT_S = 3_600.0
-"""Short, since it closes a whole host for what may have been a restart; not shorter, since nobody
-helps a server in trouble by asking it again and again."""
+"""Short, because it closes a whole host, perhaps for a mere restart; not shorter, because repeated
+requests only harm a server in trouble."""
 
 TOO_MANY_REQUESTS = 429
 
-# Each field with its misspellings: those that the parser of the RFC's authors takes, which knows no
-# Crawl-delay.
+# Each field with its misspellings: those that the parser of the RFC's authors accepts, and our own
+# for Crawl-delay, which that parser does not support.
 _FIELDS = {
     b"user-agent": "user-agent",
     b"user agent": "user-agent",
@@ -72,22 +71,22 @@ _FIELDS = {
     b"sitemap": "sitemap",
     b"site-map": "sitemap",
 }
-# `field: value`. Letters behind a field, as in `Sitemaps`, change nothing. Without the colon there
-# must be a single word, so that prose is no rule.
+# `field: value`. Letters after a field, as in `Sitemaps`, are ignored. Without the colon the value
+# must be a single word, so that prose is not taken for a rule.
 _LINE = re.compile(
     rb"(" + rb"|".join(_FIELDS) + rb")[a-z]*\s*(?::\s*(.*)|(?<=\s)(\S+))", re.IGNORECASE | re.DOTALL
 )
 _PRODUCT_TOKEN = re.compile(rb"\*(?!\S)|[a-z_-]+", re.IGNORECASE)
-# What sitemaps.org asks for is a whole URL, and what some files have is a path.
+# sitemaps.org requires an absolute URL, but some files have a path.
 _SITEMAP = re.compile(rb"(?:[a-z][a-z0-9+.-]*:/)?/.+", re.IGNORECASE | re.DOTALL)
 _BYTE_ORDER_MARKS = b"\xef\xbb\xbf\xff\xfe"
 
 
 class Robots:
-    """What one file says, to each agent.
+    """The contents of one file.
 
-    `groups` has the rules for each agent, lower-case, in lists that agents share; `delays_s` what
-    each is asked to wait between two requests.
+    `groups` maps each agent, in lower case, to its lists of rules, which agents of a group share;
+    `delays_s` maps it to its crawl delay.
     """
 
     __slots__ = ("_delays_s", "_groups", "_rules", "_sitemaps")
@@ -101,7 +100,7 @@ class Robots:
         self._groups = groups
         self._delays_s = delays_s
         self._sitemaps = tuple(sitemaps)
-        self._rules: dict[str, Rules] = {}  # of the agents that asked: one, as a rule
+        self._rules: dict[str, Rules] = {}  # by agent, built on first use; usually one
 
     def allows(self, agent: str, url: str) -> bool:
         """Whether `agent`, a product token, may fetch an absolute URL of this host."""
@@ -112,16 +111,19 @@ class Robots:
         return rules.allow(url)
 
     def crawl_delay_s(self, agent: str) -> float | None:
-        """What `agent` is asked to wait between two requests."""
+        """The seconds that `agent` must wait between two requests, if the file says so."""
         return self._delays_s.get(self._name(agent))
 
     @property
     def sitemaps(self) -> list[str]:
-        """As they are written, each once: whole URLs, or paths of the host that the file is of."""
+        """The sitemaps as written, each once: absolute URLs, or paths on the same host."""
         return list(self._sitemaps)
 
     def _name(self, agent: str) -> str:
-        """RFC 9309 §2.2.1: the groups of the agent itself, or else those of all; never both."""
+        """The key of the groups that apply: the agent's own, else those of `*`; never both.
+
+        RFC 9309 §2.2.1.
+        """
         agent = agent.lower()
         return agent if agent in self._groups else "*"
 
@@ -130,7 +132,7 @@ ALLOW_ALL = Robots({}, {}, ())
 
 
 def parse(body: bytes) -> Robots:
-    """What a file says, read up to MAX_BYTES. Never raises."""
+    """Parse a file, of which at most MAX_BYTES were read. Never raises."""
     if len(body) >= MAX_BYTES:
         cut = max(body.rfind(b"\n", 0, MAX_BYTES), body.rfind(b"\r", 0, MAX_BYTES))
         body = body[: cut + 1]
@@ -138,29 +140,29 @@ def parse(body: bytes) -> Robots:
 
 
 def judge(status: int, body: bytes) -> Robots | None:
-    """What follows from the answer to GET /robots.txt, up to MAX_REDIRECTS redirects followed.
+    """Return the rules that follow from the response to GET /robots.txt, after its redirects.
 
-    `status` is HTTP's, 0 where no answer came. None forbids everything, for now.
+    `status` is HTTP's, or 0 if no response came. None means that everything is forbidden for now.
     """
     if 200 <= status < 300:  # noqa: PLR2004  the classes of RFC 9110 §15
         return parse(body)
     if 300 <= status < 500 and status != TOO_MANY_REQUESTS:  # noqa: PLR2004
         return ALLOW_ALL  # §2.3.1.2 and §2.3.1.3: there is no file
-    # §2.3.1.4. To the RFC 429 is a 4xx like others, which allows all; but it says that the server
-    # is asked too much, not that there is no file.
+    # §2.3.1.4. In the RFC, 429 is a 4xx like others and allows everything. But it means that the
+    # server gets too many requests, not that there is no file.
     return None
 
 
 def keep_s(status: int) -> float:
-    """For how long the verdict on an answer of this status may be kept, seconds."""
+    """How many seconds the verdict on a response with this status may be kept."""
     return NO_ANSWER_KEPT_S if judge(status, b"") is None else ANSWER_KEPT_S
 
 
 class _Cache:
-    """Parsed files by their bytes; the one not asked for longest is forgotten first.
+    """Parsed files by their bytes; the least recently used is dropped first.
 
-    A host farm sends the same file from each of its names. Parsed, a file takes 8 times the memory
-    of its bytes, and 20 times at the worst.
+    A host farm sends the same file from each of its names. A parsed file takes 8 times the memory
+    of its bytes, 20 times in the worst case.
     """
 
     def __init__(self, max_files: int, max_bytes: int) -> None:
@@ -196,17 +198,17 @@ def _read(body: bytes) -> Robots:
 
 
 class _Reader:
-    """The group that is being read, and what was read before.
+    """The state of the parser: the current group, and the results so far.
 
-    A group is user-agent lines and then rules. Only the next user-agent line ends it, and only if
-    it had rules: neither blank lines nor records such as Sitemap do (RFC 9309 §2.2.4).
+    A group is some user-agent lines and then rules. It ends at the first user-agent line after a
+    rule. Neither blank lines nor records such as Sitemap end it (RFC 9309 §2.2.4).
     """
 
     def __init__(self) -> None:
         self.groups: dict[str, list[list[Rule]]] = {}
         self.delays_s: dict[str, float] = {}
         self.sitemaps: dict[str, None] = {}
-        self._rules: list[Rule] = []  # those above the first user-agent are nobody's
+        self._rules: list[Rule] = []  # rules above the first user-agent apply to nobody
         self._has_rules = False
         self._undelayed: list[str] = []
 
@@ -240,12 +242,12 @@ class _Reader:
             return
         self._rules.append(Rule(allow, pattern))
         if allow and pattern.endswith(b"/index.html"):
-            # As Google reads it: who allows a folder's page means the folder's URL too.
+            # As Google does: allowing a folder's index.html allows the folder's URL, too.
             self._rules.append(Rule(allow, pattern.removesuffix(b"index.html") + b"$"))
 
     def _crawl_delay(self, value: bytes) -> None:
-        # It holds for the agents above it. `User-agent: a`, `Crawl-delay: 9`, `User-agent: *`,
-        # `Disallow: /b` is one group, but nobody wrote that all should wait.
+        # It applies only to the agents above it: `User-agent: a`, `Crawl-delay: 9`,
+        # `User-agent: *`, `Disallow: /b` is one group, but its author did not slow everybody down.
         try:
             delay_s = float(value)
         except ValueError:

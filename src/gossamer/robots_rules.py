@@ -1,17 +1,17 @@
-"""The rules of a robots.txt: which of them matches a URL, and wins (RFC 9309 §2.2.2, §2.2.3).
+"""Matching the rules of a robots.txt: which rule decides about a URL (RFC 9309 §2.2.2, §2.2.3).
 
 Patterns and URLs are compared as octets in one spelling:
 
-    percent-encoding  unreserved octets decoded, hex digits in upper case, everything else that RFC
-                      3986 wants encoded is; reserved octets stay as they were written
-    `*` and `$`       %2A and %24, where they are no wildcard and no end of a pattern
-    a query           `/`, `:`, `?` and `@` delimit nothing there, so that they equal their encoded
-                      form, as in the table of §2.2.2; a pattern without `?` meets both
+    percent-encoding  unreserved octets are decoded, hex digits are in upper case, and everything
+                      that RFC 3986 requires to be encoded is; reserved octets stay as written
+    `*` and `$`       become %2A and %24, unless they are a wildcard or the end of a pattern
+    a query           `/`, `:`, `?` and `@` are not delimiters in it, so they equal their encoded
+                      form, as in the table of §2.2.2; a pattern without `?` matches both forms
 
-How rules are found. A pattern starts with a literal head, up to its first `*`. Heads are keys of a
-dictionary, and a path is cut to each length that some head has: prefixes cost a look-up per length,
-however many there are. What follows the head is searched from left to right without going back:
-the time grows with the URL and with the octets of the rules, never exponentially.
+How rules are found: a pattern starts with a literal head, up to its first `*`. Heads are keys of a
+dictionary, and a path is cut to each length that some head has, so prefixes cost one look-up per
+length, however many there are. The rest of a pattern is searched from left to right without
+backtracking: the time grows with the URL and with the octets of the rules, never exponentially.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# RFC 3986 appendix B, as far as the fragment.
+# RFC 3986 appendix B, up to the fragment.
 _URL = re.compile(rb"(?:[^:/?#]+:)?(?://[^/?#]*)?([^#]*)")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# Triplets, stray percent signs, `$`, and what may stand neither in a path nor in a query.
+# Triplets, stray percent signs, `$`, and octets that neither a path nor a query may contain.
 _ESCAPES = re.compile(rb"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9._~/?:@!&'()*+,;=%-]")
 _QUERY_DELIMITERS = {"%2F": "/", "%3A": ":", "%3F": "?", "%40": "@"}
 _ESCAPED_DELIMITERS = re.compile("|".join(_QUERY_DELIMITERS))
@@ -38,25 +38,26 @@ _UNMATCHED = 1
 class Rule(NamedTuple):
     allow: bool
     pattern: bytes
-    """As written, and not empty."""
+    """As written; not empty."""
 
 
 class _Wildcard(NamedTuple):
-    """What a pattern with `*` wants after its head."""
+    """The rest of a pattern with `*`, after its head."""
 
     rank: int
     needle: str
-    """The longest part. Most URLs do not hold it, and need no closer look."""
+    """The longest part. Most URLs lack it, and so need no further search."""
     parts: tuple[str, ...]
     end: str
-    """The end of the URL, behind the parts; empty where any will do."""
+    """How the URL must end, after the parts; empty if any end will do."""
 
 
 class Rules:
     """All rules for one agent.
 
-    The rank of a rule is twice its octets, plus one if it allows. The greatest rank that matches
-    wins, so of two equal patterns the one that allows. Octets count as they are compared.
+    The rank of a rule is twice its number of octets, plus one if it allows. The matching rule of
+    the highest rank wins, so an Allow beats a Disallow of equal length. Octets are counted in the
+    spelling in which they are compared.
     """
 
     __slots__ = ("_exact", "_lengths", "_prefixes", "_wildcards")
@@ -86,7 +87,7 @@ class Rules:
         self._lengths = sorted({len(head) for head in heads}, reverse=True)
 
     def allow(self, url: str) -> bool:
-        """Whether they allow an absolute URL. What no rule matches is allowed."""
+        """Whether the rules allow an absolute URL. A URL that no rule matches is allowed."""
         path = _path(url)
         rank = self._rank(path)
         opened = _open_query(path)
@@ -109,7 +110,7 @@ class Rules:
 
 
 def _follow(parts: tuple[str, ...], end: str, path: str, start: int) -> bool:
-    """Whether all parts are found in their order; the leftmost place of each is good enough."""
+    """Whether the parts occur in order, then `end`; the leftmost place of each is sufficient."""
     for part in parts:
         found = path.find(part, start)
         if found < 0:
@@ -119,7 +120,7 @@ def _follow(parts: tuple[str, ...], end: str, path: str, start: int) -> bool:
 
 
 def _path(url: str) -> str:
-    """Path and query, normal. Lone surrogates are octets too: nothing is refused here."""
+    """Path and query in normal form. Lone surrogates count as octets, so every URL has one."""
     match = _URL.match(url.encode("utf-8", "surrogatepass"))
     path = match[1] if match else b""
     if path[:1] != b"/":
@@ -131,7 +132,7 @@ def _normal(text: bytes) -> str:
     return _ESCAPES.sub(lambda escape: _escaped(escape[0]), text).decode("ascii")
 
 
-@cache  # of 741 different arguments
+@cache  # for 741 different arguments
 def _escaped(escape: bytes) -> bytes:
     triplet = len(escape) == len("%41")
     octet = int(escape[1:], 16) if triplet else escape[0]

@@ -1,17 +1,17 @@
-"""THE FLOW: the steps in order, what each reads and writes.
+"""The flow of a crawl: its steps in order, and what each reads and writes.
 
     seeds ─inject─▶ pages ─generate─▶ fetchlist ─fetch─▶ responses, warc
                       ▲                                      │
                       │                                    parse
                       │                                      ▼
-                      └──────update── responses + documents, links
+                      └──────update── responses, links ◀── documents, links
     links ─invert─▶ inlinks ─┐
     links ─rank──▶ ranks ────┼─index─▶ index ─serve─▶ answers
     documents ───────────────┘
 
-A pass of generate, fetch, parse, update is a round. Each step ends in one commit, so a crawl
-that was cut off, at any moment and in any way, goes on with the first step that is not
-committed. `again` parses all rounds once more.
+One pass of generate, fetch, parse and update is a round. Each step ends in one commit, so a crawl
+that was interrupted, at any moment and in any way, resumes with the first step that was not
+committed. `reparse` parses all rounds again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import time
 from typing import TYPE_CHECKING
 
 from gossamer import fetch, generate, index, invert, parse, rank, update
-from gossamer.monitor import silence
-from gossamer.overview import REPARSE
+from gossamer.monitor import clear
+from gossamer.status import REPARSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -37,10 +37,10 @@ ROUND: Mapping[str, Step] = {
     "parse": parse.run,
     "update": update.run,
 }
-"""What repeats."""
+"""The steps of a round."""
 
 HARVEST: Mapping[str, Step] = {"invert": invert.run, "rank": rank.run, "index": index.run}
-"""What makes a crawl searchable."""
+"""The steps that make a crawl searchable, after its rounds."""
 
 
 def run(
@@ -49,19 +49,21 @@ def run(
     minutes: float | None = None,
     announce: Callable[[str, int], None] = lambda _step, _round: None,
 ) -> Iterator[StepReport]:
-    """Run rounds until nothing is due, or so many are done, or the time is over; then harvest.
+    """Run rounds until nothing is due, or up to the limits, and then `harvest`.
 
-    Yields each step's report once it is committed. `announce(step, round)` is called before
-    each. A round that was cut off earlier is finished first, and counts as one.
+    Yields the report of each step when it is committed; `announce(step, round)` is called before
+    each step. An interrupted round is finished first and counts as one of `rounds`. No round starts
+    after `minutes`. If nothing is due but some fetched pages are still unparsed, a round parses
+    these; it is the last round if it could parse none of them.
     """
     ends = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
     done = 0
     while (rounds is None or done < rounds) and time.monotonic() < ends:
-        for report in _round(work, announce):
-            yield report
-            if report.step == "generate" and not report.counts["pages"]:
-                yield from harvest(work, announce)
-                return
+        left, begins = unparsed(work.store.manifest), pending(work.store.manifest)[0] == "generate"
+        yield from _round(work, announce)
+        idle = begins and not _listed(work.store.manifest)
+        if idle and unparsed(work.store.manifest) >= left:
+            break
         done += 1
     yield from harvest(work, announce)
 
@@ -69,22 +71,22 @@ def run(
 def harvest(
     work: Workspace, announce: Callable[[str, int], None] = lambda _step, _round: None
 ) -> Iterator[StepReport]:
-    """Make what was crawled searchable."""
+    """Run the steps that make the crawl searchable."""
     for name, step in HARVEST.items():
         yield _do(work, name, step, work.round, announce)
     _clean(work)
 
 
-def again(
+def reparse(
     work: Workspace, announce: Callable[[str, int], None] = lambda _step, _round: None
 ) -> StepReport:
-    """Parse all that was parsed once more, and make known what only that found: one commit.
+    """Parse all stored pages again and add the newly found URLs, in one commit.
 
-    Raises UsageError where nothing is parsed, or a round is not at its end, and MissingFile. What
-    the harvest makes is as it was.
+    The index does not change. Raises UsageError if nothing was parsed yet or the newest round is
+    unfinished, and MissingFile.
     """
     with work.step(REPARSE, work.round) as draft:
-        parse.again(work, draft, announce)
+        parse.reparse(work, draft, announce)
         announce("update", work.round)
         update.learn(work, draft)
     _clean(work)
@@ -92,15 +94,35 @@ def again(
 
 
 def pending(manifest: Manifest) -> list[str]:
-    """The steps that the newest round still lacks; all of them where it lacks none."""
-    begun = any(layer.rows for layer in manifest.layers("fetchlist", manifest.round))
+    """The steps that are left in the newest round; if none are, all steps of a new one."""
     done = manifest.steps_of(manifest.round)
-    left = [name for name in ROUND if name not in done]
+    begun = _listed(manifest) or "parse" in done
+    left = [name for name in _steps(manifest) if name not in done | {"generate"}]
     return left if begun and left else list(ROUND)
+
+
+def _steps(manifest: Manifest) -> list[str]:
+    """The steps of the newest round: without pages to fetch or to parse, only `generate`."""
+    if _listed(manifest):
+        return list(ROUND)
+    left = unparsed(manifest) or "parse" in manifest.steps_of(manifest.round)
+    return ["generate", "parse", "update"] if left else ["generate"]
+
+
+def unparsed(manifest: Manifest) -> int:
+    """The number of fetched pages that could not be parsed so far."""
+    return sum(layer.rows for layer in manifest.layers("unparsed"))
+
+
+def _listed(manifest: Manifest) -> bool:
+    """Whether the newest round has anything to fetch."""
+    return any(layer.rows for layer in manifest.layers("fetchlist", manifest.round))
 
 
 def _round(work: Workspace, announce: Callable[[str, int], None]) -> Iterator[StepReport]:
     for name in pending(work.store.manifest):
+        if name != "generate" and name not in _steps(work.store.manifest):
+            continue
         number = work.round + (name == "generate")
         yield _do(work, name, ROUND[name], number, announce)
     _clean(work)
@@ -117,6 +139,6 @@ def _do(
     number: int,
     announce: Callable[[str, int], None],
 ) -> StepReport:
-    silence(work.root, name)
+    clear(work.root, name)
     announce(name, number)
     return step(work)

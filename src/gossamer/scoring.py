@@ -1,11 +1,11 @@
-"""What to fetch first: an extension point.
+"""Scorings: which pages are fetched first. An extension point.
 
-A scoring turns what is known of a page into its score; higher is fetched sooner. It is a
-DataFrame expression, so that a hundred million pages are scored at the engine's own speed.
-Third parties add theirs under the entry point group `gossamer.scoring`; see docs/plugins.md.
+A scoring computes the score of a page; pages with higher scores are fetched first. It is a
+DataFrame expression, so that the engine scores a hundred million pages at full speed. Plugins add
+scorings in the entry point group `gossamer.scoring`; see docs/plugins.md.
 
-Fact: the built-ins use only operations that IEEE 754 defines to the last bit (square root, not
-logarithm), so every engine gives equal scores and chooses equal pages.
+Fact: the built-in scorings use only operations that IEEE 754 defines to the last bit (square root,
+not logarithm), so all engines compute the same scores and choose the same pages.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def breadth(depth: Column, inlinks: Column) -> Column:  # noqa: ARG001  # the pr
 
 
 def links(depth: Column, inlinks: Column) -> Column:
-    """Near and much linked pages first: between breadth first and back-link count.
+    """Near and frequently linked pages first: between breadth first and back-link count.
 
-    Both orders find pages of high PageRank early, and together earlier than alone (Cho,
+    Both orders find pages of high PageRank early, and their combination even earlier (Cho,
     Garcia-Molina and Page, WWW 1998, §4).
     """
     from pyspark.sql import functions as F
@@ -46,6 +46,7 @@ BUILT_IN: Mapping[str, Scoring] = {"breadth": breadth, "links": links}
 
 
 def load(name: str) -> Scoring:
+    """The scoring of this name, built in or from a plugin. Raises ConfigError."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     found = {entry.name: entry for entry in entry_points(group="gossamer.scoring")}

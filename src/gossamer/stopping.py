@@ -1,8 +1,8 @@
-"""How a running step is asked to end early, on any engine: a file in the crawl folder.
+"""Stopping a running step early, on any engine: a file in the crawl folder.
 
-Tasks run in other processes, maybe on other machines, and see the crawl folder alone. While
-`on_signals` is open, the first SIGINT (Ctrl-C) or SIGTERM makes the file, and the step ends of its
-own accord; the second does what it would have done without us.
+Tasks run in other processes, maybe on other machines, and share only the crawl folder. While
+`on_signals` is open, the first SIGINT (Ctrl-C) or SIGTERM creates the file, and the step then ends
+in order. The second signal has its usual effect.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def asked(root: str) -> bool:
-    """Whether the tasks of a crawl shall end."""
-    return os.path.exists(_sign(root))  # noqa: PTH110  # asked twice a second by every task
+    """Whether the tasks of a crawl should end."""
+    return os.path.exists(_flag(root))  # noqa: PTH110  # every task calls this twice a second
 
 
 def ask(root: str) -> None:
-    """Ask the step that runs to end."""
-    _sign(root).touch()
+    """Ask the running step to end."""
+    _flag(root).touch()
 
 
 class Signals:
-    """The signals that came while `on_signals` was open."""
+    """The signals that arrived while `on_signals` was open."""
 
     def __init__(self) -> None:
         self.aborted = False
 
     def check(self) -> None:
-        """Raises KeyboardInterrupt where the second signal came and was lost.
+        """Raise KeyboardInterrupt if the second signal came but its exception was swallowed.
 
-        It is raised in whatever code it meets, and some libraries drop what is raised in theirs.
+        The signal raises it in whatever code is running, and some libraries ignore exceptions.
         """
         if self.aborted:
             raise KeyboardInterrupt
@@ -48,9 +48,12 @@ class Signals:
 
 @contextmanager
 def on_signals(root: str) -> Iterator[Signals]:
-    """Within, signals ask the step to end. Only the main thread can be told of signals."""
+    """While open, signals ask the step to end; does nothing outside of the main thread.
+
+    Only the main thread can handle signals.
+    """
     signals = Signals()
-    _sign(root).unlink(missing_ok=True)  # of a process that died
+    _flag(root).unlink(missing_ok=True)  # left by a process that died
     if threading.current_thread() is not threading.main_thread():
         yield signals
         return
@@ -77,5 +80,5 @@ def on_signals(root: str) -> Iterator[Signals]:
         restore()
 
 
-def _sign(root: str) -> Path:
-    return Path(root, "stop")
+def _flag(root: str) -> Path:
+    return Path(root, ".stop")

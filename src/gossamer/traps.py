@@ -1,38 +1,38 @@
-"""URLs that lead into a space without end: the filter against crawler traps.
+"""The filter against crawler traps: URLs that lead into an endless space.
 
 Facts
-  * No algorithm tells a trap from a large site (Olston and Najork, Web Crawling, 2010, §6.2). What
-    crawlers do is to refuse shapes that few pages have, and to bound what any host may take. This
-    module is the first; `update` and `generate` do the second, as IRLbot does with the budgets of
-    domains (Lee et al., WWW 2008, §5), which also hold traps whose URLs look like any other.
-  * A page that is refused is lost in silence, a trap costs some thousand requests. So the defaults
-    let pass what real sites have, and every refusal is counted by its reason.
-  * Most calendars and loops lead outwards step by step. Where the first step across a border is
-    refused, what lies behind is never met.
+  * No algorithm distinguishes a trap from a large site (Olston and Najork, Web Crawling, 2010,
+    §6.2). Crawlers refuse URLs of a form that few pages have, and limit what any host may take.
+    This module does the first; `update` and `generate` do the second, as IRLbot does with budgets
+    per domain (Lee et al., WWW 2008, §5), which also stop traps whose URLs look like any other.
+  * A page that is refused is lost silently, while a trap costs a few thousand requests. So the
+    defaults accept what real sites contain, and every refusal is counted by its reason.
+  * Most calendars and loops lead outwards step by step. If the first step across the limit is
+    refused, what lies beyond it is never found.
 
-What is refused, and what others do:
+What is refused, and what other crawlers do:
 
     path_segments  more folders than `max_path_segments`. Heritrix refuses more than 20
                    (TooManyPathSegmentsDecideRule).
-    repeated       a segment that stands more than `max_repeats` times in the path, side by side or
-                   not: a relative link on a page that answers to any path. A sequence that repeats
-                   repeats its segments, so this covers sequences. Heritrix refuses three in a row
-                   (PathologicalPathDecideRule), Nutch three with one segment between each
+    repeated       a segment that occurs more than `max_repeats` times in the path, adjacent or not.
+                   The cause is a relative link on a page that exists under any path. A repeated
+                   sequence repeats its segments, so this covers sequences. Heritrix refuses three
+                   in a row (PathologicalPathDecideRule), Nutch three with one segment between each
                    (regex-urlfilter.txt); but github.com/numpy/numpy/tree/main/numpy is a page.
                    Numbers below 1000 may repeat: /ukpga/2004/1/schedule/1/part/1/paragraph/1/1.
-    parameters     more query parameters than `max_parameters`: filters of a shop that add up.
+    parameters     more query parameters than `max_parameters`: a shop's filters, combined.
     calendar       a date outside of `calendar_from_year` and `calendar_years_ahead`.
 
-What counts as a date has to leave numbers in peace that are names, pages of a thread (/1848/3/)
-or telephones. Any URL: year, month and day with two digits each (/2050/03/09, 2050-03-09), or the
-month alone as a folder of its own with a zero (/2050/03/). After a word that announces a date
-(calendar, events, month …), with no digit between: also 2050-3, 2050/3/9 and 20500309. And two
-parameters for the year and the month. Years have four digits and begin with 1 or 2; they stand
+Numbers that are names, pages of a thread (/1848/3/) or telephone numbers must not count as dates.
+In any URL, a date is year, month and day with two digits each (/2050/03/09, 2050-03-09), or year
+and month as folders, if the month has a leading zero (/2050/03/). After a word that announces a
+date (calendar, events, month …), with no digit between, 2050-3, 2050/3/9 and 20500309 are dates,
+too. So are two parameters for year and month. Years have four digits, begin with 1 or 2, and are
 at the start of a segment or of a parameter's value.
 
-Cost: 1 µs for a short URL, 3 µs for one with a long path and a date in it; `filters.py` remembers
-what was said. There are no back-references over the path, for which StormCrawler calls Nutch's
-pattern "very time-consuming".
+Cost: 1 µs for a short URL, 3 µs for one with a long path and a date; `filters.py` caches results.
+There are no back-references over the path, for which StormCrawler calls Nutch's pattern "very
+time-consuming".
 """
 
 from __future__ import annotations
@@ -47,22 +47,23 @@ if TYPE_CHECKING:
     from gossamer.config import FilterConfig
 
 BEFORE_PATH = 3
-"""Parts of a URL between slashes that are not of its path: scheme, nothing, host."""
+"""Parts of a URL between slashes before its path: the scheme, an empty part and the host."""
 YEARS = range(1000, 3000)
-"""Other numbers of four digits are taken for no year."""
+"""Numbers of four digits that may be a year."""
 LOOKBACK = 64
-"""Characters before a year in which a word may announce it: a bound on what hostile URLs cost."""
+"""Characters before a year that are searched for a word that announces it. It bounds the cost of
+hostile URLs."""
 
 _SMALL_NUMBER = re.compile(r"[0-9]{1,3}")
 _MONTH, _DAY = r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12][0-9]|3[01])"
 _LOOSE_MONTH, _LOOSE_DAY = r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12][0-9]|3[01])"
 
-# What follows the year.
+# The text after the year.
 _STRICT = re.compile(rf"([/-]){_MONTH}\1{_DAY}(?![0-9])|/0[1-9](?![^/?])")
 _LOOSE = re.compile(
     rf"(?:[/-]{_LOOSE_MONTH}(?:[/-]{_LOOSE_DAY})?|{_MONTH}{_DAY})(?![0-9A-Za-z])",
 )
-# What precedes it, up to the end.
+# The text before the year.
 _ANNOUNCED = re.compile(
     r"(?:(?<![a-z])(?:calend[a-z]*|kalend[a-z]*|agenda|diary|events|termine"
     r"|months?|monat|mois|weeks?|days?|dates?)|date)(?=[/?.=_])[^0-9]*$",
@@ -75,9 +76,9 @@ _MONTH_PARAMETER = re.compile(  # some count from 0
 
 
 class Traps:
-    """Reasons `path_segments`, `repeated`, `parameters` and `calendar`: see the module.
+    """Reasons `path_segments`, `repeated`, `parameters` and `calendar`: see the module's docstring.
 
-    `year` is the present one.
+    `year` is the current year.
     """
 
     def __init__(self, config: FilterConfig, year: int) -> None:
@@ -92,10 +93,10 @@ class Traps:
         path, _, query = url.partition("?")
         parts = path.split("/")
         if len(parts) > BEFORE_PATH + self._max_repeats:
-            # A slash at the end is no segment more.
+            # A slash at the end does not add a segment.
             if len(parts) - (not parts[-1]) > BEFORE_PATH + self._max_segments:
                 return "path_segments"
-            # Counting is for the few in which enough parts are alike.
+            # Segments are only counted for the few URLs with enough equal parts.
             if len(parts) - len(set(parts)) >= self._max_repeats and self._repeats(parts):
                 return "repeated"
         if query and query.count("&") >= self._max_parameters:
@@ -116,7 +117,7 @@ class Traps:
 
 
 def is_date(url: str, after: int) -> bool:
-    """Whether the four digits before this place of a URL are the year of a date."""
+    """Whether the four digits that end at position `after` of a URL are the year of a date."""
     if _STRICT.match(url, after):
         return True
     year = after - 4
@@ -131,7 +132,7 @@ def is_date(url: str, after: int) -> bool:
 
 
 def one_of(numbers: Collection[str]) -> str:
-    """A pattern for these digit strings of one length: their trie, with equal branches joined."""
+    """A pattern that matches these digit strings, which have equal lengths: a compressed trie."""
     if not numbers:
         return "(?!)"
     if "" in numbers:

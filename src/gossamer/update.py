@@ -1,28 +1,32 @@
-"""update: pages + responses + links → pages. What a round changed in what is known.
+"""update: pages, responses, links → pages. The changes that a round makes to known pages.
 
-Where rows of one URL meet, the fetch's result counts most, then a link found, then what the
-database knew. Only the rows that change are written, as a new layer (see states.py).
+If a URL has several sources of information, the result of its fetch takes precedence over links
+found, and these over its old row. Only rows that change are written, as a new layer (see lsm.py).
 
-A round makes only so many URLs of a host known, and only so many that differ in their query alone:
-a bound on traps that no filter knows by their look (see traps.py). What was dropped is found again
-where another page links to it.
+The number of new URLs per round is limited per registrable domain (less strictly for domains of
+seeds and domains that many others link to: domains.py), and for URLs that differ only in their
+query. This bounds traps that look like any other site (see traps.py). A dropped URL is found again
+when another page links to it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import scoring, states
+from gossamer import depths, domains, lsm, scoring
 from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
 from gossamer.outcomes import OUTCOMES
-from gossamer.tables import LINKS, PAGES, RESPONSES
+from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyspark.sql import Column, DataFrame
 
     from gossamer.config import UpdateConfig
@@ -30,8 +34,8 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Draft, Workspace
 
-LONGEST_BACKOFF = 10
-"""Retry waits double at most this often."""
+SEED_GROWTH = 10
+"""A domain with the full budget may add this many times the URLs of one without voters."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -44,45 +48,77 @@ def run(work: Workspace) -> StepReport:
     if "parse" not in done:
         raise UsageError(work.root, f"round {round_} is not parsed", f"gossamer parse {work.root}")
     with work.step("update", round_) as draft:
-        found, found_rows = bounded(work, found_links(work.read("links", round_)), draft.counts)
-        answers = work.read("responses", round_)
+        links, answers = work.read("links", round_), work.read("responses", round_)
+        met = domains.met(work, links, answers, round_)
+        if met is not None:
+            draft.replace["domains"] = met.layers
+        known = domains.known(work, met)
+        found, _ = bounded(work, found_links(as_of_now(work, links)), known, draft.counts)
         touched = found.select("url").union(answers.select("url")).distinct()
-        before = states.among(work, PAGES, touched)
-        rows = changed(work.engine, before, found, answers, work.now_ms(), work.config.update)
-        count = found_rows + sum(
-            layer.rows for layer in work.store.manifest.layers("responses", round_)
+        before = lsm.rows_for(work, PAGES, touched)
+        rows, count = work.scratch(
+            changed(work.engine, before, found, answers, work.now_ms(), work.config.update)
         )
-        draft.replace["pages"] = states.put(work, PAGES, rows, count, round_)
-        draft.counts["touched"] = count
+        settled = depths.settle(work, rows, count, scoring.load(work.config.update.scoring))
+        draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, round_)
+        if settled.host_count:
+            hosts, host_count = work.scratch(settled.hosts)
+            draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, round_)
+        draft.counts["touched"] = settled.page_count
     return draft.done
 
 
-def learn(work: Workspace, draft: Draft) -> None:
-    """Make known what the draft's links lead to and `pages` does not know.
+def as_of_now(work: Workspace, links: DataFrame) -> DataFrame:
+    """Corrects the depths along links of pages that were fetched in an earlier round.
 
-    Of known pages nothing is computed anew: inlinks, depth and score stay as rounds made them. A
-    page that becomes known has the inlinks that it would have from all rounds.
+    Such pages were left unparsed then, and a shorter path to them may have been found since.
+    """
+    early = F.col("round") < work.round
+    sources, count = work.scratch(links.where(early).select(F.col("src").alias("url")).distinct())
+    if not count:
+        return links
+    known = lsm.rows_for(work, PAGES, sources)
+    return links.where(~early).unionByName(depths.current(links.where(early), known))
+
+
+def learn(work: Workspace, draft: Draft) -> None:
+    """Add the targets of the draft's links to `pages` that it lacks.
+
+    Known pages do not change: their inlinks, depth and score stay as the rounds computed them. A
+    new page gets the inlinks that it would have from all rounds.
     """
     files = [file.path for layer in draft.replace[LINKS.name] for file in layer.files]
     links = work.engine.read([f"{work.root}/{path}" for path in files], LINKS.ddl)
-    known = states.current(work, PAGES).select("url")
-    unknown = found_links(links).join(known, on="url", how="left_anti")
-    found, count = bounded(work, unknown, draft.counts)
+    known = lsm.current(work, PAGES).select("url", "depth", "hops")
+    unknown, _ = work.scratch(links.join(known, F.col("dst") == F.col("url"), how="left_anti"))
+    unknown = found_links(depths.current(unknown, known))
+    found, count = bounded(work, unknown, domains.known(work), draft.counts)
     if count:
         before, answers = (work.engine.read([], none.ddl) for none in (PAGES, RESPONSES))
-        rows = changed(work.engine, before, found, answers, work.now_ms(), work.config.update)
-        draft.replace["pages"] = states.put(work, PAGES, rows, count, work.round)
+        rows, _ = work.scratch(
+            changed(work.engine, before, found, answers, work.now_ms(), work.config.update).drop(
+                "nearer"
+            )
+        )
+        draft.replace["pages"] = lsm.put(work, PAGES, rows, count, work.round)
     draft.counts["new_urls"] = count
 
 
-def bounded(work: Workspace, found: DataFrame, counts: dict[str, int]) -> tuple[DataFrame, int]:
-    """Of what was found what may become known, written, and its number; the rest is counted."""
+def bounded(
+    work: Workspace, found: DataFrame, known_domains: DataFrame, counts: dict[str, int]
+) -> tuple[DataFrame, int]:
+    """Write the found URLs that are within the growth limits, and return them with their number.
+
+    The dropped ones are counted in `counts`.
+    """
     found, rows = work.scratch(found)
-    for growth in growths(work.config.update):
+    for growth in growths(work, known_domains):
+        if rows <= growth.least:
+            continue
         dropped = 0
-        crowded, keys = work.scratch(crowds(found, growth))
-        if keys:
-            excess, dropped = work.scratch(beyond(work, found, crowded, growth))
+        crowded, groups = work.scratch(growth.crowds(found))
+        if groups:
+            excess, dropped = work.scratch(beyond(work, found, crowded, growth.key))
         if dropped:
             found, rows = work.scratch(found.join(excess, on="url", how="left_anti"))
             counts[f"dropped_{growth.reason}"] = dropped
@@ -90,10 +126,10 @@ def bounded(work: Workspace, found: DataFrame, counts: dict[str, int]) -> tuple[
 
 
 def found_links(links: DataFrame) -> DataFrame:
-    """What a round's links say of their targets: url, depth, hops, inlinks, source.
+    """Per target of a round's links: url, found_depth, found_hops, found_inlinks, found_source.
 
-    Links that ask not to be followed make no page known. A page that is fetched again casts no
-    second vote, and what is no vote is none.
+    Links marked nofollow are ignored. Only links in VOTES from pages fetched for the first time
+    count as inlinks, so a page that is fetched again does not vote twice.
     """
     return (
         links.where(~F.col("nofollow"))
@@ -112,49 +148,75 @@ def found_links(links: DataFrame) -> DataFrame:
 
 
 class Growth(NamedTuple):
-    """A bound on the URLs that one round makes known: at most so many of a key."""
+    """A limit on new URLs per round and group. A group consists of one or several keys."""
 
     reason: str
     key: Column
-    """Null for URLs that are not bounded."""
-    most: int
+    """The key of a URL; null if the URL is not limited."""
+    least: int
+    """The smallest limit of any group."""
+    crowds: Callable[[DataFrame], DataFrame]
+    """The keys of groups with more found URLs than their limit: `key`, `group`, `most`."""
 
 
-def growths(config: UpdateConfig) -> tuple[Growth, ...]:
-    """In this order, so that a host's share is not used up by queries that are dropped anyway."""
+def growths(work: Workspace, known_domains: DataFrame) -> tuple[Growth, ...]:
+    """The limits, in an order that keeps dropped queries from using up their domain's limit."""
+    config = work.config.update
     path = F.when(F.contains("url", F.lit("?")), F.split_part("url", F.lit("?"), F.lit(1)))
     host = host_column(F.col("url"))
+    per_path, per_domain = config.new_queries_per_path, config.new_urls_per_domain
+    by_domain = partial(crowded_domains, work.engine, known_domains, per_domain)
     return (
-        Growth("query_growth", path, config.new_queries_per_path),
-        Growth("host_growth", host, config.new_urls_per_host),
+        Growth("query_growth", path, per_path, partial(crowded_paths, path, per_path)),
+        Growth("domain_growth", host, per_domain, by_domain),
     )
 
 
-def crowds(found: DataFrame, growth: Growth) -> DataFrame:
-    """The keys (a column `key`) of more URLs than may become known: usually none.
+def crowded_paths(path: Column, most: int, found: DataFrame) -> DataFrame:
+    """The paths with more than `most` URLs that differ only in their query; usually none.
 
-    They are counted before anything is known of which URLs are new, for that costs a single pass
-    over what was found.
+    All found URLs are counted, new or not, because that takes a single pass.
     """
-    keys = found.select(growth.key.alias("key")).where("key IS NOT NULL")
+    keys = found.select(path.alias("key")).where("key IS NOT NULL")
     counts = keys.groupBy("key").agg(F.count("*").alias("urls"))
-    return counts.where(F.col("urls") > growth.most).select("key")
-
-
-def beyond(work: Workspace, found: DataFrame, crowded: DataFrame, growth: Growth) -> DataFrame:
-    """The new URLs (a column `url`) of these keys that are too many.
-
-    Kept are those nearest to a seed, then those that most pages link to, then in their order.
-    """
-    suspects = found.withColumn("key", growth.key).join(
-        F.broadcast(crowded), on="key", how="left_semi"
+    return counts.where(F.col("urls") > most).select(
+        "key", F.col("key").alias("group"), F.lit(most).cast("long").alias("most")
     )
-    known = states.among(work, PAGES, suspects.select("url")).select("url")
-    order = Window.partitionBy("key").orderBy("found_depth", F.desc("found_inlinks"), "url")
+
+
+def crowded_domains(
+    engine: Engine, known_domains: DataFrame, most: int, found: DataFrame
+) -> DataFrame:
+    """The hosts (`key`) of domains (`group`) with too many found URLs."""
+    by_host = found.groupBy(host_column(F.col("url")).alias("host")).agg(F.count("*").alias("urls"))
+    hosts = domains.with_domains(engine, by_host)
+    by_domain = hosts.groupBy("domain").agg(F.sum("urls").alias("urls"))
+    allowed = F.lit(most) * F.greatest(
+        F.lit(1), domains.standing() * SEED_GROWTH / domains.FULL_LINKS
+    )
+    crowded = (
+        by_domain.where(F.col("urls") > most)
+        .join(known_domains, on="domain", how="left")
+        .select("domain", "urls", F.floor(allowed).alias("most"))
+        .where(F.col("urls") > F.col("most"))
+    )
+    return hosts.join(F.broadcast(crowded.drop("urls")), on="domain", how="inner").select(
+        F.col("host").alias("key"), F.col("domain").alias("group"), "most"
+    )
+
+
+def beyond(work: Workspace, found: DataFrame, crowded: DataFrame, key: Column) -> DataFrame:
+    """The new URLs (a column `url`) of crowded groups that exceed the limit and are dropped.
+
+    Those nearest to a seed are kept, then those with the most inlinks, then in URL order.
+    """
+    suspects = found.withColumn("key", key).join(F.broadcast(crowded), on="key", how="inner")
+    known = lsm.rows_for(work, PAGES, suspects.select("url")).select("url")
+    order = Window.partitionBy("group").orderBy("found_depth", F.desc("found_inlinks"), "url")
     placed = suspects.join(known, on="url", how="left_anti").withColumn(
         "place", F.row_number().over(order)
     )
-    return placed.where(F.col("place") > growth.most).select("url")
+    return placed.where(F.col("place") > F.col("most")).select("url")
 
 
 def changed(
@@ -165,9 +227,10 @@ def changed(
     now_ms: int,
     config: UpdateConfig,
 ) -> DataFrame:
-    """The new rows of every page that was found or asked for; all three are keyed by `url`.
+    """The new rows of every page that was found or requested; all arguments are keyed by `url`.
 
-    `before` holds the rows that were there, for these pages at least.
+    `before` has the old rows of at least these pages. The column `nearer` of the result is for
+    `depths.settle`.
     """
     asked = answers.drop("round", "host", "depth", "hops", "fetches", "detail").withColumnRenamed(
         "fetched_ms", "asked_ms"
@@ -180,7 +243,7 @@ def changed(
 
 
 def policies(engine: Engine) -> DataFrame:
-    """The outcome table as rows."""
+    """The table of outcomes as a DataFrame."""
     rows = [
         (name, p.status, p.answered, p.retry_wait_s, p.max_tries) for name, p in OUTCOMES.items()
     ]
@@ -192,9 +255,9 @@ def policies(engine: Engine) -> DataFrame:
 
 
 def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
-    """The columns of pages, from the row that was there, what was found, and the answer."""
+    """The columns of `pages`, from the old row, the links found, and the response."""
     asked = F.col("r_outcome").isNotNull() & (F.col("r_outcome") != "postponed")
-    requested = asked & (F.col("r_outcome") != "robots")  # as fetch counts the pages of a host
+    requested = asked & (F.col("r_outcome") != "robots")  # as `fetch` counts a host's pages
     answered = F.coalesce("o_answered", F.lit(False))
     stored = F.coalesce(F.col("r_outcome") == "ok", F.lit(False))
     failures_before = F.coalesce("failures", F.lit(0))
@@ -203,9 +266,9 @@ def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
     settled = asked & ~retry
     depth = F.least("depth", "found_depth").cast("int")
     inlinks = F.coalesce("inlinks", F.lit(0)) + F.coalesce("found_inlinks", F.lit(0))
-    interval_s = F.coalesce("interval_s", F.lit(int(config.interval_days * 86_400)))
+    interval_s = F.lit(int(config.interval_days * 86_400)).cast("long")
     wait_s = F.greatest(
-        F.col("o_retry_wait_s") * F.pow(F.lit(2), F.least(failures_before, F.lit(LONGEST_BACKOFF))),
+        F.col("o_retry_wait_s") * F.pow(F.lit(2), failures_before),
         F.coalesce("r_retry_after_s", F.lit(0)),
     ).cast("long")
 
@@ -236,9 +299,10 @@ def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
         .when(asked, F.col("r_asked_ms") + interval_s * 1000)
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
-        "interval_s": interval_s,
+        "interval_s": F.when(asked, interval_s).otherwise(F.coalesce("interval_s", interval_s)),
         "etag": of_answer("etag"),
         "last_modified": of_answer("last_modified"),
         "digest": of_answer("digest"),
     }
-    return [columns[name].alias(name) for name in PAGES.column_names]
+    nearer = depths.nearer(F.col("found_depth"), F.col("found_hops"), columns["outcome"])
+    return [*(columns[name].alias(name) for name in PAGES.column_names), nearer.alias("nearer")]

@@ -1,35 +1,35 @@
-"""The identity of a page: one spelling for all URLs that name the same thing.
+"""The identity of a page: one spelling for all URLs that lead to it.
 
-`normalize` parses as browsers do (WHATWG URL, by ada) and then folds what still differs:
+`normalize` parses as browsers do (WHATWG URL, by ada) and then removes remaining differences:
 
     user info         dropped: credentials belong to a visitor, not to what a page is
     host              lower case, punycode, without the DNS root's trailing dot
     port, fragment    the scheme's own port and every fragment are dropped
-    path              dot segments resolved, "/" where empty, session ids cut out (sessions.py)
-    query             tracking and session parameters dropped, the others sorted; of parameters
-                      between `;` the same are dropped, the others stay together
+    path              dot segments resolved, "/" if empty, session ids removed (session_ids.py)
+    query             tracking and session parameters dropped, the others sorted; parameters
+                      separated by `;` are dropped likewise, but the others keep their order
     percent-encoding  RFC 3986 §6.2.2: unreserved characters decoded, hex digits in upper case;
-                      what the RFC does not allow is encoded (WHATWG lets `|[]{}` and `%` pass)
+                      characters that the RFC forbids encoded (WHATWG permits `|[]{}` and `%`)
 
-Sessions and tracking are matters of http and https alone. Of other schemes in `UrlRules.schemes`
+Sessions and tracking are handled for http and https only. For other schemes in `UrlRules.schemes`:
 
     ftp               has no query (RFC 1738 §3.2.2): it is dropped, and so is `;type=`
-    file              has neither host nor query (RFC 8089 §2): `file:///path`, of this machine
-    plugins'          need a host, and keep port and query as they are
+    file              has neither host nor query (RFC 8089 §2): `file:///path`, on this machine
+    plugins'          need a host, and keep port and query unchanged
 
-The result is an RFC 3986 URI in ASCII, as a WARC-Target-URI has to be, and a fixed point:
-normalising it again changes nothing. What cannot be crawled gives None: that is a fact about a
-stranger's page and never an exception.
+The result is an RFC 3986 URI in ASCII, as WARC-Target-URI requires, and a fixed point: normalising
+it again changes nothing. A URL that cannot be crawled becomes None, never an exception, since
+strangers' pages contain anything.
 
-Stricter than WHATWG: a host is an IP address or a name that DNS can carry, of letters, digits,
-hyphens and underscores (RFC 1035 §2.3.4: labels of 1 to 63 octets, 253 in all). Browsers also
-take `http://'+host+'/`, which only broken scripts write; and a `,` or `)` in a host would make
-its `surt` ambiguous. And a reference with a control character inside, other than the tabs and
-line ends that WHATWG removes, is binary rubbish and gives None. As in browsers, only a file
-leads to a file: a page or redirect of another scheme that names one names nothing.
+Stricter than WHATWG: a host is an IP address or a valid DNS name of letters, digits, hyphens and
+underscores (RFC 1035 §2.3.4: labels of 1 to 63 octets, 253 in all). Browsers also accept
+`http://'+host+'/`, which only broken scripts contain; and a `,` or `)` in a host would make the
+keys of CDXJ indexes ambiguous. A reference that contains a control character, other than the tabs
+and line ends that WHATWG removes, is binary garbage and becomes None. As in browsers, only files
+may link to files: on a page of another scheme, a `file:` URL is None.
 
-Cost: a fragment, or a reference already met on the page, is a dictionary lookup; a plain path
-is one regular expression (see `_PLAIN`); only the rest pays for ada's parser.
+Cost: a fragment, or a reference already seen on the page, is a dictionary look-up; a plain path
+is one regular expression (see `_PLAIN`); only other references go through ada's parser.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ import ada_url
 from msgspec import Meta, Struct
 from publicsuffixlist import PublicSuffixList
 
-from gossamer import sessions
-from gossamer.sessions import SESSION, without_sessions
+from gossamer import session_ids
+from gossamer.session_ids import SESSION, without_sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 LOCALHOST = "localhost"
-"""Host of `file:` URLs, as RFC 8089 §2 has it: an empty string would be no key."""
+"""Host of `file:` URLs, as in RFC 8089 §2, because an empty string would not be a useful key."""
 WEB = ("http", "https")
 
 TRACKING_PARAMETERS = (
@@ -92,25 +92,25 @@ class UrlRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which URLs can be crawled at all, and which count as the same page."""
 
     schemes: Annotated[
-        tuple[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*$")], ...],
+        tuple[Annotated[str, Meta(pattern=r"^[a-z][a-z0-9+.-]*\Z")], ...],
         Meta(
             min_length=1,
-            description="URLs of other schemes are not followed; `http`, `https`, `ftp`, "
-            "`file` (see fetch.file_folders), and those of plugins",
+            description="schemes of URLs that are crawled: `http`, `https`, `ftp`, `file` (see "
+            "fetch.file_folders), and those of plugins",
         ),
     ] = WEB
     drop_parameters: Annotated[
-        tuple[Annotated[str, Meta(pattern=r"^[^*]*\*?$")], ...],
+        tuple[Annotated[str, Meta(pattern=r"^[^*]*\*?\Z")], ...],
         Meta(
-            description="query parameters that do not change the page, in any case; "
-            "a `*` may stand at the end"
+            description="names of query parameters that are removed because they do not change "
+            "the page; case does not matter, and a name may end with `*`"
         ),
-    ] = sessions.PARAMETERS + TRACKING_PARAMETERS
+    ] = session_ids.PARAMETERS + TRACKING_PARAMETERS
     sort_parameters: Annotated[
         bool, Meta(description="order query parameters by name, then by value")
     ] = True
     max_length: Annotated[
-        int, Meta(ge=32, description="characters; longer URLs are not crawled")
+        int, Meta(ge=32, le=65_536, description="URLs with more characters are not crawled")
     ] = 2_000
 
 
@@ -123,10 +123,10 @@ class _Base(NamedTuple):
     directory: str  # up to and including the path's last slash
 
 
-# A reference whose normal form is known without parsing: a lower-case host that cannot be a
-# number (of at most 4 labels, so that it is shorter than 253), and segments of unreserved
-# characters, none empty and none starting with a dot. The possessive quantifiers make it give
-# up without backtracking, which is what it does twice for every URL with a query.
+# A reference that is already in normal form, which saves parsing it: a lower-case host that cannot
+# be a number (of at most 4 labels, so it is shorter than 253), and segments of unreserved
+# characters, none empty and none starting with a dot. The possessive quantifiers make it fail
+# without backtracking, which happens twice for every URL with a query.
 _PLAIN_PATH = re.compile(
     r"/?[A-Za-z0-9_~-][A-Za-z0-9._~-]*+(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)*+/?"
 )
@@ -134,8 +134,8 @@ _PLAIN = re.compile(
     r"(?:https?://(?:[a-z0-9-]{1,60}\.){1,3}[a-z]{2,60}(?=/))?" + _PLAIN_PATH.pattern
 )
 
-# Splits what ada serialised. The userinfo holds no raw "@", "/" or "?" by then. Of schemes that
-# WHATWG does not know it leaves the case of the host, and the path empty.
+# Splits a URL that ada serialised. Its userinfo holds no raw "@", "/" or "?" any more. For schemes
+# that WHATWG does not define, ada keeps the case of the host and may leave the path empty.
 _PARTS = re.compile(
     r"""
     (?: (?P<file> file ) | (?!file:) (?P<scheme> [a-z][a-z0-9+.-]* ) ) ://
@@ -154,7 +154,7 @@ _PARTS = re.compile(
     re.VERBOSE,
 )
 
-# Triplets, stray percent signs, and what neither RFC 3986 §3.3 nor §3.4 allows but WHATWG keeps.
+# Triplets, stray percent signs, and characters that RFC 3986 §3.3 and §3.4 forbid but WHATWG keeps.
 _ESCAPES = re.compile(r"%(?:[0-9A-Fa-f]{2})?|[][\\^`{|}]")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _HEX = "0123456789ABCDEFabcdef"
@@ -170,20 +170,20 @@ _CANONICAL = {
 _C0_OR_SPACE = "".join(map(chr, range(0x21)))
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
-# HTML 4 §B.2.2 lets servers separate parameters so; without a `=` behind it, it is of a value.
+# HTML 4 §B.2.2 permits `;` between parameters; without `name=` after it, it is part of a value.
 _SEMICOLON = re.compile(r";(?=[^;=]*=)")
 
-# How to transfer a file (RFC 1738 §3.2.2), which is no part of its name.
+# The transfer mode of a file (RFC 1738 §3.2.2), which is not part of its name.
 _FTP_TYPE = re.compile(r"(?:;type=[aid])+\Z", re.IGNORECASE)
-# What stays as it is in the names of files. Not `:`: WHATWG takes `/C:/` for a Windows drive.
+# Characters not encoded in file names. `:` is: WHATWG would take `/C:/` for a Windows drive.
 _NAME = "!$&'()*+,=@"
 
 
 def normalize(href: str, base: str | None = None, rules: UrlRules = DEFAULT) -> str | None:
-    """The normal form of `href`, resolved against `base`; None where it cannot be crawled.
+    """The normal form of `href`, resolved against `base`; None if it cannot be crawled.
 
-    `base` is itself normalised first; one that cannot be crawled lets only absolute references
-    resolve. Only without a base, or from a file, may `href` be a `file:`. Never raises.
+    `base` is normalised first; if it cannot be crawled, only absolute references resolve. `href`
+    may be a `file:` URL only if there is no base or the base is one, too. Never raises.
     """
     return normalize_all((href,), base, rules)[0]
 
@@ -191,7 +191,7 @@ def normalize(href: str, base: str | None = None, rules: UrlRules = DEFAULT) -> 
 def normalize_all(
     hrefs: Sequence[str], base: str | None, rules: UrlRules = DEFAULT
 ) -> list[str | None]:
-    """`normalize` of all references of a page, in their order, many times faster."""
+    """Normalise all references of a page, in order; many times faster than one by one."""
     start = None if base is None else _base(base, rules)
     from_file = base is None or (start is not None and start.origin == "file://")
     plain, fold = _form(rules, from_file and "file" in rules.schemes)
@@ -208,9 +208,9 @@ def normalize_all(
 
 
 def refusal(href: str, base: str, rules: UrlRules = DEFAULT) -> str:
-    """Why a reference that has no normal form cannot be crawled, in a word to count.
+    """Why a reference has no normal form: `scheme` (not in the rules), `long_url` or `no_url`.
 
-    `scheme`, of others than the rules'; `long_url`; else `no_url`. `base` is normalised.
+    `base` must be normalised.
     """
     try:
         url = ada_url.join_url(base, href)
@@ -222,16 +222,16 @@ def refusal(href: str, base: str, rules: UrlRules = DEFAULT) -> str:
 
 
 def host_of(url: str) -> str:
-    """Host of a normalised URL, with the port where it is not the scheme's own.
+    """Host of a normalised URL, with the port if it is not the scheme's default.
 
-    It is the authority that robots.txt (RFC 9309 §2.3) and politeness apply to, hence the port.
-    Of a `file:` URL it is `localhost`.
+    robots.txt (RFC 9309 §2.3) and politeness apply to this authority, hence the port. The host of
+    a `file:` URL is `localhost`.
     """
     return url.split("/", 3)[2] or LOCALHOST
 
 
 def host_column(url: Column) -> Column:
-    """`host_of`, as an expression that the engine runs."""
+    """`host_of` as an expression for the engine."""
     from pyspark.sql import functions as F
 
     host = F.split_part(url, F.lit("/"), F.lit(3))
@@ -246,24 +246,21 @@ def origin_of(url: str) -> str:
 def domain_of(url: str) -> str:
     """Registrable domain of a normalised URL, without port: the public suffix and one label.
 
-    The Public Suffix List's private section counts: alice.github.io and bob.github.io are two
-    sites. IP addresses, single labels and public suffixes stand for themselves.
+    It includes the private section of the Public Suffix List: alice.github.io and bob.github.io
+    are two sites. IP addresses, single labels and public suffixes are their own domains.
     """
     return _domain(host_of(url))
 
 
-def surt(url: str) -> str:
-    """Sort key of a normalised URL that keeps a domain's hosts together (as in CDXJ indexes).
+def owner_of(url: str) -> str:
+    """Like `domain_of` without the private section: the name that somebody pays for (github.io)."""
+    name, _ = _split_port(host_of(url))
+    return name if _is_address(name) else _suffixes(only_icann=True).privatesuffix(name) or name
 
-    `http://www.example.org:8080/a?b` gives `org,example,www:8080)/a?b`: the labels reversed and
-    joined by ",", the port, ")", path and query. IP addresses are not reversed. The scheme is
-    dropped: http and https share a key, so break ties by URL.
-    """
-    _, _, host, rest = url.split("/", 3)
-    name, port = _split_port(host or LOCALHOST)
-    if not _is_address(name):
-        name = ",".join(reversed(name.split(".")))
-    return f"{name}{port})/{rest}"
+
+def is_public(host: str) -> bool:
+    """Whether a host (without port) is a name below a suffix in the Public Suffix List."""
+    return not _is_address(host) and _known_suffixes().privatesuffix(host) is not None
 
 
 def _base(base: str, rules: UrlRules) -> _Base | None:
@@ -295,15 +292,15 @@ def _resolve(
         return None
     if "%" in url and _CONTROL.search(href.strip(_C0_OR_SPACE)):
         return None
-    # Bounded twice: here for the work and memory that a hostile reference takes, and once
-    # more when escapes have made it longer.
+    # The length is checked twice: here to bound the work on a hostile reference, and again after
+    # escapes have made it longer.
     url = url.removesuffix("#")
     return fold(url) if len(url) <= max_length else None
 
 
 @lru_cache(maxsize=8)
 def _form(rules: UrlRules, files: bool) -> tuple[re.Pattern[str], Callable[[str], str | None]]:
-    """What is plain by these rules, and a `_fold` that remembers: a host's pages share links."""
+    """The pattern of plain URLs under these rules, and a cached `_fold`: pages share links."""
     schemes = frozenset(rules.schemes) - (frozenset() if files else {"file"})
     plain = _PLAIN if schemes.issuperset(WEB) else _PLAIN_PATH
     fold = partial(_fold, rules=rules, schemes=schemes, plain=plain)
@@ -345,7 +342,7 @@ def _fold_query(query: str, rules: UrlRules) -> str:
 
 
 def _kept(parameters: Iterable[str], rules: UrlRules) -> list[tuple[str, str, str]]:
-    """Those that are part of the page, each as name, `=` and value."""
+    """The parameters that are not dropped, each as name, `=` and value."""
     names, prefixes = _dropped(rules.drop_parameters)
     kept = []
     for parameter in parameters:
@@ -357,7 +354,7 @@ def _kept(parameters: Iterable[str], rules: UrlRules) -> list[tuple[str, str, st
 
 
 def _fold_names(path: str) -> str:
-    """Of a path to a file, in which no character but the slash has a meaning of its own."""
+    """Normalise the path of a file, in which only the slash is special."""
     return "/".join(quote(unquote_to_bytes(name), _NAME) for name in path.split("/"))
 
 
@@ -367,7 +364,7 @@ def _fold_escapes(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def _dropped(parameters: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Exact names, and prefixes (of the names with a trailing wildcard), in lower case."""
+    """Split names into exact ones and prefixes (those that end with `*`), in lower case."""
     folded = [name.lower() for name in parameters]
     return (
         frozenset(name for name in folded if not name.endswith("*")),
@@ -376,22 +373,28 @@ def _dropped(parameters: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ..
 
 
 def _split_port(host: str) -> tuple[str, str]:
-    """`example.org`, `:8080`; the second is empty without a port."""
+    """Split `example.org:8080` into `example.org` and `:8080`, which is empty without a port."""
     end = host.find(":", host.rfind("]") + 1)
     return (host, "") if end < 0 else (host[:end], host[end:])
 
 
 def _is_address(name: str) -> bool:
-    # WHATWG's host parser leaves no name whose last label is a number, but IPv4 addresses.
+    # After WHATWG's host parser, only IPv4 addresses have a last label that is a number.
     return name[0] == "[" or (name[-1].isdigit() and name.replace(".", "").isdigit())
 
 
 @lru_cache(maxsize=1 << 16)
 def _domain(host: str) -> str:
     name, _ = _split_port(host)
-    return name if _is_address(name) else _suffixes().privatesuffix(name) or name
+    suffixes = _suffixes(only_icann=False)
+    return name if _is_address(name) else suffixes.privatesuffix(name) or name
 
 
 @cache
-def _suffixes() -> PublicSuffixList:
-    return PublicSuffixList()
+def _suffixes(*, only_icann: bool) -> PublicSuffixList:
+    return PublicSuffixList(only_icann=only_icann)
+
+
+@cache
+def _known_suffixes() -> PublicSuffixList:
+    return PublicSuffixList(accept_unknown=False)

@@ -1,4 +1,4 @@
-"""An opened crawl: its settings, store and engine, and how steps read and write datasets.
+"""An open crawl: its settings, store and engine, and how steps read and write datasets.
 
 A step is a function `run(work: Workspace) -> StepReport`: it reads datasets, writes files, and
 ends in one `commit`. Folder layout: docs/formats.md.
@@ -13,8 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from gossamer import config as configs
 from gossamer.backends import open_backend
+from gossamer.filenames import CONFIG_NAME
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
 
@@ -27,26 +30,23 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.engine import Engine
 
-CONFIG_NAME = "gossamer.toml"
-
 
 @dataclass
 class Workspace:
-    """A crawl folder in use. The engine starts when it is first asked for."""
+    """An open crawl folder. The engine starts when `engine` is first used."""
 
     store: Store
     config: Config
     clock_ms: int | None = None
-    """The time that steps take for now; None: the real one. Tests and replays set it."""
+    """The time that steps use as the current one, set by tests and replays; None: the real time."""
     _engine: Engine | None = field(default=None, repr=False)
     _scratch: list[str] = field(default_factory=list, repr=False)
 
     @classmethod
     def open(cls, path: str, engine: Engine | None = None) -> Self:
-        """Raises NotACrawl, ConfigError, CorruptManifest."""
+        """Open an existing crawl. Raises NotACrawl, ConfigError, CorruptManifest."""
         store = Store.open(open_backend(path))
-        file = Path(store.url, CONFIG_NAME)
-        return cls(store, configs.load(file) if file.exists() else configs.Config(), _engine=engine)
+        return cls(store, configs.load(Path(store.url, CONFIG_NAME)), _engine=engine)
 
     @cached_property
     def root(self) -> str:
@@ -64,6 +64,14 @@ class Workspace:
     def round(self) -> int:
         return self.store.manifest.round
 
+    @property
+    def settings_changed_ms(self) -> int:
+        """When gossamer.toml was last written; 0 if it does not exist."""
+        try:
+            return int(Path(self.root, CONFIG_NAME).stat().st_mtime * 1000)
+        except OSError:
+            return 0
+
     def now_ms(self) -> int:
         return int(time.time() * 1000) if self.clock_ms is None else self.clock_ms
 
@@ -78,31 +86,31 @@ class Workspace:
         return [f"{self.root}/{file.path}" for file in self.store.files(dataset, round_)]
 
     def read(self, dataset: str, round_: int | None = None) -> DataFrame:
-        """All rows of a dataset, or those of one round: every layer, no row left out."""
+        """All rows of all layers of a dataset, or those of one round."""
         return self.engine.read(self.paths(dataset, round_), DATASETS[dataset].ddl)
 
     def write(self, df: DataFrame, dataset: str, round_: int) -> Layer:
-        """Write rows as a layer to be committed. Columns must be the dataset's, in any order."""
+        """Write rows as a layer to be committed. They need the dataset's columns, in any order."""
         return Layer(round_, self._write(df.select(*DATASETS[dataset].column_names), dataset))
 
     def scratch(self, df: DataFrame) -> tuple[DataFrame, int]:
-        """Materialise rows that a step uses more than once; they and their number.
+        """Materialise rows that a step uses more than once; return them and their number.
 
-        Engines differ in whether they cache (Sail does not); the store is the cache of all.
+        Not every engine can cache (Sail cannot), so the rows are written to scratch files.
         """
         files = self.scratch_files(df)
         rows = self.engine.read([f"{self.root}/{file.path}" for file in files], _ddl(df))
         return rows, sum(file.rows for file in files)
 
     def scratch_files(self, df: DataFrame, by: Sequence[str] = ()) -> tuple[File, ...]:
-        """Rows as Parquet files that are deleted at the end of the step, or by `close`.
+        """Write rows to Parquet files that are deleted at the end of the step, or by `close`.
 
-        A column of `by` becomes the folder `<column>=<value>` of its rows' files.
+        Each column in `by` partitions the rows into folders named `<column>=<value>`.
         """
         return self._write(df, "scratch", by)
 
     def scratch_attempt(self) -> str:
-        """A folder for files that tasks write, deleted as those of `scratch_files`."""
+        """Return a folder for files of tasks, which is deleted like those of `scratch_files`."""
         self._scratch.append(self.store.attempt("scratch"))
         return self._scratch[-1]
 
@@ -120,7 +128,13 @@ class Workspace:
             for path, size in sorted(self.store.backend.sizes(attempt))
             if path.endswith(".parquet")
         )
-        return tuple(file for file in files if file.rows)
+        found = [file for file in files if file.rows]
+        if dataset == "scratch":
+            return tuple(found)
+        # The engine does not report checksums: each file is read again, from the page cache.
+        return tuple(
+            structs.replace(file, xxh3=self.store.backend.checksum(file.path)) for file in found
+        )
 
     def _sweep(self) -> None:
         while self._scratch:
@@ -128,16 +142,28 @@ class Workspace:
             self.store.backend.delete([path for path, _ in self.store.backend.sizes(attempt)])
 
     @contextmanager
-    def step(self, name: str, round_: int) -> Iterator[Draft]:
-        """Time a step; on leaving the block, commit what the draft says as one version.
-
-        What the engine raises within is told as an error of ours.
-        """
+    def errors(self) -> Iterator[None]:
+        """Turn errors of the engine, Arrow and the operating system into GossamerErrors."""
+        from gossamer.damage import damage_errors
         from gossamer.engine import engine_errors
 
+        with damage_errors(self.root, self._parquet_files), engine_errors(self.root):
+            yield
+
+    def _parquet_files(self) -> Iterator[str]:
+        for path in sorted(self.store.manifest.paths()):
+            if path.endswith(".parquet"):
+                yield f"{self.root}/{path}"
+
+    @contextmanager
+    def step(self, name: str, round_: int) -> Iterator[Draft]:
+        """Time a step, and commit its draft as one version when the block ends.
+
+        Errors of the engine in the block are raised as GossamerErrors.
+        """
         draft = Draft()
         started_ms, started = int(time.time() * 1000), time.monotonic()
-        with engine_errors(self.root):
+        with self.errors():
             yield draft
         draft.done = StepReport(
             name, round_, started_ms, round(time.monotonic() - started, 3), dict(draft.counts)
@@ -152,10 +178,10 @@ def _ddl(df: DataFrame) -> str:
 
 @dataclass
 class Draft:
-    """What a step is going to commit."""
+    """The layers and counts that a step is going to commit."""
 
     append: dict[str, Layer] = field(default_factory=dict)
     replace: dict[str, tuple[Layer, ...]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
     done: StepReport = field(init=False)
-    """The report, once the block is left."""
+    """The report, set when the step is committed."""

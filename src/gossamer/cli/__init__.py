@@ -1,27 +1,32 @@
-"""`gossamer`: a command per step, and init, crawl, search, serve, status, export, demo, fakeweb.
+"""`gossamer`: the everyday commands, and one command per step.
 
-Exit codes: 0 done; 1 a GossamerError, whose message names what it is about and the remedy;
-2 a command line that makes no sense; 130 stopped by Ctrl-C or SIGTERM.
+Exit codes: 0 success; 1 a GossamerError, whose message names its subject and the remedy; 2 an
+invalid command line; 130 stopped by Ctrl-C or SIGTERM; 141 the reader of standard output has
+closed it, as in `gossamer … | head`.
 
-Commands import what they need when they run, so that `gossamer --help` is instant.
+Commands import libraries when they run, so `gossamer --help` is instant.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 
 import typer
 
 from gossamer import __version__
-from gossamer.cli import crawling, fakeweb, reading, steps
+from gossamer.cli import checking, crawling, fakeweb, inspection, reading, steps
+from gossamer.cli.terminal import printable
 from gossamer.errors import GossamerError, Stopped
 
 CTRL_C = 130
+PIPE_CLOSED = 141
 
 app = typer.Typer(
     name="gossamer",
     help="From a list of seed URLs to a search engine.",
-    epilog="Begin with: gossamer demo",
+    epilog="Start with: gossamer demo. Every command has --help.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -38,7 +43,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _top(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Say the version."
+        False, "--version", callback=_version, is_eager=True, help="Print the version."
     ),
 ) -> None:
     pass
@@ -46,25 +51,62 @@ def _top(
 
 crawling.register(app)
 reading.register(app)
+checking.register(app)
+inspection.register(app)
 fakeweb.register(app)
 steps.register(app)
 
 
 def main() -> None:
-    """The console script."""
+    """Run the console script."""
+    sys.exit(_run())
+
+
+def _run() -> int:
+    """Run the command and return its exit code. Errors are printed to standard error."""
+    try:
+        code = _command()
+        if sys.stdout is not None:
+            sys.stdout.flush()  # reports a full disk; the interpreter's own flush at exit would not
+    except Stopped as stopped:
+        code = _fail(stopped, CTRL_C)
+    except GossamerError as error:
+        code = _fail(error)
+    except BrokenPipeError:  # `gossamer … | head`
+        _discard_output()
+        code = PIPE_CLOSED
+    except OSError as error:
+        from gossamer.backends import FULL, system_error
+
+        where = "standard output" if error.errno in FULL else "the system"
+        code = _fail(system_error(error, where))
+        _discard_output()
+    return code
+
+
+def _command() -> int:
     try:
         app()
-    except Stopped as stopped:
-        typer.echo(f"gossamer: {stopped}", err=True)
-        sys.exit(CTRL_C)
-    except GossamerError as error:
-        typer.echo(f"gossamer: {error}", err=True)
-        sys.exit(1)
     except SystemExit as end:
-        if end.code == CTRL_C:  # typer's word for KeyboardInterrupt
-            message = "stopped; what was committed is kept, run it again to go on"
+        if isinstance(end.__context__, BrokenPipeError):  # typer and rich turn it into exit code 1
+            raise end.__context__ from None
+        if end.code == CTRL_C:  # how typer reports KeyboardInterrupt
+            message = "stopped; all committed steps are kept. Run the command again to resume"
             typer.echo(f"gossamer: {message}", err=True)
-        raise
-    except BrokenPipeError:  # `gossamer … | head`
-        sys.stderr.close()
-        sys.exit(0)
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def _fail(error: GossamerError, code: int = 1) -> int:
+    """Print an error, which may quote hostile text from a page or a file name."""
+    typer.echo(f"gossamer: {printable(str(error))}", err=True)
+    return code
+
+
+def _discard_output() -> None:
+    """Redirect standard output to /dev/null.
+
+    The buffered rest cannot be written; the interpreter would try at exit, and print an error.
+    """
+    with suppress(OSError, AttributeError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""How answers look in a terminal."""
+"""Printing search results and a crawl's status in a terminal."""
 
 from __future__ import annotations
 
@@ -10,22 +10,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gossamer.cli.terminal import printable
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gossamer.serve.answers import Results
-
-_STEERING: Mapping[int, str] = dict.fromkeys(
-    {*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
-    - {ord("\n"), ord("\t")},
-    "\N{REPLACEMENT CHARACTER}",
-)
-"""What terminals obey and do not show: control characters (C0, C1), turns of the direction."""
-
-
-def printable(text: str) -> str:
-    """A stranger's text, so that it cannot steer the terminal."""
-    return text.translate(_STEERING)
+    from gossamer.search.results import Results
 
 
 def print_results(results: Results) -> None:
@@ -39,9 +27,10 @@ def print_results(results: Results) -> None:
         if snippet:
             console.print(f"   {snippet}", highlight=False)
     if results.relaxed:
-        console.print("No page has all these words; these have some of them.")
+        console.print("No page contains all of these words; these pages contain some of them.")
     about = "about " if results.estimated else ""
-    console.print(f"{about}{results.total:,} found in {results.took_ms:.1f} ms", style="dim")
+    noun = "result" if results.total == 1 else "results"
+    console.print(f"{about}{results.total:,} {noun} in {results.took_ms:.1f} ms", style="dim")
 
 
 def print_overview(figures: dict[str, Any]) -> None:
@@ -50,7 +39,7 @@ def print_overview(figures: dict[str, Any]) -> None:
     hosts = pages.pop("hosts")
     console.print(
         f"[bold]{escape(figures['path'])}[/bold]: round {figures['round']}, "
-        f"{sum(pages.values()):,} pages known of {hosts:,} hosts",
+        f"{sum(pages.values()):,} known pages on {hosts:,} hosts",
         highlight=False,
         soft_wrap=True,
     )

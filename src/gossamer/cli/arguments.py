@@ -6,15 +6,29 @@ from typing import Annotated
 
 import typer
 
-CrawlFolder = Annotated[str, typer.Argument(metavar="CRAWL", help="The crawl's folder.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-SeedUrls = Annotated[list[str] | None, typer.Argument(metavar="[URL]...", help="Seeds.")]
+
+def _folder(context: typer.Context, given: str) -> str:
+    """Refuse a URL in place of the folder, which beginners forget."""
+    if "://" in given and not given.startswith("file://"):
+        right = f"gossamer {context.info_name} FOLDER {given}"
+        raise typer.BadParameter(f"this is a URL; the crawl's folder comes first: {right}")
+    return given
+
+
+CrawlFolder = Annotated[
+    str, typer.Argument(metavar="CRAWL", help="Folder of the crawl.", callback=_folder)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON instead of text.")]
+SeedUrls = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[URL]...", help="Seeds: URLs at which the crawl starts."),
+]
 SeedLists = Annotated[
     list[str] | None,
     typer.Option(
         "--list",
         "-l",
         metavar="FILE",
-        help="A file of seeds, a URL a line; gzip is read too, - is the standard input.",
+        help="File of seeds, one URL per line, may be gzipped; -: standard input. Repeatable.",
     ),
 ]

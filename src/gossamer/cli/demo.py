@@ -1,4 +1,4 @@
-"""The demo: a web on loopback is crawled, ranked, indexed and searched, in minutes."""
+"""The demo: crawl, rank and index a web on loopback within minutes."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from gossamer.api import Crawl
+from gossamer.backends import LocalBackend
 from gossamer.cli.progress import StepProgress
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web, doc_folders
-from gossamer.overview import page_counts
+from gossamer.filenames import is_made_here
 from gossamer.rounds import ROUND
+from gossamer.status import page_counts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,12 +28,12 @@ HOSTS = 150
 MARK = ".gossamer-demo"
 ROUNDS = 12
 MINUTES = 1.5
-"""No round begins later, and none is long: a machine may have 100,000 pages of manuals."""
+"""No round starts later than this; a machine may have 100,000 pages of manuals."""
 SETTINGS = """\
-# The demo's settings: its web is on loopback, where nobody minds being asked at once.
+# Settings of the demo. Its web is on loopback and needs no delays.
 [filter]
 scope = "any"
-allow = ['^https?://[^/]+\\.test/']  # manuals link to the real web, too
+allow = ['^https?://[^/]+\\.test/']  # not the real web, which the manuals also link to
 
 [generate]
 pages = 5_000
@@ -46,7 +48,7 @@ resolve = {{ "*.test" = "{address}" }}
 
 
 def run(folder: Path, console: Console, hosts: int = HOSTS) -> None:
-    """Crawl the demo's web into `folder`, which is made anew, and print what came of it."""
+    """Crawl the demo's web into `folder`, replacing an earlier demo, and print a summary."""
     started = time.monotonic()
     _clear(folder)
     docs = doc_folders()
@@ -67,11 +69,15 @@ def run(folder: Path, console: Console, hosts: int = HOSTS) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Remove an earlier demo, and nothing else."""
+    """Remove an earlier demo. Raises UsageError if the folder holds anything else."""
     if not folder.exists():
         return
+    remedy = "choose another folder with --folder"
     if not (folder / MARK).exists() and any(folder.iterdir()):
-        raise UsageError(folder, "is there, and no demo made it", "give another: --folder PATH")
+        raise UsageError(folder, "exists and was not created by gossamer demo", remedy)
+    for path, _ in LocalBackend(folder).sizes(""):
+        if path != MARK and not is_made_here(path):
+            raise UsageError(folder, f"holds {path}, which gossamer demo did not write", remedy)
     shutil.rmtree(folder)
 
 
@@ -87,7 +93,7 @@ def _summary(crawl: Crawl, steps: list[StepReport], seconds: float) -> Table:
         "hosts": f"{hosts:,}",
         "links": f"{sum(layer.rows for layer in manifest.layers('links')):,}",
         "pages/s": f"{fetched / crawling_s:,.0f} over {crawling_s:.1f} s of rounds",
-        "requests/s": f"{requests / crawling_s:,.0f}, errors and redirects too",
+        "requests/s": f"{requests / crawling_s:,.0f}, including errors and redirects",
     }
     for name in dict.fromkeys(step.step for step in steps):
         rows[name] = f"{sum(s.seconds for s in steps if s.step == name):.1f} s"

@@ -1,4 +1,4 @@
-"""How a parsed page looks in a terminal."""
+"""Printing a parsed page in a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gossamer.cli.answers import printable
+from gossamer.cli.terminal import printable
 from gossamer.parse.html.site_rules import rule_for
 from gossamer.urls import origin_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SHOWN_HEADINGS = 8
 SHOWN_LINKS = 10
 SHOWN_CHARS = 1_200
-"""Of the main text."""
+"""Characters of the main text that are printed without --text."""
 ANCHOR_CHARS = 26
 COLOURS: Mapping[str, str] = {
     "parsed": "green",
@@ -34,7 +34,7 @@ COLOURS: Mapping[str, str] = {
 
 
 def print_page(url: str, page: ParsedPage, rules: Rules) -> None:
-    """What came of a page, and of the rule for it where there are rules for sites."""
+    """Print a parsed page, and which site rule applied if `rules` contains any."""
     console = Console(highlight=False)
     if page.title:
         console.print(_plain(page.title, "bold"))
@@ -47,7 +47,7 @@ def print_page(url: str, page: ParsedPage, rules: Rules) -> None:
         facts.add_row(name, value)
     if rules.sites:
         rule = rule_for(url, rules)
-        facts.add_row("rule", _plain("none is for this URL" if rule is None else rule.name))
+        facts.add_row("rule", _plain("none matches this URL" if rule is None else rule.name))
     if page.unmatched:
         facts.add_row("unmatched", _plain(_joined(page.unmatched), "yellow"))
     console.print(facts)
@@ -58,16 +58,16 @@ def print_page(url: str, page: ParsedPage, rules: Rules) -> None:
 
 
 def _facts(page: ParsedPage) -> Iterator[tuple[str, Text]]:
-    """Name and value of all that the page says of itself."""
+    """Yield the label and value of each property of the page that is not empty."""
     yield "outcome", _plain(page.outcome, COLOURS.get(page.outcome, ""))
     hint = page.language_hint
-    language = page.language or ("open" if hint else None)
-    wishes = (name for name, value in page.robots._asdict().items() if value is True)
+    language = page.language or ("unknown" if hint else None)
+    directives = (name for name, value in page.robots._asdict().items() if value is True)
     until = _date(page.robots.unavailable_after)
-    said = {
+    values = {
         "detail": page.detail,
         "type": _joined((page.content_type, page.charset)),
-        "language": language and language + (f" (it says {hint})" if hint else ""),
+        "language": language and language + (f" (declared: {hint})" if hint else ""),
         "headline": page.headline if page.headline != page.title else None,
         "description": page.description,
         "authors": _joined(page.authors),
@@ -77,20 +77,20 @@ def _facts(page: ParsedPage) -> Iterator[tuple[str, Text]]:
         "image": page.image,
         "canonical": page.canonical,
         "alternates": "\n".join(f"{name} {url}" for name, url in page.alternates),
-        "robots": _joined((*wishes, until and f"unavailable after {until}")),
+        "robots": _joined((*directives, until and f"unavailable after {until}")),
         "headings": _first(page.headings, SHOWN_HEADINGS),
         "links": _counted(Counter(link.relation for link in page.links)),
         "refused": _counted(page.refused),
     }
-    yield from ((name, _plain(value)) for name, value in said.items() if value)
+    yield from ((name, _plain(value)) for name, value in values.items() if value)
 
 
 def _print_links(console: Console, links: tuple[Link, ...], origin: str) -> None:
-    """Of targets at the same `origin` the path alone."""
+    """Print the first links; targets on `origin` are shown as paths."""
     table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0), pad_edge=False)
     table.add_column("link")
-    table.add_column("words", max_width=ANCHOR_CHARS, no_wrap=True, overflow="ellipsis")
-    table.add_column("leads to", overflow="fold")
+    table.add_column("anchor text", max_width=ANCHOR_CHARS, no_wrap=True, overflow="ellipsis")
+    table.add_column("target", overflow="fold")
     for link in links[:SHOWN_LINKS]:
         relation = link.relation + (" nofollow" if link.nofollow else "")
         words = _joined((_date(link.dated), link.anchor))
@@ -98,7 +98,7 @@ def _print_links(console: Console, links: tuple[Link, ...], origin: str) -> None
     console.print()
     console.print(table)
     if len(links) > SHOWN_LINKS:
-        console.print(f"… and {len(links) - SHOWN_LINKS:,} more: --json", style="dim")
+        console.print(f"… and {len(links) - SHOWN_LINKS:,} more: see --json", style="dim")
 
 
 def _print_text(console: Console, page: ParsedPage, text: str) -> None:
@@ -108,16 +108,16 @@ def _print_text(console: Console, page: ParsedPage, text: str) -> None:
     console.rule(f"{name}, {len(text):,}{of_all} characters", style="dim", align="left")
     console.print(_plain(text[:SHOWN_CHARS]))
     if len(text) > SHOWN_CHARS:
-        console.print(f"… and {len(text) - SHOWN_CHARS:,} characters more: --text", style="dim")
+        console.print(f"… and {len(text) - SHOWN_CHARS:,} more characters: see --text", style="dim")
 
 
 def _plain(text: str, style: str = "") -> Text:
     return Text(printable(text), style)
 
 
-def _first(lines: tuple[str, ...], most: int) -> str:
-    more = (f"… and {len(lines) - most:,} more",) if len(lines) > most else ()
-    return "\n".join((*lines[:most], *more))
+def _first(lines: tuple[str, ...], limit: int) -> str:
+    more = (f"… and {len(lines) - limit:,} more",) if len(lines) > limit else ()
+    return "\n".join((*lines[:limit], *more))
 
 
 def _joined(words: tuple[str | None, ...]) -> str:
@@ -130,5 +130,5 @@ def _counted(counts: Mapping[str, int]) -> str:
 
 
 def _date(when: datetime | None) -> str | None:
-    """UTC; midnight is most often no time at all."""
+    """Format a date in UTC, without the time if it is midnight, which most often means unknown."""
     return None if when is None else f"{when:%Y-%m-%d %H:%M}Z".replace(" 00:00Z", "")

@@ -1,4 +1,4 @@
-"""What a crawl shows while it runs: a bar per step, from the heartbeats its tasks leave."""
+"""The progress of a running crawl: one bar per step, drawn from the heartbeats of its tasks."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
 
 LOOK_S = 0.5
+"""Seconds between two reads of the heartbeats."""
 
 
 class StepProgress:
-    """A context manager. `announce` and `report` are what `Crawl.run` calls.
+    """A context manager that shows progress; `Crawl.run` takes its `announce` and `report`.
 
-    On a terminal a live bar; elsewhere (a log, a pipe) a line per finished step.
+    On a terminal it draws a live bar. Elsewhere (a log, a pipe) it prints one line per finished
+    step.
     """
 
     def __init__(self, root: str, console: Console) -> None:

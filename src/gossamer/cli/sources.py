@@ -1,7 +1,7 @@
-"""Where the page comes from that `gossamer parse` shows: a file, its server, or a crawl.
+"""Where `gossamer inspect` gets a page from: a file, its server, or a crawl.
 
-Each gives a `Page` as the parse step would get it. What there is to tell on the way, such as
-redirects, goes to the standard error; where there is no page, UsageError says why.
+Each source returns a `Page` as the parse step would get it, and raises UsageError if there is
+none. Notes, for instance about redirects, are printed to standard error.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from urllib.parse import quote
 
 import typer
 
-from gossamer.cli.answers import printable
+from gossamer.cli.terminal import printable
 from gossamer.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gossamer.config import Config
-    from gossamer.fetch.exchange import Answer
+    from gossamer.fetch.exchange import FetchResult
     from gossamer.parse.page import Page
-    from gossamer.parse.task import Answer as TaskAnswer
+    from gossamer.parse.stored import ResponseRow
     from gossamer.urls import UrlRules
     from gossamer.workspace import Workspace
 
@@ -32,9 +32,9 @@ STDIN = "-"
 
 
 def from_file(name: str, url: str | None, config: Config) -> Page:
-    """A file, or the standard input, as if `url` had answered with it.
+    """Return a file, or standard input, as if it were the response of `url`.
 
-    Its type is what its bytes look like; where they look like any text, what its name says.
+    The type is sniffed from the bytes; for text it follows from the file's name.
     """
     from gossamer.parse.page import Page
 
@@ -44,16 +44,21 @@ def from_file(name: str, url: str | None, config: Config) -> Page:
     return Page(address, _guessed(known_as, body), body, datetime.now(UTC))
 
 
-def from_server(url: str, config: Config) -> Page:
-    """One page from its server, and the redirects that lead to it."""
+def from_server(url: str, config: Config, folder: str) -> Page:
+    """Fetch one page, following redirects. `folder` is the crawl's, for files with secrets."""
     import uvloop
+    from msgspec import structs
 
+    from gossamer.config import revealed
+
+    config = structs.replace(config, fetch=revealed(config.fetch, folder))
     return uvloop.run(_fetch(normal(url, config.urls), config))
 
 
 def from_crawl(work: Workspace, url: str) -> Page:
-    """What a crawl stored when the page last had a new body. Needs no engine."""
-    from gossamer.parse.task import bodies, page_of
+    """Return the newest body that a crawl has stored of a page. Needs no engine."""
+    from gossamer.parse.stored import bodies
+    from gossamer.parse.task import page_of
 
     address = normal(url, work.config.urls)
     newer: Visit | None = None
@@ -62,14 +67,18 @@ def from_crawl(work: Workspace, url: str) -> Page:
             ((answer, stored),) = bodies(work.root, [visit.answer])
             if stored is None:
                 where = f"{answer.warc_file}, offset {answer.warc_offset}"
-                raise UsageError(address, f"no whole record in {where}")
+                raise UsageError(
+                    address,
+                    f"its record is damaged or missing: {where}",
+                    f"gossamer check {work.root} names damaged files; restore them from a copy",
+                )
             if newer is not None:
-                tell(f"{newer.told()}; this is what round {visit.round} stored")
+                note(f"{newer.summary()}; shown is the page that round {visit.round} stored")
             return page_of(answer, stored)
         if newer is None and visit.outcome not in ("unchanged", "postponed"):
             newer = visit
-    what = "no page is stored" + (f"; {newer.told()}" if newer is not None else "")
-    raise UsageError(address, what, f"gossamer parse {address} --crawl {work.root}")
+    what = "no page is stored" + (f"; {newer.summary()}" if newer is not None else "")
+    raise UsageError(address, what, f"gossamer inspect {address} --crawl {work.root}")
 
 
 def normal(url: str, rules: UrlRules) -> str:
@@ -78,38 +87,41 @@ def normal(url: str, rules: UrlRules) -> str:
     address = normalize(url, None, rules)
     if address is None:
         raise UsageError(
-            printable(url), "not a URL that can be crawled", f"one of {', '.join(rules.schemes)}"
+            printable(url),
+            "is not a URL that can be crawled",
+            f"give one with a scheme of urls.schemes: {', '.join(rules.schemes)}",
         )
     return address
 
 
-def tell(text: str) -> None:
+def note(text: str) -> None:
     typer.echo(f"gossamer: {printable(text)}", err=True)
 
 
 class Visit(NamedTuple):
-    """A row of responses."""
+    """One visit to a page: its row of the dataset responses."""
 
     round: int
     outcome: str
     detail: str | None
     redirect_url: str | None
-    answer: TaskAnswer
+    answer: ResponseRow
 
-    def told(self) -> str:
+    def summary(self) -> str:
         more = self.redirect_url or self.detail
         return f"round {self.round}: {self.outcome}" + (f", {more}" if more else "")
 
 
 def _visits(work: Workspace, url: str) -> Iterator[Visit]:
-    """The rows of responses of a URL, the newest first."""
+    """Yield the visits to a URL, the newest first."""
     from gossamer.lookup import Lookup
-    from gossamer.parse.task import Answer as TaskAnswer
+    from gossamer.parse.stored import ResponseRow
 
-    told = Visit._fields[:-1]
-    for row in Lookup(work).rows("responses", "url", url, [*told, *TaskAnswer._fields]):
-        answer = TaskAnswer(*[row[name] for name in TaskAnswer._fields])
-        yield Visit(answer=answer, **{name: row[name] for name in told})
+    shown = Visit._fields[:-1]
+    columns = list(dict.fromkeys((*shown, *ResponseRow._fields)))
+    for row in Lookup(work).rows("responses", "url", url, columns):
+        answer = ResponseRow(*[row[name] for name in ResponseRow._fields])
+        yield Visit(answer=answer, **{name: row[name] for name in shown})
 
 
 async def _fetch(url: str, config: Config) -> Page:
@@ -122,23 +134,28 @@ async def _fetch(url: str, config: Config) -> Page:
             answer = await fetchers.fetch(Request(url, config.fetch.max_body_bytes))
             if answer.redirect_url is None:
                 break
-            tell(f"{url}: {answer.detail}, to {answer.redirect_url}")
+            note(f"{url}: {answer.detail}, to {answer.redirect_url}")
             url = answer.redirect_url
         else:
-            raise UsageError(url, f"the last of {config.filter.max_redirects + 1} redirects")
+            raise UsageError(
+                url,
+                f"was reached after {config.filter.max_redirects + 1} redirects; gave up",
+                "with --crawl, filter.max_redirects sets the limit",
+            )
     if answer.outcome != "ok":
-        ours = answer.outcome == "forbidden_address"
-        remedy = "give --crawl FOLDER, of a crawl that may go there" if ours else ""
+        refused = answer.outcome == "forbidden_address"
+        remedy = "give --crawl FOLDER of a crawl whose settings allow this address"
+        remedy = remedy if refused else ""
         raise UsageError(url, printable(f"{answer.outcome}: {answer.detail}"), remedy)
     if answer.truncated:
         why = answer.detail or "fetch.max_body_bytes"
-        tell(f"{url}: cut after {len(answer.body):,} bytes ({why})")
+        note(f"{url}: cut after {len(answer.body):,} bytes ({why})")
     fetched = datetime.fromtimestamp(answer.started_ms / 1000, UTC)
     return Page(url, _headers(answer), answer.body, fetched)
 
 
-def _headers(answer: Answer) -> dict[str, str]:
-    """What the parse step would read in the archive."""
+def _headers(answer: FetchResult) -> dict[str, str]:
+    """The headers of the response as the parse step would read them from the archive."""
     from gossamer.warc import head_fields, response_head
 
     if answer.http_status is None:
@@ -152,7 +169,7 @@ def _headers(answer: Answer) -> dict[str, str]:
 
 
 def _read(name: str, limit: int) -> bytes:
-    """At most `limit` bytes."""
+    """Read at most `limit` bytes of a file or of standard input."""
     try:
         if name == STDIN:
             body = sys.stdin.buffer.read(limit + 1)
@@ -163,15 +180,15 @@ def _read(name: str, limit: int) -> bytes:
         raise UsageError(
             name,
             f"cannot be read: {error.strerror}",
-            "give a crawl's folder, a file, or a URL with its scheme",
+            "give a readable file, or a URL with its scheme (https://…)",
         ) from None
     if len(body) > limit:
-        tell(f"{name}: cut after {limit:,} bytes (fetch.max_body_bytes)")
+        note(f"{name}: cut after {limit:,} bytes (fetch.max_body_bytes)")
     return body[:limit]
 
 
 def _guessed(name: str, body: bytes) -> dict[str, str]:
-    """Headers. Texts of all kinds look alike, and then the name tells."""
+    """A content-type header guessed from the file's name, if the bytes are some kind of text."""
     from gossamer.fetch.resource import media_type
     from gossamer.parse.sniff import document_type
 

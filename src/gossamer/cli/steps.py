@@ -1,4 +1,4 @@
-"""A command per step, for those who run the rounds themselves."""
+"""One command per step, for users who run the rounds themselves."""
 
 from __future__ import annotations
 
@@ -9,38 +9,67 @@ from typing import TYPE_CHECKING
 import typer
 
 from gossamer.cli.arguments import AsJson, CrawlFolder, SeedLists, SeedUrls
-from gossamer.cli.parsing import parse
 
 if TYPE_CHECKING:
     from gossamer.seeds import BadLine
     from gossamer.store import StepReport
 
-STEPS: Mapping[str, str | Callable[..., None]] = {
-    "generate": "Choose what the next round fetches: pages → fetchlist.",
-    "fetch": "Fetch a round's pages: fetchlist → responses, WARC files.",
-    "parse": parse,
-    "update": "Take a round into the page database: responses, links → pages.",
-    "invert": "Gather who links to a page: links → inlinks.",
-    "rank": "Compute PageRank: links → ranks.",
-    "index": "Build the full-text index: documents, inlinks, ranks → index.",
-    "postings": "Build an index partitioned by terms: documents → postings, numbered.",
+STEPS: Mapping[str, str] = {
+    "generate": """Start a round: select the pages to fetch (pages → fetchlist).
+
+    Selects the best pages that are due, within the limits generate.* of gossamer.toml.
+    A round that was not completed is abandoned; its pages are still due.
+    """,
+    "fetch": """Fetch the pages of the round (fetchlist → responses, WARC files).
+
+    Obeys robots.txt and the delays and limits fetch.* of gossamer.toml.
+    """,
+    "parse": """Parse the fetched pages (responses → documents, links).
+
+    Settings: parse.* and filter.* in gossamer.toml.
+    """,
+    "update": """End the round: update the page database (responses, links → pages).
+
+    Records the outcomes, adds newly found URLs, and determines when each page is due again.
+    Settings: update.* in gossamer.toml.
+    """,
+    "invert": """Collect the links to each page, with their anchor texts (links → inlinks).
+
+    Names at most 200 linking pages per page, and counts all of them.
+    """,
+    "rank": """Compute PageRank (links, pages → ranks).
+
+    Settings: rank.* in gossamer.toml.
+    """,
+    "index": """Update the full-text index (documents, pages, inlinks, ranks → index).
+
+    Writes only documents that were added, changed or removed since the last run.
+    Settings: index.* in gossamer.toml.
+    """,
+    "postings": """Build an index partitioned by terms (documents, pages, ranks → postings).
+
+    A separate index for research, rebuilt on every run; `serve` and `search` do not use it.
+    Settings: postings.* in gossamer.toml.
+    """,
 }
-"""What each does; of one that does more than run, its command."""
+"""The help text of each step whose only argument is the crawl."""
 
 
 def register(app: typer.Typer) -> None:
     app.command(rich_help_panel="Steps")(inject)
-    for name, step in STEPS.items():
-        command = _command(name, step) if isinstance(step, str) else step
-        app.command(name, rich_help_panel="Steps")(command)
+    for name, text in STEPS.items():
+        app.command(name, rich_help_panel="Steps")(_command(name, text))
+    app.command(rich_help_panel="Steps")(reparse)
 
 
 def inject(
     crawl: CrawlFolder, urls: SeedUrls = None, lists: SeedLists = None, as_json: AsJson = False
 ) -> None:
-    """Add seeds to a crawl: seeds → pages.
+    """Add seeds to a crawl (seeds → pages).
 
-    A bad line is told with its number, and the rest goes in. Exits with 1 if nothing did.
+    A URL without a scheme means https; for localhost, IP addresses and most ports it means
+    http. Invalid lines of a list are reported with their line numbers and skipped. The exit
+    code is 1 if no seed was accepted.
 
     Example: gossamer inject my-web https://example.org/ --list seeds.txt.gz
     """
@@ -49,43 +78,81 @@ def inject(
     if not urls and not lists:
         raise typer.BadParameter("give a URL or --list FILE", param_hint="URL")
     with Crawl.open(crawl) as opened:
-        done = opened.inject(urls or (), lists or (), complain)
-    tell(done, as_json)
+        done = opened.inject(urls or (), lists or (), print_bad_line)
+    print_report(done, as_json)
     if not done.counts["seeds"]:
         raise typer.Exit(1)
 
 
+def reparse(crawl: CrawlFolder, as_json: AsJson = False) -> None:
+    """Parse all stored pages again, with the current code and settings.
+
+    Replaces the documents and links of all rounds in one commit, and adds newly found URLs
+    to pages. Nothing is fetched, and the index does not change. A page whose stored record
+    is damaged keeps its document; the exit code is then 1.
+
+    Example: gossamer reparse my-web
+    """
+    from rich.console import Console
+
+    from gossamer.api import Crawl
+    from gossamer.cli.progress import StepProgress
+
+    console = Console(stderr=True)  # standard output is for the report
+    with Crawl.open(crawl) as opened, StepProgress(opened.path, console) as progress:
+        done = opened.reparse(progress.announce)
+    print_report(done, as_json)
+    _refuse_unreadable(done, crawl)
+    typer.echo(f"next, to rank and index: gossamer crawl {crawl} --minutes 0", err=True)
+
+
 def _command(name: str, text: str) -> Callable[..., None]:
     def step(crawl: CrawlFolder, as_json: AsJson = False) -> None:
-        run_step(name, crawl, as_json)
+        _run(name, crawl, as_json)
 
     step.__doc__ = text
     return step
 
 
-def run_step(name: str, crawl: str, as_json: bool) -> None:
-    """Run a step of a crawl, and say what it did."""
+def _run(name: str, crawl: str, as_json: bool) -> None:
     from gossamer.workspace import Workspace
 
     work = Workspace.open(crawl)
     try:
-        with work.store.lock():
+        with work.store.lock(), work.errors():
             done = import_module(f"gossamer.{name}").run(work)
             work.store.collect_garbage(work.config.store.keep_versions)
     finally:
         work.close()
-    tell(done, as_json)
+    print_report(done, as_json)
+    _refuse_unreadable(done, crawl)
 
 
-def complain(bad: BadLine) -> None:
+def _refuse_unreadable(done: StepReport, crawl: str) -> None:
+    """Raises StoreError if records in the archive could not be read."""
+    from gossamer.errors import StoreError
+
+    if count := done.counts.get("unreadable"):
+        raise StoreError(
+            crawl,
+            f"{count:,} stored pages could not be read: their records in warc/ are damaged. "
+            "Their earlier documents were kept",
+            f"gossamer check {crawl} names the files; restore them from a copy, then: "
+            f"gossamer reparse {crawl}",
+        )
+
+
+def print_bad_line(bad: BadLine) -> None:
     typer.echo(f"gossamer: {bad}", err=True)
 
 
-def tell(done: StepReport, as_json: bool) -> None:
+def print_report(done: StepReport, as_json: bool) -> None:
     if as_json:
         import msgspec
 
-        typer.echo(msgspec.json.encode(done))
+        from gossamer.cli.terminal import echo_json
+
+        echo_json(msgspec.json.encode(done))
         return
     counts = ", ".join(f"{count:,} {name}" for name, count in sorted(done.counts.items()))
     typer.echo(f"{done.step}: {counts or 'done'} in {done.seconds:.1f} s")

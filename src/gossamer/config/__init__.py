@@ -1,14 +1,17 @@
 """Settings: one frozen class per table of gossamer.toml, each field with its help text.
 
-An unknown key, a wrong type or a value out of bounds is a ConfigError that names file and
-key. docs/settings.md is generated from here.
+An unknown key, a wrong type or a value out of range is a ConfigError that names the file, the
+key and the value. docs/settings.md is generated from these classes.
 
     crawling.py   engine, filter, generate, update, store
     fetching.py   fetch, and fetch.sites
     parsing.py    parse
     searching.py  rank, index, postings, serve, ranking
+    secrets.py    passwords and keys, from the text, a file or the environment
+    files.py      reading gossamer.toml and similar files
+    problems.py   error messages
 
-The rules of URLs are those of `gossamer.urls`.
+The class for [urls] is `gossamer.urls.UrlRules`.
 """
 
 from __future__ import annotations
@@ -26,7 +29,9 @@ from gossamer.config.crawling import (
     UpdateConfig,
 )
 from gossamer.config.fetching import FetchConfig, SiteConfig
+from gossamer.config.files import closed_to_others, read_text
 from gossamer.config.parsing import ParseConfig
+from gossamer.config.problems import SHOWN_CHARS, explained
 from gossamer.config.searching import (
     IndexConfig,
     PostingsConfig,
@@ -35,7 +40,8 @@ from gossamer.config.searching import (
     RankingConfig,
     ServeConfig,
 )
-from gossamer.config.table import Table
+from gossamer.config.secrets import PUBLIC_HEADERS, has_secrets, revealed, secret_files
+from gossamer.config.table import Line, Secret, Table
 from gossamer.errors import ConfigError
 from gossamer.urls import UrlRules
 
@@ -43,6 +49,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "PUBLIC_HEADERS",
     "Config",
     "EngineConfig",
     "FetchConfig",
@@ -54,20 +61,26 @@ __all__ = [
     "Profile",
     "RankConfig",
     "RankingConfig",
+    "Secret",
     "ServeConfig",
     "SiteConfig",
     "StoreConfig",
     "UpdateConfig",
+    "checked_line",
+    "has_secrets",
     "load",
     "load_tables",
     "loads",
+    "revealed",
+    "secret_files",
 ]
 
 REMEDY = "see docs/settings.md"
+RESTORE = "put it back from a copy; for the default settings: echo '# defaults' > {path}"
 
 
 class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a gossamer.toml says."""
+    """All settings of a crawl: the content of its gossamer.toml."""
 
     engine: EngineConfig = EngineConfig()
     urls: UrlRules = UrlRules()
@@ -85,31 +98,47 @@ class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 def loads(text: str, source: str | Path) -> Config:
-    """Parse the text of a gossamer.toml that came from `source`."""
+    """Parse the text of a gossamer.toml that came from `source`. Raises ConfigError."""
+    tables = _tables(text, source, REMEDY)
     try:
-        return msgspec.convert(_tables(text, source, REMEDY), Config)
+        return msgspec.convert(tables, Config)
     except msgspec.ValidationError as error:
-        raise ConfigError(source, str(error).replace("$.", ""), REMEDY) from None
+        raise ConfigError(source, explained(str(error), tables), REMEDY) from None
 
 
 def load(path: Path) -> Config:
-    return loads(_read(path), path)
+    """Read the settings from a gossamer.toml.
+
+    Every crawl has this file. A missing, empty or unreadable one is a ConfigError, because the
+    default settings might crawl what the lost ones forbid. A file with secrets that other users
+    can read is a ConfigError, too.
+    """
+    text, mode = read_text(path, RESTORE.format(path=path))
+    if not text.strip():
+        raise ConfigError(path, "is empty; its settings are lost", RESTORE.format(path=path))
+    config = loads(text, path)
+    if has_secrets(config.fetch):
+        closed_to_others(path, mode)
+    return config
 
 
 def load_tables(path: Path, remedy: str) -> dict[str, Any]:
-    """What a TOML file of another form says. Raises ConfigError."""
-    return _tables(_read(path), path, remedy)
+    """Read a TOML file other than gossamer.toml. Raises ConfigError."""
+    text, _ = read_text(path, "give a UTF-8 TOML file")
+    return _tables(text, path, remedy)
+
+
+def checked_line(text: str, source: str) -> str:
+    """Check a text setting that does not come from gossamer.toml. Raises ConfigError."""
+    try:
+        return msgspec.convert(text, Line)
+    except msgspec.ValidationError as error:
+        what = f"{text[:SHOWN_CHARS]!r}: {explained(str(error), {})}"
+        raise ConfigError(source, what, "give one line of text") from None
 
 
 def _tables(text: str, source: str | Path, remedy: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # numbers of 4,300 digits are a ValueError
         raise ConfigError(source, f"not TOML: {error}", remedy) from None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(path, f"cannot be read: {error}", "give a UTF-8 TOML file") from None

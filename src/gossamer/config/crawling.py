@@ -1,4 +1,4 @@
-"""Where steps run, which URLs belong to the crawl, what a round fetches, how page state grows."""
+"""The settings of [engine], [filter], [generate], [update] and [store]."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gossamer.config.table import Count, Table
+from gossamer.config.table import Count, Line, Table
 
 _NO_TEXT = """
     7z avi avif bmp bz2 css deb dmg exe gif gz ico iso jar jpeg jpg js m4a mkv mov mp3 mp4 mpeg
@@ -21,15 +21,20 @@ class EngineConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     url: Annotated[
         str,
         Meta(
-            pattern=r"^(local|sc://.+)$",
+            pattern=r"^(local|sc://[^\s\x00-\x1f\x7f]+)\Z",
             description="`local` (Sail, embedded) or `sc://host:port` (a Spark Connect server)",
         ),
     ] = "local"
     workers: Annotated[
-        int, Meta(ge=0, description="tasks at a time; 0 stands for the number of cores")
+        int, Meta(ge=0, le=1_024, description="tasks that run concurrently; 0: one per core")
     ] = 0
     memory_gb: Annotated[
-        float, Meta(gt=0, description="what the embedded engine may use before it spills to disk")
+        float,
+        Meta(
+            gt=0,
+            le=65_536,
+            description="memory that the embedded engine may use before it spills to disk",
+        ),
     ] = 8.0
 
 
@@ -42,70 +47,129 @@ class FilterConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = "domain"
     allow: Annotated[
         tuple[str, ...],
-        Meta(description="regular expressions; where there are any, a URL must match one"),
+        Meta(
+            description="regular expressions (RE2); a URL must contain a match of one of them; an "
+            "empty list accepts every URL"
+        ),
     ] = ()
     deny: Annotated[
-        tuple[str, ...], Meta(description="regular expressions that no URL may match")
+        tuple[str, ...],
+        Meta(description="regular expressions (RE2); a URL that contains a match is not crawled"),
     ] = ()
     skip_extensions: Annotated[
         tuple[str, ...],
         Meta(
-            description="endings of a path that hold no text; "
-            "`.xml.gz` and `.txt.gz` pass, for they are sitemaps"
+            description="file name extensions that are not crawled, because such files hold no "
+            "text; `.xml.gz` and `.txt.gz` are crawled all the same, as sitemaps"
         ),
     ] = tuple(_NO_TEXT.split())
-    max_depth: Annotated[int, Meta(ge=0, description="links from the nearest seed")] = 20
-    max_redirects: Annotated[int, Meta(ge=0, description="redirects in a row")] = 10
-    max_path_segments: Annotated[Count, Meta(description="parts of a path, between slashes")] = 25
+    max_depth: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="maximum number of links from the nearest seed to a page",
+        ),
+    ] = 20
+    max_redirects: Annotated[
+        int, Meta(ge=0, le=1_000, description="maximum number of redirects followed in a row")
+    ] = 10
+    max_path_segments: Annotated[
+        Count, Meta(description="URLs with more path segments are not crawled")
+    ] = 25
     max_repeats: Annotated[
         Count,
         Meta(
-            description="times that a part of a path may stand in it; numbers below 1000 may more"
+            description="URLs in whose path a segment occurs more often than this are not crawled; "
+            "numbers below 1000 may occur more often"
         ),
     ] = 3
-    max_parameters: Annotated[int, Meta(ge=0, description="parameters of a query")] = 20
+    max_parameters: Annotated[
+        int,
+        Meta(ge=0, le=1_000_000, description="URLs with more query parameters are not crawled"),
+    ] = 20
     calendar_from_year: Annotated[
-        int, Meta(ge=0, le=3000, description="URLs with an earlier date in them are not crawled")
+        int,
+        Meta(
+            ge=0, le=3000, description="URLs that contain a date before this year are not crawled"
+        ),
     ] = 1700
     calendar_years_ahead: Annotated[
         int,
-        Meta(ge=0, description="nor those with a date that is more years ahead of the present one"),
+        Meta(
+            ge=0,
+            le=9_999,
+            description="URLs that contain a date more years in the future than this are not "
+            "crawled",
+        ),
     ] = 5
 
 
 class GenerateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a round fetches."""
+    """Which pages a round fetches."""
 
-    pages: Annotated[Count, Meta(description="pages a round, the best first")] = 20_000
-    pages_per_host: Annotated[Count, Meta(description="pages of one host a round")] = 1_000
+    pages: Annotated[Count, Meta(description="maximum pages per round; the best are selected")] = (
+        20_000
+    )
+    pages_per_host: Annotated[
+        Count,
+        Meta(description="maximum pages per host and round; does not limit hosts in `fetch.own`"),
+    ] = 1_000
     pages_per_host_ever: Annotated[
         int,
-        Meta(ge=0, description="pages of one host in all rounds, each counted once; 0: no limit"),
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description="maximum pages per host in all rounds, each page counted once; 0: no limit",
+        ),
     ] = 0
+    domain_share: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=1,
+            description="share of a round that a registrable domain may take if it has a seed, or "
+            "if 100 other domains link to it; with fewer, its share is proportionally smaller. "
+            "If that leaves room in the round, all shares grow by the same factor",
+        ),
+    ] = 0.1
 
 
 class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How page state grows."""
+    """How the page database changes after a round."""
 
     interval_days: Annotated[
-        float, Meta(gt=0, description="time until a fetched page is fetched again")
+        float, Meta(gt=0, le=36_500, description="days until a fetched page is fetched again")
     ] = 30
     scoring: Annotated[
-        str, Meta(description="what to fetch first: `links`, `breadth`, or a plugin's name")
+        Line,
+        Meta(
+            description="which pages are fetched first: `links` or `breadth`, or the name of a "
+            "plugin's scoring"
+        ),
     ] = "links"
-    new_urls_per_host: Annotated[
-        Count, Meta(description="URLs of one host that a round may make known, the nearest first")
+    new_urls_per_domain: Annotated[
+        Count,
+        Meta(
+            description="new URLs that one round may add per registrable domain; the shallowest "
+            "are kept. A domain that has a seed, or that 100 other domains link to, may add ten "
+            "times as many"
+        ),
     ] = 100_000
     new_queries_per_path: Annotated[
-        Count, Meta(description="of these, URLs that differ in nothing but their query")
+        Count,
+        Meta(
+            description="new URLs that one round may add per path, that is, URLs that differ only "
+            "in their query"
+        ),
     ] = 2_000
     merge_share: Annotated[
         float,
         Meta(
             gt=0,
             le=1,
-            description="share of the page database that its newer layers may reach "
-            "before all are merged into one",
+            description="all layers of the page database are merged when the newer ones reach "
+            "this share of it",
         ),
     ] = 0.25
 
@@ -114,5 +178,10 @@ class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The crawl folder."""
 
     keep_versions: Annotated[
-        int, Meta(ge=1, description="older states whose files are kept for their readers")
+        int,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="number of older states whose files are kept for processes that read them",
+        ),
     ] = 2

@@ -1,4 +1,4 @@
-"""How pages are fetched."""
+"""The settings of [fetch] and [[fetch.sites]]."""
 
 from __future__ import annotations
 
@@ -6,30 +6,58 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
-from gossamer.config.table import Count, Seconds, Table
+from gossamer.config.table import Count, Line, Seconds, Secret, Table, Timeout
+
+MAX_BODY_BYTES = 1 << 30
+"""Largest limit for a body: bodies are held in memory, and Arrow's string columns end at 2 GB."""
+
+
+HOSTS = (
+    r"^(?:(?P<scheme>https?|ftp)://)?"
+    r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^\s:/@\x00-\x1f\x7f]+)"
+    r"(?::(?P<port>[0-9]{1,5}))?/?\Z"
+)
+"""A pattern of host names or an IPv6 address, with an optional scheme and port."""
+Connections = Annotated[int, Meta(ge=1, le=65_536)]
+_PROXY = r"^(http://[^/\s\x00-\x1f\x7f]+/?)?\Z"
 
 
 class SiteConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What holds for some hosts alone. Of several tables that fit a host, the first counts."""
+    """Settings for some hosts. If several tables match a request, the first one applies."""
 
     hosts: Annotated[
-        str, Meta(min_length=1, description="pattern of host names, such as `*.example.org`")
-    ]
-    delay_s: Annotated[
-        Seconds | None, Meta(description="instead of fetch.delay_s, where it is given")
-    ] = None
-    proxy: Annotated[
         str,
         Meta(
-            pattern=r"^(http://[^/]+/?)?$",
-            description="HTTP proxy that asks in our place: `http://host:port`",
+            pattern=HOSTS,
+            description="pattern of host names, such as `*.example.org`. A scheme before it and a "
+            "port after it limit the table to this scheme and port. Passwords and headers are only "
+            "sent to the scheme and port given here, by default https and its port 443",
         ),
+    ]
+    delay_s: Annotated[
+        Seconds | None,
+        Meta(description="minimum time between two requests to a host, instead of fetch.delay_s"),
+    ] = None
+    proxy: Annotated[
+        Annotated[str, Meta(pattern=_PROXY)] | Secret,
+        Meta(description="HTTP proxy to send requests through: `http://host:port`"),
     ] = ""
     headers: Annotated[
-        dict[str, str], Meta(description="sent with every request, in place of our own")
+        dict[str, str | Secret],
+        Meta(description="headers sent with every request; they replace Gossamer's own"),
     ] = field(default_factory=dict)
-    user: Annotated[str, Meta(description="of HTTP's basic authentication, or of FTP")] = ""
-    password: Annotated[str, Meta(description="of the user")] = ""
+    user: Annotated[Line, Meta(description="user name for HTTP basic authentication or FTP")] = ""
+    password: Annotated[
+        str | Secret,
+        Meta(
+            description="password of this user. To keep it out of this file, write "
+            '`{ file = "PATH" }` or `{ env = "NAME" }`; `proxy` and each header accept the same'
+        ),
+    ] = ""
+
+    def __repr__(self) -> str:
+        """Show the hosts only, because the other fields may hold secrets."""
+        return f"SiteConfig(hosts={self.hosts!r}, …)"
 
 
 class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -37,87 +65,144 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     agent: Annotated[
         str,
-        Meta(pattern=r"^[A-Za-z_-]+$", description="the name that robots.txt files know us by"),
+        Meta(
+            pattern=r"^[A-Za-z_-]+\Z",
+            max_length=100,
+            description="the crawler's name, in User-Agent and for rules in robots.txt",
+        ),
     ] = "gossamer"
     contact: Annotated[
-        str, Meta(description="URL or address where a webmaster reaches you; sent to every host")
+        Line,
+        Meta(
+            description="URL or e-mail address where webmasters can reach you; sent with every "
+            "request"
+        ),
     ] = ""
-    delay_s: Annotated[Seconds, Meta(description="between two requests to a host, at least")] = 1.0
+    delay_s: Annotated[Seconds, Meta(description="minimum time between two requests to a host")] = (
+        1.0
+    )
     delay_factor: Annotated[
         float,
         Meta(
             ge=0,
-            description="a host that took t seconds to answer is left alone for so many times t, "
-            "up to max_delay_s",
+            le=1_000,
+            description="after a host has taken t seconds to answer, the delay is at least this "
+            "factor times t, up to max_delay_s",
         ),
     ] = 5.0
     max_delay_s: Annotated[
         Seconds,
         Meta(
-            description="a host that asks for more, by Crawl-delay or Retry-After, or by failing, "
-            "gives its pages back to a later round"
+            description="if a host must be left alone for longer, because of Crawl-delay, "
+            "Retry-After or failures, its other pages are postponed to a later round"
         ),
     ] = 60.0
     address_delay_s: Annotated[
-        Seconds, Meta(description="between two requests to an IP address, whatever the hosts")
+        Seconds,
+        Meta(description="minimum time between two requests to an IP address, for all hosts on it"),
     ] = 0.1
     connections_per_address: Annotated[
-        Count, Meta(description="open connections to an IP address, each for another host")
+        Connections,
+        Meta(description="maximum concurrent connections to an IP address, each for another host"),
     ] = 8
     hosts_at_once: Annotated[
-        Count, Meta(description="open connections of a task, each to another host")
+        Connections,
+        Meta(description="maximum concurrent connections per task, each to another host"),
     ] = 256
-    connect_timeout_s: Annotated[float, Meta(gt=0, description="for a connection, with TLS")] = 10.0
+    connect_timeout_s: Annotated[
+        Timeout, Meta(description="maximum time to connect, including the TLS handshake")
+    ] = 10.0
     head_timeout_s: Annotated[
-        float, Meta(gt=0, description="from the request to the end of the answer's head")
+        Timeout,
+        Meta(description="maximum time from the request to the end of the response's headers"),
     ] = 20.0
-    timeout_s: Annotated[float, Meta(gt=0, description="for a whole answer")] = 60.0
+    timeout_s: Annotated[Timeout, Meta(description="maximum time for a whole response")] = 60.0
     min_bytes_per_s: Annotated[
-        int, Meta(ge=0, description="a body that comes slower, on average, is given up")
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description="downloads that are slower than this on average are aborted",
+        ),
     ] = 500
     max_body_bytes: Annotated[
-        int, Meta(ge=1024, description="longer bodies are cut, and marked truncated")
+        int,
+        Meta(
+            ge=1024,
+            le=MAX_BODY_BYTES,
+            description="longer bodies are cut here and marked as truncated",
+        ),
     ] = 4 * 1024 * 1024
     max_file_bytes: Annotated[
         int,
         Meta(
             ge=1024,
-            description="the same of PDF, Office, XML, archives and what else is neither a page "
-            "nor a picture; a task reads 4 bodies above max_body_bytes at a time",
+            le=MAX_BODY_BYTES,
+            description="like max_body_bytes, for PDF, Office, XML, archives and other files that "
+            "are neither pages nor images; each task downloads at most 4 bodies above "
+            "max_body_bytes concurrently",
         ),
     ] = 32 * 1024 * 1024
     max_failures_per_host: Annotated[
         Count,
         Meta(
-            description="failures in a row after which the rest of a host waits for a later round"
+            description="after this many failures in a row, the other pages of a host are "
+            "postponed to a later round"
         ),
     ] = 8
     round_minutes: Annotated[
-        float, Meta(ge=0, description="end the round's fetch after this; 0: when all is fetched")
+        float,
+        Meta(
+            ge=0,
+            le=525_600,
+            description="minutes after which a round's fetch ends; the other pages are postponed; "
+            "0: no limit",
+        ),
     ] = 0
     verify_tls: Annotated[
-        bool, Meta(description="refuse certificates that do not hold, as browsers do")
+        bool, Meta(description="reject invalid TLS certificates, as browsers do")
     ] = True
     nameservers: Annotated[
-        tuple[str, ...],
-        Meta(description="DNS servers, `address` or `address:port`; none: those of the system"),
+        tuple[Line, ...],
+        Meta(description="DNS servers, `address` or `address:port`; empty: those of the system"),
     ] = ()
     allow_networks: Annotated[
-        tuple[str, ...],
+        tuple[Line, ...],
         Meta(description="private networks that may be crawled, such as `127.0.0.0/8`"),
     ] = ()
     resolve: Annotated[
-        dict[str, str],
+        dict[Line, Line],
         Meta(
-            description="for demos and tests: host pattern (`*.test`) to `address:port`; "
+            description="for demos and tests: maps host patterns (`*.test`) to `address:port`; "
             "the address must be in allow_networks"
         ),
     ] = field(default_factory=dict)
     file_folders: Annotated[
-        tuple[str, ...],
-        Meta(description="folders below which `file:` URLs may be read (see urls.schemes)"),
+        tuple[Line, ...],
+        Meta(
+            description="folders in which `file:` URLs may be read, if urls.schemes contains `file`"
+        ),
     ] = ()
+    own: Annotated[
+        tuple[Annotated[Line, Meta(min_length=1)], ...],
+        Meta(
+            description="your own hosts, which are crawled over several connections without a "
+            "delay: names, patterns such as `*.example.org`, addresses or networks. Their private "
+            "addresses may be crawled, unless the host matches only a pattern"
+        ),
+    ] = ()
+    own_connections: Annotated[
+        int, Meta(ge=1, le=256, description="concurrent connections to each of your own hosts")
+    ] = 8
+    own_robots: Annotated[
+        bool,
+        Meta(
+            description="obey the robots.txt of your own hosts; its Crawl-delay is always ignored"
+        ),
+    ] = True
     sites: Annotated[
-        tuple[SiteConfig, ...], Meta(description="what holds for some hosts alone: [[fetch.sites]]")
+        tuple[SiteConfig, ...], Meta(description="settings for some hosts: [[fetch.sites]] below")
     ] = ()
-    warc_mb: Annotated[float, Meta(gt=0, description="a WARC file is closed at this size")] = 256
+    warc_mb: Annotated[
+        float, Meta(gt=0, le=1_000_000, description="size in MB at which a new WARC file is begun")
+    ] = 256

@@ -1,4 +1,4 @@
-"""The link graph, the indexes, the search page, and what counts for the order of results."""
+"""The settings of [rank], [index], [postings], [serve] and [ranking]."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from gossamer.config.table import Count, Table, Weight
+from gossamer.config.table import Line, Table, Timeout, Weight
+
+_PORT = r"(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
+NODE = rf"^[^\s/\x00-\x1f\x7f]+:{_PORT}\Z"
 
 Profile = Literal["fields", "content-pagerank", "cosine"]
 
@@ -17,95 +20,149 @@ class RankConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     damping: Annotated[float, Meta(gt=0, lt=1, description="share of rank that follows links")] = (
         0.85
     )
-    iterations: Annotated[Count, Meta(description="at most")] = 30
+    iterations: Annotated[
+        int, Meta(ge=1, le=10_000, description="maximum number of iterations")
+    ] = 30
     tolerance: Annotated[
-        float, Meta(gt=0, description="stop when the ranks move less than this, summed (L1)")
+        float,
+        Meta(
+            gt=0,
+            le=1,
+            description="stop when all ranks together change by less than this (L1 norm)",
+        ),
     ] = 1e-6
 
 
 class IndexConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The full-text index."""
 
-    shards: Annotated[Count, Meta(description="index folders, by hash of the URL")] = 2
+    shards: Annotated[
+        int,
+        Meta(ge=1, le=1_024, description="number of shards; a hash of the URL selects the shard"),
+    ] = 2
     first_tier: Annotated[
         float,
         Meta(
             ge=0,
             le=0.5,
-            description="share of the pages, the most popular, that are searched first, and the "
-            "rest only where too few of them are found; 0: none. From 50,000 pages on",
+            description="share of the pages, the most popular ones, that are searched first; the "
+            "others are searched only if too few of these match. Used from 50,000 pages on; "
+            "0: no first tier",
         ),
     ] = 0.1
-    anchors: Annotated[Count, Meta(description="anchor texts of a page that are indexed")] = 50
+    anchors: Annotated[
+        int, Meta(ge=1, le=100_000, description="maximum anchor texts indexed per page")
+    ] = 50
     memory_mb: Annotated[
-        int, Meta(ge=16, description="a task's buffer before it writes a segment")
+        int,
+        Meta(ge=16, le=4_000, description="memory that a task fills before it writes a segment"),
     ] = 512
 
 
 class PostingsConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The index that is partitioned by terms."""
+    """The term-partitioned index of `gossamer postings`."""
 
     partitions: Annotated[
-        Count, Meta(description="files, by hash of the term; tasks that read documents, too")
+        int,
+        Meta(
+            ge=1,
+            le=100_000,
+            description="number of files; a hash of the term selects the file; also the number of "
+            "tasks that read documents",
+        ),
     ] = 8
 
 
 class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The search page and API."""
 
-    host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
-    port: Annotated[int, Meta(ge=0, le=65535, description="0: any free port")] = 8080
+    host: Annotated[Line, Meta(min_length=1, description="address to listen on")] = "127.0.0.1"
+    port: Annotated[
+        int, Meta(ge=0, le=65535, description="port to listen on; 0: any free port")
+    ] = 8080
     names: Annotated[
-        tuple[str, ...],
+        tuple[Line, ...],
         Meta(
-            description="names of the site, where it has others than `host` and localhost; "
-            "`*` stands for any"
+            description="further host names under which the site may be requested, beside `host` "
+            "and localhost; `*`: any name"
         ),
     ] = ()
     processes: Annotated[
         int,
         Meta(
-            ge=0, description="that search; 0: one for each core, 8 at most; 1: the server itself"
+            ge=0,
+            le=1_024,
+            description="number of search processes; 0: one per core, at most 8; 1: search in the "
+            "server process",
         ),
     ] = 0
     nodes: Annotated[
         tuple[
-            Annotated[tuple[Annotated[str, Meta(pattern=r"^.+:\d+$")], ...], Meta(min_length=1)],
+            Annotated[tuple[Annotated[str, Meta(pattern=NODE)], ...], Meta(min_length=1)],
             ...,
         ],
         Meta(
-            description="processes on other machines that search (`gossamer node`), in place of "
-            'those here: `[["a:9400", "b:9400"], ["c:9400"]]` are two that hold the same shards, '
-            "and one that holds the rest"
+            description="search processes on other machines (`gossamer node`), instead of local "
+            'ones: in `[["a:9400", "b:9400"], ["c:9400"]]`, a and b hold the same shards, and c '
+            "holds the rest"
         ),
     ] = ()
     deadline_s: Annotated[
-        float,
+        Timeout,
         Meta(
-            gt=0, description="an answer is given without nodes that take longer for a step of it"
+            description="seconds that a search process may take for one step of a search; results "
+            "are then returned without it"
         ),
     ] = 2
-    cached_answers: Annotated[
-        int, Meta(ge=0, description="answers that are kept until the index changes")
-    ] = 1_000
+    cache_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="memory in MB for cached answers, which are kept until the index changes; "
+            "0: no cache",
+        ),
+    ] = 32
+    requests_per_address: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="maximum concurrent requests per client (an IPv4 address, or the /64 "
+            "network of an IPv6 address); further ones get status 429; 0: no limit",
+        ),
+    ] = 32
+    proxies: Annotated[
+        tuple[Annotated[str, Meta(pattern=r"^[0-9a-fA-F.:]+(/\d{1,3})?$")], ...],
+        Meta(
+            description="addresses and networks of proxies whose X-Forwarded-For and "
+            "X-Forwarded-Proto are trusted; requests that they send without X-Forwarded-For are "
+            "not counted for any client"
+        ),
+    ] = ("127.0.0.1", "::1")
 
 
 class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What counts how much for the order of results, beside the words of a page's text."""
+    """The weights of ranking. A word in the text of a page has weight 1."""
 
     profile: Annotated[
-        Profile, Meta(description="`fields`, or a published one to compare: docs/searching.md")
+        Profile,
+        Meta(description="`fields`, or a published formula to compare it with (docs/searching.md)"),
     ] = "fields"
-    title: Annotated[Weight, Meta(description="a word in the title")] = 0.5
-    anchors: Annotated[Weight, Meta(description="a word in what links call the page")] = 0.5
-    pairs: Annotated[Weight, Meta(description="neighbouring words of the query, close by")] = 0.25
-    around: Annotated[Weight, Meta(description="a word around the main text only")] = 0.2
-    title_phrase: Annotated[Weight, Meta(description="the words as a phrase in the title")] = 1.0
-    whole_title: Annotated[Weight, Meta(description="per word, where they are the whole title")] = (
-        10.0
-    )
-    popularity: Annotated[Weight, Meta(description="log2 of the PageRank over the mean one")] = 0.5
+    title: Annotated[Weight, Meta(description="match in the title")] = 0.5
+    anchors: Annotated[Weight, Meta(description="match in anchor text")] = 0.5
+    pairs: Annotated[
+        Weight, Meta(description="neighbouring words of the query that are close in the text")
+    ] = 0.25
+    boilerplate: Annotated[Weight, Meta(description="match outside the main text only")] = 0.2
+    title_phrase: Annotated[Weight, Meta(description="the query as a phrase in the title")] = 1.0
+    whole_title: Annotated[
+        Weight, Meta(description="per word of the query, if the query is the whole title")
+    ] = 10.0
+    popularity: Annotated[
+        Weight, Meta(description="log2 of 1 + PageRank divided by the mean PageRank")
+    ] = 0.5
     freshness: Annotated[
         Weight,
-        Meta(description="a page of the time that the query asks for, where it asks for one"),
+        Meta(description="a date close to the time that the query asks for, if it asks for one"),
     ] = 3.0

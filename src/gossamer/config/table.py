@@ -1,4 +1,4 @@
-"""What all tables of settings are made of."""
+"""The base class of all tables of settings, and the types of their values."""
 
 from __future__ import annotations
 
@@ -6,10 +6,30 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-Count = Annotated[int, Meta(ge=1)]
-Seconds = Annotated[float, Meta(ge=0)]
+DAY_S = 86_400
+
+# `$` would also match before a line feed at the end; `\Z` does not.
+LINE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]*\Z"
+"""Text without line breaks, other control characters or lone surrogates."""
+
+Count = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Seconds = Annotated[float, Meta(ge=0, le=DAY_S)]
+Timeout = Annotated[float, Meta(gt=0, le=DAY_S)]
 Weight = Annotated[float, Meta(ge=0, le=1_000)]
+Line = Annotated[str, Meta(pattern=LINE, max_length=1_000)]
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     pass
+
+
+class Secret(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where a secret is stored: exactly one of `file` and `env` is set."""
+
+    file: Line = ""
+    """A path, relative to the folder of gossamer.toml."""
+    env: Line = ""
+
+    def __post_init__(self) -> None:
+        if bool(self.file) == bool(self.env):
+            raise ValueError("a secret is either { file = … } or { env = … }")

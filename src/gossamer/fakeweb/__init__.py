@@ -1,24 +1,24 @@
-"""A deterministic web on loopback, for demo, tests and benchmarks to crawl.
+"""A deterministic web on loopback for the demo, tests and benchmarks to crawl.
 
-What every URL answers is a pure function of (seed, URL): nothing is stored, and a million hosts
-cost nothing. It also serves folders of real HTML as hosts, and logs every request with its time,
-so that a crawl is judged from the server's side.
+The answer for each URL is a pure function of (seed, URL): nothing is stored, and a million hosts
+cost nothing. The web also serves folders of real HTML as hosts, and logs every request with its
+time, so that a crawl can be judged from the server's side.
 
     with FakeWeb(Web(seed=7, hosts=200)) as fake:
         crawl(fake.web.seeds(), connect_to=fake.address)
         assert_polite(fake.log())
 
-From URL to bytes: `web.py` finds the kind of host; a folder (`folders.py`), or a synthetic host
-(`hosts.py`), whose pages `pages.py` writes out of `text.py` and `links.py`, and whose other
-URLs `odd.py` answers; or a hostile one (`hostile/`), which says what no honest server would.
-`server.py` speaks HTTP, `tls.py` HTTPS, `doors.py` opens ports for what happens before a request,
-`process.py` runs it in a process of its own.
+From URL to bytes: `web.py` finds the host. A host is a folder (`folders.py`), a synthetic host
+(`hosts.py`) or a hostile host (`hostile/`), which sends what no honest server would. `pages.py`
+writes the pages of a synthetic host with `text.py` and `links.py`; `special_urls.py` answers its
+other URLs. `server.py` speaks HTTP and `tls.py` HTTPS; `connect_ports.py` opens a port for each
+host that misbehaves before a request is read. `process.py` runs the web in its own process.
 """
 
 from gossamer.fakeweb.answer import Answer
 from gossamer.fakeweb.folders import doc_folders
+from gossamer.fakeweb.link_mix import Mix
 from gossamer.fakeweb.log import LogEntry, log_table, read_log
-from gossamer.fakeweb.mix import Mix
 from gossamer.fakeweb.process import FakeWeb
 from gossamer.fakeweb.server import Server, serve
 from gossamer.fakeweb.web import Web

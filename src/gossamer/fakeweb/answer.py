@@ -1,4 +1,4 @@
-"""One answer to one request, conditional requests, and the cache of answers."""
+"""Answers to requests, conditional requests, and the cache of answers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 HTML_TYPE = "text/html; charset=utf-8"
-OVERHEAD_BYTES = 1024  # a cached answer's objects, beyond its body
+OVERHEAD_BYTES = 1024  # estimated size of a cached answer's Python objects, without its body
 REASONS = {status.value: status.phrase for status in HTTPStatus}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a host says. `delay_s` is how long the server waits before it says so."""
+    """An HTTP response. The server waits `delay_s` before it sends the answer."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -30,7 +30,7 @@ class Answer:
 
     @cached_property
     def head(self) -> bytes:
-        """Header lines without status line and Date, the empty line left to the server."""
+        """The header lines, without the status line, Date and empty line that the server adds."""
         lines = [f"{name}: {value}\r\n" for name, value in self.headers]
         if self.status != HTTPStatus.NOT_MODIFIED:
             lines.append(f"Content-Length: {len(self.body)}\r\n")
@@ -41,14 +41,14 @@ class Answer:
         return f"HTTP/1.1 {self.status} {REASONS[self.status]}\r\n".encode()
 
     def header(self, name: str) -> str:
-        """The header's value, or ""."""
+        """Return the header's value, or "" if it is missing."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
 
 
 def found(body: bytes, content_type: str, modified_s: float, etag: str = "") -> Answer:
-    """200 with validators. `modified_s` is Unix time; the tag is a hash of the body if not given.
+    """A 200 with validators. `modified_s` is Unix time; `etag` defaults to a hash of the body.
 
-    An answer that only its body makes different also differs in its tag, and nothing else does.
+    With the default, the ETag changes if and only if the body does.
     """
     tag = etag or f'"{xxhash.xxh3_64_hexdigest(body)}"'
     return Answer(
@@ -63,7 +63,7 @@ def found(body: bytes, content_type: str, modified_s: float, etag: str = "") -> 
 
 
 def refusal(status: int, text: str) -> Answer:
-    """An error page in plain text."""
+    """Return an error page in plain text."""
     return Answer(status, (("Content-Type", "text/plain; charset=utf-8"),), f"{text}\n".encode())
 
 
@@ -76,10 +76,10 @@ def redirect(status: int, location: str) -> Answer:
 
 
 def conditional(answer: Answer, headers: Mapping[str, str]) -> Answer:
-    """304 in the answer's place when the client's copy is current (RFC 9110 §13.1, §13.2.2).
+    """Replace the answer by a 304 if the client's copy is current (RFC 9110 §13.1, §13.2.2).
 
-    `headers` has lower-case names. If-None-Match wins over If-Modified-Since. Tags compare
-    weakly; a date that cannot be read is ignored.
+    The names in `headers` are in lower case. If-None-Match takes precedence over
+    If-Modified-Since. ETags are compared weakly; an invalid date is ignored.
     """
     if answer.status != HTTPStatus.OK:
         return answer
@@ -99,12 +99,12 @@ def conditional(answer: Answer, headers: Mapping[str, str]) -> Answer:
 def _not_after(modified: str, since: str) -> bool:
     try:
         return parsedate_to_datetime(modified) <= parsedate_to_datetime(since)
-    except (ValueError, TypeError):  # TypeError: a date without its zone does not compare
+    except (ValueError, TypeError):  # TypeError: a date without a time zone cannot be compared
         return False
 
 
 class AnswerCache:
-    """Least recently used answers. Invariant: the sum of their sizes is at most `limit_bytes`."""
+    """An LRU cache of answers. Invariant: the sum of their sizes is at most `limit_bytes`."""
 
     def __init__(self, limit_bytes: int) -> None:
         self.limit_bytes = limit_bytes

@@ -1,12 +1,15 @@
-"""The process that `FakeWeb` starts: `python -m gossamer.fakeweb.child`.
+"""The process that `FakeWeb` starts.
 
-Parent and child speak lines: settings as JSON on standard input, the ports on standard output,
-then `flush` → `flushed`. The end of its input ends the child, so it cannot outlive its parent.
+Parent and child exchange lines. The parent writes the settings as JSON to the child's standard
+input, and the child answers with its ports on standard output; later, the child answers each
+`flush` with `flushed`. The child exits at the end of its input or on SIGTERM, which the kernel
+sends when the parent dies.
 """
 
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 from typing import Any
 
@@ -44,9 +47,9 @@ async def _child(lines: asyncio.StreamReader) -> None:
 
 async def _main() -> None:
     lines = asyncio.StreamReader(limit=16 << 20)
-    await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(lines), sys.stdin
-    )
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, lines.feed_eof)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     try:
         await _child(lines)
     except GossamerError as error:
@@ -58,5 +61,5 @@ def _say(line: str) -> None:
     print(line, flush=True)  # noqa: T201 - the parent reads it
 
 
-if __name__ == "__main__":
+def main() -> None:
     uvloop.run(_main())

@@ -1,14 +1,15 @@
-"""A DNS server on loopback that answers, fails and lies as it is told (RFC 1035, over UDP).
+"""A DNS server on loopback that answers, fails and lies as configured (RFC 1035, over UDP).
 
     zone = {"*.test": addresses("192.0.2.7"), "gone.test": NXDOMAIN, "slow.test": SILENCE}
     async with serve(zone) as server:
         ...  # look names up at server.address
-        server.queries  # what was asked, in order
+        server.queries  # the queries received, in order
 
-A zone maps patterns of names to replies; the first pattern that matches counts, and a name that
-none matches does not exist. A sequence of replies is given in turn to the queries for a name
-and type, its last one from then on: `(addresses("8.8.8.8", ttl_s=0), addresses("127.0.0.1"))` is
-DNS rebinding. There is no TCP: who follows a truncated reply there is refused.
+A zone maps name patterns to replies. The first pattern that matches counts; a name that no
+pattern matches does not exist. From a sequence of replies, successive queries for the same name
+and type get one each, in order, and then always the last one:
+`(addresses("8.8.8.8", ttl_s=0), addresses("127.0.0.1"))` is DNS rebinding. The server does not
+listen on TCP, so a client that retries a truncated reply there is refused.
 """
 
 from __future__ import annotations
@@ -37,43 +38,44 @@ RESPONSE, AUTHORITATIVE, TRUNCATION, RECURSION_DESIRED, RECURSION_AVAILABLE = (
     0x8000, 0x0400, 0x0200, 0x0100, 0x0080,
 )  # fmt: skip
 MAX_ALIASES = 8
-"""CNAMEs in one reply; a loop goes round so often."""
+"""Maximum number of CNAMEs in one reply, which ends CNAME loops."""
 MAX_LABEL_BYTES = 63
 _HEADER = struct.Struct("!6H")
 _FIXED = struct.Struct("!HHIH")
-"""Of a resource record, between its name and its data: type, class, TTL, length."""
+"""The part of a resource record between name and data: type, class, TTL, data length."""
 _QUESTION_NAME = struct.pack("!H", 0xC000 | _HEADER.size)
 """A pointer to the name in the question (RFC 1035 §4.1.4)."""
 
 
 class Query(NamedTuple):
-    """A query as it came. `name` is in lower case, without its last dot."""
+    """A query as received. `name` is in lower case, without the final dot."""
 
     id: int
     name: str
     type: int
     question: bytes
-    """With the sender's capitals, which a reply must repeat."""
+    """The question section as sent; a reply must repeat its capitals (0x20 encoding)."""
     recursion_desired: bool
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What is answered. The default is a name that exists and has no address (NODATA)."""
+    """The reply to a query. By default, the name exists and has no address (NODATA)."""
 
     addresses: tuple[str, ...] = ()
-    """IPv4 for queries of type A, IPv6 for AAAA."""
+    """IPv4 addresses answer queries of type A, IPv6 addresses those of type AAAA."""
     ttl_s: int = 300
     alias: str = ""
-    """A CNAME; what the zone says of that name follows."""
+    """The target of a CNAME; the zone's records of that name follow in the same reply."""
     code: int = NO_ERROR
     silent_for: tuple[int, ...] = ()
-    """Types that are not answered."""
+    """Query types that get no answer."""
     truncated: bool = False
     wrong_id: bool = False
-    """As of somebody who guesses, to poison a cache."""
+    """Reply with another id than the query's, like an attacker who tries to poison a cache."""
     garbage: bytes | None = None
-    """In place of a message; after the query's id, so that it is taken for an answer."""
+    """Bytes that are sent instead of a message. The query's id precedes them, so that the client
+    takes them for its answer."""
 
 
 Zone: TypeAlias = Mapping[str, Reply | Sequence[Reply]]
@@ -90,7 +92,7 @@ def addresses(*texts: str, ttl_s: int = 300) -> Reply:
 
 
 def parse(message: bytes) -> Query | None:
-    """The query in a message; None where there is none. What follows its question is ignored."""
+    """Return the query in a message, None if it is invalid. Ignore bytes after the question."""
     try:
         number, flags, questions, *_ = _HEADER.unpack_from(message)
         labels, at = [], _HEADER.size
@@ -114,7 +116,7 @@ def encode_name(name: str) -> bytes:
 
 
 class DnsServer(asyncio.DatagramProtocol):
-    """A running server: its `address` (`127.0.0.1:port`), and the `queries` it was asked."""
+    """A running server: its `address` (`127.0.0.1:port`) and the `queries` it has received."""
 
     def __init__(self, zone: Zone) -> None:
         self.queries: list[Query] = []
@@ -127,7 +129,7 @@ class DnsServer(asyncio.DatagramProtocol):
         return int(self.address.rpartition(":")[2])
 
     def asked(self, name: str, kind: int = A) -> int:
-        """How many queries of a type came for a name."""
+        """Return how many queries of type `kind` have arrived for a name."""
         return self._asked[name, kind]
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -141,7 +143,7 @@ class DnsServer(asyncio.DatagramProtocol):
             self._transport.sendto(message, addr)
 
     def answer(self, query: Query) -> bytes | None:
-        """The message that answers a query, which is counted; None for silence."""
+        """Count a query and return the message that answers it; None if it gets no answer."""
         self.queries.append(query)
         turn = self._asked[query.name, query.type]
         self._asked[query.name, query.type] += 1
@@ -165,7 +167,7 @@ class DnsServer(asyncio.DatagramProtocol):
         return found if isinstance(found, Reply) else found[min(turn, len(found) - 1)]
 
     def _records(self, query: Query, reply: Reply, turn: int) -> tuple[int, list[bytes]]:
-        """Response code and answer section, along the aliases that the zone knows."""
+        """Return the response code and the answer section, following aliases within the zone."""
         records: list[bytes] = []
         owner = _QUESTION_NAME
         while reply.alias and len(records) < MAX_ALIASES:
@@ -186,7 +188,7 @@ def _record(owner: bytes, kind: int, ttl_s: int, data: bytes) -> bytes:
 
 @asynccontextmanager
 async def serve(zone: Zone, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[DnsServer]:
-    """Serve while the context is open; port 0 takes a free one.
+    """Serve while the context is open. Port 0 chooses a free port.
 
     Raises UsageError for an address that is not loopback.
     """
@@ -198,12 +200,12 @@ async def serve(zone: Zone, host: str = "127.0.0.1", port: int = 0) -> AsyncIter
         yield server
     finally:
         transport.close()
-        await asyncio.sleep(0)  # the transport closes in the loop's next turn
+        await asyncio.sleep(0)  # the transport closes in the event loop's next iteration
 
 
 @contextmanager
 def serve_in_thread(zone: Zone) -> Iterator[DnsServer]:
-    """The same in a thread of its own, for callers without an event loop."""
+    """Like `serve`, but in its own thread, for callers without an event loop."""
     started, stop = threading.Event(), asyncio.Event()
     servers: list[DnsServer] = []
     loop = asyncio.new_event_loop()

@@ -1,7 +1,7 @@
-"""Numbers drawn from a seed and a purpose: the same in every process and on every version.
+"""Random numbers that depend only on a seed and a purpose, in every process and Python version.
 
-`hash()` is salted per process and `Random`'s other methods may change between versions of
-Python; xxh3 and `Random`'s two basic ones do not.
+`hash()` is salted per process, and most methods of `Random` may change between Python versions.
+xxh3 and the two methods `Random.random` and `Random.getrandbits` do not.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ Draw = Callable[[], float]  # uniform in [0, 1)
 
 
 def digest(seed: int, purpose: str) -> int:
-    """64 bits."""
+    """Return a 64-bit hash."""
     return xxhash.xxh3_64_intdigest(purpose.encode(), seed)
 
 
 def uniform(seed: int, purpose: str) -> float:
-    """One number in [0, 1)."""
+    """Return a number in [0, 1)."""
     return (digest(seed, purpose) >> 11) / (1 << 53)
 
 
 def stream(seed: int, purpose: str) -> Random:
-    """A sequence of numbers, of which only `random` and `getrandbits` are used; 4 µs to start."""
+    """Return a generator, which takes 4 µs to build. Call only its `random` and `getrandbits`."""
     return Random(digest(seed, purpose))  # noqa: S311 - text, not secrets

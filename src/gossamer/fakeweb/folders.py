@@ -1,11 +1,14 @@
 """Serve a folder of real files as a host.
 
-Semantics are plain, so that an independent walk of the links can judge a crawl:
+The rules are simple, so that an independent walk over the links can judge a crawl:
 
-- a file is its bytes, its type by extension (Python's own table, not the machine's);
-- text/html goes without charset: pages speak for themselves;
-- a folder without its slash is 301 to it; with it, its index.html, else 404;
-- what leaves the folder, by .. or by a symbolic link, is 404; so is what is not a plain file.
+- a file is served unchanged; its type depends on its extension (in Python's table, not the
+  machine's);
+- text/html is sent without a charset: the pages declare their own;
+- a folder's URL without its final slash redirects to the one with it (301), which serves the
+  folder's index.html, or else 404;
+- a path that leads out of the folder, by .. or a symbolic link, is 404; so is anything that is
+  not a regular file.
 """
 
 from __future__ import annotations
@@ -28,11 +31,11 @@ if TYPE_CHECKING:
 
 DOCS_FOLDER = Path("/usr/share/doc")
 CACHE_BYTES = 128 << 20
-MAX_FILE_BYTES = 64 << 20  # larger files are 404: an answer is held in memory
+MAX_FILE_BYTES = 64 << 20  # larger files are 404, because an answer is held in memory
 MAX_FOLDERS_LOOKED_AT = 20_000
 HTML = (".html", ".htm", ".xhtml")
 INDEX = "index.html"
-MAX_MANUAL_CHARS = 50  # of a label's 63 (RFC 1035 §2.3.4)
+MAX_MANUAL_CHARS = 50  # leaves room for a suffix in a label's 63 octets (RFC 1035 §2.3.4)
 GENERIC_NAMES = {"html", "htmldoc", "doc", "docs", "manual", "www", "singlehtml", "content"}
 
 _TYPES = MimeTypes()
@@ -40,28 +43,28 @@ _PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "ap
 
 
 class Folder:
-    """The answers of one folder. A file is looked at on every request, read when it changed."""
+    """The answers of one folder. Every request stats the file, which is read only if it changed."""
 
     def __init__(self, root: Path, cache_bytes: int = CACHE_BYTES) -> None:
         if not root.is_dir():
-            raise UsageError(root, "is not a folder", "give a folder of HTML files")
+            raise UsageError(root, "is not a folder", "choose a folder of HTML files")
         self.root = root
         self._real = os.path.realpath(root)
         self._cache = AnswerCache(cache_bytes)
 
     def entry(self) -> str:
-        """The path to start from: the folder's index.html as "/", else its first page."""
+        """Return the path to start from: "/" if there is an index.html, else the first page."""
         if (self.root / INDEX).is_file():
             return "/"
         first = next(_html_below(self.root), None)
         return "/" if first is None else "/" + quote(first.relative_to(self.root).as_posix())
 
     def answer(self, target: str, headers: Mapping[str, str]) -> Answer:
-        """The answer to GET `target`; `headers` has lower-case names."""
+        """Return the answer to GET `target`. The names in `headers` are in lower case."""
         path = target.partition("?")[0]
         try:
             answer = self._answer(path)
-        except OSError:  # vanished, unreadable, or a name too long for the file system
+        except OSError:  # the file vanished, is unreadable, or its name is too long
             answer = None
         if answer is None:
             return refusal(HTTPStatus.NOT_FOUND, f"{path[:200]}: no such file")
@@ -86,13 +89,13 @@ class Folder:
         return answer
 
     def _locate(self, path: str) -> str | None:
-        """The real path of a target's path, or None if it is outside or makes no sense."""
+        """Return a URL path's real path, or None if it is invalid or leads out of the folder."""
         parts = [unquote_to_bytes(part) for part in path.split("/")]
         if not path.startswith("/") or any(
             part in {b".", b".."} or b"/" in part or b"\0" in part for part in parts
         ):
             return None
-        if b"" in parts[1:-1]:  # // in the middle: the file system would take it, a URL differs
+        if b"" in parts[1:-1]:  # the file system ignores a double slash, but it makes another URL
             return None
         real = os.path.realpath(self._real + os.fsdecode(b"/".join([b"", *parts[1:]])))
         inside = real == self._real or real.startswith(self._real + "/")
@@ -100,7 +103,7 @@ class Folder:
 
 
 def content_type(file: str) -> str:
-    """By extension; a compressed file is the archive it is, not what is inside."""
+    """Return the type by extension. A compressed file gets the type of its compression."""
     kind, packing = _TYPES.guess_type(f"file:{file}", strict=False)
     if packing is not None:
         return _PACKED.get(packing, "application/octet-stream")
@@ -108,10 +111,10 @@ def content_type(file: str) -> str:
 
 
 def doc_folders(root: Path = DOCS_FOLDER, limit: int = 200) -> dict[str, Path]:
-    """Host name to folder, for the packages below `root` that have HTML, `limit` at most.
+    """Map host names to folders, for at most `limit` packages below `root` that have HTML.
 
-    A package's folder is its shallowest one with an index.html (an English one before others),
-    else with any HTML. Packages that link to the same real folder make one host.
+    A package's folder is the shallowest one with an index.html (preferably English), else the
+    shallowest with any HTML. Packages that link to the same real folder become one host.
     """
     hosts: dict[str, Path] = {}
     taken: set[str] = set()
@@ -129,7 +132,7 @@ def doc_folders(root: Path = DOCS_FOLDER, limit: int = 200) -> dict[str, Path]:
 
 
 def folder_host(folder: Path) -> str:
-    """A host name for a folder: /usr/share/doc/python3.11/html is python3-11-html-docs.test."""
+    """A folder's host name: /usr/share/doc/python3.11/html becomes python3-11-html-docs.test."""
     folder = folder.absolute()
     name = folder.name
     if name.lower() in GENERIC_NAMES:
@@ -138,16 +141,16 @@ def folder_host(folder: Path) -> str:
 
 
 def host_name(text: str) -> str:
-    """`text` as a host name: lower case, letters, digits, hyphens and dots."""
+    """Turn `text` into a host name of lower-case letters, digits, hyphens and dots."""
     labels = [re.sub(r"[^a-z0-9-]+", "-", label).strip("-") for label in text.lower().split(".")]
     name = ".".join(label for label in labels if label)
     if not name or len(name) > 253:  # noqa: PLR2004 - RFC 1035 §2.3.4
-        raise UsageError(text, "cannot be a host name", "give one like manual.test")
+        raise UsageError(text, "is not a valid host name", "choose one like manual.test")
     return name
 
 
 def _start(package: Path) -> Path | None:
-    """The shallowest folder with an index.html; else the shallowest with any HTML."""
+    """Return the shallowest folder with an index.html, else the shallowest with any HTML."""
     with_html: Path | None = None
     level, seen = [package], set[str]()
     while level and len(seen) < MAX_FOLDERS_LOOKED_AT:
@@ -167,14 +170,17 @@ def _start(package: Path) -> Path | None:
 
 
 def _listing(folder: Path, seen: set[str]) -> tuple[set[str], list[Path]]:
-    """The files and folders in a folder, links followed, unless it has been `seen`."""
+    """Return the names of files and the folders in a folder, following symbolic links.
+
+    Both are empty if the real folder is in `seen` already.
+    """
     real = os.path.realpath(folder)
     if real in seen:
         return set(), []
     seen.add(real)
     try:
         entries = sorted(folder.iterdir())
-    except OSError:  # not ours to read
+    except OSError:  # we may not read it
         return set(), []
     folders = [entry for entry in entries if entry.is_dir()]
     return {entry.name for entry in entries if entry.is_file()}, folders
@@ -187,6 +193,6 @@ def _html_below(root: Path) -> Iterator[Path]:
 
 
 def _manual_host(name: str, number: int = 1) -> str:
-    """A registrable domain of its own, so that a crawl may fetch several manuals at once."""
+    """Return a separate registrable domain, so that a crawl may fetch several manuals at once."""
     label = re.sub(r"[^a-z0-9]+", "-", name.lower())[:MAX_MANUAL_CHARS].strip("-")
     return host_name(f"{label}-docs{'' if number == 1 else f'-{number}'}.test")

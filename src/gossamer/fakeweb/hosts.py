@@ -1,9 +1,9 @@
-"""Which hosts there are, how big, and with which traits: computed from (seed, index), never kept.
+"""The names, sizes and traits of synthetic hosts, computed from (seed, index) and never stored.
 
-Names end in .test, which no resolver on the Internet answers (RFC 6761 §6.2):
+Names end in .test, which does not exist in the public DNS (RFC 6761 §6.2):
 
-    site-17.test            most hosts
-    www.site-18.test        its bare name redirects to it
+    site-17.test            the form of most hosts
+    www.site-18.test        site-18.test redirects to it
     blog-19.site-10.test    a subdomain: shares its registrable domain with site-10.test
 """
 
@@ -21,7 +21,7 @@ from gossamer.errors import UsageError
 from gossamer.fakeweb import draw
 
 if TYPE_CHECKING:
-    from gossamer.fakeweb.mix import Mix
+    from gossamer.fakeweb.link_mix import Mix
 
 MAX_HOST_PAGES = 100_000
 SIZE_EXPONENT = 0.9  # the k-th largest host has (2k - 1) ** -0.9 times the largest's pages
@@ -37,7 +37,7 @@ class Host:
     name: str
     pages: int
     language: str
-    fanout: int  # children of a page in the tree that makes every page reachable
+    fanout: int  # children per page in the tree that makes every page reachable
     no_robots: bool
     private: bool
     crawl_delay: bool
@@ -50,15 +50,16 @@ class Host:
 class Hosts:
     """`count` hosts with `pages_per_host` pages on average.
 
-    Sizes are Zipfian by construction, not by chance: hosts take the mid-quantiles of the
-    distribution in a fixed shuffled order, the seed host (index 0) the largest.
+    Sizes follow Zipf's law exactly, not by chance: the hosts take the mid-quantiles of the
+    distribution in a fixed shuffled order. The seed host (index 0) takes the largest.
     """
 
     def __init__(self, seed: int, count: int, pages_per_host: float, fanout: int, mix: Mix) -> None:
         if not 0 <= count <= 10**9:
-            raise UsageError("hosts", f"{count} hosts cannot be named", "give 0 … 10^9")
+            raise UsageError("hosts", f"{count} is out of range", "choose 0 … 10^9")
         if not 1 <= pages_per_host <= MAX_HOST_PAGES:
-            raise UsageError("pages_per_host", f"{pages_per_host}", f"give 1 … {MAX_HOST_PAGES}")
+            what, remedy = f"{pages_per_host} is out of range", f"choose 1 … {MAX_HOST_PAGES}"
+            raise UsageError("pages_per_host", what, remedy)
         self.seed = seed
         self.count = count
         self.mix = mix
@@ -73,12 +74,12 @@ class Hosts:
         self.host = lru_cache(maxsize=1 << 16)(self._host)
 
     def uniform(self, index: int, purpose: str) -> float:
-        """A number in [0, 1) for one host and purpose."""
+        """Return a number in [0, 1) for one host and purpose."""
         return draw.uniform(self.seed, f"{index} {purpose}")
 
     def name(self, index: int) -> str:
         turn = 0.0 if index == 0 else self.uniform(index, "name")
-        if turn > 0.85:  # noqa: PLR2004 - shares of the three forms of names
+        if turn > 0.85:  # noqa: PLR2004 - 15 % of names have this form, 10 % the next one
             return f"www.site-{index}.test"
         if turn > 0.75:  # noqa: PLR2004
             return f"{LABELS[index % len(LABELS)]}-{index}.site-{index // 10 * 10}.test"
@@ -89,7 +90,7 @@ class Hosts:
         return max(1, min(MAX_HOST_PAGES, int(self._scale * quantile**-SIZE_EXPONENT + 0.5)))
 
     def find(self, name: str) -> tuple[Host, str] | None:
-        """The host that answers for `name`, and "" or the name it redirects to."""
+        """Return the host that answers for `name`, and the name it redirects to, or ""."""
         match = _NAME.fullmatch(name)
         if match is None:
             return None
@@ -128,7 +129,7 @@ class Hosts:
 
 
 def _stride(count: int) -> int:
-    """A step near the golden section of `count` that visits every residue."""
+    """Return a step near the golden section of `count` that visits every residue modulo `count`."""
     step = max(1, int(count * 0.618))
     while gcd(step, count) != 1:
         step += 1

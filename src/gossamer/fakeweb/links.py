@@ -1,7 +1,7 @@
-"""Every kind of link beside the plain one: a maker per rate of `Mix`.
+"""All kinds of links except the plain one: one link maker per rate in `Mix`.
 
-A maker draws its target and returns an `<a>` element. Paths of one word and a number, such as
-/missing/7, are answered by `odd.py`.
+A maker draws a target and returns an `<a>` element. `special_urls.py` answers paths of a word and
+a number, such as /missing/7.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from gossamer.fakeweb.draw import Draw
 from gossamer.fakeweb.hosts import Host
 
 if TYPE_CHECKING:
-    from gossamer.fakeweb.pages import Pages
+    from gossamer.fakeweb.page_names import PageNames
 
-LinkMaker = Callable[["Pages", Host, Draw], str]
+LinkMaker = Callable[["PageNames", Host, Draw], str]
 
 
-def _across(pages: Pages, _host: Host, draw: Draw) -> str:
+def _across(pages: PageNames, _host: Host, draw: Draw) -> str:
     hosts = pages.hosts
     target = hosts.host(int((hosts.count + 1) ** draw()) - 1)
-    n = 0 if draw() < 0.6 else pages.zipf_page(target, draw)  # noqa: PLR2004 - most cite the home
+    n = 0 if draw() < 0.6 else pages.zipf_page(target, draw)  # noqa: PLR2004 - mostly home pages
     return pages.to_host(target, n)
 
 
-def _odd(path: str, text: str) -> LinkMaker:
-    """A link to `path`, with the number of a page of this host in place of {n}."""
+def _special(path: str, text: str) -> LinkMaker:
+    """A maker of links to `path`, where {n} becomes the number of a page of this host."""
 
-    def make(pages: Pages, host: Host, draw: Draw) -> str:
+    def make(pages: PageNames, host: Host, draw: Draw) -> str:
         n = pages.zipf_page(host, draw)
         hops = 1 + int(draw() * 4)
         return f'<a href="{path}">{text}</a>'.format(n=n, hops=hops)
@@ -37,9 +37,9 @@ def _odd(path: str, text: str) -> LinkMaker:
 
 
 def _titled(path: str) -> LinkMaker:
-    """A link to another URL for a page, with that page's title."""
+    """A maker of links to another URL of a page, with that page's title as the text."""
 
-    def make(pages: Pages, host: Host, draw: Draw) -> str:
+    def make(pages: PageNames, host: Host, draw: Draw) -> str:
         n = min(1 + pages.zipf_page(host, draw), host.pages - 1)
         return f'<a href="{path.format(n=n)}">{pages.title(host, n)}</a>'
 
@@ -47,9 +47,12 @@ def _titled(path: str) -> LinkMaker:
 
 
 def _rewritten(change: Callable[[str, str, str], str]) -> LinkMaker:
-    """A link to a page of this host, as `change(host name, path, title with its end tag)`."""
+    """A maker of links to pages of this host.
 
-    def make(pages: Pages, host: Host, draw: Draw) -> str:
+    `change(host name, path, title with the end tag)` returns the rest of the element.
+    """
+
+    def make(pages: PageNames, host: Host, draw: Draw) -> str:
         path, _, title = pages.tail(host, pages.zipf_page(host, draw)).partition('">')
         return "<a " + change(host.name, "/" + path, title)
 
@@ -61,20 +64,20 @@ def _tracked(_name: str, path: str, title: str) -> str:
     return f'href="{path}{mark}utm_source=letter&amp;utm_medium=mail">{title}'
 
 
-def _unfetchable(_pages: Pages, host: Host, draw: Draw) -> str:
+def _unfetchable(_pages: PageNames, host: Host, draw: Draw) -> str:
     target = "javascript:void(0)" if draw() < 0.5 else f"mailto:desk@{host.name}"  # noqa: PLR2004
     return f'<a href="{target}">@</a>'
 
 
 LINKS: dict[str, LinkMaker] = {
     "across": _across,
-    "missing": _odd("/missing/{n}", "Archive {n}"),
-    "gone": _odd("/gone/{n}", "Past {n}"),
-    "failing": _odd("/failing/{n}", "Report {n}"),
-    "redirects": _odd("/go/{hops}/{n}", "Visit {n}"),
+    "missing": _special("/missing/{n}", "Archive {n}"),
+    "gone": _special("/gone/{n}", "Past {n}"),
+    "failing": _special("/failing/{n}", "Report {n}"),
+    "redirects": _special("/go/{hops}/{n}", "Visit {n}"),
     "copies": _titled("/copy/{n}"),
     "near_copies": _titled("/near/{n}"),
-    "texts": _odd("/notes/{n}.txt", "Notes {n}"),
+    "texts": _special("/notes/{n}.txt", "Notes {n}"),
     "tracked": _rewritten(_tracked),
     "fragments": _rewritten(lambda _, path, title: f'href="{path}#part-2">{title}'),
     "dotted": _rewritten(lambda _, path, title: f'href="/./a/../.{path}">{title}'),

@@ -1,15 +1,15 @@
-"""The request log: what really reached the server, one line per request.
+"""The request log: what actually reached the server, one line per request.
 
-Tab-separated, with a line of column names:
+The lines are tab-separated; the first holds the column names:
 
     monotonic_s   when the request was read, on the clock that all processes of the machine share
     wall_s        the same in Unix time
     connection    number of the connection, from 1
     client_port   the client's port
-    address       the loopback address that was asked
-    method, host, target   as sent; "-" if the request could not be read
-    status        what was answered
-    bytes         of the body sent
+    address       the loopback address that received the request
+    method, host, target   as sent; "-" if the request could not be parsed
+    status        the status sent
+    bytes         the size of the body sent
 """
 
 from __future__ import annotations
@@ -48,12 +48,13 @@ class RequestLog:
         try:
             self._file = path.open("w", encoding="latin-1", newline="\n")
         except OSError as error:
-            raise GossamerError(path, f"cannot be written ({error})", "name another file") from None
+            what = f"cannot be written ({error})"
+            raise GossamerError(path, what, "choose another file") from None
         self._file.write(HEADER)
         self._lines: list[str] = []
 
     def add(self, line: str) -> None:
-        """One line without its end; its fields hold no tab, as the request parser sees to."""
+        """Add a line, without its line end. The request parser keeps tabs out of the fields."""
         self._lines.append(line)
         if len(self._lines) >= BUFFER_LINES:
             self._write()
@@ -73,20 +74,20 @@ class RequestLog:
 
 
 def read_log(path: Path | str) -> list[LogEntry]:
-    """The entries of a log file, in the order in which requests were read."""
+    """Return the entries of a log file, in the order in which the requests were read."""
     return parse_log(Path(path).read_text("latin-1"))
 
 
 def parse_log(text: str) -> list[LogEntry]:
     lines = text.split("\n")
     if lines[0] + "\n" != HEADER:
-        raise GossamerError("request log", "its first line does not name the columns")
+        raise GossamerError("request log", "the first line does not hold the column names")
     return [_entry(line.split("\t")) for line in lines[1:] if line]
 
 
 def log_table(path: Path | str) -> pa.Table:
-    """The same as an Arrow table, for logs of millions of lines."""
-    from pyarrow import csv  # the server itself does without pyarrow
+    """Return the entries as an Arrow table, for logs of millions of lines."""
+    from pyarrow import csv  # imported here because the server itself does not need pyarrow
 
     return csv.read_csv(
         path,

@@ -1,30 +1,29 @@
-"""The pages of a synthetic host: paths, titles, links, markup.
+"""The links and markup of a synthetic host's pages. Their names are in page_names.py.
 
-A page is a number n below the size of its host; 0 is the home page. Its children in the tree
-are fanout·n + 1 … fanout·n + fanout, and it links to all of them: so every page is reachable
-from home. The home page of host i links to the home pages of hosts FANOUT·i + 1 … likewise:
-so every host is reachable from host 0. All other links are drawn by Zipf's law.
+Page n links to all its children in the tree, the pages fanout·n + 1 … fanout·n + fanout, so every
+page is reachable from the home page. Likewise, the home page of host i links to the home pages of
+hosts HOST_FANOUT·i + 1 … HOST_FANOUT·i + HOST_FANOUT, so every host is reachable from host 0. All
+other links are drawn by Zipf's law.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from gossamer.fakeweb.draw import Draw, digest, stream
+from gossamer.fakeweb.draw import Draw, stream
 from gossamer.fakeweb.hosts import MAX_HOST_PAGES, Host, Hosts
 from gossamer.fakeweb.links import LINKS
+from gossamer.fakeweb.page_names import PageNames
 from gossamer.fakeweb.text import prose
 from gossamer.fakeweb.vocabulary import VOCABULARIES
 
 if TYPE_CHECKING:
-    from gossamer.fakeweb.mix import Mix
+    from gossamer.fakeweb.link_mix import Mix
 
 HOST_FANOUT = 16  # hosts in the directory on a home page
-SECTIONS = 12  # folders of a host
-# What the header names, what the bytes are in: the mistakes that real servers' defaults make.
+# The charset in the header, the charset of the bytes: mistakes of real servers' defaults.
 WRONG_CHARSET = {
     "en": ("utf-8", "windows-1252"),
     "de": ("utf-8", "iso-8859-1"),
@@ -34,80 +33,22 @@ WRONG_CHARSET = {
     "zh": ("utf-8", "gb18030"),
     "ja": ("shift_jis", "utf-8"),
 }
-TAILS = 1 << 18  # remembered paths with titles, some 150 bytes each
-
-_PATH = re.compile(r"/[^/?]+/[^/?]*?(\d{1,6})(?:\.html|/|)")
-_SHAPES = ("{s}/{w}-{n}.html", "{s}/{w}-{n}", "{s}/{w}-{n}/", "{s}/item?id={n}")
 
 
-class Pages:
-    """Renders pages. Keeps a bounded memory of link tails; what it answers does not depend on it.
-
-    A tail is what is alike in all links to a page: `path">title</a>`, keyed by page number.
-    """
+class Pages(PageNames):
+    """Renders the pages of synthetic hosts."""
 
     def __init__(self, hosts: Hosts, page_bytes: int, links_per_page: int, mix: Mix) -> None:
-        self.hosts = hosts
+        super().__init__(hosts)
         self.page_bytes = page_bytes
         self.links_per_page = links_per_page
         rates = {name: rate for name, rate in mix.of_links().items() if rate}
         self._plain = 1 - sum(rates.values())
         self._limits = list(accumulate(rates.values(), initial=self._plain))[1:-1]
         self._makers = [LINKS[name] for name in rates]
-        self._tails: dict[int, str] = {}
-
-    # Names of pages
-
-    def number(self, host: Host, n: int) -> int:
-        """The page's number in the whole web, which is also in its title."""
-        return host.index * MAX_HOST_PAGES + n
-
-    def path(self, host: Host, n: int) -> str:
-        """Path and query with the leading slash."""
-        return "/" + self.tail(host, n).partition('"')[0]
-
-    def title(self, host: Host, n: int) -> str:
-        return self.tail(host, n).partition(">")[2].removesuffix("</a>")
-
-    def tail(self, host: Host, n: int) -> str:
-        number = host.index * MAX_HOST_PAGES + n
-        tail = self._tails.get(number)
-        if tail is None:
-            if len(self._tails) >= TAILS:
-                self._tails.clear()
-            tail = self._tails[number] = self._tail(host, n, number)
-        return tail
-
-    def _tail(self, host: Host, n: int, number: int) -> str:
-        text = prose(host.language)
-        key = digest(self.hosts.seed, f"title {number}")
-        count = len(text.topics)
-        first, second, third = key % count, (key >> 16) % count, (key >> 32) % count
-        title = text.space.join((text.topics[first], text.topics[second], text.topics[third]))
-        title = f"{title} - {number}"
-        if n == 0:
-            return f'">{title}</a>'
-        section = text.slugs[(host.index * SECTIONS + key % SECTIONS) % count]
-        words = f"{text.slugs[first]}-{text.slugs[second]}"
-        path = _SHAPES[(key >> 48) % len(_SHAPES)].format(s=section, w=words, n=n)
-        return f'{path}">{title}</a>'
-
-    def find(self, host: Host, path: str, query: str) -> int | None:
-        """The page at this path, or None. A query is ignored unless it names the page."""
-        if path == "/":
-            return 0
-        if path.endswith("/item"):
-            digits = re.match(r"id=(\d{1,6})(?:&|$)", query)
-            path = f"{path}?id={digits[1]}" if digits else path
-        else:
-            digits = _PATH.fullmatch(path)
-        if digits is None or int(digits[1]) >= host.pages:
-            return None
-        n = int(digits[1])
-        return n if path == self.path(host, n) else None
 
     def charsets(self, host: Host, n: int) -> tuple[str, str]:
-        """What the header names, and what the bytes are in."""
+        """Return the charset in the Content-Type header, and the charset of the bytes."""
         mix = self.hosts.mix
         turn = self.hosts.uniform(self.number(host, n), "charset")
         if turn < mix.wrong_charsets:
@@ -121,9 +62,9 @@ class Pages:
     # Markup
 
     def render(self, host: Host, n: int, charset: str = "utf-8", changed: int = 0) -> bytes:
-        """The page as HTML in UTF-8, which says that it is in `charset`.
+        """Return the page as HTML, encoded in UTF-8, with `charset` in its <meta> element.
 
-        A near-copy has `changed` sentences of its own.
+        In a near-copy, `changed` sentences are replaced.
         """
         text = prose(host.language)
         number = self.number(host, n)
@@ -158,7 +99,7 @@ class Pages:
         return b"".join((head, *parts, tail))
 
     def _change(self, parts: list[bytes], others: list[bytes]) -> None:
-        """Replace sentences, evenly spread, by others; a sentence is two parts."""
+        """Replace evenly spread sentences with others. A sentence consists of two parts."""
         for index in range(0, len(others), 2):
             at = len(parts) * index // len(others) // 2 * 2
             parts[at : at + 2] = others[index : index + 2]
@@ -169,7 +110,7 @@ class Pages:
         return f'<link rel="canonical" href="http://{host.name}{self.path(host, n)}">\n'
 
     def _links(self, host: Host, n: int, up: str, draw: Draw, count: int) -> list[str]:
-        """Tree, directory and traps first, then drawn ones up to `count`."""
+        """Return the links of tree, directory and traps, then drawn links up to `count`."""
         first = host.fanout * n + 1
         links = [
             '<a href="/' + self.tail(host, child)
@@ -186,7 +127,7 @@ class Pages:
         for _ in range(count - len(links)):
             turn = draw()
             if turn < plain:
-                rank = int(span ** draw())  # 1 … pages, with a probability of 1/rank
+                rank = int(span ** draw())  # 1 … pages, with a probability proportional to 1/rank
                 tail = tails.get(base + rank) or self.tail(host, rank - 1)
                 links.append('<a href="' + prefixes[int(turn * 4096) & 3] + tail)
             else:
@@ -206,12 +147,6 @@ class Pages:
         if host.calendar:
             links.append('<a href="/calendar/2024/1/">Calendar</a>')
         return links
-
-    def to_host(self, host: Host, n: int) -> str:
-        return f'<a href="http://{host.name}/{self.tail(host, n)}'
-
-    def zipf_page(self, host: Host, draw: Draw) -> int:
-        return int((host.pages + 1) ** draw()) - 1
 
 
 _HEAD = """<!DOCTYPE html>

@@ -1,9 +1,9 @@
-"""The web in a process of its own, for synchronous tests, demos and benchmarks."""
+"""The web in its own process, for synchronous tests, demos and benchmarks."""
 
 from __future__ import annotations
 
+import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -14,20 +14,22 @@ from gossamer.errors import GossamerError
 from gossamer.fakeweb.log import LogEntry, parse_log
 from gossamer.fakeweb.server import loopback_addresses
 from gossamer.fakeweb.web import Web
+from gossamer.processes import start_python
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-STOP_S = 10.0
+STOP_S = 10.0  # the time the process has to exit before it is killed
 
 
 class FakeWeb:
-    """A context manager: the web runs while it is open.
+    """A context manager: the web runs while the context is open.
 
-    `address` is "127.0.0.1:PORT", `addresses` all of them without the port. `routes` is what the
-    setting fetch.resolve needs to reach every host, those that have ports of their own first;
-    `ca_file` what a client of the https hosts must trust, None without them. `log()` gives the
-    requests so far, also after the end; `log_path` keeps the file.
+    `address` is "127.0.0.1:PORT"; `addresses` lists all addresses without the port. `routes` is
+    the value of the setting fetch.resolve with which a crawl reaches every host; hosts with their
+    own ports come first. `ca_file` is the CA certificate that clients of the https hosts must
+    trust, None without such hosts. `log()` returns the requests so far, even after the end. With
+    `log_path`, the log file is written there and kept.
     """
 
     def __init__(
@@ -57,17 +59,18 @@ class FakeWeb:
 
     @property
     def pid(self) -> int:
-        """The server's process, 0 if it does not run."""
+        """The server's process id, 0 if it is not running."""
         return self._child.pid if self._child else 0
 
     def start(self) -> Self:
         if self._log_path is None:
             self._folder = tempfile.TemporaryDirectory(prefix="fakeweb-")
-        self._child = subprocess.Popen(
-            [sys.executable, "-m", "gossamer.fakeweb.child"],
+        self._child = start_python(
+            "from gossamer.fakeweb.child import main; main()",
+            end=signal.SIGTERM,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C is the parent's to handle
+            start_new_session=True,  # only the parent handles Ctrl-C
         )
         settings = {
             "web": self.web.settings(),
@@ -106,7 +109,7 @@ class FakeWeb:
             self._folder = None
 
     def log(self) -> list[LogEntry]:
-        """The requests so far, as the server saw them."""
+        """Return the requests so far, as the server saw them."""
         if self._child is not None:
             self._ask(b"flush")
             return parse_log(self._log_file().read_text("latin-1"))
@@ -137,9 +140,9 @@ class FakeWeb:
             child.stdin.write(line + b"\n")
             child.stdin.flush()
         except BrokenPipeError:
-            pass  # then there is no answer either
+            pass  # the process has ended, so `readline` below returns nothing
         answer = child.stdout.readline().strip()
         if not answer or answer.startswith(b"error"):
             reason = answer.removeprefix(b"error ").decode() or "its process ended"
-            raise GossamerError(self.address, f"fakeweb does not run: {reason}")
+            raise GossamerError(self.address, f"fakeweb is not running: {reason}")
         return answer

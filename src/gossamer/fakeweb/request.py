@@ -1,7 +1,7 @@
-"""Requests as bytes: parsing with no I/O (RFC 9112).
+"""Parse HTTP requests from bytes, without I/O (RFC 9112).
 
-Only GET and HEAD without a body are understood; a client that sends anything else is told so
-and the connection closes, because where its next request starts is then uncertain.
+Only GET and HEAD without a body are supported. Anything else gets an error status, and the
+connection closes, because it is then unclear where the next request starts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ _HOST = re.compile(rb"[A-Za-z0-9._:\[\]-]{0,255}")
 
 @dataclass(slots=True)
 class Request:
-    """`host` and `target` as sent (an absolute target already taken apart), lower-case names."""
+    """A request. `host` and `target` are as sent, but an absolute target is split into the two.
+
+    The names in `headers` are in lower case.
+    """
 
     method: str
     host: str
@@ -30,7 +33,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A request that gets this status, and then the connection closes."""
+    """A request that is answered with this status before the connection closes."""
 
     status: int
     reason: str
@@ -39,13 +42,13 @@ class Refused:
 
 
 def take(buffer: bytearray) -> Request | Refused | None:
-    """The first request in `buffer`, removed from it; None if it is not all there yet."""
+    """Remove the first request from `buffer` and return it; None if it is not complete yet."""
     if buffer.startswith(b"\r\n"):  # RFC 9112 §2.2: an empty line before a request is tolerated
         del buffer[:2]
     end = buffer.find(b"\r\n\r\n", 0, MAX_HEAD_BYTES)
     if end < 0:
         if len(buffer) >= MAX_HEAD_BYTES:
-            return Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "head above 16 KB")
+            return Refused(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "head larger than 16 KB")
         return None
     head = bytes(buffer[:end])
     del buffer[: end + 4]
@@ -53,14 +56,14 @@ def take(buffer: bytearray) -> Request | Refused | None:
 
 
 def parse(head: bytes) -> Request | Refused:  # noqa: PLR0911 - one return per reason
-    """A request from its lines, without the empty one."""
+    """Parse the lines of a request, without the empty line at the end."""
     first, *lines = head.split(b"\r\n")
     line = _LINE.fullmatch(first)
     if line is None:
-        return Refused(HTTPStatus.BAD_REQUEST, "not a request line of HTTP/1.1")
+        return Refused(HTTPStatus.BAD_REQUEST, "not an HTTP/1.1 request line")
     method, target = line[1].decode(), line[2].decode()
     if method not in {"GET", "HEAD"}:
-        return Refused(HTTPStatus.METHOD_NOT_ALLOWED, "GET and HEAD only", method, target)
+        return Refused(HTTPStatus.METHOD_NOT_ALLOWED, "only GET and HEAD", method, target)
     headers: dict[str, str] = {}
     for text in lines:
         header = _HEADER.fullmatch(text)
@@ -72,15 +75,15 @@ def parse(head: bytes) -> Request | Refused:  # noqa: PLR0911 - one return per r
         headers[name] = header[2].decode("latin-1")
     if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
         return Refused(HTTPStatus.BAD_REQUEST, "a body with GET", method, target)
-    newest = line[3] == b"1"
-    if newest and "host" not in headers:  # RFC 9112 §3.2
+    http_1_1 = line[3] == b"1"
+    if http_1_1 and "host" not in headers:  # RFC 9112 §3.2
         return Refused(HTTPStatus.BAD_REQUEST, "no Host header", method, target)
     host = headers.get("host", "")
-    if target[:7].lower() == "http://":  # absolute-form, to a proxy: it wins over Host (§3.2.2)
+    if target[:7].lower() == "http://":  # absolute-form, sent to proxies, overrides Host (§3.2.2)
         host, slash, rest = target[7:].partition("/")
         target = slash + rest or "/"
     if not _HOST.fullmatch(host.encode("latin-1")):
         return Refused(HTTPStatus.BAD_REQUEST, "malformed Host", method, target)
-    asked = headers.get("connection", "").lower()
-    keep_alive = "close" not in asked if newest else "keep-alive" in asked
+    connection = headers.get("connection", "").lower()
+    keep_alive = "close" not in connection if http_1_1 else "keep-alive" in connection
     return Request(method, host, target, headers, keep_alive)

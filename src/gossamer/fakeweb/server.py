@@ -1,12 +1,12 @@
 """HTTP/1.1 on loopback: keep-alive, pipelining, HEAD; answers in the order of the requests.
 
-One life of a request: bytes arrive (`data_received`), a request is taken off the buffer, the
-web answers, and the answer is written at once or, on a slow host, later. Until then, and while
-the client does not read what was written, the connection takes no further request, and above
-`MAX_BUFFER_BYTES` reads no more: so a client that only sends cannot fill the memory.
+The life of a request: bytes arrive (`data_received`), a request is taken off the buffer, the web
+answers, and the answer is written at once or, on a slow host, later. Until then, and while the
+client does not read what was written, the connection takes no further request. Once its buffer
+holds `MAX_BUFFER_BYTES`, it stops reading, so a client that only sends cannot fill the memory.
 
-A hostile host answers with an act, which a `Player` plays; it counts as the pending answer. Its
-ports beside the common one are listed in `Server.routes`.
+A hostile host answers with an act, which a `Player` plays; a playing act counts as the pending
+answer. `Server.routes` lists the hosts with their own ports.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, cast
 
 from gossamer.errors import GossamerError, UsageError
 from gossamer.fakeweb.answer import Answer, refusal
-from gossamer.fakeweb.doors import open_doors
+from gossamer.fakeweb.connect_ports import open_connect_ports
 from gossamer.fakeweb.hostile.act import Act, Player
 from gossamer.fakeweb.log import RequestLog
 from gossamer.fakeweb.request import Refused, Request, take
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MAX_BUFFER_BYTES = 64 << 10
 IDLE_S = 60.0
-ACT_S = 600.0  # as IDLE_S, during an act: longer than a client's patience
+ACT_S = 600.0  # replaces IDLE_S during an act; longer than any client should wait
 SWEEP_S = 5.0
 MAX_ADDRESSES = 250
 BACKLOG = 1024
@@ -46,10 +46,11 @@ BIND_TRIES = 20  # ports to try until one is free on all addresses
 
 @dataclass(eq=False)
 class Server:
-    """A running server: `port`, and the `addresses` it listens on.
+    """A running server: its `port` and the `addresses` it listens on.
 
-    `routes` leads to every host, as the setting fetch.resolve takes it: host pattern to
-    address:port, the first that matches. `tls` is the port of the https hosts, if there is one.
+    `routes` maps host patterns to address:port, with a route for every host, in the form of the
+    setting fetch.resolve: the first matching pattern counts. `tls` is the port of the https
+    hosts, None without them.
     """
 
     web: Web
@@ -69,7 +70,7 @@ class Server:
         return f"{self.addresses[0]}:{self.port}"
 
     def date(self, now_s: float) -> bytes:
-        """The Date header, made once a second."""
+        """Return the Date header, which is built once per second."""
         second = int(now_s)
         if self._date[0] != second:
             self._date = second, f"Date: {formatdate(second, usegmt=True)}\r\n".encode()
@@ -80,20 +81,23 @@ class Server:
             if now_s - connection.active_s > connection.patience_s:
                 connection.close()
 
-    def note(self, who: str, request: str, status: int, size: int, when: str = "") -> None:
-        """A line of the log: `who` is connection, port and address, `request` method to target."""
+    def note(self, client: str, request: str, status: int, size: int, when: str = "") -> None:
+        """Log a request: `client` is connection, port and address, `request` method to target."""
         self.served += 1
         if self.log is not None:
-            self.log.add(f"{when or now()}\t{who}\t{request}\t{int(status)}\t{size}")
+            self.log.add(f"{when or now()}\t{client}\t{request}\t{int(status)}\t{size}")
 
 
 def now() -> str:
-    """The first two columns of the log."""
+    """Return the log's first two columns: the time on the monotonic clock and in Unix time."""
     return f"{time.monotonic():.6f}\t{time.time():.6f}"
 
 
 class Connection(asyncio.Protocol):
-    """Invariant: at most one answer is pending, and it is that of the oldest unanswered request."""
+    """A connection of a client.
+
+    Invariant: at most one answer is pending, and it belongs to the oldest unanswered request.
+    """
 
     def __init__(
         self,
@@ -101,7 +105,7 @@ class Connection(asyncio.Protocol):
         loop: asyncio.AbstractEventLoop,
         greeting: tuple[str, Act] | None = None,
     ) -> None:
-        """`greeting` is a host's name, and what it does to whoever connects."""
+        """`greeting` is a host's name, and the act it plays as soon as a client connects."""
         self._server = server
         self._loop = loop
         self._greeting = greeting
@@ -113,12 +117,12 @@ class Connection(asyncio.Protocol):
         self.active_s = loop.time()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)  # uvloop's only looks like one
+        self._transport = cast("asyncio.Transport", transport)  # uvloop's is not a subclass
         server = self._server
         server.connections.add(self)
         server.connected += 1
         peer, own = transport.get_extra_info("peername"), transport.get_extra_info("sockname")
-        self._who = f"{server.connected}\t{peer[1]}\t{own[0]}"
+        self._client = f"{server.connected}\t{peer[1]}\t{own[0]}"
         if self._greeting is not None:
             name, act = self._greeting
             self._play("-", name, "-", act)
@@ -133,7 +137,7 @@ class Connection(asyncio.Protocol):
         return ACT_S if isinstance(self._pending, Player) else IDLE_S
 
     def close(self) -> None:
-        """At once, if the client does not read or the answer has no end."""
+        """Close the connection; abort if the client does not read or an act is playing."""
         if self._paused or isinstance(self._pending, Player):
             self._transport.abort()
         else:
@@ -157,12 +161,12 @@ class Connection(asyncio.Protocol):
             self._serve()
 
     def _serve(self) -> None:
-        """Answer what is in the buffer, as far as order and the client's reading allow."""
+        """Answer the buffered requests until one must wait or the client stops reading."""
         while not (self._paused or self._pending or self._transport.is_closing()):
             request = take(self._buffer)
             if request is None:
                 break
-            self._read = now()  # the answer may be there long before its line
+            self._read = now()  # the log holds the time of the request, not of the answer
             if isinstance(request, Refused):
                 self._refuse(request)
                 return
@@ -173,7 +177,7 @@ class Connection(asyncio.Protocol):
                 self._pending = self._loop.call_later(answer.delay_s, self._late, request, answer)
             else:
                 self._send(request, answer)
-        self._read_or_not()
+        self._pause_or_resume_reading()
 
     def _late(self, request: Request, answer: Answer) -> None:
         self._pending = None
@@ -187,9 +191,9 @@ class Connection(asyncio.Protocol):
 
     def _played(self) -> None:
         self._pending = None
-        self._loop.call_soon(self._serve)  # not at once: `_serve` itself may have begun the act
+        self._loop.call_soon(self._serve)  # not directly: `_serve` may be what started the act
 
-    def _read_or_not(self) -> None:
+    def _pause_or_resume_reading(self) -> None:
         full = len(self._buffer) >= MAX_BUFFER_BYTES
         if full is self._reading and not self._transport.is_closing():
             self._reading = not full
@@ -216,7 +220,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def _log(self, method: str, host: str, target: str, status: int, size: int) -> None:
-        self._server.note(self._who, f"{method}\t{host}\t{target}", status, size, self._read)
+        self._server.note(self._client, f"{method}\t{host}\t{target}", status, size, self._read)
 
 
 @asynccontextmanager
@@ -228,16 +232,22 @@ async def serve(
     *,
     addresses: int = 1,
 ) -> AsyncIterator[Server]:
-    """Serve `web` while the context is open; port 0 takes a free one.
+    """Serve `web` while the context is open. Port 0 chooses a free port.
 
-    `addresses` counts up from `host`: 3 listens on 127.0.0.1, 127.0.0.2 and 127.0.0.3, on one
-    port. A web with `hostile` or `tls` has more ports, on the first address. Raises UsageError for
-    an address that is not loopback: the pages are meant for this machine alone.
+    The server listens on `addresses` consecutive addresses from `host` on, all with the same
+    port: 3 means 127.0.0.1, 127.0.0.2 and 127.0.0.3. A web with `hostile` or `tls` has further
+    ports on the first address. Raises UsageError for an address that is not loopback, because the
+    pages are meant for this machine only.
     """
     names = loopback_addresses(host, addresses)
-    sockets = _bind(names, port)
-    loop = asyncio.get_running_loop()
     request_log = RequestLog(Path(log)) if log is not None else None
+    try:
+        sockets = _bind(names, port)
+    except GossamerError:
+        if request_log is not None:
+            request_log.close()
+        raise
+    loop = asyncio.get_running_loop()
     server = Server(web, names, sockets[0].getsockname()[1], request_log)
     async with AsyncExitStack() as stack:
         if request_log is not None:
@@ -268,7 +278,9 @@ async def _open_other_ports(
 
     if server.web.hostile is not None:
         cases = server.web.hostile.cases()
-        server.routes |= await stack.enter_async_context(open_doors(cases, first, connection, loop))
+        server.routes |= await stack.enter_async_context(
+            open_connect_ports(cases, first, connection, loop)
+        )
     if server.web.tls:
         listening = _listening(first, 0)
         server.tls = await stack.enter_async_context(open_tls(listening, connection, failed))
@@ -279,24 +291,24 @@ async def _open_other_ports(
 async def _end(server: Server) -> None:
     for connection in list(server.connections):
         connection.close()
-    await asyncio.sleep(0)  # the transports close in the loop's next turn
+    await asyncio.sleep(0)  # the transports close in the event loop's next iteration
 
 
 def loopback_addresses(host: str, count: int) -> list[str]:
-    """`count` IPv4 loopback addresses from `host` on."""
+    """Return `count` consecutive IPv4 loopback addresses from `host` on."""
     try:
         first = ip_address("127.0.0.1" if host == "localhost" else host)
     except ValueError:
-        raise UsageError(host, "is not an IP address", "give 127.0.0.1") from None
+        raise UsageError(host, "is not an IP address", "use 127.0.0.1") from None
     if not (isinstance(first, IPv4Address) and first.is_loopback):
         raise UsageError(host, "is not a loopback address", "fakeweb serves 127.0.0.0/8 only")
     if not 1 <= count <= MAX_ADDRESSES or not (first + (count - 1)).is_loopback:
-        raise UsageError("addresses", f"{count} is out of range", f"give 1 … {MAX_ADDRESSES}")
+        raise UsageError("addresses", f"{count} is out of range", f"choose 1 … {MAX_ADDRESSES}")
     return [str(first + step) for step in range(count)]
 
 
 def _bind(addresses: list[str], port: int) -> list[socket.socket]:
-    """Sockets on one port of all addresses."""
+    """Return one socket per address, all with the same port."""
     for _ in range(BIND_TRIES):
         sockets: list[socket.socket] = []
         try:
@@ -306,12 +318,12 @@ def _bind(addresses: list[str], port: int) -> list[socket.socket]:
         except OSError as error:
             _close(sockets)
             if port:
-                remedy = "choose another port, or 0 for a free one"
+                remedy = "choose another port, or 0 for any free port"
                 where = f"{addresses[0]}:{port}"
                 raise GossamerError(where, f"cannot be bound ({error})", remedy) from None
         else:
             return sockets
-    raise GossamerError(addresses[-1], "no port is free on all addresses", "ask for fewer")
+    raise GossamerError(addresses[-1], "no port is free on all addresses", "use fewer addresses")
 
 
 def _listening(address: str, port: int) -> socket.socket:
@@ -326,8 +338,8 @@ def _listening(address: str, port: int) -> socket.socket:
 
 
 def _close(sockets: Iterable[socket.socket]) -> None:
-    for one in sockets:
-        one.close()
+    for each in sockets:
+        each.close()
 
 
 async def _sweep(server: Server, loop: asyncio.AbstractEventLoop) -> None:

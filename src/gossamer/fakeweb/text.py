@@ -1,10 +1,11 @@
 """Prose at memory speed: sentences joined from precomputed clauses.
 
 Facts: drawing every word of a 90 KB page costs milliseconds in Python, and one Chinese title in
-an English page makes Python copy and encode all of it twice as wide. So text is bytes, and each
-language has a pool of opening and closing clauses whose words were drawn by Zipf's law; a
-sentence is one of each. Runs of words that cross a clause are new on every page, so two pages of
-one language share words but hardly any sentence: they are not near-duplicates.
+an English page makes Python copy and encode the whole page at double width. So text is bytes, and
+each language has a pool of opening and closing clauses with words drawn by Zipf's law. A sentence
+is an opening and a closing clause. Word sequences that cross the border between two clauses differ
+from page to page, so two pages of a language share words but hardly any sentence: they are not
+near-duplicates.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from gossamer.fakeweb.vocabulary import VOCABULARIES
 if TYPE_CHECKING:
     from random import Random
 
-POOL = 4096
-INDICES = 1 << 16
-SENTENCES_PER_PARAGRAPH = 6
-PARAGRAPHS_PER_HEADING = 6
+POOL = 4096  # clauses of each kind per language
+INDICES = 1 << 16  # values of 16 random bits, each of which selects a clause
+SENTENCES_PER_PARAGRAPH = 6  # on average
+PARAGRAPHS_PER_HEADING = 6  # on average
 
 
 class Prose:
@@ -39,28 +40,28 @@ class Prose:
             *vocabulary.stems,
             *(stem + suffix for suffix in vocabulary.suffixes for stem in vocabulary.stems),
         )
-        # A title draws from the words that say something; a path from the same, quoted.
+        # Titles draw from the words that are not function words, paths from the same words quoted.
         self.topics = tuple(_capital(word) for word in self.words[len(vocabulary.function) :])
         self.slugs = tuple(quote(topic.lower()) for topic in self.topics)
-        draw = stream(0, language).random  # one model for all seeds: pages draw differently
+        draw = stream(0, language).random  # all seeds share the model; their pages draw differently
         openings = [_capital(self._clause(draw)) + vocabulary.comma for _ in range(POOL)]
         closings = [
             self._clause(draw) + vocabulary.stop.rstrip() + self._break(draw) for _ in range(POOL)
         ]
-        # As often as it takes for any 16 bits to be an index.
+        # Repeat the clauses so that any 16-bit number is an index.
         self._openings = [text.encode() for text in openings] * (INDICES // POOL)
         self._closings = [text.encode() for text in closings] * (INDICES // POOL)
         self.sentence_bytes = sum(map(len, self._openings + self._closings)) / INDICES
 
     def phrase(self, draw: Draw, words: int) -> str:
-        """Words by Zipf's law: log-uniform ranks have a probability of 1/rank."""
+        """Return words drawn by Zipf's law: a log-uniform rank is r with a probability of ~1/r."""
         span = len(self.words)
         return self.space.join([self.words[int(span ** draw()) - 1] for _ in range(words)])
 
     def sentences(self, rng: Random, count: int) -> list[bytes]:
-        """`count` sentences as HTML in UTF-8, in two parts each.
+        """Return `count` sentences as HTML in UTF-8, each as two parts.
 
-        Some end a paragraph, a few begin a new heading.
+        Some end a paragraph, and a few of these are followed by a heading.
         """
         bits = rng.getrandbits(32 * count).to_bytes(4 * count, "little")
         picks = struct.unpack(f"<{2 * count}H", bits)
@@ -70,7 +71,7 @@ class Prose:
         return parts
 
     def plain(self, draw: Draw, sentences: int) -> str:
-        """Sentences without markup, for descriptions and text/plain."""
+        """Return sentences without markup, for descriptions and text/plain."""
         return (
             self.stop.join(self.phrase(draw, 9).capitalize() for _ in range(sentences))
             + self.stop.rstrip()
@@ -88,10 +89,10 @@ class Prose:
 
 
 def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]  # str.capitalize would lower German nouns
+    return text[:1].upper() + text[1:]  # str.capitalize would put German nouns in lower case
 
 
 @cache
 def prose(language: str) -> Prose:
-    """The one model of a language: 30 ms to build, 2 MB."""
+    """Return the cached model of a language, which takes 30 ms to build and 2 MB."""
     return Prose(language)

@@ -1,9 +1,9 @@
-"""TLS on loopback: one port, on which SNI chooses how the handshake goes.
+"""TLS on loopback: one port, on which SNI determines how the handshake proceeds.
 
-A connection begins in plain TCP: its first record is looked at with MSG_PEEK, which leaves it
-for whoever takes over, and the server name in it (RFC 6066 §3) decides. Names that are not of
-the catalogue get a good certificate, made when they are first asked for; behind it is the same
-web as behind the plain port.
+A connection begins in plain TCP. Its first record is read with MSG_PEEK, which leaves it in the
+socket for the TLS handshake, and the server name in it (RFC 6066 §3) selects the case. Names
+outside the catalogue get a valid certificate, issued on first use, and the same web as on the
+plain port.
 """
 
 from __future__ import annotations
@@ -34,48 +34,48 @@ if TYPE_CHECKING:
 TLS_HOSTS = f"tls-*.{DOMAIN}"
 CA_FILE = "ca.pem"
 MAX_CONTEXTS = 1_024
-HANDSHAKE = 22  # the type of a record (RFC 8446 §5.1)
+HANDSHAKE = 22  # a record type (RFC 8446 §5.1)
 RECORD_HEAD_BYTES = 5
 MAX_RECORD_BYTES = 16 << 10
 HELLO_HEAD_BYTES = 4 + 2 + 32  # type and length, version, random (RFC 8446 §4.1.2)
 SERVER_NAME = 0
-HELLO_S = 10.0
+HELLO_S = 10.0  # the time a client has to send its ClientHello
 DAY = timedelta(days=1)
 
 _HOST = re.compile(rb"[A-Za-z0-9._-]{1,253}")  # RFC 1035 §2.3.4
 
 Failed = Callable[[int, str], None]
-"""Is told of a handshake that came to nothing: the client's port, the host's name or ""."""
+"""Called after a failed handshake, with the client's port and the host's name or ""."""
 
 
 class Certificates:
-    """A test CA, and a context for each host name. Raises GossamerError without trustme."""
+    """A test CA and a TLS context per host name. Raises GossamerError if trustme is missing."""
 
     def __init__(self) -> None:
         trustme = _trustme()
         self._ca = trustme.CA()
-        self._strangers = trustme.CA()
+        self._unknown_ca = trustme.CA()
         self.context = lru_cache(maxsize=MAX_CONTEXTS)(self._context)
 
     def ca_pem(self) -> bytes:
-        """What a client must trust."""
+        """Return the CA certificate, which a client must trust, as PEM."""
         return self._ca.cert_pem.bytes()  # type: ignore[no-any-return]
 
     def _context(self, name: str, handshake: Handshake) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if handshake.old:
-            # SECLEVEL=0: OpenSSL 3 has no signature left for TLS 1.1 on its default level.
+            # SECLEVEL=0: at its default level, OpenSSL 3 has no signature algorithm for TLS 1.1.
             context.set_ciphers("ALL:@SECLEVEL=0")
             with warnings.catch_warnings():  # these versions are deprecated, which is the point
                 warnings.simplefilter("ignore", DeprecationWarning)
                 context.minimum_version = ssl.TLSVersion.TLSv1
                 context.maximum_version = ssl.TLSVersion.TLSv1_1
         if handshake.certificate is Certificate.SELF_SIGNED:
-            ca = self._strangers  # a CA's own certificate is one that signs itself
+            ca = self._unknown_ca  # a root certificate is self-signed
             with ca.private_key_pem.tempfile() as key, ca.cert_pem.tempfile() as certificate:
                 context.load_cert_chain(certificate, key)
             return context
-        issuer = self._strangers if handshake.certificate is Certificate.OTHER_CA else self._ca
+        issuer = self._unknown_ca if handshake.certificate is Certificate.OTHER_CA else self._ca
         now = datetime.now(UTC)
         validity = {
             Certificate.EXPIRED: {"not_before": now - 60 * DAY, "not_after": now - 30 * DAY},
@@ -88,7 +88,7 @@ class Certificates:
 
 
 class TlsPort:
-    """`address` as host:port, `ca_file` with the certificate that a client must trust."""
+    """The port's `address` as host:port, and `ca_file`, which clients must trust."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class TlsPort:
         make: Callable[[str, Act | None], asyncio.Protocol],
         failed: Failed,
     ) -> None:
-        """`make` gives a connection's protocol, from its host's name and greeting."""
+        """`make` builds the protocol of a connection from the host's name and greeting."""
         host, port = listening.getsockname()
         self.address = f"{host}:{port}"
         self.ca_file = ca_file
@@ -126,7 +126,7 @@ class TlsPort:
             async with asyncio.timeout(HELLO_S):
                 name = server_name(await _first_record(connection))
             await self._take_over(connection, name)
-        except (OSError, ValueError):  # of TLS, of the socket, or of a name no certificate can have
+        except (OSError, ValueError):  # ValueError: a name that no certificate can have
             self._failed(client_port, name)
             connection.close()
         except asyncio.CancelledError:
@@ -166,12 +166,15 @@ async def open_tls(
 
 
 async def _first_record(connection: socket.socket) -> bytes:
-    """The first TLS record, left in the socket; what there is of it if it is none."""
+    """Return the first TLS record and leave it in the socket.
+
+    If the bytes are not a TLS handshake or end early, return those that have arrived.
+    """
     loop = asyncio.get_running_loop()
     seen = b""
     wanted = RECORD_HEAD_BYTES
     while len(seen) < wanted:
-        # Readable means that all of it is there: no turning in circles while it arrives.
+        # The socket becomes readable when the whole record is there, not with each byte of it.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
         await _readable(loop, connection)
         before, seen = seen, connection.recv(wanted, socket.MSG_PEEK)
@@ -198,9 +201,9 @@ async def _readable(loop: asyncio.AbstractEventLoop, connection: socket.socket) 
 
 
 def server_name(record: bytes) -> str:
-    """The name in a ClientHello (RFC 8446 §4.1.2), in lower case; "" where there is none.
+    """Return the host name in a ClientHello (RFC 8446 §4.1.2), in lower case, or "".
 
-    What is no host name is none: it would stand in the log.
+    An invalid host name becomes "", because the name is written to the log.
     """
     try:
         name = _server_name(record)
@@ -217,7 +220,7 @@ def _server_name(record: bytes) -> bytes:
     at += 2
     while at < len(record):
         kind, size = _uint16(record, at), _uint16(record, at + 2)
-        if kind == SERVER_NAME:  # a list's length, a name's type and length, the name
+        if kind == SERVER_NAME:  # the name follows list length, name type and name length
             return record[at + 9 : at + 4 + size]
         at += 4 + size
     return b""
@@ -228,7 +231,7 @@ def _uint16(data: bytes, at: int) -> int:
 
 
 def _ca_folder(pem: bytes) -> tempfile.TemporaryDirectory[str]:
-    """A folder with CA_FILE in it, gone when it is closed."""
+    """Create a temporary folder with CA_FILE in it."""
     folder = tempfile.TemporaryDirectory(prefix="fakeweb-tls-")
     Path(folder.name, CA_FILE).write_bytes(pem)
     return folder
@@ -239,6 +242,6 @@ def _trustme() -> ModuleType:
         import trustme
     except ImportError:
         raise GossamerError(
-            "fakeweb --tls", "certificates cannot be made", "pip install trustme"
+            "fakeweb --tls", "cannot issue certificates without trustme", "pip install trustme"
         ) from None
     return trustme

@@ -1,8 +1,8 @@
 """Word lists, written for this project: data only.
 
-`function` words come first and are the most frequent; `stems` follow; `suffixes` make the long
-tail (every stem with every suffix), so that an index meets thousands of rare words that still
-look like the language.
+`function` words come first and are the most frequent; `stems` follow. Every stem with every one of
+the `suffixes` makes the long tail: an index gets thousands of rare words that still look like the
+language.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Vocabulary:
     space: str = " "  # between words
     comma: str = ", "
     stop: str = ". "
-    charsets: tuple[str, ...] = ("iso-8859-1", "utf-16")  # what older sites of it are written in
+    charsets: tuple[str, ...] = ("iso-8859-1", "utf-16")  # used by older sites in this language
 
 
 def _words(text: str) -> tuple[str, ...]:

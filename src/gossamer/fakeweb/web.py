@@ -1,4 +1,4 @@
-"""The deterministic web: what every URL answers, with no I/O but the folders it serves."""
+"""The deterministic web: the answer for every URL, without I/O except for the folders it serves."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gossamer.fakeweb.answer import Answer, AnswerCache, conditional, redirect, 
 from gossamer.fakeweb.folders import Folder, host_name
 from gossamer.fakeweb.hostile import HostileWeb
 from gossamer.fakeweb.hosts import Host, Hosts
-from gossamer.fakeweb.mix import Mix
-from gossamer.fakeweb.odd import ODD, page
+from gossamer.fakeweb.link_mix import Mix
 from gossamer.fakeweb.pages import Pages
+from gossamer.fakeweb.special_urls import HANDLERS, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 CACHE_BYTES = 256 << 20
 NO_HEADERS: Mapping[str, str] = {}
-BYTES_PER_LINK = 300  # a 90 KB page has some 300 links
+BYTES_PER_LINK = 300  # a 90 KB page has about 300 links
 
 
 class Web:
-    """`hosts` synthetic hosts (may be 0), and a host for each folder in `docs` (host name: folder).
+    """A web of `hosts` synthetic hosts (may be 0), and one host per folder in `docs`.
 
-    Every synthetic answer is a pure function of the settings and the URL. Sizes are means:
-    `pages_per_host` over hosts (Zipfian), `page_bytes` over pages (0.5 to 1.5 times of it),
-    `links_per_page` likewise (by default one per 300 bytes). `latency_s` is what slow hosts
-    (`Mix.slow`) take to answer. `cache_bytes` bounds the answers kept in memory.
+    `docs` maps host names to folders. Every synthetic answer is a pure function of the settings
+    and the URL. Sizes are means: `pages_per_host` over hosts (Zipfian), `page_bytes` over pages
+    (each has 0.5 to 1.5 times this), `links_per_page` likewise (by default one per 300 bytes).
+    Slow hosts (`Mix.slow`) answer after `latency_s`. `cache_bytes` bounds the cache of answers.
 
-    `hostile` adds the hosts of `gossamer.fakeweb.hostile`, of which slow ones pause for `drip_s`
-    after each byte. With `tls` it is also served over TLS, for which trustme must be installed.
+    `hostile` adds the hosts of `gossamer.fakeweb.hostile`; the slow ones among them pause for
+    `drip_s` after each byte. With `tls`, the web is also served over TLS, which requires trustme.
     """
 
     def __init__(
@@ -55,10 +55,10 @@ class Web:
         tls: bool = False,
         drip_s: float = 1.0,
     ) -> None:
-        if not 500 <= page_bytes <= 50 << 20:  # noqa: PLR2004 - below, no room for head and tree
-            raise UsageError("page_bytes", f"{page_bytes}", "give 500 … 50 MB")
+        if not 500 <= page_bytes <= 50 << 20:  # noqa: PLR2004 - 500 bytes: head and tree links
+            raise UsageError("page_bytes", f"{page_bytes} is out of range", "choose 500 … 50 MB")
         if not 0 <= seed < 2**64:
-            raise UsageError("seed", f"{seed}", "give 0 … 2^64 - 1")
+            raise UsageError("seed", f"{seed} is out of range", "choose 0 … 2^64 - 1")
         self.seed = seed
         self.mix = mix or Mix()
         self.page_bytes = page_bytes
@@ -89,7 +89,7 @@ class Web:
         }
 
     def settings(self) -> dict[str, object]:
-        """What `from_settings` makes the same web of, in another process; fit for JSON."""
+        """The settings as JSON types; `from_settings` rebuilds the same web in another process."""
         return self._settings
 
     @classmethod
@@ -98,18 +98,19 @@ class Web:
         arguments["mix"] = Mix(**arguments["mix"])  # type: ignore[arg-type]
         return cls(**arguments)  # type: ignore[arg-type]
 
-    # What there is
+    # The hosts and pages of this web
 
     def hosts(self) -> Iterator[str]:
-        """The names of all hosts: folders first, then synthetic ones, the seed host first."""
+        """Iterate over the names of all hosts: folders, then synthetic hosts from host 0 on."""
         yield from self.docs
         for index in range(self._hosts.count):
             yield self._hosts.name(index)
 
     def seeds(self) -> list[str]:
-        """Where to start: each folder's first page; host 0, which leads to all synthetic hosts.
+        """Return seed URLs for a crawl of the whole web.
 
-        And http://hostile.test/, which leads to all hostile ones.
+        They are each folder's first page, the home page of host 0, which leads to all synthetic
+        hosts, and http://hostile.test/, which leads to all hostile hosts.
         """
         seeds = [f"http://{name}{folder.entry()}" for name, folder in self.docs.items()]
         if self._hosts.count:
@@ -119,36 +120,36 @@ class Web:
         return seeds
 
     def size(self, host: str | None = None) -> int:
-        """Pages of one synthetic host, or of all of them (time in proportion to the hosts)."""
+        """Return the number of pages of one synthetic host, or of all, which costs O(hosts)."""
         if host is not None:
             return self._synthetic(host).pages
         return sum(self._hosts.size(index) for index in range(self._hosts.count))
 
     def urls(self, host: str) -> Iterator[str]:
-        """The pages of a synthetic host, home first: each answers 200 and is reachable.
+        """Iterate over the pages of a synthetic host, home page first; all are 200 and reachable.
 
-        Copies, notes, calendars and private pages are further URLs that answer 200.
+        Copies, notes, calendars and private pages also answer 200, but are not included.
         """
         known = self._synthetic(host)
         for n in range(known.pages):
             yield f"http://{known.name}{self._pages.path(known, n)}"
 
     def title(self, url_host: str, n: int) -> str:
-        """The title of page `n` of a synthetic host: unique in the web, by its number."""
+        """Return the title of page `n` of a synthetic host; its number makes it unique."""
         return self._pages.title(self._synthetic(url_host), n)
 
     def _synthetic(self, name: str) -> Host:
         match = self._hosts.find(name)
         if match is None:
-            raise UsageError(name, "no synthetic host of this web", "see Web.hosts()")
+            raise UsageError(name, "is not a synthetic host of this web", "see Web.hosts()")
         return match[0]
 
-    # What it answers
+    # Answers
 
     def reply(
         self, host: str, target: str, headers: Mapping[str, str] = NO_HEADERS
     ) -> Answer | Act:
-        """As `answer`, of hostile hosts too."""
+        """Like `answer`, but hostile hosts answer too."""
         if self.hostile is not None:
             reply = self.hostile.reply(_name(host), target, headers)
             if reply is not None:
@@ -156,10 +157,10 @@ class Web:
         return self.answer(host, target, headers)
 
     def answer(self, host: str, target: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
-        """The answer to GET `target` (path and query) at `host`; never raises for a bad one.
+        """Return the answer to GET `target` (path and query) at `host`; never raises.
 
-        `host` may carry a port and capitals; a host that is not of this web is 404. `headers`
-        has lower-case names; only those of conditional requests matter.
+        `host` may have a port and capitals. Unknown hosts and invalid targets are 404. The names
+        in `headers` are in lower case; only those of conditional requests matter.
         """
         name = _name(host)
         if (folder := self.docs.get(name)) is not None:
@@ -184,8 +185,8 @@ class Web:
             return redirect(HTTPStatus.MOVED_PERMANENTLY, f"http://{elsewhere}{target}")
         path, _, query = target.partition("?")
         first, *rest = path[1:].split("/")
-        if (odd := ODD.get(first)) is not None:
-            answer = odd(self._pages, host, rest)
+        if (handler := HANDLERS.get(first)) is not None:
+            answer = handler(self._pages, host, rest)
         elif (n := self._pages.find(host, path, query)) is not None:
             answer = page(self._pages, host, n)
         else:
@@ -193,7 +194,7 @@ class Web:
         return replace(answer, delay_s=self.latency_s) if host.slow else answer
 
     def warm(self, stop: Callable[[], bool] | None = None, pages: int | None = None) -> int:
-        """Make pages in advance until `pages` are made or the cache is full; how many were."""
+        """Generate up to `pages` pages into the cache until it is full; return how many."""
         made = 0
         for name in islice(self.hosts(), len(self.docs), None):
             for url in self.urls(name):
@@ -206,5 +207,5 @@ class Web:
 
 
 def _name(host: str) -> str:
-    """Of a Host header."""
+    """Return the host name in a Host header."""
     return host.partition(":")[0].lower().removesuffix(".")

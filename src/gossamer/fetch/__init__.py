@@ -2,24 +2,24 @@
 
 The life of one URL:
 
-  1. `generate` gave it a part, the same for its whole registrable domain. `run` makes a task of
-     each part, and `task.read_part` reads the task's rows.
+  1. `generate` assigned it to a part, the same one for its whole registrable domain. `run` starts
+     one task per part, and `task.read_part` reads the task's rows.
   2. `frontier.py` puts it into a front queue by its score, and later into its host's back queue.
-     The host's address is looked up by then (`resolver.py`), and the host waits in a heap for
-     the time at which it may be contacted.
-  3. Its host's turn comes. If nobody has read the origin's robots.txt for a day, this turn is
-     used for that, and the URL goes back; each redirect of a robots.txt takes a turn of the host
-     it leads to. `hosts.py` keeps what was read, for this round and the next ones.
-  4. Its own turn (`visits.py`): `robots.py` may forbid it, which needs no request. `schemes.py`
-     finds who speaks its scheme: `http.py`, `ftp.py`, `files.py` or a plugin asks, within bounds,
-     and only addresses that `networks.py` allows.
-  5. Whatever happened is an outcome (gossamer.outcomes). `responses.py` appends a row, and the
-     exchange goes to a WARC file; the row names file and offset.
-  6. Its host must now wait: the delay of the config or of robots.txt, some times as long as it
-     took to answer, Retry-After, or ever longer while it fails. If that is too long, or the
-     round's time is over, the URLs behind it are `postponed`.
-  7. The task ends and says which files it wrote. `run` commits those of all tasks at once: a
-     task that died, or ran twice, leaves nothing that is ever read.
+     By then the host's address has been looked up (`resolver.py`), and the host waits in a heap
+     until it may be contacted.
+  3. Its host's turn comes. If the origin's robots.txt was not read within the last day, this turn
+     is used to fetch it, and the URL is put back. Each redirect of a robots.txt takes a turn of
+     the host it leads to. `hosts.py` keeps the file for this round and later ones.
+  4. The URL's own turn comes (`visits.py`). `robots.py` may forbid it, which takes no request.
+     `schemes.py` chooses the fetcher for its scheme: `http.py`, `ftp.py`, `files.py` or a plugin.
+     Fetchers are bounded and connect only to addresses that `networks.py` allows.
+  5. The result is an outcome (gossamer.outcomes). `responses.py` appends a row and archives the
+     exchange in a WARC file; the row holds the file's name and the offset.
+  6. The host must now wait: the delay from the settings or from robots.txt, a multiple of its
+     response time, Retry-After, or a back-off that grows while it fails. If the wait is too long,
+     or the round's time is over, the remaining URLs of the host are `postponed`.
+  7. The task ends and returns the files it wrote. `run` commits the files of all tasks at once, so
+     files of a task that died or ran twice are never read.
 
 All URLs of a host are in one task, so politeness needs no lock.
 """
@@ -33,13 +33,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from gossamer import states, stopping
+from gossamer import lsm, stopping
+from gossamer.addresses import parse_address
+from gossamer.config import revealed
 from gossamer.errors import MissingFile, Stopped, UsageError
-from gossamer.fetch.networks import Networks, parse_address
+from gossamer.fetch.networks import Networks
 from gossamer.fetch.resolver import matching, routes
 from gossamer.fetch.task import Part, fetch_part
-from gossamer.layers import YIELD, YIELD_DDL, counts_of, layers_of
+from gossamer.own import Own
 from gossamer.tables import HOSTS
+from gossamer.task_output import YIELD, YIELD_DDL, counts_of, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,10 +57,16 @@ _PORT = re.compile(r":[0-9]+$")
 
 
 def run(work: Workspace) -> StepReport:
-    """Fetch the round's fetchlist. Raises UsageError where there is none, or it is fetched."""
-    round_, config = work.round, work.config.fetch
+    """Fetch the round's fetchlist.
+
+    Raises UsageError if there is no fetchlist or it was fetched already, and ConfigError if a
+    secret of [[fetch.sites]] cannot be read.
+    """
+    round_, config = work.round, revealed(work.config.fetch, work.root)
     if "fetch" in work.store.manifest.steps_of(round_):
-        raise UsageError(work.root, f"round {round_} is fetched", f"gossamer parse {work.root}")
+        raise UsageError(
+            work.root, f"round {round_} was already fetched", f"gossamer parse {work.root}"
+        )
     paths = work.paths("fetchlist", round_)
     if not paths:
         raise UsageError(
@@ -77,22 +86,24 @@ def run(work: Workspace) -> StepReport:
         rows = work.engine.map_tasks(parts, fetch_part, YIELD, YIELD_DDL)
         draft.append = layers_of(rows, round_)
         if (contacted := draft.append.pop("hosts", None)) is not None:
-            draft.replace["hosts"] = states.take_up(work, HOSTS, contacted)
+            draft.replace["hosts"] = lsm.compact(work, HOSTS, contacted)
         draft.counts = dict(counts_of(rows))
         signals.check()
     if stopping.asked(work.root):
         raise Stopped(
-            work.root, f"round {round_} was fetched in part, as asked", "the same command goes on"
+            work.root,
+            f"the fetch of round {round_} was stopped; what was fetched is kept",
+            "run the same command again to continue",
         )
     return draft.done
 
 
 def known_hosts(work: Workspace, round_: int) -> Callable[[int], tuple[str, ...]]:
-    """Files that hold what is known of the hosts of a part, by its number."""
+    """Return a function from a part's number to the files with the `hosts` rows of its hosts."""
     if not work.store.manifest.layers("hosts"):
         return lambda _part: ()
     asked = work.read("fetchlist", round_).select("host", "part").distinct()
-    known = states.among(work, HOSTS, asked.select("host"))
+    known = lsm.rows_for(work, HOSTS, asked.select("host"))
     files = work.scratch_files(known.join(asked, on="host", how="inner"), by=["part"])
     return lambda part: tuple(
         f"{work.root}/{file.path}" for file in files if f"/part={part}/" in file.path
@@ -104,35 +115,35 @@ def part_numbers(paths: Sequence[str]) -> list[int]:
 
 
 def nameless(root: str, stranger: str) -> UsageError:
-    """That a crawl has no contact to give to a host that is not ours."""
+    """The error of a crawl that wants to contact a foreign host but has no contact address."""
     return UsageError(
         root,
-        f"{stranger} belongs to somebody else, and could not tell who crawls it",
-        "give gossamer crawl --contact, or set fetch.contact in gossamer.toml, to a URL or "
-        "e-mail address where a webmaster reaches you",
+        f"{stranger} is not your host, and fetch.contact is not set",
+        "pass --contact to gossamer crawl, or set fetch.contact in gossamer.toml, to a URL or "
+        "e-mail address where webmasters can reach you",
     )
 
 
 def first_stranger(hosts: Iterable[str], config: FetchConfig) -> str | None:
-    """The first host that is neither of this machine nor of a network we may crawl.
+    """The first host that is not on this machine, not the user's own and not in an allowed network.
 
-    Raises ConfigError where the config does not say which those are.
+    Raises ConfigError if fetch.allow_networks or fetch.resolve is invalid.
     """
-    networks, patterns = Networks(config.allow_networks), routes(config)
+    networks, patterns, own = Networks(config.allow_networks), routes(config), Own(config)
     for host in hosts:
         name = host if host.endswith("]") else _PORT.sub("", host)
         address = parse_address(name)
         if address is None:
-            ours = name == "localhost" or matching(name, patterns) is not None
+            is_local = name == "localhost" or matching(name, patterns) is not None
         else:
-            ours = address.is_loopback or address in networks
-        if not ours:
+            is_local = address.is_loopback or address in networks
+        if not is_local and not own.has(host):
             return host
     return None
 
 
 def _distinct(paths: Sequence[str], column: str) -> Iterator[Any]:
-    """The values of a column of the fetchlist, each once."""
+    """Yield the distinct values of a column of the fetchlist."""
     seen: set[Any] = set()
     for path in paths:
         try:

@@ -1,13 +1,13 @@
-"""Bodies, read within bounds of size, time and speed.
+"""Reading bodies within limits on size, time and speed.
 
-A body may end before its length or its last chunk does, with the connection or in rubbish.
-Browsers show what came, Heritrix stores it (WARC-Truncated: disconnect), Nutch's okhttp plugin
-does so if told to, Scrapy drops it unless told not to. Here it is a body with a `flaw`.
+A body may end too early: the connection closes, or garbage follows. Browsers show what arrived,
+Heritrix stores it (WARC-Truncated: disconnect), Nutch's okhttp plugin can be configured to, Scrapy
+drops it unless configured otherwise. Here it is a body with a `flaw`.
 
-Half a page is a page, but half a PDF file cannot be read at all. So of files more is kept than of
-pages (`limit_of`), and a task has room for a few such bodies at a time. A body that outgrows a page
-waits for it, its connection at rest; one that gets none in time, or does not come to its end in
-time, is cut where it is: no worse than a page would be.
+Half a page is a page, but half a PDF file cannot be read at all. So files may be larger than pages
+(`limit_of`), and a task reads a few such bodies at once. A body that outgrows the limit of a page
+waits for a free place while its connection is paused. If it gets no place in time, or is not
+complete in time, it is truncated at what has arrived, which is at least as much as of a page.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     Receive = Callable[[], Awaitable[bytes]]
 
 GRACE_S = 5.0
-"""Before the speed of a body is judged."""
+"""Seconds before a body that arrives too slowly is given up."""
 LARGE_AT_ONCE = 4
-"""Bodies of a task that are longer than fetch.max_body_bytes."""
+"""How many bodies longer than fetch.max_body_bytes a task reads concurrently."""
 
 _FILES = frozenset(("text/xml", "text/rtf"))
 _PAGES = ("xhtml+xml", "json", "javascript", "ecmascript")
-"""Subtypes of application that are text, and are read in part."""
+"""Endings of `application/` types that are text, so that a part of one is still useful."""
 
 
 def limit_of(request: Request, content_type: str | None) -> int:
-    """How many bytes are kept of a body: of XML and of what is no text more than of a page."""
+    """How many bytes of a body to keep: more of XML and of binary files than of pages."""
     kind = (content_type or "").partition(";")[0].strip().lower()
     is_file = kind.startswith("application/") and not kind.endswith(_PAGES)
     if is_file or kind in _FILES:
@@ -49,13 +49,13 @@ def limit_of(request: Request, content_type: str | None) -> int:
 class Body(NamedTuple):
     content: bytes
     cut: bool = False
-    """At the limit, or before it if `hasty`."""
+    """It was truncated at the limit, or earlier if `hasty`."""
     flaw: str | None = None
-    """Why it broke off."""
+    """Why it ended early, if it did."""
     late: str | None = None
-    """Why it was given up."""
+    """Why it was given up as too slow, if it was."""
     hasty: bool = False
-    """It was cut for want of time or room, and may be whole another time."""
+    """It was truncated for lack of time or of a free place: another fetch may get all of it."""
 
     @classmethod
     def of(cls, content: bytes, limit: int) -> Body:
@@ -67,16 +67,16 @@ class Body(NamedTuple):
 
     @property
     def is_passing(self) -> bool:
-        """Whether to keep no validators: asked for changes only, a server would say "none"."""
+        """Whether to store no validators: a later request with them would only get a 304."""
         return self.hasty or self.flaw is not None
 
 
 class Bodies:
     """Reads the bodies of a task.
 
-    Invariant: at most LARGE_AT_ONCE of those that are being read have more than
-    `config.max_body_bytes`, but for the piece that told that there is more. The room of a body is
-    free again when it is read: it is recorded before another turn of the loop.
+    Invariant: at most LARGE_AT_ONCE of the bodies being read hold more than `max_body_bytes`,
+    apart from the chunk that crossed this limit. A body gives up its place as soon as it is read:
+    the caller records it before the event loop runs anything else.
     """
 
     def __init__(self, config: FetchConfig) -> None:
@@ -84,9 +84,9 @@ class Bodies:
         self._room = asyncio.Semaphore(LARGE_AT_ONCE)
 
     async def read(self, receive: Receive, limit: int, deadline_s: float) -> Body:
-        """At most `limit` bytes of what `receive` gives, until it gives none, or `deadline_s`.
+        """Read until `receive` returns nothing, `limit` bytes have come or `deadline_s` is reached.
 
-        That is a time of the loop's clock. Raises nothing but cancellation.
+        `deadline_s` is on the event loop's clock. Never raises, except CancelledError.
         """
         page_limit = min(limit, self._config.max_body_bytes)
         intake = _Intake(receive, deadline_s, self._config.min_bytes_per_s)
@@ -105,7 +105,10 @@ class Bodies:
 
     @asynccontextmanager
     async def _place(self, intake: _Intake, deadline_s: float) -> AsyncIterator[None]:
-        """Room for a large body. Raises TimeoutError. The time until then is not its server's."""
+        """Hold one of the places for large bodies. Raises TimeoutError.
+
+        The time spent waiting for a place does not count against the server's speed.
+        """
         loop = asyncio.get_running_loop()
         waits_from_s = loop.time()
         async with asyncio.timeout_at(deadline_s):
@@ -118,7 +121,7 @@ class Bodies:
 
 
 class _Intake:
-    """What has come of a body."""
+    """The part of a body that has arrived."""
 
     def __init__(self, receive: Receive, deadline_s: float, min_bytes_per_s: int) -> None:
         self.size = 0
@@ -130,9 +133,9 @@ class _Intake:
         self._chunks: list[bytes] = []
 
     async def fill(self, limit: int) -> bool:
-        """Receive until there are more than `limit` bytes; whether there are.
+        """Receive until the body ends or is longer than `limit`; return whether it is longer.
 
-        Raises TimeoutError at the deadline or when they come too slowly, and what `receive` does.
+        Raises TimeoutError at the deadline or if the body is too slow, and whatever `receive` does.
         """
         self._until_s = 0.0
         async with asyncio.timeout_at(None) as clock:
@@ -151,12 +154,12 @@ class _Intake:
 
     def lateness(self, timeout_s: float) -> str:
         if self._until_s == self._deadline_s:
-            return f"no whole answer within {timeout_s:g} s, {self.size} bytes came"
+            return f"not complete within {timeout_s:g} s, {self.size} bytes came"
         speed = self.size / (asyncio.get_running_loop().time() - self.begun_s)
-        return f"{speed:.0f} bytes/s on average, of at least {self._min_bytes_per_s}"
+        return f"{speed:.0f} bytes/s on average, slower than {self._min_bytes_per_s}"
 
     def content(self, limit: int) -> bytes:
-        """At most `limit` bytes. To cut the last piece saves a copy of them all."""
+        """At most `limit` bytes. Truncating the last chunk avoids a copy of all of them."""
         chunks = self._chunks
         if self.size > limit:
             chunks[-1] = chunks[-1][: limit - self.size]

@@ -1,11 +1,14 @@
 """Content codings (RFC 9110 §8.4), decoded without trust.
 
-Facts: deflate expands at most 1,032-fold, brotli and zstd without bound, and codings may be
-stacked; so no decoder is ever asked for more than the limit. There is no bound on the ratio
-beside it: input and output are bounded, and with them time and memory, whatever lies between;
-a ratio would only refuse the page of a million blanks. Servers name codings that do not exist
-("utf-8", "none"): like browsers we leave such a body as it is. Streams without their end are
-common, and taken as far as they go; "deflate" is often sent without its zlib frame.
+Facts
+  * deflate expands at most 1,032-fold, brotli and zstd without bound, and codings may be stacked.
+    So no decoder is ever asked for more than the limit. There is no limit on the ratio: input and
+    output are bounded, and with them time and memory; a ratio would only refuse harmless pages,
+    such as one of a million blanks.
+  * Servers name codings that do not exist ("utf-8", "none"). Like browsers, we leave such a body
+    as it is.
+  * Streams that lack their end are common; we decode what there is. "deflate" is often sent
+    without its zlib frame.
 """
 
 from __future__ import annotations
@@ -28,15 +31,15 @@ if TYPE_CHECKING:
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 MAX_CODINGS = 2
 MAX_MEMBERS = 64
-"""Members of a gzip body, frames of a zstd body. Each costs a copy of what follows it."""
+"""Members of a gzip body or frames of a zstd body. Each costs a copy of the bytes after it."""
 _ZSTD_OPTIONS: Mapping[int, int] = {zstd.DecompressionParameter.window_log_max: 23}
-"""8 MiB, the window that a decoder must have and an encoder may not exceed (RFC 9659 §3)."""
+"""8 MiB: the window that decoders must support and encoders must not exceed (RFC 9659 §3)."""
 IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # their stub is wrong
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 
 
 class Undecodable(ValueError):
-    """The body is not what its Content-Encoding says."""
+    """The body does not match its Content-Encoding."""
 
 
 class _Decoder(Protocol):
@@ -50,7 +53,7 @@ class _Decoder(Protocol):
 
 
 def decode(body: bytes, content_encoding: str, limit: int) -> tuple[bytes, bool, bool]:
-    """The decoded body; whether it was cut at `limit` bytes; whether anything was decoded.
+    """Return the decoded body, whether it was cut at `limit` bytes, and whether it was encoded.
 
     Raises Undecodable.
     """
@@ -72,12 +75,12 @@ def decode(body: bytes, content_encoding: str, limit: int) -> tuple[bytes, bool,
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
-    """All members (RFC 1952 §2.2)."""
+    """Decode all members (RFC 1952 §2.2)."""
     return _members(lambda: isal_zlib.decompressobj(_GZIP_OR_ZLIB), IsalError, data, limit)
 
 
 def _unzstd(data: bytes, limit: int) -> bytes:
-    """All frames (RFC 8878 §3), skippable ones too."""
+    """Decode all frames (RFC 8878 §3), including skippable ones."""
     return _members(
         lambda: zstd.ZstdDecompressor(options=_ZSTD_OPTIONS), zstd.ZstdError, data, limit
     )
@@ -86,7 +89,7 @@ def _unzstd(data: bytes, limit: int) -> bytes:
 def _members(
     decoder: Callable[[], _Decoder], error: type[Exception], data: bytes, limit: int
 ) -> bytes:
-    """One stream after the other, up to `limit` bytes; what follows that is none is left."""
+    """Decode one stream after the other, up to `limit` bytes, and ignore garbage after them."""
     parts: list[bytes] = []
     while data and limit > 0 and len(parts) < MAX_MEMBERS:
         member = decoder()
@@ -110,8 +113,8 @@ def _inflate(data: bytes, limit: int) -> bytes:
 
 
 def _unbrotli(data: bytes, limit: int) -> bytes:
-    # `output_buffer_limit` is where brotli stops to grow its buffer, not an exact size. Of a stream
-    # without its end a call returns 32 KiB at most, and the next calls the rest.
+    # `output_buffer_limit` is where brotli stops growing its buffer, not an exact size. If a stream
+    # lacks its end, each call returns at most 32 KiB, so we call again for the rest.
     decoder = brotli.Decompressor()
     parts: list[bytes] = []
     while limit > 0 and (part := decoder.process(data, output_buffer_limit=limit)):

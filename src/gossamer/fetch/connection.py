@@ -1,19 +1,19 @@
-"""aiohttp's connections, bounded where aiohttp has no bound.
+"""aiohttp's connections, with limits where aiohttp has none.
 
 Facts about aiohttp 3.14, each with a test:
-  * Nothing bounds the time until the head, nor interim answers (1xx): a server may send them for
-    ever. Header lines are bounded in length and number, the head as a whole is not.
-  * An error in a chunked body is told to who waits for the next head, not to who reads the body:
-    that reader waits until its time is over.
-  * Where head and error come in one piece, the head is lost.
-  * Any request that got no answer is sent once more at once, though only one on a connection
-    that was used before may be (RFC 9112 §9.3.1), as its server may have closed it for idleness.
-  * A transport that is closed under TLS goes on to read, until its peer has said goodbye.
-  * Chunks are bounded in nothing but size: their extensions go on for ever, and no body comes.
-  * Each piece of a body that is read resumes the connection, paused or not. A parser that was
-    paused then goes on with what it has, by data_received(b"").
+  * The time until the head is unlimited, and so are interim responses (1xx): a server may send
+    them for ever. Header lines are limited in length and number, but not the head as a whole.
+  * An error in a chunked body is raised in the coroutine that waits for the next head, not in the
+    one that reads the body: the reader waits until its time is over.
+  * If head and error arrive in one piece, the head is lost.
+  * Any request that got no response is sent again at once. RFC 9112 §9.3.1 permits that only on a
+    reused connection, which its server may have closed for idleness.
+  * A transport that is closed under TLS keeps reading until its peer has closed, too.
+  * Only the size of chunks is limited: a chunk extension may be endless, without any body.
+  * Each read of a piece of the body resumes the connection, paused or not. A paused parser then
+    continues with the bytes it has, by data_received(b"").
 
-There is no setting for the class of connections, so the connector's factory is replaced.
+aiohttp has no setting for the class of connections, so we replace the connector's factory.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ if TYPE_CHECKING:
     from aiohttp.streams import StreamReader
 
 MAX_HEAD_BYTES = 256 << 10
-"""Of all heads of an answer, interim ones included. Chrome's bound."""
+"""For all heads of a response together, interim ones included. Chrome's limit."""
 MAX_INTERIM = 16
-"""Heads with a status of 1xx, before that of the answer."""
+"""Heads with a status of 1xx before the final one."""
 MAX_FRAMING_BYTES = 1 << 20
 MAX_FRAMING_RATIO = 2
-"""A body may take so many bytes on the wire, and so many more for each of its own. A chunk of one
-byte takes six, and 3 µs to parse; its extension has no bound (RFC 9112 §7.1.1)."""
+"""A body of n bytes may take MAX_FRAMING_BYTES + n * MAX_FRAMING_RATIO bytes on the wire. A chunk
+of one byte takes six, and 3 µs to parse; its extension is unlimited (RFC 9112 §7.1.1)."""
 SWITCHING_PROTOCOLS = 101
 FINAL = 200
 BLANK_LINE = b"\r\n\r\n"
 
 established: ContextVar[int] = ContextVar("established")
-"""Connections of TCP that a request has got so far: what fails after that is TLS."""
+"""TCP connections that were established for a request so far: a failure after that is TLS's."""
 
 
 class NoAnswer(aiohttp.ClientError):
-    """The connection ended before the head did; the cause tells how."""
+    """The connection ended before the head did; `__cause__` is the reason."""
 
 
 class HeadTimeout(aiohttp.SocketTimeoutError):
-    """The head did not come in time."""
+    """The head did not arrive in time."""
 
 
 class Connection(ResponseHandler):
     """A connection whose heads are bounded in time, size and number.
 
-    Invariant: of each request, one head at most is ever queued, the final one.
+    Invariant: at most one head is ever queued per request, the final one.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, head_timeout_s: float) -> None:
@@ -73,14 +73,14 @@ class Connection(ResponseHandler):
         self._requests = 0
         self._silent = True
         self._head_left = 0
-        """Bytes that the head may still have; 0 where none is awaited."""
+        """Bytes that the head may still take; 0 if no head is expected."""
         self._interim_left = 0
         self._body_bytes = 0
-        """Of this answer, on the wire."""
+        """Bytes on the wire after the current response's head."""
 
     @property
     def was_idle(self) -> bool:
-        """It was used before, and nothing has come since it was asked again."""
+        """Whether the connection is reused and nothing has arrived since the current request."""
         return self._requests > 1 and self._silent
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -89,7 +89,7 @@ class Connection(ResponseHandler):
         self.address = peer[0] if peer else None
 
     def set_response_params(self, **params: Any) -> None:
-        """Called before each request."""
+        """Reset all limits; aiohttp calls this before each request."""
         self._requests += 1
         self._silent = True
         self._head_left = MAX_HEAD_BYTES
@@ -99,13 +99,13 @@ class Connection(ResponseHandler):
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
-        """Without any, a parser that was paused goes on."""
+        """Feed the parser. Empty data makes a paused parser continue."""
         if not data:
             if self._exception is None:
                 super().data_received(data)
             return
         self._silent = False
-        # Head by head, so that what is wrong behind a head cannot take it along.
+        # Head by head, so that an error after a head does not lose the head.
         while data and self._head_left:
             end = data.find(BLANK_LINE) + len(BLANK_LINE)
             head, data = (data[:end], data[end:]) if end >= len(BLANK_LINE) else (data, b"")
@@ -123,14 +123,14 @@ class Connection(ResponseHandler):
             super().resume_reading(resume_parser)
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
-        """A head has come."""
+        """Accept a parsed head, or fail if there are too many."""
         message, _ = data
         if not self._head_left:
-            self.set_exception(BadHttpMessage("an answer that was not asked for"))
+            self.set_exception(BadHttpMessage("a response without a request"))
         elif SWITCHING_PROTOCOLS < message.code < FINAL or message.code == 100:  # noqa: PLR2004
             self._interim_left -= 1
             if not self._interim_left:
-                self.set_exception(BadHttpMessage(f"{MAX_INTERIM} interim answers, and no other"))
+                self.set_exception(BadHttpMessage(f"{MAX_INTERIM} interim responses in a row"))
         else:
             self._head_left = 0
             self._stop_timer()
@@ -149,7 +149,7 @@ class Connection(ResponseHandler):
         payload, transport = self._payload, self.transport
         super().set_exception(exc, *cause)
         if payload is not None:
-            # After its reader had the turn that it was given by the bytes before the error.
+            # Later, so that the reader first gets the bytes that came before the error.
             self._loop.call_soon(_break_off, payload, exc)
         if transport is not None:
             transport.abort()
@@ -175,11 +175,11 @@ class Connection(ResponseHandler):
 
 
 class Connector(aiohttp.TCPConnector):
-    """Makes such connections."""
+    """Creates bounded connections."""
 
     def __init__(self, head_timeout_s: float, **settings: Any) -> None:
         super().__init__(
-            limit=0,  # the frontier has one request out per host, the task so many in all
+            limit=0,  # the frontier bounds requests per host, `hosts_at_once` those of the task
             use_dns_cache=False,  # the resolver caches
             **settings,
         )
@@ -187,26 +187,26 @@ class Connector(aiohttp.TCPConnector):
 
 
 class Response(aiohttp.ClientResponse):
-    """Knows who sent it, even when the connection is gone."""
+    """A response that keeps its peer's address after the connection is gone."""
 
     address: str | None = None
 
     async def start(self, connection: Lease) -> aiohttp.ClientResponse:
         protocol = connection.protocol
-        assert isinstance(protocol, Connection)  # noqa: S101  # the connector makes no others
+        assert isinstance(protocol, Connection)  # noqa: S101  # all that the connector creates
         self.address = protocol.address
         try:
             return await super().start(connection)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
             if protocol.was_idle:
-                raise  # aiohttp asks once more
+                raise  # aiohttp sends the request again
             raise NoAnswer from error
 
 
 def tls_context(*, verify: bool) -> ssl.SSLContext:
-    """Verifies as browsers do, with the system's authorities, or those of $SSL_CERT_FILE.
+    """A context that verifies with the system's authorities, or those in $SSL_CERT_FILE.
 
-    Without verification, protocols and ciphers as old as OpenSSL still speaks are taken too.
+    Without verification it also accepts the oldest protocols and ciphers that OpenSSL supports.
     """
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])

@@ -1,14 +1,14 @@
-"""One DNS look-up by c-ares: a name to its addresses, or to why there are none.
+"""DNS look-ups by c-ares: from a name to its addresses, or to the reason why there are none.
 
 Facts (c-ares 1.34, pycares 5, aiodns 4)
-  * c-ares keeps answers itself, 2.8 KB a name, for an hour and without a bound on their number;
-    pycares cannot turn that off. So a channel serves for CHANNEL_S or CHANNEL_NAMES only, and
+  * c-ares caches answers, at 2.8 KB per name, for an hour and without a limit on their number;
+    pycares cannot turn that off. So a channel serves for CHANNEL_S or CHANNEL_NAMES only. That is
     no longer than the shortest time for which the resolver keeps an answer.
-  * Its time limit for a query is five times what the server took on average, at least 250 ms and
-    at first QUERY_S, and doubles with each try. With TRIES a name gets 7.75 s of a server that is
-    fast for others. LOOKUP_S cuts what takes longer, as where there are several dead servers;
-    and what c-ares forgets (c-ares issue 1000).
-  * Addresses come without the TTLs of the aliases (CNAME) that led to them.
+  * Its time limit for a query is five times the server's average, at least 250 ms and initially
+    QUERY_S, and doubles with each try. With TRIES, a name gets 7.75 s of a server that is fast for
+    others. LOOKUP_S ends look-ups that take longer, for instance with several dead servers, and
+    those that c-ares forgets (c-ares issue 1000).
+  * The TTL of an address does not include those of the aliases (CNAME) that led to it.
   * /etc/hosts and `localhost` (RFC 6761 §6.3) need no server. Search domains of resolv.conf are
     not used: a stranger's http://intranet/ must not become a name of our own network.
 """
@@ -25,8 +25,8 @@ import aiodns
 import pycares
 from aiodns import error as ares
 
+from gossamer.addresses import parse_address
 from gossamer.errors import ConfigError
-from gossamer.fetch.networks import parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -37,21 +37,21 @@ LOOKUP_S = 10.0
 CHANNEL_S = 30.0
 CHANNEL_NAMES = 4096
 MAX_ADDRESSES = 16
-"""Kept of a name. A server may send thousands."""
+"""Addresses kept per name. A server may send thousands."""
 
 NEGATIVE_TTL_S = 300
-"""Of a name that is not there. RFC 2308 §5 takes it from the SOA record, which c-ares keeps."""
+"""For a name that does not exist. RFC 2308 §5 uses the SOA record, which c-ares does not expose."""
 FAILURE_TTL_S = 30
-"""Of a server that fails: RFC 9520 §3.2 asks for 1 s at least and 300 s at most."""
+"""For a server that fails: RFC 9520 §3.2 requires at least 1 s and at most 300 s."""
 
 _AI_NOSORT = 1 << 7
-"""ARES_AI_NOSORT: sorting by RFC 6724 costs a socket for each address."""
+"""ARES_AI_NOSORT: sorting by RFC 6724 would open a socket for each address."""
 _NAME = re.compile(
     r"(?=.{1,253}\Z)(?:[a-z0-9_-]{1,63}\.)*(?!(?:[0-9]+|0x[0-9a-f]*)\Z)[a-z0-9_-]{1,63}",
     re.ASCII | re.IGNORECASE,
 )
-"""Names that DNS can hold, without their last dot. One that ends in a number is no name (WHATWG
-URL, "ends in a number"), but c-ares takes 0177.0.0.1 for the address 177.0.0.1."""
+"""Valid DNS names, without their last dot. A name must not end in a number (WHATWG URL, "ends in a
+number"): c-ares takes 0177.0.0.1 for the address 177.0.0.1."""
 
 _SERVER = re.compile(
     r"(?:\[(?P<six>[^][]+)\]|(?P<four>[^][:]+))(?::(?P<port>[0-9]{1,5}))?|(?P<bare_six>[^][]+)"
@@ -61,29 +61,29 @@ _SERVER = re.compile(
 class Failure(NamedTuple):
     text: str
     code: int
-    """As getaddrinfo has them: EAI_…"""
+    """An error code of getaddrinfo: EAI_…"""
     ttl_s: float = FAILURE_TTL_S
 
 
 class Found(NamedTuple):
-    """Of `addresses` and `failure`, one."""
+    """The result of a look-up: either `addresses` or `failure`."""
 
     addresses: tuple[str, ...]
-    """IPv4 first: it works wherever there is a network at all."""
+    """IPv4 first, because it works wherever there is a network at all."""
     ttl_s: float
     failure: Failure | None = None
 
 
 TIMED_OUT = Failure("DNS timed out", socket.EAI_AGAIN)
-BAD_NAME = Failure("not a name that DNS can hold", socket.EAI_NONAME, NEGATIVE_TTL_S)
-CLOSED = Failure("the look-up was given up", socket.EAI_FAIL)
+BAD_NAME = Failure("not a valid DNS name", socket.EAI_NONAME, NEGATIVE_TTL_S)
+CLOSED = Failure("the look-up was cancelled", socket.EAI_FAIL)
 _FAILURES: Mapping[int, Failure] = {
     ares.ARES_ENOTFOUND: Failure("no such name (NXDOMAIN)", socket.EAI_NONAME, NEGATIVE_TTL_S),
     ares.ARES_ENODATA: Failure("the name has no address", socket.EAI_NODATA, NEGATIVE_TTL_S),
     ares.ARES_EBADNAME: BAD_NAME,
     ares.ARES_ESERVFAIL: Failure("the DNS server failed (SERVFAIL)", socket.EAI_AGAIN),
     ares.ARES_EREFUSED: Failure("the DNS server refused to answer (REFUSED)", socket.EAI_FAIL),
-    ares.ARES_EBADRESP: Failure("the DNS server's answer makes no sense", socket.EAI_FAIL),
+    ares.ARES_EBADRESP: Failure("the DNS server's answer is malformed", socket.EAI_FAIL),
     ares.ARES_ECONNREFUSED: Failure("no DNS server can be reached", socket.EAI_AGAIN),
     ares.ARES_ETIMEOUT: TIMED_OUT,
     ares.ARES_ECANCELLED: CLOSED,
@@ -99,10 +99,10 @@ class _Channel:
 
 
 class Dns:
-    """A client of `nameservers` (`address` or `address:port`), else of the system's.
+    """A client of `nameservers` (`address` or `address:port`), by default of the system's.
 
-    Invariant: a channel is open while it is the current one, or a look-up waits for it.
-    Needs a running event loop for all but its constructor, which raises ConfigError.
+    Invariant: a channel is open while it is the current one or a look-up waits for it.
+    The methods need a running event loop. The constructor raises ConfigError.
     """
 
     def __init__(self, nameservers: Iterable[str], clock: Callable[[], float]) -> None:
@@ -113,7 +113,7 @@ class Dns:
         self._closed = False
 
     async def look_up(self, name: str) -> Found:
-        """A and AAAA of a name in ASCII, within LOOKUP_S. Whatever fails is a Failure."""
+        """Look up A and AAAA of an ASCII name within LOOKUP_S. All errors become a Failure."""
         if not _NAME.fullmatch(name):
             return _failed(BAD_NAME)
         if self._closed:
@@ -137,7 +137,7 @@ class Dns:
         return _found(found)
 
     async def close(self) -> None:
-        """Look-ups under way end as failures."""
+        """Close all channels; pending look-ups fail."""
         self._closed = True
         self._current = None
         while self._open:
@@ -179,7 +179,7 @@ def _failed(failure: Failure) -> Found:
 
 
 def _nameserver(text: str) -> str:
-    """As c-ares takes it."""
+    """The server in the form that c-ares accepts. Raises ConfigError."""
     parts = match.groupdict() if (match := _SERVER.fullmatch(text)) else {}
     port = parts.pop("port", None)
     address = next(filter(None, parts.values()), "")
@@ -187,6 +187,6 @@ def _nameserver(text: str) -> str:
         raise ConfigError(
             f"fetch.nameservers: {text!r}",
             "is not an address, with or without a port",
-            "give the like of 9.9.9.9, 127.0.0.1:5353 or [::1]:5353",
+            "write it like 9.9.9.9, 127.0.0.1:5353 or [::1]:5353",
         )
     return text if port else address

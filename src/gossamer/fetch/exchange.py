@@ -1,4 +1,4 @@
-"""One request and its answer, whatever the scheme: what fetchers and the rest of fetch share."""
+"""A request and its result, for any scheme: the interface between fetchers and the fetch loop."""
 
 from __future__ import annotations
 
@@ -12,52 +12,54 @@ DETAIL_CHARS = 200
 
 
 class Request(NamedTuple):
-    """A URL, normalised; the validators of the answer that is stored already."""
+    """A normalised URL to fetch, with the validators of the response that is already stored."""
 
     url: str
     max_body_bytes: int
     etag: str | None = None
     last_modified: str | None = None
     max_file_bytes: int = 0
-    """In place of `max_body_bytes`, of what is no page (`body.limit_of`), if it is more."""
+    """Replaces `max_body_bytes`, if greater, for files that are not pages (`body.limit_of`)."""
 
 
 @dataclass(slots=True)
-class Answer:
-    """What became of a request. `outcome` is a key of gossamer.outcomes.OUTCOMES."""
+class FetchResult:
+    """The result of a request. `outcome` is a key of gossamer.outcomes.OUTCOMES."""
 
     outcome: str
     started_ms: int
     elapsed_ms: int = 0
     detail: str | None = None
     http_status: int | None = None
-    """None where no answer came, or the scheme has none."""
+    """None if no response came, or the scheme has no status."""
     reason: str = ""
     headers: Sequence[tuple[bytes, bytes]] = ()
-    """As sent. Of a scheme without headers: those that HTTP would have, Content-Type above all."""
+    """As received. For a scheme without headers, those that HTTP would have sent; the parser needs
+    Content-Type."""
     body: bytes = field(default=b"", repr=False)
-    """Decoded. Of an answer that is not ok: its first 64 KiB, for the archive."""
+    """Decoded. If the outcome is not ok, the first 64 KiB, for the archive."""
     truncated: bool = False
     decoded: bool = False
+    """The body had a content coding, which was removed."""
     content_type: str | None = None
     etag: str | None = None
     last_modified: str | None = None
     redirect_url: str | None = None
-    """Normalised target of the outcome redirect."""
+    """The normalised target if the outcome is redirect."""
     retry_after_s: int | None = None
-    """Of the outcome busy."""
+    """The server's Retry-After if the outcome is busy."""
     target: str = ""
-    """Path and query, as asked for."""
+    """The path and query that were sent."""
     request_headers: Sequence[tuple[str, str]] = ()
     address: str | None = None
     """IP address of the peer."""
 
 
 class Fetcher(Protocol):
-    """Speaks one or more schemes."""
+    """A client for one or more schemes."""
 
-    async def fetch(self, request: Request) -> Answer:
-        """Never raises, but for cancellation."""
+    async def fetch(self, request: Request) -> FetchResult:
+        """Never raises, except CancelledError."""
 
 
 @overload
@@ -65,7 +67,7 @@ def text(value: str) -> str: ...
 @overload
 def text(value: None) -> None: ...
 def text(value: str | None) -> str | None:
-    """Text that can be stored. aiohttp gives bytes that are not UTF-8 as lone surrogates."""
+    """Replace lone surrogates, which stand for bytes that are not UTF-8 in aiohttp's strings."""
     if value is None or value.isascii():
         return value
     return value.encode("utf-8", "replace").decode()

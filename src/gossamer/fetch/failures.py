@@ -1,4 +1,4 @@
-"""What went wrong, as an outcome and in words for a webmaster."""
+"""Exceptions of an HTTP request as an outcome and a sentence that a webmaster understands."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def outcome_of(error: Exception, config: FetchConfig, *, in_handshake: bool) -> tuple[str, str]:
-    """Outcome and detail.
+    """Return the outcome and detail.
 
-    `in_handshake`: TCP had connected, so that an error of connecting is one of TLS. A server that
-    resets the handshake is `tls` and not `unreachable`: it is there, but will not speak.
+    `in_handshake` means that TCP had connected, so an error while connecting is TLS's. If a server
+    resets the handshake, the outcome is `tls` and not `unreachable`: the server does exist.
     """
     causes = list(_causes(error))
     reason = _os_reason(causes[-1])
@@ -35,12 +35,12 @@ def outcome_of(error: Exception, config: FetchConfig, *, in_handshake: bool) -> 
 
 
 def _by_cause(causes: Sequence[BaseException]) -> tuple[str, str] | None:
-    """What tells itself, wherever it happened: TLS can fail after the handshake too."""
+    """Classify causes that mean the same at any stage: TLS can fail after the handshake, too."""
     for cause in causes:
         if isinstance(cause, ForbiddenAddress):
             return "forbidden_address", str(cause.strerror)
         if isinstance(cause, aiohttp.ClientConnectorError):
-            continue  # some derive from SSLError, but what they come from tells more
+            continue  # some derive from SSLError, but their cause is more specific
         if isinstance(cause, ssl.SSLCertVerificationError):
             return "tls", f"certificate: {cause.verify_message}"
         if isinstance(cause, ssl.SSLError):
@@ -59,7 +59,7 @@ def _connecting(
     if isinstance(error, aiohttp.ClientProxyConnectionError):
         return "unreachable", f"no connection to the proxy: {reason}"
     if isinstance(error, aiohttp.ClientHttpProxyError):
-        return "unreachable", f"the proxy said {error.status} {error.message}"
+        return "unreachable", f"the proxy answered {error.status} {error.message}"
     if isinstance(error, aiohttp.ClientConnectorError):
         return outcome, f"no {aim}: {reason}"
     return None
@@ -70,11 +70,11 @@ def _answering(error: Exception, causes: Sequence[BaseException], reason: str) -
         return "timeout", str(error)
     if isinstance(error, aiohttp.ClientResponseError):
         return "broken", f"not HTTP: {_first_line(error.message)}"
-    if isinstance(error, aiohttp.ClientConnectionResetError):  # aiohttp's own, of an OSError's type
-        return "broken", "closed before it was asked"
+    if isinstance(error, aiohttp.ClientConnectionResetError):  # aiohttp's own, though an OSError
+        return "broken", "closed before the request was sent"
     for cause in causes:
         if isinstance(cause, aiohttp.ServerDisconnectedError):
-            # In place of a text it has the head, as far as it came.
+            # Its message is the incomplete head if one had begun, else a text.
             began = not isinstance(cause.message, str)
             return "broken", f"closed {'within the head' if began else 'without an answer'}"
         if isinstance(cause, OSError):
@@ -83,7 +83,7 @@ def _answering(error: Exception, causes: Sequence[BaseException], reason: str) -
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error, and what it came from."""
+    """The error and its chain of causes."""
     while error is not None:
         yield error
         error = error.__cause__
@@ -94,18 +94,18 @@ def _os_reason(error: BaseException) -> str:
     if isinstance(number, int) and number > 0:
         return os.strerror(number).lower()
     if isinstance(error, ConnectionError) and not error.args:
-        return "closed by the server"  # asyncio's word for an end within the handshake
+        return "closed by the server"  # how asyncio reports an end within the handshake
     return str(getattr(error, "strerror", None) or error) or type(error).__name__
 
 
 def _tls_reason(error: ssl.SSLError) -> str:
-    """OpenSSL's own words, such as WRONG_VERSION_NUMBER; or `[SSL] words (_ssl.c:992)`."""
+    """OpenSSL's reason: a name such as WRONG_VERSION_NUMBER, else `[SSL] words (_ssl.c:992)`."""
     if error.reason:
         return error.reason.lower().replace("_", " ")
     return re.sub(r"^\[SSL\] | \(_ssl\.c:\d+\)$", "", error.strerror or str(error))
 
 
 def _first_line(message: str) -> str:
-    """The words of llhttp; aiohttp appends the bytes, and an arrow that points into them."""
+    """Return llhttp's words, without the bytes and the arrow into them that aiohttp appends."""
     lines = [line.strip(" :") for line in message.partition("\n\n")[0].splitlines()]
     return ": ".join(line for line in lines if line)

@@ -1,11 +1,11 @@
-"""`file:` URLs (RFC 8089): files and folders of this machine, below those that the config names.
+"""`file:` URLs (RFC 8089): files and folders of this machine below fetch.file_folders.
 
-A folder is named once, in fetch.file_folders, and what a symbolic link within leads to is outside
-unless it is below a folder that is named too. What is neither a regular file nor a folder (a
-device, a pipe) is never opened: to open one may already do something.
+Symbolic links are resolved first, so a link may lead from one of these folders into another, but
+not elsewhere. Devices, pipes and other special files are never opened, because opening one may
+have side effects.
 
-Reading is done in a thread. It may stop for as long as a network's file system does; the time
-limit then ends the fetch, though not the thread.
+Files are read in a thread. A network file system may block it; the time limit then ends the fetch,
+but not the thread.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from urllib.parse import unquote_to_bytes
 from gossamer.errors import ConfigError
 from gossamer.fetch import resource
 from gossamer.fetch.body import limit_of
-from gossamer.fetch.exchange import DETAIL_CHARS, Answer, text
+from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
 from gossamer.fetch.resource import Entry
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ _BY_ERRNO: Mapping[int, str] = {
     errno.EACCES: "refused",
     errno.EPERM: "refused",
 }
-"""All others are `server_error`: of a disk, or of a network's file system."""
+"""All others are `server_error`: the disk or the network file system fails."""
 
 
 class FileFetcher:
-    """Raises ConfigError where fetch.file_folders names no folder, or not from the root."""
+    """Raises ConfigError if fetch.file_folders is empty or has a relative path."""
 
     def __init__(self, config: FetchConfig, rules: UrlRules) -> None:
         self._config = config
@@ -58,16 +58,16 @@ class FileFetcher:
         if not self._folders:
             raise ConfigError(
                 "fetch.file_folders",
-                "names no folder, but urls.schemes has file",
-                "name the folders that may be crawled, from the root",
+                "is empty, but urls.schemes includes file",
+                "list the folders that may be crawled, as absolute paths",
             )
 
-    async def fetch(self, request: Request) -> Answer:
-        answer = Answer("broken", int(time.time() * 1000))
+    async def fetch(self, request: Request) -> FetchResult:
+        answer = FetchResult("broken", int(time.time() * 1000))
         started_s = time.monotonic()
         try:
             async with asyncio.timeout(self._config.timeout_s):
-                # On a copy, as the thread may outlive its time.
+                # On a copy, because the thread may outlive its time limit.
                 answer = await asyncio.to_thread(self._look, request, replace(answer))
         except TimeoutError:
             answer.outcome = "timeout"
@@ -78,11 +78,11 @@ class FileFetcher:
         answer.elapsed_ms = int((time.monotonic() - started_s) * 1000)
         return answer
 
-    def _look(self, request: Request, answer: Answer) -> Answer:
+    def _look(self, request: Request, answer: FetchResult) -> FetchResult:
         answer.target = request.url.removeprefix("file://")
         path = unquote_to_bytes(answer.target)
         if b"\0" in path:
-            raise FileNotFoundError(errno.ENOENT, "a NUL is in no file's name")
+            raise FileNotFoundError(errno.ENOENT, "file names cannot contain NUL")
         real = os.path.realpath(path)
         if not any(real == folder or real.startswith(folder + b"/") for folder in self._folders):
             answer.outcome, answer.detail = "forbidden_address", "not below fetch.file_folders"
@@ -115,14 +115,14 @@ def _folder(name: str) -> bytes:
     if not path.is_absolute():
         raise ConfigError(
             f"fetch.file_folders: {name!r}",
-            "does not start at the root",
-            f"give the whole path, such as {path.absolute()}",
+            "is not an absolute path",
+            f"write an absolute path, such as {path.absolute()}",
         )
     return os.path.realpath(bytes(path)).rstrip(b"/")
 
 
-def _has(request: Request, answer: Answer) -> bool:
-    """Whether what is stored is current: by the entity tag if there is one (RFC 9110 §13.1.3)."""
+def _has(request: Request, answer: FetchResult) -> bool:
+    """Whether the stored copy is current, by the entity tag if there is one (RFC 9110 §13.1.3)."""
     if request.etag:
         return request.etag == answer.etag
     return request.last_modified is not None and request.last_modified == answer.last_modified
@@ -130,7 +130,7 @@ def _has(request: Request, answer: Answer) -> bool:
 
 @contextmanager
 def _opened(path: bytes, found: os.stat_result) -> Iterator[int]:
-    """A descriptor of what was `found` there, and of nothing that took its place since."""
+    """Open the file that `found` describes; raise OSError if another one replaced it meanwhile."""
     descriptor = os.open(path, _OPEN)
     try:
         if not os.path.samestat(found, os.fstat(descriptor)):
@@ -140,8 +140,8 @@ def _opened(path: bytes, found: os.stat_result) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _give_file(request: Request, answer: Answer, descriptor: int, path: bytes) -> None:
-    """All files are of one host, so there is one large body at a time."""
+def _give_file(request: Request, answer: FetchResult, descriptor: int, path: bytes) -> None:
+    """Read a file into the result. All files belong to one host, so only one is read at once."""
     kind = resource.media_type(path)
     limit = limit_of(request, kind)
     with open(descriptor, "rb", closefd=False) as file:
@@ -150,16 +150,16 @@ def _give_file(request: Request, answer: Answer, descriptor: int, path: bytes) -
 
 
 def _entries(descriptor: int) -> Iterator[Entry]:
-    """Files and folders, behind links too: where they lead is judged when they are asked for."""
+    """List files, folders and links to them; whether a link is allowed is checked on its fetch."""
     with os.scandir(descriptor) as found:
         for each in found:
-            with suppress(OSError):  # a link that leads in circles
+            with suppress(OSError):  # a circular link
                 if each.is_dir() or each.is_file():
                     yield Entry(os.fsencode(each.name), each.is_dir())
 
 
 def _http_date(time_s: float) -> str | None:
-    """As in Last-Modified; None where the year has not four digits."""
+    """The time in the format of Last-Modified; None if its year lacks four digits."""
     try:
         return format_datetime(datetime.fromtimestamp(time_s, UTC), usegmt=True)
     except (ValueError, OverflowError, OSError):

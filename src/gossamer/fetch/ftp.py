@@ -1,15 +1,15 @@
-"""FTP as a crawler wants it: files, and folders as pages of links (MDTM, MLSD: RFC 3659).
+"""FTP for a crawler: files, and folders as pages of links (MDTM, MLSD: RFC 3659).
 
 Facts
-  * A path is of bytes, and sent as they are (RFC 2640 says UTF-8). It is relative to the folder
-    of the login: `ftp://h/%2Fetc/x` is `/etc/x` (RFC 1738 §3.2.2). It goes whole into one command,
-    not segment by segment as there: servers of today part it by slashes.
-  * Whether a path is a folder is known by trying: what cannot be retrieved but entered is one.
-  * NLST, for servers without MLSD, does not tell folders from files, and an empty folder may be
-    an error.
+  * A path is a byte string, sent unchanged (RFC 2640 specifies UTF-8). It is relative to the login
+    folder: `ftp://h/%2Fetc/x` is `/etc/x` (RFC 1738 §3.2.2). We send the whole path in one command,
+    not segment by segment as that RFC does: today's servers split it at slashes.
+  * Only trying shows whether a path is a folder: it cannot be retrieved, but can be entered.
+  * NLST, for servers without MLSD, does not distinguish folders from files, and an empty folder
+    may be an error.
 
-A page is a session of its own: connect, log in, ask, leave. That costs some eight round trips and
-keeps nothing: many servers allow few sessions, and end those that are idle.
+Each page takes a session: connect, log in, request, quit. That costs about eight round trips but
+keeps no session open: many servers allow few sessions, and end idle ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from urllib.parse import unquote_to_bytes
 
 from gossamer.fetch import resource
 from gossamer.fetch.body import Body, limit_of
-from gossamer.fetch.exchange import DETAIL_CHARS, Answer, text
+from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
 from gossamer.fetch.ftp_session import (
     COMPLETED,
     NotFtp,
@@ -37,38 +37,39 @@ from gossamer.fetch.ftp_session import (
     split_host,
 )
 from gossamer.fetch.networks import ForbiddenAddress
-from gossamer.fetch.resolver import matching
 from gossamer.fetch.resource import Entry
+from gossamer.fetch.sites import Sites
 from gossamer.urls import host_of, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gossamer.config import FetchConfig, SiteConfig
+    from gossamer.config import FetchConfig
     from gossamer.fetch.body import Bodies
     from gossamer.fetch.exchange import Request
     from gossamer.fetch.ftp_session import Session
     from gossamer.fetch.networks import Networks
     from gossamer.fetch.resolver import Resolver
+    from gossamer.fetch.sites import Site
     from gossamer.urls import UrlRules
 
 MAX_LISTING_BYTES = 4 << 20
-"""As the server sends it; `resource.MAX_ENTRIES` bounds what comes of it."""
+"""Bytes of a listing that are read; `resource.MAX_ENTRIES` limits the entries in its page."""
 GOODBYE_S = 0.5
-"""Beyond fetch.timeout_s, when that is over for a body of which some is kept."""
+"""Seconds beyond fetch.timeout_s to end a session whose body was truncated at that time."""
 MODIFIED = 213
 NO_SUCH_COMMAND = frozenset((500, 501, 502, 504))
 NO_FILES = frozenset((450, 550))
 
 _BY_CODE: Mapping[int, str] = {120: "busy", 421: "busy", 450: "busy", 550: "not_found"}
 _BY_KIND: Mapping[int, str] = {3: "refused", 4: "server_error", 5: "refused"}
-"""All others are `broken`: a reply that does not belong there."""
+"""All others are `broken`: the reply makes no sense after the command."""
 _NO_NAMES = frozenset((b"", b".", b".."))
 _TYPE = re.compile(rb"(?:^|;)type=([^;]*)", re.IGNORECASE)
 
 
 class FtpFetcher:
-    """The resolver is its owner's to close. A reply may take as long as a head in HTTP."""
+    """An FTP client. A reply may take as long as a head in HTTP. It does not close the resolver."""
 
     def __init__(
         self,
@@ -79,13 +80,14 @@ class FtpFetcher:
         bodies: Bodies,
     ) -> None:
         self._config = config
+        self._sites = Sites(config.sites)
         self._rules = rules
         self._networks = networks
         self._resolver = resolver
         self._bodies = bodies
 
-    async def fetch(self, request: Request) -> Answer:
-        answer = Answer("broken", int(time.time() * 1000))
+    async def fetch(self, request: Request) -> FetchResult:
+        answer = FetchResult("broken", int(time.time() * 1000))
         started_s = time.monotonic()
         try:
             deadline_s = asyncio.get_running_loop().time() + self._config.timeout_s
@@ -97,12 +99,12 @@ class FtpFetcher:
         answer.elapsed_ms = int((time.monotonic() - started_s) * 1000)
         return answer
 
-    async def _ask(self, request: Request, answer: Answer, deadline_s: float) -> None:
+    async def _ask(self, request: Request, answer: FetchResult, deadline_s: float) -> None:
         name, port = split_host(host_of(request.url))
-        site = next((site for site in self._config.sites if matching(name, (site.hosts,))), None)
-        if site is not None and site.proxy:
+        site = self._sites.of("ftp", name.strip("[]"), port)
+        if site.proxy:
             answer.outcome = "forbidden_address"
-            answer.detail = "fetch.sites gives it a proxy, which FTP does not go through"
+            answer.detail = "fetch.sites sets a proxy for this host, but FTP cannot use one"
             return
         answer.target = request.url.removeprefix(origin_of(request.url))
         path = unquote_to_bytes(answer.target[1:])
@@ -119,7 +121,7 @@ class FtpFetcher:
             opened.leave()
 
     async def _take_file(
-        self, request: Request, answer: Answer, opened: Session, path: bytes
+        self, request: Request, answer: FetchResult, opened: Session, path: bytes
     ) -> None:
         modified = await opened.ask(b"MDTM " + path)
         if modified.code == MODIFIED:
@@ -141,7 +143,7 @@ class FtpFetcher:
         _mark(answer, found)
 
     async def _take_folder(
-        self, request: Request, answer: Answer, opened: Session, path: bytes
+        self, request: Request, answer: FetchResult, opened: Session, path: bytes
     ) -> None:
         if path:
             await opened.demand(b"CWD " + (path.rstrip(b"/") or b"/"))
@@ -157,10 +159,11 @@ class FtpFetcher:
         resource.give_folder(answer, b"/" + path, entries, limit, truncated=found.is_partial)
         _mark(answer, found)
 
-    def _credentials(self, site: SiteConfig | None) -> tuple[bytes, bytes]:
-        """User and password; by custom (RFC 1635) the password of `anonymous` says who it is."""
-        if site is not None and site.user:
-            return site.user.encode(), site.password.encode()
+    def _credentials(self, site: Site) -> tuple[bytes, bytes]:
+        """User and password; by convention (RFC 1635) the password of `anonymous` is a contact."""
+        if site.login is not None and site.login[0]:
+            user, password = site.login
+            return user.encode(), password.encode()
         contact = self._config.contact.removeprefix("mailto:") or f"{self._config.agent}@"
         return b"anonymous", contact.encode()
 
@@ -179,9 +182,7 @@ class FtpFetcher:
             case ForbiddenAddress():
                 return "forbidden_address", str(error.strerror)
             case TimeoutError():
-                return "timeout", str(
-                    error
-                ) or f"no whole answer within {self._config.timeout_s:g} s"
+                return "timeout", str(error) or f"not complete within {self._config.timeout_s:g} s"
             case OSError():
                 return "unreachable", _reason(error)
             case _:
@@ -189,7 +190,7 @@ class FtpFetcher:
 
 
 def _reason(error: OSError) -> str:
-    """The system's words: asyncio's own are "Connect call failed". Of DNS the numbers are < 0."""
+    """The system's words, as asyncio only says "Connect call failed". DNS errors have errno < 0."""
     if error.errno is not None and error.errno > 0:
         return os.strerror(error.errno).lower()
     return error.strerror or str(error)
@@ -204,31 +205,31 @@ async def _list_names(opened: Session) -> Body:
         return Body(b"")
 
 
-def _mark(answer: Answer, found: Body) -> None:
-    """A transfer that broke off is a truncated page, or none."""
+def _mark(answer: FetchResult, found: Body) -> None:
+    """Mark a transfer that ended early: it is a truncated page, or `broken` if nothing came."""
     if found.flaw is not None:
         answer.detail = found.flaw
         answer.outcome = "ok" if answer.body else "broken"
 
 
 def _lines(found: Body) -> Iterator[bytes]:
-    """Of a listing. Half a line, where it was cut, would be another's name."""
+    """The lines of a listing, without one that was cut: half a name would be a wrong one."""
     for line in BytesIO(found.content):
         if line.endswith(b"\n") or not found.is_partial:
             yield line.rstrip(b"\r\n")
 
 
 def _of_mlsd(lines: Iterable[bytes]) -> Iterator[Entry]:
-    """RFC 3659 §7.2: facts, a blank, the name. What is no folder may be a link to one."""
+    """Entries of MLSD (RFC 3659 §7.2): facts, a blank, the name. A file may be a folder's link."""
     for line in lines:
         facts, _, name = line.partition(b" ")
-        kind = said[1].lower() if (said := _TYPE.search(facts)) else b""
+        kind = found[1].lower() if (found := _TYPE.search(facts)) else b""
         if kind not in {b"cdir", b"pdir"} and b"/" not in name and name not in _NO_NAMES:
             yield Entry(name, kind == b"dir")
 
 
 def _of_nlst(lines: Iterable[bytes]) -> Iterator[Entry]:
-    """RFC 959 §4.1.3: names, before which some servers put the folder's."""
+    """Entries of NLST (RFC 959 §4.1.3): names, which some servers prefix with the folder."""
     for line in lines:
         name = line.rpartition(b"/")[2]
         if name not in _NO_NAMES:
@@ -236,7 +237,7 @@ def _of_nlst(lines: Iterable[bytes]) -> Iterator[Entry]:
 
 
 def _http_date(time_val: str) -> str | None:
-    """RFC 3659 §2.3: `YYYYMMDDHHMMSS`, maybe with a fraction, as in Last-Modified."""
+    """Convert `YYYYMMDDHHMMSS`, maybe with a fraction (RFC 3659 §2.3), to HTTP's date format."""
     try:
         date = datetime.strptime(time_val[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError:

@@ -1,14 +1,15 @@
-"""A session of FTP (RFC 959; EPSV: RFC 2428): replies, the login, and what is transferred.
+"""An FTP session (RFC 959; EPSV: RFC 2428): login, commands, replies and downloads.
 
 Facts
-  * The control connection is lines of text; the data of each transfer come by a connection of
-    its own, to a port that the server names. With PASV it names an address too, and could so
-    point us at a third machine: only the port is taken, the peer is that of the control connection.
-  * The end of a transfer is told twice: the data end, and a reply says whether that was all.
+  * The control connection carries lines of text. The data of each transfer come on a connection of
+    their own, to a port that the server names. PASV also names an address, and could point us at
+    a third machine. So we use only its port, with the address of the control connection.
+  * A transfer ends twice: the data connection closes, and a reply reports whether that was all.
 
-Every wait is bounded, every line, their number, and what is downloaded. The client is our own:
-aioftp connects wherever PASV says, ftplib needs threads, which no time limit ends, and neither
-bounds the number of a reply's lines.
+Every wait, line, number of lines and download is bounded. We speak FTP ourselves: ftplib needs
+threads, which no time limit can end, and aioftp 0.28 collects the lines of a reply without a limit:
+a server that never ended its greeting still held `connect` after 14 s, in spite of a timeout of
+4 s, and its memory grew.
 """
 
 from __future__ import annotations
@@ -34,12 +35,10 @@ if TYPE_CHECKING:
 
 FTP_PORT = 21
 MAX_LINES = 1_000
-"""Of all replies of a session. Welcomes have some dozens."""
+"""Lines of all replies in a session. Welcome messages have a few dozen."""
 READ_BYTES = 64 << 10
 
 READY = 220
-LOGGED_IN = range(230, 240)
-PASSIVE = 227
 EXTENDED_PASSIVE = 229
 NEEDS_PASSWORD = 331
 CLOSING = 421
@@ -55,7 +54,7 @@ _UNSENDABLE = re.compile(rb"[\0\r\n]")
 class Reply(NamedTuple):
     code: int
     text: str
-    """Of its first line."""
+    """The text of its first line."""
 
     @property
     def kind(self) -> int:
@@ -63,7 +62,7 @@ class Reply(NamedTuple):
 
 
 class Refused(Exception):
-    """The server answered with a reply that ends the matter."""
+    """The server refused a command."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(f"FTP {reply.code} {reply.text}")
@@ -71,17 +70,18 @@ class Refused(Exception):
 
 
 class NotFtp(Exception):
-    """What came is no reply."""
+    """The server sent something that is not an FTP reply."""
 
 
 class Unsendable(Exception):
-    """A command that would be two, or none: its argument has a line break or a NUL."""
+    """A command's argument contains a line break or NUL, so it would not be one command."""
 
 
 class Session:
-    """Invariant: no command is sent before the reply to the last one was read whole.
+    """A control connection and the downloads that it starts.
 
-    All methods raise Refused, NotFtp, Unsendable, OSError, and TimeoutError (which is one).
+    Invariant: no command is sent before the whole reply to the last one was read.
+    All methods raise Refused, NotFtp, Unsendable and OSError (which includes TimeoutError).
     """
 
     def __init__(
@@ -95,16 +95,16 @@ class Session:
         self._lines_left = MAX_LINES
 
     async def ask(self, command: bytes) -> Reply:
-        """Any reply but that the server closes the connection."""
+        """Send a command and return any reply; raise Refused if the server closes the session."""
         if _UNSENDABLE.search(command):
             raise Unsendable("a line break or NUL in a name, which FTP cannot carry")
         self._control.writer.write(command + b"\r\n")
         return await self.reply()
 
-    async def demand(self, command: bytes, kind: int = COMPLETED) -> Reply:
-        """A reply of this kind; raises Refused with any other."""
+    async def demand(self, command: bytes) -> Reply:
+        """Send a command and return its reply; raise Refused unless it reports success."""
         reply = await self.ask(command)
-        if reply.kind != kind:
+        if reply.kind != COMPLETED:
             raise Refused(reply)
         return reply
 
@@ -115,7 +115,7 @@ class Session:
                 first = line = await self._line()
                 if _REPLY.match(first) is None:
                     raise NotFtp(f"not FTP: {first[:40]!r}")
-                if first[3:4] == b"-":  # several lines, up to the one that has the code and a blank
+                if first[3:4] == b"-":  # several lines, up to one with the code and a blank
                     while line[:4].rstrip() != first[:3]:
                         line = await self._line()
         except TimeoutError:
@@ -137,7 +137,10 @@ class Session:
         await self.demand(b"TYPE I")
 
     async def download(self, command: bytes, limit: int) -> Body:
-        """What a command transfers, `limit` bytes at most. After a cut the session is over."""
+        """Download what a command transfers, at most `limit` bytes.
+
+        If the body was truncated, the session can only be left.
+        """
         port = await self._passive_port()
         timeout_s = self._config.connect_timeout_s
         async with connect_address(self.address, port, self._networks, timeout_s) as data:
@@ -160,14 +163,14 @@ class Session:
 
     async def _passive_port(self) -> int:
         reply = await self.ask(b"EPSV")
-        if reply.code == EXTENDED_PASSIVE and (said := _EPSV.search(reply.text)):
-            port = int(said[2])
+        if reply.code == EXTENDED_PASSIVE and (match := _EPSV.search(reply.text)):
+            port = int(match[2])
         else:
             reply = await self.demand(b"PASV")
-            said = _PASV.search(reply.text)
-            if said is None:
+            match = _PASV.search(reply.text)
+            if match is None:
                 raise NotFtp(f"no port: {reply.text[:40]!r}")
-            port = int(said[1]) * 256 + int(said[2])
+            port = int(match[1]) * 256 + int(match[2])
         if not 0 < port < 1 << 16:
             raise NotFtp(f"no port: {reply.text[:40]!r}")
         return port
@@ -189,13 +192,13 @@ class Session:
 async def session(
     host: str, port: int, networks: Networks, resolver: Resolver, config: FetchConfig, read: Read
 ) -> AsyncIterator[Session]:
-    """`read` reads what is transferred."""
+    """Connect to a server, without logging in; `read` reads the bodies that are downloaded."""
     timeout_s = config.connect_timeout_s
     async with connect(host, port, networks, resolver, timeout_s) as control:
         yield Session(control, networks, config, read)
 
 
 def split_host(host: str) -> tuple[str, int]:
-    """Name and port of a host of `pages`."""
+    """Split a host as in `pages` into name and port."""
     name, colon, port = host.rpartition(":")
     return (name, int(port)) if colon and not host.endswith("]") else (host, FTP_PORT)

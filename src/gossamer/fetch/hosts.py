@@ -1,7 +1,7 @@
-"""What a fetch task knows of each host, and passes on to later rounds: rows of `hosts`.
+"""A fetch task's records of hosts, which it passes on to later rounds as rows of `hosts`.
 
-Bodies of robots.txt are kept as they came, not parsed: `robots.parse` remembers the latest
-thousands, and many hosts send the same.
+Each robots.txt is kept as bytes: `robots.parse` caches the latest few thousand parsed files, and
+many hosts send the same file.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Self
 
-    from gossamer.fetch.exchange import Answer
-    from gossamer.fetch.frontier import Host
+    from gossamer.fetch.back_queue import Host
+    from gossamer.fetch.exchange import FetchResult
     from gossamer.robots import Robots
 
 MAX_ROBOTS_BYTES = 256 << 20
-"""Of all robots.txt of a task; the oldest are forgotten, and fetched again where missed."""
+"""For all robots.txt of a task; beyond it the oldest are dropped, and fetched again if needed."""
 ROWS_PER_BATCH = 1_000
 
 
@@ -41,7 +41,7 @@ class RobotsFile(NamedTuple):
 
 @dataclass(slots=True)
 class HostRecord:
-    """The columns of `hosts` that the frontier does not know better."""
+    """The columns of `hosts` that this module keeps; `rows` adds those of the frontier."""
 
     depth: int | None = None
     address: str | None = None
@@ -58,9 +58,10 @@ class HostRecord:
 
 
 class HostBook:
-    """The hosts of one task.
+    """The records of one task's hosts, and their robots.txt.
 
-    Invariant: `_robots_bytes` is the sum of the bodies in `_robots`, at most MAX_ROBOTS_BYTES.
+    Invariant: `_robots_bytes` is the total size of the bodies in `_robots`, at most
+    MAX_ROBOTS_BYTES.
     """
 
     def __init__(self) -> None:
@@ -70,7 +71,7 @@ class HostBook:
 
     @classmethod
     def read(cls, paths: Sequence[str]) -> Self:
-        """From Parquet files of the dataset's columns, in which each host stands once."""
+        """Read from Parquet files with the columns of `hosts` and one row per host."""
         book = cls()
         for path in paths:
             for batch in pq.ParquetFile(path).iter_batches(columns=HOSTS.column_names):
@@ -101,7 +102,7 @@ class HostBook:
             self._forget_robots(next(iter(self._robots)))
 
     def robots(self, origin: str, now_ms: int) -> Robots | None:
-        """The rules of an origin, if they are known and not too old."""
+        """The rules of an origin, or None if its robots.txt is unknown or too old."""
         file = self._robots.get(origin)
         if file is None:
             return None
@@ -110,8 +111,8 @@ class HostBook:
             return None
         return robots.judge(file.status, file.body)
 
-    def contacted(self, host: str, answer: Answer) -> None:
-        """A request to a host has ended."""
+    def contacted(self, host: str, answer: FetchResult) -> None:
+        """Record a request to a host that has ended."""
         record = self.record(host)
         record.touched = True
         record.address = answer.address or record.address
@@ -124,11 +125,12 @@ class HostBook:
     def rows(
         self, hosts: Iterable[Host], depths: Mapping[str, int], now_s: float
     ) -> Iterator[pa.RecordBatch]:
-        """The rows of hosts that were contacted.
+        """Yield the rows of the hosts that were contacted.
 
-        `depths`: of each of the task's own hosts, the least of the pages that it was to fetch.
-        What a robots.txt redirected to may be another task's host, which has its row from there.
-        `now_s` is on the clock of the frontier.
+        `depths` holds the task's hosts with the smallest depth among their pages. A host that is
+        already known keeps its depth: `update` lowers it, and the depths of its sitemaps with it.
+        Other hosts, contacted because a robots.txt redirected to them, get no row here: if another
+        task fetches them, it writes their row. `now_s` is on the frontier's clock.
         """
         now_ms = int(time.time() * 1000)
         files: dict[str, list[dict[str, Any]]] = {}
@@ -143,7 +145,7 @@ class HostBook:
             wait_s = host.ready_s - now_s if isfinite(host.ready_s) else 0
             row = {name: getattr(record, name) for name in HostRecord.__slots__}
             row |= {"host": host.name, "robots": files.get(host.name, [])}
-            row |= {"depth": depth if record.depth is None else min(depth, record.depth)}
+            row |= {"depth": depth if record.depth is None else record.depth}
             row |= {"failures": host.failures, "ready_ms": now_ms + int(max(wait_s, 0) * 1000)}
             rows.append(row)
             if len(rows) >= ROWS_PER_BATCH:

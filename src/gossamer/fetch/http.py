@@ -1,15 +1,14 @@
-"""One request, one answer: HTTP without trust. Whatever happens is an Answer, never an exception.
+"""HTTP from untrusted servers: one request, one result. Every error is a FetchResult.
 
 What is bounded, and where:
 
-  * the connection, name look-up and TLS included, in time: aiohttp;
-  * heads in time, size and number: `connection.py`;
-  * bodies in size, time and speed: `body.py`; decoded, in size again: `coding.py`.
+  * the time to connect, including name look-up and TLS: aiohttp;
+  * time, size and number of heads: `connection.py`;
+  * size, time and speed of bodies: `body.py`; the size of a decoded body: `coding.py`.
 
-Redirects are not followed: a page's target is a page of its own, with its own place in the
-frontier. What was not read to its end ends with its connection, which is then aborted, not
-drained. A page that broke off half-way is kept as truncated, without validators: asked for
-changes only, its server would say for ever that there are none.
+Redirects are not followed: the target is a page of its own, with its own place in the frontier. If
+a response is not read to its end, its connection is aborted, not drained. A page that broke off is
+kept as truncated, without validators: with them, its server would answer 304 for ever.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from gossamer.fetch import connection, resource
 from gossamer.fetch.body import Body, limit_of
 from gossamer.fetch.coding import ACCEPT_ENCODING, Undecodable, decode
 from gossamer.fetch.connection import Connector, Response, tls_context
-from gossamer.fetch.exchange import DETAIL_CHARS, Answer, text
+from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
 from gossamer.fetch.failures import outcome_of
 from gossamer.fetch.sites import ProxyNetwork, Sites, judge_proxied
 from gossamer.urls import normalize
@@ -50,24 +49,24 @@ if TYPE_CHECKING:
 
 ACCEPT = "text/html,application/xhtml+xml,*/*;q=0.8"
 MAX_LINE_BYTES = 64 << 10
-"""Of a header. Content-Security-Policy and Link reach tens of kilobytes."""
+"""For one header. Content-Security-Policy and Link reach tens of kilobytes."""
 MAX_HEADERS = 256
 READ_BUFFER_BYTES = 256 << 10
 DRAIN_BYTES = 64 << 10
-"""Kept of a body that is no page; of a shorter one the connection may be used again."""
+"""Bytes read of a body that is not a page. If it is shorter, the connection can be reused."""
 DRAIN_S = 2.0
 MAX_RETRY_AFTER_S = 30 * 86_400
 
 NOT_MODIFIED = 304
 _BY_STATUS: Mapping[int, str] = {404: "not_found", 410: "not_found", 429: "busy", 503: "busy"}
 _BY_CLASS: Mapping[int, str] = {1: "broken", 2: "ok", 3: "redirect", 4: "refused"}
-"""All others are `server_error`, invalid ones too (RFC 9110 §15)."""
+"""All others are `server_error`, including invalid codes (RFC 9110 §15)."""
 
 
 class HttpFetcher:
-    """An HTTP client. An async context manager, whose connections live as long as it does.
+    """An HTTP client; an async context manager that closes its connections on exit.
 
-    The resolver is its owner's to close. Raises ConfigError where `config.sites` cannot be sent.
+    It does not close the resolver. Raises ConfigError if a value of `config.sites` cannot be sent.
     """
 
     def __init__(
@@ -99,11 +98,11 @@ class HttpFetcher:
         if self._proxied is not None:
             await self._proxied.close()
 
-    async def fetch(self, request: Request) -> Answer:
-        answer = Answer("broken", int(time.time() * 1000))
+    async def fetch(self, request: Request) -> FetchResult:
+        answer = FetchResult("broken", int(time.time() * 1000))
         started_s = time.monotonic()
-        url = URL(request.url, encoded=True)  # normalised, so not to be quoted once more
-        site = self._sites.of(url.raw_host or "")
+        url = URL(request.url, encoded=True)  # already normalised: must not be quoted again
+        site = self._sites.of_url(url)
         connection.established.set(0)
         try:
             await self._ask(request, url, site, answer)
@@ -115,7 +114,7 @@ class HttpFetcher:
         answer.elapsed_ms = int((time.monotonic() - started_s) * 1000)
         return answer
 
-    async def _ask(self, request: Request, url: URL, site: Site, answer: Answer) -> None:
+    async def _ask(self, request: Request, url: URL, site: Site, answer: FetchResult) -> None:
         session = self._direct
         if site.proxy is not None and self._proxied is not None:
             session = self._proxied
@@ -124,14 +123,14 @@ class HttpFetcher:
         async with session.get(
             url, headers=_headers(request, site), proxy=site.proxy, allow_redirects=False
         ) as response:
-            assert isinstance(response, Response)  # noqa: S101  # the session makes no others
+            assert isinstance(response, Response)  # noqa: S101  # the session's response_class
             _take_head(request, response, answer, self._rules)
             if site.proxy is None:
                 answer.address = response.address
             await self._take_body(request, response, answer, deadline_s)
 
     async def _take_body(
-        self, request: Request, response: Response, answer: Answer, deadline_s: float
+        self, request: Request, response: Response, answer: FetchResult, deadline_s: float
     ) -> None:
         wanted = answer.outcome == "ok"
         if wanted:
@@ -142,7 +141,7 @@ class HttpFetcher:
             drained_s = asyncio.get_running_loop().time() + DRAIN_S
             deadline_s = min(deadline_s, drained_s)
         content = response.content
-        if content.is_eof() and content.exception() is None:  # small pages are, with their head
+        if content.is_eof() and content.exception() is None:  # small pages come with their head
             found = Body.of(content.read_nowait(), limit)
         else:
             found = await self._bodies.read(content.readany, limit, deadline_s)
@@ -174,12 +173,12 @@ def user_agent(config: FetchConfig) -> str:
 
 
 def retry_after_s(value: str | None, now_s: float) -> int | None:
-    """Retry-After (RFC 9110 §10.2.3), seconds or a date, as seconds from now; None if neither."""
+    """Convert Retry-After (RFC 9110 §10.2.3) to seconds from now; None if it is invalid."""
     if value is None:
         return None
     value = value.strip()
     if value.isascii() and value.isdigit():
-        # The length first: int() of a long string is slow, or an error.
+        # Check the length first: int() of a long string is slow, or an error.
         return min(int(value), MAX_RETRY_AFTER_S) if len(value) < 10 else MAX_RETRY_AFTER_S  # noqa: PLR2004
     try:
         date = parsedate_to_datetime(value)
@@ -221,7 +220,7 @@ def _session(
 
 
 def _headers(request: Request, site: Site) -> Mapping[str, str] | None:
-    """What is sent beside the session's headers, or in their place."""
+    """Headers to send in addition to the session's, or instead of them."""
     if not (request.etag or request.last_modified):
         return site.headers or None
     headers = dict(site.headers)
@@ -232,7 +231,7 @@ def _headers(request: Request, site: Site) -> Mapping[str, str] | None:
     return headers
 
 
-def _take_head(request: Request, response: Response, answer: Answer, rules: UrlRules) -> None:
+def _take_head(request: Request, response: Response, answer: FetchResult, rules: UrlRules) -> None:
     headers = response.headers
     answer.http_status = response.status
     answer.reason = text(response.reason or "")
@@ -246,9 +245,9 @@ def _take_head(request: Request, response: Response, answer: Answer, rules: UrlR
 
 
 def _classify(
-    request: Request, headers: Mapping[str, str], answer: Answer, rules: UrlRules
+    request: Request, headers: Mapping[str, str], answer: FetchResult, rules: UrlRules
 ) -> None:
-    """Outcome and detail by the status code."""
+    """Set outcome and detail by the status code."""
     status = answer.http_status or 0
     answer.outcome = _BY_STATUS.get(status) or _BY_CLASS.get(status // 100, "server_error")
     if answer.outcome == "ok":
@@ -257,9 +256,9 @@ def _classify(
     if answer.outcome == "busy":
         answer.retry_after_s = retry_after_s(headers.get("Retry-After"), time.time())
     elif status == NOT_MODIFIED:
-        asked = request.etag or request.last_modified
-        answer.outcome = "unchanged" if asked else "broken"
-        answer.detail = None if asked else "HTTP 304, but we did not ask for changes only"
+        is_conditional = request.etag or request.last_modified
+        answer.outcome = "unchanged" if is_conditional else "broken"
+        answer.detail = None if is_conditional else "HTTP 304 to an unconditional request"
     elif answer.outcome == "redirect":
         location = headers.get("Location")
         if location is not None:

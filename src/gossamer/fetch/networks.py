@@ -1,15 +1,15 @@
 """Which addresses a crawl may connect to.
 
-A crawler is a tool that strangers' pages steer: a link, a redirect or a DNS answer may point it
-at the network it stands in (server-side request forgery, CWE-918). So addresses that are not
-global are refused unless the config allows them, at two places:
+Strangers' pages steer a crawler: a link, a redirect or a DNS answer may point it at its own network
+(server-side request forgery, CWE-918). So addresses that are not global, or that are in a network
+of this machine's interfaces, are refused unless the settings allow them, in two places:
 
-  * the resolver drops them from DNS answers, so that a host with others is still reached;
-  * `Networks.socket`, which makes every socket of the fetcher, refuses what gets that far. No
-    URL gets around it, not even one that names an address, which nobody resolves, nor a name
-    whose address changes between two look-ups (DNS rebinding).
+  * The resolver drops them from DNS answers, so a host that also has other addresses is reached.
+  * `Networks.socket` creates every socket of the fetcher and refuses all other addresses. No URL
+    gets around it, not even one with an address in place of a name, or a name whose address
+    changes between two look-ups (DNS rebinding).
 
-The tables below are ours and not those of `ipaddress`, which change with Python's patch releases.
+The tables below are our own, because those of `ipaddress` change with Python's patch releases.
 """
 
 from __future__ import annotations
@@ -17,24 +17,30 @@ from __future__ import annotations
 import errno
 import ipaddress
 import socket
+import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from gossamer.addresses import parse_address
 from gossamer.errors import ConfigError
+from gossamer.fetch.interfaces import interface_networks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+    from gossamer.addresses import Address
+    from gossamer.fetch.interfaces import Network
+
+REFRESH_S = 60
 
 NOT_GLOBAL: Sequence[ipaddress.IPv4Network] = [
     ipaddress.IPv4Network(text)
     for text in (
-        "0.0.0.0/8",  # this network; Linux connects 0.0.0.0 to itself
+        "0.0.0.0/8",  # this network; on Linux, 0.0.0.0 connects to the machine itself
         "10.0.0.0/8",
         "100.64.0.0/10",  # carriers' NAT; Alibaba's metadata at 100.100.100.200
         "127.0.0.0/8",
-        "168.63.129.16/32",  # global, but within Azure it is the machine's own host
+        "168.63.129.16/32",  # global, but within Azure it is the machine's physical host
         "169.254.0.0/16",  # link-local; the metadata of most clouds at 169.254.169.254
         "172.16.0.0/12",
         "192.0.0.0/24",  # IETF protocols; Oracle's metadata at 192.0.0.192
@@ -48,11 +54,11 @@ NOT_GLOBAL: Sequence[ipaddress.IPv4Network] = [
         "240.0.0.0/4",  # reserved, and broadcast
     )
 ]
-"""IANA's IPv4 Special-Purpose Address Registry (RFC 6890), multicast, and what clouds add."""
+"""IANA's IPv4 Special-Purpose Address Registry (RFC 6890), multicast, and addresses of clouds."""
 
 GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
-"""All that IANA gives out. Outside: loopback, link-local, unique local, multicast, IPv4 in its
-compatible and translated forms, and local NAT64 (64:ff9b:1::/48, RFC 8215)."""
+"""All addresses that IANA assigns. It excludes loopback, link-local, unique local, multicast, IPv4
+in its compatible and translated forms, and local NAT64 (64:ff9b:1::/48, RFC 8215)."""
 
 NOT_GLOBAL_6: Sequence[ipaddress.IPv6Network] = [
     ipaddress.IPv6Network(text)
@@ -63,43 +69,74 @@ NOT_GLOBAL_6: Sequence[ipaddress.IPv6Network] = [
     )
 ]
 
-NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-"""RFC 6052: the last 32 bits are an IPv4 address, which a gateway connects to."""
-
 _ISATAP = 0x0000_5EFE
-"""RFC 5214 §6.1: these 32 bits, or 0200:5efe, and then an IPv4 address that is tunnelled to."""
+"""RFC 5214 §6.1: these 32 bits, or 0200:5efe, precede the IPv4 address at a tunnel's other end."""
 _ISATAP_MASK = 0xFDFF_FFFF
 
 
 class ForbiddenAddress(OSError):
-    """An address that the config does not allow."""
+    """An address that the settings do not allow."""
 
     def __init__(self, address: str) -> None:
         super().__init__(errno.EACCES, f"{address} is not in fetch.allow_networks")
 
 
 class Networks:
-    """Which addresses may be connected to: all global ones, and `allowed` (CIDR) ones."""
+    """The addresses that a crawl may connect to.
 
-    def __init__(self, allowed: Iterable[str] = ()) -> None:
+    These are the `allowed` networks (CIDR), and all global addresses that are outside the networks
+    of this machine's interfaces. Interfaces come and go with DHCP, VPNs and containers, so they are
+    read again every REFRESH_S of `clock`.
+    """
+
+    def __init__(
+        self,
+        allowed: Iterable[str] = (),
+        *,
+        interfaces: Callable[[], frozenset[Network]] = interface_networks,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._allowed = [_network(text) for text in allowed]
-        self.allows = lru_cache(maxsize=1 << 14)(self._allows)
+        self._admitted: set[str] = set()
+        self._interfaces = interfaces
+        self._clock = clock
+        self._near = interfaces()
+        self._refresh_s = clock() + REFRESH_S
+        self._judge = lru_cache(maxsize=1 << 14)(self._allows)
 
     def __contains__(self, address: Address) -> bool:
-        """Whether an address is among the allowed ones, global or not."""
+        """Whether an address is in one of the `allowed` networks, global or not."""
         return any(
             address in network for network in self._allowed if network.version == address.version
         )
 
+    def allows(self, text: str) -> bool:
+        if self._clock() >= self._refresh_s:
+            self._refresh_s = self._clock() + REFRESH_S
+            if (near := self._interfaces()) != self._near:
+                self._near = near
+                self._judge.cache_clear()
+        return self._judge(text)
+
     def _allows(self, text: str) -> bool:
         address = parse_address(text)
-        return address is not None and (address in self or is_global(address))
+        if address is None:
+            return False
+        if address in self or text in self._admitted:
+            return True
+        return is_global(address) and not any(address in network for network in self._near)
+
+    def admit(self, addresses: Iterable[str]) -> None:
+        """Allow the addresses of a host that the settings name as the user's own."""
+        if not self._admitted.issuperset(new := set(addresses)):
+            self._admitted |= new
+            self._judge.cache_clear()
 
     def socket(self, info: tuple[Any, ...]) -> socket.socket:
-        """A socket for one result of getaddrinfo. Raises ForbiddenAddress.
+        """Create a socket for one result of getaddrinfo. Raises ForbiddenAddress.
 
-        Only the numeric forms of RFC 4291 and four decimal numbers pass: `127.1` and
-        `0177.0.0.1`, which the C library would take for addresses, are none.
+        It accepts only the forms of RFC 4291 and four decimal numbers. The C library would also
+        accept `127.1` and `0177.0.0.1`.
         """
         family, kind, protocol, _, (address, *_) = info
         if not self.allows(address):
@@ -107,21 +144,8 @@ class Networks:
         return socket.socket(family, kind, protocol)
 
 
-def parse_address(text: str) -> Address | None:
-    """An address as the network will see it: one inside another (IPv4-mapped, NAT64, 6to4)."""
-    try:
-        address = ipaddress.ip_address(text.strip("[]"))
-    except ValueError:
-        return None
-    if isinstance(address, ipaddress.IPv6Address):
-        if address in NAT64:
-            return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
-        return address.ipv4_mapped or address.sixtofour or address
-    return address
-
-
 def is_global(address: Address) -> bool:
-    """Whether an address that `parse_address` gave belongs to the public Internet."""
+    """Whether an address from `parse_address` belongs to the public Internet."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in NOT_GLOBAL)
     return (
@@ -136,5 +160,5 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
         return ipaddress.ip_network(text)
     except ValueError as error:
         raise ConfigError(
-            f"fetch.allow_networks: {text!r}", str(error), "give a network, such as 10.0.0.0/8"
+            f"fetch.allow_networks: {text!r}", str(error), "write a network, such as 10.0.0.0/8"
         ) from None

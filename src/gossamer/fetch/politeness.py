@@ -1,4 +1,4 @@
-"""How long a host is left alone after an exchange: rules, as pure functions of what happened."""
+"""How long to wait before a host is contacted again: pure functions of the last exchange."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_DOUBLINGS = 16
 
 @dataclass(frozen=True)
 class Politeness:
-    """What is owed to hosts and addresses; as in FetchConfig, whose help texts explain it."""
+    """Delays and limits for hosts and addresses; FetchConfig's help texts explain the fields."""
 
     delay_s: float = 1.0
     delay_factor: float = 0.0
@@ -28,6 +28,8 @@ class Politeness:
     max_failures: int = 8
     address_delay_s: float = 0.0
     connections_per_address: int = 1 << 30
+    connections: int = 1
+    """Connections open to one host."""
 
     @classmethod
     def of(cls, config: FetchConfig) -> Self:
@@ -40,9 +42,19 @@ class Politeness:
             config.connections_per_address,
         )
 
+    @classmethod
+    def to_own_hosts(cls, config: FetchConfig) -> Self:
+        """The rules for hosts of `fetch.own`: wait only while they fail or are busy."""
+        return cls(
+            delay_s=0,
+            max_delay_s=config.max_delay_s,
+            max_failures=config.max_failures_per_host,
+            connections=config.own_connections,
+        )
+
     @cached_property
     def patience_s(self) -> float:
-        """A host that is owed more gives its rows back."""
+        """The longest wait; a host that must wait longer gives its rows back."""
         return max(self.max_delay_s, self.delay_s)
 
     def wait_s(
@@ -53,10 +65,10 @@ class Politeness:
         elapsed_s: float = 0.0,
         retry_after_s: float | None = None,
     ) -> float:
-        """What is owed after an exchange of `elapsed_s` with a host that asks for `delay_s`.
+        """Seconds to wait after an exchange of `elapsed_s` with a host whose delay is `delay_s`.
 
-        `failures` in a row, this one included. Retry-After stands in place of our own back-off,
-        until it has not helped too often.
+        `failures` counts failures in a row, including this one. Retry-After replaces our back-off
+        until there are `max_failures` in a row.
         """
         wait_s = delay_s
         if self.delay_factor * elapsed_s > wait_s:

@@ -1,7 +1,7 @@
-"""Names to addresses: the config's own names, then a cache, then DNS (`dns.py`).
+"""Names to addresses: fetch.resolve first, then a cache, then DNS (`dns.py`).
 
-Who follows one name: `locate` finds its address long before its host's turn, so that `resolve`,
-which aiohttp calls for each new connection, has it at hand. Both share one cache and one look-up.
+`locate` looks a host's address up long before its turn, so that `resolve`, which aiohttp calls for
+each new connection, finds it in the cache. Both share one cache and at most one look-up per name.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
+from gossamer.addresses import parse_address
 from gossamer.errors import ConfigError
 from gossamer.fetch.dns import Dns, Found
-from gossamer.fetch.networks import ForbiddenAddress, parse_address
+from gossamer.fetch.networks import ForbiddenAddress
+from gossamer.own import Own
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,15 +31,15 @@ if TYPE_CHECKING:
     from gossamer.fetch.networks import Networks
 
 MIN_TTL_S = 30
-"""Names with a TTL of 0 would be asked for at each connection: a host's next page is due sooner."""
+"""Without it, a name with a TTL of 0 would be looked up again for each connection."""
 MAX_TTL_S = 3_600
-"""A server that moves shall be found again within a round, whatever its TTL says."""
+"""A server that moves must be found within the same round, whatever its TTL is."""
 MAX_NAMES = 1 << 16
-"""Kept, 600 bytes each: 40 MB in all."""
+"""Names in the cache, of 600 bytes each: 40 MB."""
 LOOKUPS = 64
-"""Under way at once, each of two queries: more would be lost in the DNS server's buffers."""
+"""Concurrent look-ups, of two queries each. More would overflow the DNS server's buffers."""
 PREFETCHES = 48
-"""… of these for `locate`, so that a connection never waits behind twenty thousand of them."""
+"""How many of them `locate` may use, so that connections do not queue behind 20,000 hosts."""
 
 _PORT = re.compile(r":[0-9]+$")
 
@@ -48,13 +50,13 @@ class _Known(NamedTuple):
 
 
 class Resolver(AbstractResolver):
-    """An asynchronous resolver with a cache. Opened by its first use, in a running event loop.
+    """An asynchronous resolver with a cache. It opens on first use, in a running event loop.
 
     Invariants
-      * A name is looked up by one task at a time, which no caller's cancellation ends.
-      * At most LOOKUPS are under way, at most MAX_NAMES are kept: who was not asked for longest
-        goes first.
-    Times are seconds of `clock`, which never goes back. Raises ConfigError.
+      * At most one task looks a name up, and a caller's cancellation does not end it.
+      * At most LOOKUPS look-ups run at once. At most MAX_NAMES names are cached; the least
+        recently used is dropped first.
+    `clock` is monotonic, in seconds. The constructor raises ConfigError.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Resolver(AbstractResolver):
     ) -> None:
         self._routes = routes(config)
         self._networks = networks
+        self._own = Own(config)
         self._clock = clock
         self._dns = Dns(config.nameservers, clock)
         self._known: OrderedDict[str, _Known] = OrderedDict()
@@ -76,12 +79,14 @@ class Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Raises OSError, and ForbiddenAddress where no address is left that may be used."""
+        """Raises OSError if the look-up fails, ForbiddenAddress if no address is allowed."""
         if (pattern := matching(host, self._routes)) is not None:
             return [_result(host, *self._routes[pattern])]
         found = await self._find(_name(host))
         if found.failure is not None:
             raise socket.gaierror(found.failure.code, f"{host}: {found.failure.text}")
+        if self._own.names_in_full(host):
+            self._networks.admit(found.addresses)
         usable = [address for address in found.addresses if self._networks.allows(address)]
         if not usable:
             raise ForbiddenAddress(found.addresses[0])
@@ -93,25 +98,24 @@ class Resolver(AbstractResolver):
         return results
 
     async def locate(self, host: str) -> str | None:
-        """The address at which a host (of `pages`: maybe with a port) will be contacted first.
+        """The address at which a host (as in `pages`, maybe with a port) is contacted first.
 
-        None where there is none that may be used. Never raises, but for cancellation.
+        None if it has no allowed address. Never raises, except CancelledError.
         """
         name = host if host.endswith("]") else _PORT.sub("", host)
         try:
-            async with nullcontext() if self._at_hand(name) else self._prefetches:
+            async with nullcontext() if self._needs_no_lookup(name) else self._prefetches:
                 first, *_ = await self.resolve(name)
         except OSError:
             return None
         return first["host"] if self._networks.allows(first["host"]) else None
 
     async def close(self) -> None:
-        """Look-ups under way fail at once, for all who wait."""
+        """End all pending look-ups; they fail for every caller that waits."""
         await self._dns.close()
         await asyncio.gather(*self._pending.values())
 
-    def _at_hand(self, host: str) -> bool:
-        """Whether it takes no new look-up to resolve a host."""
+    def _needs_no_lookup(self, host: str) -> bool:
         name = _name(host)
         return (
             name in self._pending
@@ -136,7 +140,7 @@ class Resolver(AbstractResolver):
         return found
 
     def _remembered(self, name: str) -> Found | None:
-        """What is known of a name, which now is the last one to be forgotten."""
+        """The cached result of a name, marked as used now; an address is its own result."""
         known = self._known.get(name)
         if known is None:
             return Found((name.strip("[]"),), inf) if parse_address(name) is not None else None
@@ -169,13 +173,13 @@ def _route(pattern: str, target: str) -> tuple[str, int]:
         raise ConfigError(
             f"fetch.resolve: {pattern!r}",
             f"{target!r} is not an address and a port",
-            "give the like of 127.0.0.1:8080",
+            "write it like 127.0.0.1:8080",
         )
     return address.strip("[]"), int(port)
 
 
 def _name(host: str) -> str:
-    """What the cache knows a host by: `a.example.` is `a.example`."""
+    """The cache key of a host: `A.example.` becomes `a.example`."""
     return host.lower().removesuffix(".")
 
 

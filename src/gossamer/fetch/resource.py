@@ -1,7 +1,7 @@
-"""What HTTP would say of a file or a folder, for schemes that know no headers.
+"""Results for files and folders, with the headers that HTTP would send, for schemes without any.
 
-A folder is a page of links to what is in it. The archive stores body and headers as a `resource`
-record (WARC 1.1 §6.5), and the parser takes the type from there.
+A folder becomes a page of links to its entries. The archive stores body and headers as a `resource`
+record (WARC 1.1 §6.5), from which the parser takes the type.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from gossamer.urls import normalize
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.fetch.exchange import Answer, Request
+    from gossamer.fetch.exchange import FetchResult, Request
     from gossamer.urls import UrlRules
 
 FOLDER_TYPE = "text/html; charset=utf-8"
 MAX_ENTRIES = 10_000
-"""Of a folder. Those beyond are left out, and the page is marked truncated."""
+"""Entries listed per folder. The page of a larger folder is marked as truncated."""
 
-_TYPES = MimeTypes()  # Python's own table: not the machine's, so that all tasks say the same
-_TYPES.add_type("text/markdown", ".md")  # RFC 7763; no body tells it from other text
+_TYPES = MimeTypes()  # Python's own table, not the machine's, so that all tasks agree
+_TYPES.add_type("text/markdown", ".md")  # RFC 7763; it cannot be detected from the body
 _TYPES.add_type("text/markdown", ".markdown")
 
 
@@ -35,15 +35,17 @@ class Entry(NamedTuple):
 
 
 def media_type(path: bytes) -> str | None:
-    """By the ending of a file's name; None where that tells nothing, and the body has to."""
+    """The type by the ending of a file name; None if only the body can show it."""
     kind, coding = _TYPES.guess_type(path.decode("latin-1"))
     if coding is None:
         return kind
     return "application/gzip" if coding == "gzip" else "application/octet-stream"
 
 
-def give(answer: Answer, body: bytes, content_type: str | None, *, truncated: bool = False) -> None:
-    """A body, and the headers that HTTP would have sent with it."""
+def give(
+    answer: FetchResult, body: bytes, content_type: str | None, *, truncated: bool = False
+) -> None:
+    """Set the outcome ok, the body, and the headers that HTTP would have sent with it."""
     answer.outcome = "ok"
     answer.body, answer.truncated, answer.content_type = body, truncated, content_type
     headers = {
@@ -58,16 +60,17 @@ def give(answer: Answer, body: bytes, content_type: str | None, *, truncated: bo
 
 
 def give_folder(
-    answer: Answer,
+    answer: FetchResult,
     path: bytes,
     entries: Iterable[Entry],
     limit: int,
     *,
     truncated: bool = False,
 ) -> None:
-    """The page of a folder, in the order of its names, of at most `limit` bytes.
+    """Set a page of at most `limit` bytes that links to the entries of a folder, sorted by name.
 
-    Links are relative: the folder's URL ends in a slash. `truncated`: more was to be listed.
+    The links are relative, so the folder's URL must end in a slash. `truncated` means that
+    `entries` is incomplete.
     """
     title = escape(path.decode("utf-8", "replace"))
     start = f'<!DOCTYPE html>\n<meta charset="utf-8">\n<title>{title}</title>\n<h1>{title}</h1>\n'
@@ -82,8 +85,8 @@ def give_folder(
     give(answer, bytes(page[:limit]), FOLDER_TYPE, truncated=truncated)
 
 
-def send_to_folder(answer: Answer, request: Request, rules: UrlRules) -> None:
-    """A folder that was asked for without its slash."""
+def send_to_folder(answer: FetchResult, request: Request, rules: UrlRules) -> None:
+    """Redirect a folder's URL that lacks its slash to the one that has it."""
     answer.redirect_url = normalize(f"{request.url}/", request.url, rules)
     answer.outcome = "redirect" if answer.redirect_url else "bad_redirect"
     answer.detail = "a folder"

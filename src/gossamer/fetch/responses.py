@@ -1,12 +1,12 @@
-"""What a task writes: rows of responses, and beside them the WARC files that they name.
+"""A task's output: rows of `responses`, and the WARC files that they name.
 
-The rows say what became of each page. The archive has every exchange whose answer had a head:
-pages, redirects, errors, robots.txt files. A body that is stored already, by an earlier round or
-for another URL of the same file, is not stored again: its exchange is a `revisit`, and the row of
-a page names the record that holds the body.
+There is a row for each page. The archive holds every exchange whose response had a head: pages,
+redirects, errors, robots.txt files. A body that is already stored, by an earlier round or for
+another URL of the same file, is not stored again: its exchange becomes a `revisit`, and the page's
+row names the record that holds the body.
 
-Both are rolled together, so that `parse` can spread a round over tasks by its files of
-responses, and each of them leads to one WARC file.
+Both kinds of file are closed together. So each file of `responses` refers to one WARC file, and
+`parse` can distribute a round over tasks by these files.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow as pa
 
 from gossamer.fetch.http import user_agent
-from gossamer.layers import ParquetWriter, Row
 from gossamer.tables import RESPONSES
+from gossamer.task_output import ParquetWriter, Row
 from gossamer.warc import Capture, Known, WarcWriter, payload_digest, request_head, response_head
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from gossamer.config import FetchConfig
-    from gossamer.fetch.exchange import Answer
+    from gossamer.fetch.exchange import FetchResult
 
 PAGES_PER_FILE = 1_000
-"""Stored pages. About what a parse task works on at a time."""
+"""Stored pages per file: about as many as a parse task processes at once."""
 ROWS_PER_FILE = 20_000
-"""Rows of any outcome: they wait in memory for their file, 1 KB each with their lines of CDXJ."""
+"""Rows of any outcome per file. They are kept in memory, at 1 KB each with their CDXJ lines."""
 READ_BY_PARSERS = frozenset(
     (
         b"content-type",
@@ -39,11 +39,11 @@ READ_BY_PARSERS = frozenset(
         b"x-robots-tag",
     )
 )
-"""Headers that say what a body means. Equal bodies under others are not the same page."""
+"""Headers that affect parsing. If they differ, equal bodies are not the same page."""
 
 
 class Wanted(NamedTuple):
-    """A row of the fetchlist, as far as a task needs it."""
+    """The columns of a fetchlist row that a task needs."""
 
     url: str
     host: str
@@ -85,13 +85,12 @@ class ResponseRow(NamedTuple):
 
 
 class ResponseWriter:
-    """Writes the answers of one task.
+    """Writes the results of one task.
 
     Invariants
-      * Every row that `_rows` holds names no WARC file, or that of `_warc`; so both are rolled
+      * Every row in `_rows` names either no WARC file or that of `_warc`, so both are closed
         together.
-      * A row is there when its exchange is in the archive, and not before: after StoreFull the
-        two still agree.
+      * A row is added only after its exchange was archived, so they agree even after StoreFull.
     """
 
     def __init__(
@@ -107,10 +106,10 @@ class ResponseWriter:
         self._pages = 0
         self._warc = self._new_warc()
 
-    def add(self, page: Wanted, answer: Answer) -> str:
-        """Record an answer, and archive its exchange; the outcome as it was recorded.
+    def add(self, page: Wanted, answer: FetchResult) -> str:
+        """Archive an exchange, add its row, and return the outcome in that row.
 
-        Raises StoreFull.
+        It is `unchanged` instead of `ok` if the page's body is already stored. Raises StoreFull.
         """
         outcome, digest = answer.outcome, page.digest
         warc_file: str | None = None
@@ -160,15 +159,15 @@ class ResponseWriter:
         self._roll_when_full()
         return outcome
 
-    def add_robots(self, url: str, answer: Answer) -> None:
-        """Archive the exchange of a robots.txt, which is no page. Raises StoreFull."""
+    def add_robots(self, url: str, answer: FetchResult) -> None:
+        """Archive the exchange of a robots.txt, which has no row. Raises StoreFull."""
         if is_archived(answer):
             capture = captured(url, answer, None, {"outcome": answer.outcome})
             self._warc.write(capture, likeness(answer))
             self._roll_when_full()
 
     def close(self) -> list[Row]:
-        """All files, as rows of YIELD."""
+        """Close the files and return all that were written, as rows of YIELD."""
         self._roll()
         return self._files
 
@@ -199,13 +198,15 @@ class ResponseWriter:
         return WarcWriter(self._root, self._warc_attempt, self._info)
 
 
-def is_archived(answer: Answer) -> bool:
-    """Every exchange whose answer had a head, and every page."""
+def is_archived(answer: FetchResult) -> bool:
+    """Whether to archive an exchange: every page, and every response with a head."""
     return bool(answer.headers) or answer.outcome == "ok"
 
 
-def captured(url: str, answer: Answer, digest: str | None, notes: Mapping[str, object]) -> Capture:
-    """An exchange as the archive takes it. `digest` is that of the body, where it is known."""
+def captured(
+    url: str, answer: FetchResult, digest: str | None, notes: Mapping[str, object]
+) -> Capture:
+    """Convert an exchange for the archive. `digest` is that of the body, if it is known."""
     is_http = answer.http_status is not None
     unmodified = answer.outcome == "unchanged"
     head = request = b""
@@ -234,18 +235,18 @@ def captured(url: str, answer: Answer, digest: str | None, notes: Mapping[str, o
     )
 
 
-def truncation(answer: Answer) -> str | None:
-    """WARC-Truncated (ISO 28500 §5.13): why a body is not whole."""
+def truncation(answer: FetchResult) -> str | None:
+    """The value of WARC-Truncated (ISO 28500 §5.13): why a body is incomplete."""
     if not answer.truncated:
         return None
     if answer.outcome == "timeout":
         return "time"
-    if answer.outcome == "ok":  # with a detail only where it broke off
+    if answer.outcome == "ok":  # it has a detail only if the body broke off
         return "length" if answer.detail is None else "disconnect"
     return "unspecified"
 
 
-def likeness(answer: Answer) -> Hashable:
-    """What two answers with the same body must share to be stored once."""
+def likeness(answer: FetchResult) -> Hashable:
+    """What two responses with the same body must have in common to be stored only once."""
     described = [(name.lower(), value) for name, value in answer.headers]
     return answer.http_status, tuple(pair for pair in described if pair[0] in READ_BY_PARSERS)

@@ -1,12 +1,12 @@
-"""Who fetches a URL, by its scheme: the extension point for schemes.
+"""The fetcher of each URL scheme: the extension point for schemes.
 
 `http`, `https`, `ftp` and `file` are built in. Others come from installed packages: an entry point
 in the group `gossamer.fetchers`, whose name is the scheme, names a callable
 
     (config: FetchConfig, rules: UrlRules, networks: Networks, resolver: Resolver) -> Fetcher
 
-that returns a Fetcher, which is also an async context manager. It is made once in each task. All
-fetchers of a task share one resolver, and one opinion on which addresses may be connected to.
+The returned Fetcher must also be an async context manager. Each task creates it once. All fetchers
+of a task share one resolver and one set of allowed networks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from gossamer.errors import ConfigError
 from gossamer.fetch.body import Bodies, limit_of
-from gossamer.fetch.exchange import DETAIL_CHARS, Answer, text
+from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
 from gossamer.fetch.files import FileFetcher
 from gossamer.fetch.ftp import FtpFetcher
 from gossamer.fetch.http import HttpFetcher
@@ -27,6 +27,7 @@ from gossamer.fetch.networks import ForbiddenAddress, Networks
 from gossamer.fetch.resolver import Resolver
 from gossamer.fetch.sites import Sites
 from gossamer.outcomes import OUTCOMES
+from gossamer.own import Own
 from gossamer.urls import LOCALHOST, WEB
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ BUILT_IN = frozenset((*WEB, "ftp", "file"))
 
 
 class Fetchers:
-    """A fetcher for each scheme of `rules.schemes`; itself a Fetcher."""
+    """A Fetcher that passes each request to the fetcher of its scheme."""
 
     def __init__(self, fetchers: Mapping[str, Fetcher], resolver: Resolver, sites: Sites) -> None:
         self._fetchers = fetchers
@@ -55,13 +56,13 @@ class Fetchers:
     async def open(
         cls, config: FetchConfig, rules: UrlRules, *, keep_alive: bool = True
     ) -> AsyncIterator[Self]:
-        """Open all of them, and the resolver.
+        """Open the resolver and a fetcher for each of `rules.schemes`.
 
-        Raises ConfigError where a scheme has no fetcher, or one that cannot be used.
+        Raises ConfigError if a scheme has no usable fetcher.
         """
         schemes = frozenset(rules.schemes)
         plugins = installed(schemes - BUILT_IN)
-        networks = Networks(config.allow_networks)
+        networks = Networks((*config.allow_networks, *Own(config).networks))
         bodies = Bodies(config)
         fetchers: dict[str, Fetcher] = {}
         async with AsyncExitStack() as stack:
@@ -79,47 +80,51 @@ class Fetchers:
                 await plugin.open(config, rules, networks, resolver)
                 stack.push_async_callback(plugin.close)
                 fetchers[scheme] = plugin
-            ours = {scheme: fetchers[scheme] for scheme in rules.schemes}
-            yield cls(ours, resolver, Sites(config.sites))
+            followed = {scheme: fetchers[scheme] for scheme in rules.schemes}
+            yield cls(followed, resolver, Sites(config.sites))
 
-    async def fetch(self, request: Request) -> Answer:
-        """Never raises, but for cancellation."""
+    async def fetch(self, request: Request) -> FetchResult:
+        """Never raises, except CancelledError."""
         scheme = request.url.partition(":")[0]
         fetcher = self._fetchers.get(scheme)
-        if fetcher is None:  # met by a round whose config had it
-            return Answer("forbidden_address", _now_ms(), detail=f"no {scheme} in urls.schemes")
+        if fetcher is None:  # an earlier round, whose settings had the scheme, found the URL
+            return FetchResult(
+                "forbidden_address", _now_ms(), detail=f"{scheme} is not in urls.schemes"
+            )
         return await fetcher.fetch(request)
 
     async def locate(self, host: str) -> str | None:
-        """The address at which a host of `pages` will be contacted, as `Resolver.locate`.
+        """The address at which a host is contacted; see `Resolver.locate`.
 
-        None where it has none that is used: files are on no network, and proxies ask for us.
+        Also None for local files, and for hosts that are reached through a proxy.
         """
         if host == LOCALHOST and "file" in self._fetchers:
             return None
-        if self._sites.of(host.partition(":")[0]).proxy is not None:
+        if self._sites.proxied(host):
             return None
         return await self._resolver.locate(host)
 
 
 def installed(schemes: frozenset[str]) -> dict[str, EntryPoint]:
-    """The plugins for these schemes. Raises ConfigError unless each has one."""
+    """The plugins for these schemes. Raises ConfigError unless each scheme has exactly one."""
     found: dict[str, EntryPoint] = {}
     for scheme in sorted(schemes):
         entries = entry_points(group=ENTRY_POINTS, name=scheme)
         if len(entries) != 1:
-            who = ", ".join(sorted(entry.value for entry in entries)) or "nobody"
-            raise ConfigError(
-                f"urls.schemes: {scheme!r}",
-                f"one package has to know how to fetch it, but {who} does",
-                f"install one with an entry point in {ENTRY_POINTS}, or take the scheme out",
-            )
+            if not entries:
+                what = "no installed package provides a fetcher for this scheme"
+                remedy = f"install one with an entry point in {ENTRY_POINTS}"
+            else:
+                rivals = ", ".join(sorted(entry.value for entry in entries))
+                what = f"several installed packages provide a fetcher for this scheme: {rivals}"
+                remedy = "uninstall all but one"
+            raise ConfigError(f"urls.schemes: {scheme!r}", what, f"{remedy}, or remove the scheme")
         (found[scheme],) = entries
     return found
 
 
 class _Plugin:
-    """Another's fetcher, which is bounded in time and size, and whose errors name it."""
+    """Bounds the time and body size of a plugin's fetcher, and names the plugin in its errors."""
 
     def __init__(self, entry: EntryPoint, timeout_s: float) -> None:
         self._entry = entry
@@ -133,13 +138,13 @@ class _Plugin:
         except Exception as error:
             raise self._unusable(repr(error)) from error
         if not callable(getattr(self._fetcher, "fetch", None)):
-            raise self._unusable(f"{self._entry.value} makes no Fetcher")
+            raise self._unusable(f"{self._entry.value} does not return a Fetcher")
 
     async def close(self) -> None:
-        with suppress(Exception):  # what was fetched is worth more than a proper end
+        with suppress(Exception):  # an error at the end must not discard what was fetched
             await self._stack.aclose()
 
-    async def fetch(self, request: Request) -> Answer:
+    async def fetch(self, request: Request) -> FetchResult:
         started_ms = _now_ms()
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -153,7 +158,7 @@ class _Plugin:
         except Exception as error:  # noqa: BLE001  # a plugin must not end the round
             outcome, detail = "broken", repr(error)
         detail = text(f"fetcher {self._entry.name}: {detail}"[:DETAIL_CHARS])
-        return Answer(outcome, started_ms, _now_ms() - started_ms, detail)
+        return FetchResult(outcome, started_ms, _now_ms() - started_ms, detail)
 
     def _unusable(self, what: str) -> ConfigError:
         return ConfigError(
@@ -163,10 +168,10 @@ class _Plugin:
         )
 
 
-def _checked(answer: object, request: Request) -> Answer:
-    """Raises TypeError for what is no answer."""
-    if not isinstance(answer, Answer) or answer.outcome not in OUTCOMES:
-        raise TypeError(f"not an Answer with an outcome that there is: {answer!r}")
+def _checked(answer: object, request: Request) -> FetchResult:
+    """Truncate a plugin's body to the limit; raise TypeError if this is not a valid FetchResult."""
+    if not isinstance(answer, FetchResult) or answer.outcome not in OUTCOMES:
+        raise TypeError(f"not a FetchResult with a known outcome: {answer!r}")
     limit = limit_of(request, answer.content_type)
     if len(answer.body) > limit:
         answer.body, answer.truncated = answer.body[:limit], True

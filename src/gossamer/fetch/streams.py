@@ -1,4 +1,4 @@
-"""Connections for schemes that are not HTTP: to addresses that may be used, and to no others."""
+"""Connections for schemes other than HTTP, to allowed addresses only."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ if TYPE_CHECKING:
     from gossamer.fetch.networks import Networks
 
 MAX_LINE_BYTES = 8 << 10
-"""What `reader.readline` takes, at most; of a longer line it raises ValueError."""
+"""The longest line that `reader.readline` accepts; it raises ValueError for a longer one."""
 
 
 class NoConnection(OSError):
-    """Nobody took the connection in time."""
+    """The connection was not established in time."""
 
 
 class Stream(NamedTuple):
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     address: str
-    """Of the peer."""
+    """The peer's IP address."""
 
 
 @asynccontextmanager
 async def connect(
     host: str, port: int, networks: Networks, resolver: AbstractResolver, timeout_s: float
 ) -> AsyncIterator[Stream]:
-    """A connection to a host, as in a URL: a name, or an address (of IPv6 in brackets).
+    """Connect to a host as written in a URL: a name, or an address (IPv6 in brackets).
 
-    The addresses of a name are tried in turn. Raises OSError; ForbiddenAddress for one that the
-    config does not allow.
+    A name's addresses are tried in turn. Raises OSError; ForbiddenAddress if the settings do not
+    allow the address.
     """
     found = await resolver.resolve(host.strip("[]"), port)
     failure = OSError(f"{host}: no address")
@@ -56,7 +56,7 @@ async def connect(
 async def connect_address(
     address: str, port: int, networks: Networks, timeout_s: float
 ) -> AsyncIterator[Stream]:
-    """A connection to an address. Raises as `connect` does."""
+    """Connect to an address. Raises what `connect` does."""
     async with _closing(await _dial(address, port, networks, timeout_s)) as stream:
         yield stream
 
@@ -83,7 +83,7 @@ async def _closing(stream: Stream) -> AsyncIterator[Stream]:
     try:
         yield stream
     finally:
-        # A fetcher's few words fit the kernel's buffer: this does not wait for the peer.
+        # A fetcher sends little, which fits the kernel's buffer: this does not wait for the peer.
         stream.writer.close()
         with suppress(OSError):
             await stream.writer.wait_closed()

@@ -1,14 +1,15 @@
-"""index: documents, inlinks and ranks become the full-text index that `serve` answers from.
+"""index: documents, inlinks, ranks → index. The full-text index that `serve` searches.
 
 Reads pages, documents, inlinks, ranks, and indexed; replaces index and indexed.
 
-What may be found, `findable.py` says. Every page that is left out is counted by reason. What of the
-rest is not in the index as it is, `changes.py` tells: only that is read, sorted and written. The
-engine does so; then one task a shard changes its parts (`parts.py`), a language after the other
-(`analysis.py`). URLs are spread over the shards by hash; the most popular are a shard of their own.
+`fulltext/selection.py` decides which pages are indexed; the others are counted by reason.
+`changes.py` finds the pages whose index entry is missing or outdated. The engine reads and sorts
+only these. Then one task per shard changes its parts (`parts.py`), language by language
+(`fulltext/analysis.py`). A hash of the URL determines a page's shard; the most popular pages are a
+shard of their own.
 
-Cost: a pass over all documents' URLs, and over the text of those that change, which is written once
-more to scratch and read again; a task holds `index.memory_mb` and a batch of rows of each of
+Cost: a pass over the URLs of all documents, and over the text of those that change, which is
+written to scratch and read again. A task holds `index.memory_mb`, and a batch of rows of each of
 its files.
 """
 
@@ -20,9 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import findable, layers, shuffle
+from gossamer import sorted_parts, task_output
 from gossamer.engine import engine_errors
 from gossamer.errors import StoreError
+from gossamer.fulltext import selection
 from gossamer.index.changes import (
     ADDED,
     KEPT,
@@ -30,11 +32,11 @@ from gossamer.index.changes import (
     REPLACED,
     anchors,
     changes,
+    desired_rows,
     popular,
-    wanted,
 )
 from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
-from gossamer.monitor import silence
+from gossamer.monitor import clear
 from gossamer.store import Layer
 from gossamer.tables import INDEXED
 
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.index.layout import Key
+    from gossamer.fulltext.layout import Key
     from gossamer.store import File, StepReport
     from gossamer.workspace import Workspace
 
@@ -58,106 +60,126 @@ TEXTS = (
     "image",
     "nosnippet",
     "fetched_ms",
-    "around",
+    "boilerplate",
 )
-"""Columns of a document that go into the index as they are."""
+"""Columns of a document that are passed to the tasks unchanged."""
 
 
 BESIDE = 1
-"""Tasks beside the workers': the first tier is a small one, which need not wait for a shard."""
+"""Tasks beyond the number of workers: the first tier is small and need not wait for a shard."""
 
 
 def run(work: Workspace) -> StepReport:
-    silence(work.root, "index")
+    clear(work.root, "index")
     _check_documents(work)
     with work.step("index", work.round) as draft:
-        fates, _ = work.scratch(findable.fates(work))
+        dispositions, _ = work.scratch(selection.dispositions(work))
         with engine_errors():
-            for row in fates.groupBy("fate").agg(F.count("*").alias("pages")).collect():
-                draft.counts[row["fate"]] = row["pages"]
-        parts = parts_of(work.store.files("index"))
-        old = work.read("indexed") if parts else work.read("indexed").where("false")
+            for row in (
+                dispositions.groupBy("disposition").agg(F.count("*").alias("pages")).collect()
+            ):
+                draft.counts[row["disposition"]] = row["pages"]
+        parts, damaged = _parts(work)
+        if damaged:
+            draft.counts["damaged_parts"] = len(damaged)
+        old = work.read("indexed") if parts else work.engine.read([], INDEXED.ddl)
         pages = draft.counts.get("indexed", 0)
         with engine_errors():
-            most = popular(fates, pages, work.config.index.first_tier)
-        changed, _ = work.scratch(changes(wanted(work, fates, pages), old, most))
+            threshold = popular(dispositions, pages, work.config.index.first_tier)
+        changed, _ = work.scratch(changes(desired_rows(work, dispositions, pages), old, threshold))
         with engine_errors():
             moves = [
                 Move(*row) for row in changed.groupBy(*Move._fields[:-1]).count().toLocalIterator()
             ]
-        stale = {key for key, files in parts.items() if _is_stale(work.root, files, key, moves)}
+        stale = damaged | {
+            key
+            for key, files in parts.items()
+            if key not in damaged and _is_stale(work.root, files, key, moves)
+        }
         draft.counts.update(_totals(moves, stale))
         touched = {key for move in moves for key in move.touches()} | stale
         rows = work.scratch_files(_rows(work, changed, stale), by=["shard"])
         base = {key: parts[key] for key in parts if key in touched - stale}
         written = list(
             work.engine.map_tasks(
-                _tasks(work, rows, base), build, layers.YIELD, layers.YIELD_DDL, BESIDE
+                _tasks(work, rows, base), build, task_output.YIELD, task_output.YIELD_DDL, BESIDE
             )
         )
-        draft.counts.update({name: n for name, n in layers.counts_of(written).items() if n})
-        made = layers.layers_of(written, work.round).get("index")
+        draft.counts.update({name: n for name, n in task_output.counts_of(written).items() if n})
+        new = task_output.layers_of(written, work.round).get("index")
         files = [file for key in parts if key not in touched for file in parts[key]]
-        files += made.files if made else ()
+        files += new.files if new else ()
         draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
         draft.replace["indexed"] = (work.write(_held(changed, stale), "indexed", work.round),)
     return draft.done
 
 
+def _parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
+    """The files of the existing parts, and which parts are damaged and must be rebuilt.
+
+    If the dataset `indexed` is damaged, which lists their documents, all parts are rebuilt.
+    """
+    if work.store.damaged("indexed"):
+        return {}, set()
+    parts = parts_of(work.store.listed("index"))
+    broken = {damage.file for damage in work.store.damaged("index")}
+    return parts, {key for key, files in parts.items() if not broken.isdisjoint(files)}
+
+
 def _check_documents(work: Workspace) -> None:
-    """Raises StoreError for a file without the column `around`: texts would be missed silently."""
+    """Raise StoreError if a file lacks the column `boilerplate`, so its text would be lost."""
     for path in work.paths("documents"):
-        if "around" not in pq.read_schema(path).names:
-            remedy = "parse all pages again: gossamer parse --again"
+        if "boilerplate" not in pq.read_schema(path).names:
+            remedy = "parse all pages again: gossamer reparse"
             raise StoreError(path, "was parsed by an older version", remedy)
 
 
 class Move(NamedTuple):
-    """So many pages change in this way, from a part to a part."""
+    """How many pages change in the same way, between the same two parts."""
 
     change: str
     shard: int | None
-    tongue: str | None
+    index_language: str | None
     old_shard: int | None
-    old_tongue: str | None
+    old_index_language: str | None
     pages: int
 
     def touches(self) -> Iterator[Key]:
-        """The parts that change by it."""
+        """The parts that it changes."""
         if self.change in (ADDED, REPLACED):
-            yield self.shard or 0, self.tongue or ""
+            yield self.shard or 0, self.index_language or ""
         if self.change in (REPLACED, REMOVED):
-            yield self.old_shard or 0, self.old_tongue or ""
+            yield self.old_shard or 0, self.old_index_language or ""
 
 
 def _totals(moves: Iterable[Move], stale: Collection[Key]) -> Counter[str]:
-    """Pages by how they change; `renewed`: they do not, but their part is made anew."""
+    """Pages by kind of change; `renewed`: unchanged pages whose part is rebuilt."""
     totals: Counter[str] = Counter()
     for move in moves:
         if move.change != KEPT:
             totals[move.change] += move.pages
-        elif (move.shard, move.tongue) in stale:
+        elif (move.shard, move.index_language) in stale:
             totals["renewed"] += move.pages
     return totals
 
 
 def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[Move]) -> bool:
-    """Whether too many of a part's documents would be deleted ones."""
+    """Whether too many of a part's documents would be deleted, so that it must be rebuilt."""
     held, dead = size_of(root, files)
     dead += sum(
         move.pages
         for move in moves
-        if move.change in (REPLACED, REMOVED) and key == (move.old_shard, move.old_tongue)
+        if move.change in (REPLACED, REMOVED) and key == (move.old_shard, move.old_index_language)
     )
     return dead > MAX_DEAD * held
 
 
 def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFrame:
-    """What the tasks do: documents to add, and URLs to delete, sorted within their shard."""
+    """The input of the tasks: documents to add and URLs to delete, sorted within their shard."""
     again = (F.col("change") == KEPT) & _lies_in(stale, "")
     adds = (
         changed.where(F.col("change").isin(ADDED, REPLACED) | again)
-        .select("url", "round", "shard", "tongue", "merit", F.lit(True).alias("adds"))
+        .select("url", "round", "shard", "index_language", "static_rank", F.lit(True).alias("adds"))
         .join(anchors(work), on="url", how="left")
         # Texts come last: a join holds its left side in memory, and streams its right.
         .join(
@@ -170,18 +192,18 @@ def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFr
     gone = changed.where(F.col("change").isin(REPLACED, REMOVED) & ~_lies_in(stale, "old_")).select(
         "url",
         F.col("old_shard").alias("shard"),
-        F.col("old_tongue").alias("tongue"),
+        F.col("old_index_language").alias("index_language"),
         F.lit(False).alias("adds"),
     )
     return (
         adds.unionByName(gone, allowMissingColumns=True)
         .repartition(work.config.index.shards + 1, "shard")
-        .sortWithinPartitions("shard", "tongue", "url", "adds")
+        .sortWithinPartitions("shard", "index_language", "url", "adds")
     )
 
 
 def _held(changed: DataFrame, stale: Collection[Key]) -> DataFrame:
-    """What the index holds now (dataset indexed): a page that was not written keeps its merit."""
+    """The new rows of `indexed`. A page that was not rewritten keeps its static rank."""
     same = (F.col("change") == KEPT) & ~_lies_in(stale, "")
     names = [name for name in INDEXED.column_names if name != "url"]
     return changed.where(F.col("change") != REMOVED).select(
@@ -193,9 +215,10 @@ def _held(changed: DataFrame, stale: Collection[Key]) -> DataFrame:
 def _lies_in(parts: Collection[Key], prefix: str) -> Column:
     if not parts:
         return F.lit(False)
-    key = F.concat_ws("/", F.col(f"{prefix}shard").cast("string"), F.col(f"{prefix}tongue"))
+    key = F.concat_ws("/", F.col(f"{prefix}shard").cast("string"), F.col(f"{prefix}index_language"))
     return F.coalesce(
-        key.isin([f"{shard}/{tongue}" for shard, tongue in sorted(parts)]), F.lit(False)
+        key.isin([f"{shard}/{index_language}" for shard, index_language in sorted(parts)]),
+        F.lit(False),
     )
 
 
@@ -211,12 +234,12 @@ def _tasks(
             tuple(file.path for file in files),
             sum(file.rows for file in files),
             {
-                tongue: tuple(file.path for file in held)
-                for (shard, tongue), held in base.items()
+                index_language: tuple(held)
+                for (shard, index_language), held in base.items()
                 if shard == number
             },
             attempt,
             work.config.index.memory_mb * 1_000_000,
         )
-        for number, files in shuffle.parts(rows).items()
+        for number, files in sorted_parts.parts(rows).items()
     ]

@@ -1,23 +1,22 @@
-"""What of the pages that may be found is not in the index as it is: documents come, change and go.
+"""Which documents must be added, replaced or removed to bring the index up to date.
 
-The dataset `indexed` says what the index holds: of each page the round of its document and a hash
-of the files that it came from (another one, where that round was parsed again), the index it is in
-(shard and language), a hash of its anchors, and its merit. A page is written again where one of
-them differs. Merit is PageRank times the number of pages, 1 for an average page: it moves a little
-with every round, and for all pages, so it only counts where its weight in the ranking (the
-logarithm, see serve/ranking.py) has moved by DRIFT.
+The dataset `indexed` lists what the index holds: for each page the round of its document, a hash of
+the files that held it (which changes if that round is parsed again), the part it is in (shard and
+language), a hash of its anchors, and its static rank. A page is written again if any of them
+differs. The static rank is PageRank times the number of pages: 1 for an average page. It moves a
+little for all pages in every round, so it only counts as a difference if its logarithm, which is
+what the ranking uses (search/ranking.py), has moved by DRIFT.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import xxhash
 from pyspark.sql import functions as F
 
-from gossamer.index.analysis import OTHER, STEMMERS
-from gossamer.index.layout import FIRST
+from gossamer.fulltext.analysis import OTHER, STEMMERS
+from gossamer.fulltext.layout import FIRST
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,35 +24,37 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 DRIFT = 0.5
-"""Of log2(1 + merit): with the weight of 0.5 a quarter of a point, where words give ten."""
+"""A change of log2(1 + static_rank). With a weight of 0.5 it changes the score by a quarter of a
+point, to which words contribute about ten."""
 
 MIN_TIERED = 50_000
-"""Pages from which on an index has tiers: fewer are searched as fast without."""
+"""Pages from which an index has a first tier; smaller ones are as fast without."""
 STAYS = 0.7
-"""Of the merit that makes a page popular: so few change tiers when ranks move a little."""
+"""A page leaves the first tier below this share of the static rank that admits it. So few pages
+change tiers when ranks move a little."""
 
 KEPT, ADDED, REPLACED, REMOVED = "kept", "added", "replaced", "removed"
 
 
 def anchors(work: Workspace) -> DataFrame:
-    """By `url` the words of links that lead there: the first that have some."""
-    said = F.filter(F.col("sources.anchor"), lambda anchor: F.length(anchor) > 0)
-    first = F.slice(said, 1, work.config.index.anchors)
+    """By `url`, the anchor texts of links to it: the first `index.anchors` that are not empty."""
+    texts = F.filter(F.col("sources.anchor"), lambda anchor: F.length(anchor) > 0)
+    first = F.slice(texts, 1, work.config.index.anchors)
     return work.read("inlinks").select(F.col("dst").alias("url"), first.alias("anchors"))
 
 
-def wanted(work: Workspace, fates: DataFrame, pages: int) -> DataFrame:
-    """What the index shall hold: rows of the dataset `indexed`. `pages` of the fates are found."""
-    chosen = fates.where("fate = 'indexed'")
+def desired_rows(work: Workspace, dispositions: DataFrame, pages: int) -> DataFrame:
+    """The rows that `indexed` should have; `pages` is their number."""
+    chosen = dispositions.where("disposition = 'indexed'")
     documents = (
         work.read("documents")
         .select("url", "round", "host", "language")
         .join(chosen, on=["url", "round"], how="inner")
     )
-    # Sail's xxhash64 fails on a column that is constant, as where nobody links to anybody.
-    said = F.concat("url", F.coalesce(F.array_join("anchors", "\n"), F.lit("")))
+    # Sail's xxhash64 fails on a constant column, which the anchors are if there are no links.
+    anchor_texts = F.concat("url", F.coalesce(F.array_join("anchors", "\n"), F.lit("")))
     return (
-        documents.join(spoken(documents), on="host", how="left")
+        documents.join(host_language(documents), on="host", how="left")
         .join(anchors(work), on="url", how="left")
         .join(sources(work), on="round", how="inner")
         .select(
@@ -63,16 +64,20 @@ def wanted(work: Workspace, fates: DataFrame, pages: int) -> DataFrame:
             F.expr(f"1 + pmod(xxhash64(url), {work.config.index.shards})")
             .cast("int")
             .alias("shard"),
-            tongue(F.coalesce("language", "spoken")).alias("tongue"),
-            F.xxhash64(said).alias("anchors"),
-            (F.coalesce("rank", F.lit(0.0)) * pages).alias("merit"),
+            index_language(F.coalesce("language", "host_language")).alias("index_language"),
+            F.xxhash64(anchor_texts).alias("anchors"),
+            (F.coalesce("rank", F.lit(0.0)) * pages).alias("static_rank"),
         )
     )
 
 
 def sources(work: Workspace) -> DataFrame:
-    """By `round` a hash of the files that hold its documents."""
-    paths: dict[int, list[str]] = defaultdict(list)
+    """By `round`, a hash of the paths of the files that hold its documents.
+
+    Documents that were parsed in a later round than they were fetched in are in files of that
+    round, so a round may have no files.
+    """
+    paths: dict[int, list[str]] = {round_: [] for round_ in range(work.round + 1)}
     for layer in work.store.manifest.layers("documents"):
         paths[layer.round] += [file.path for file in layer.files]
     rows = [
@@ -82,31 +87,31 @@ def sources(work: Workspace) -> DataFrame:
     return work.engine.spark.createDataFrame(rows, "round int, source long")
 
 
-def spoken(documents: DataFrame) -> DataFrame:
-    """The language `spoken` by most pages of each host: that of its pages too short to tell."""
+def host_language(documents: DataFrame) -> DataFrame:
+    """The language of most pages of each host, for its pages without a detected language."""
     return (
         documents.where(F.col("language").isNotNull())
         .groupBy("host", "language")
         .agg(F.count("*").alias("pages"))
         .groupBy("host")
-        .agg(F.max_by("language", F.struct("pages", "language")).alias("spoken"))
+        .agg(F.max_by("language", F.struct("pages", "language")).alias("host_language"))
     )
 
 
-def tongue(language: Column) -> Column:
-    """Whose index a page of this language is in (analysis.py)."""
+def index_language(language: Column) -> Column:
+    """The language of the index for pages in a language (fulltext/analysis.py)."""
     known = F.when(language.isin("nb", "nn"), "no").otherwise(language)
     return F.when(known.isin(*STEMMERS), known).otherwise(OTHER)
 
 
-def popular(fates: DataFrame, pages: int, share: float) -> float | None:
-    """The merit that makes a page one of the first tier. None: there is no such tier.
+def popular(dispositions: DataFrame, pages: int, share: float) -> float | None:
+    """The static rank above which a page is in the first tier; None if there is no first tier.
 
-    Where ranks do not tell so few pages from the others, there is none, too.
+    There is none either if the ranks are too similar to select the best `share` of the pages.
     """
     if pages < MIN_TIERED or not share:
         return None
-    found = fates.where("fate = 'indexed'")
+    found = dispositions.where("disposition = 'indexed'")
     row = found.agg(F.expr(f"percentile_approx(rank, {1 - share})").alias("rank")).first()
     rank: float | None = row["rank"] if row else None
     if not rank:
@@ -116,21 +121,21 @@ def popular(fates: DataFrame, pages: int, share: float) -> float | None:
 
 
 def changes(new: DataFrame, old: DataFrame, popular: float | None) -> DataFrame:
-    """Per URL of either its `change`, and its columns in both (`old_…` of the old ones).
+    """Per URL of `new` or `old`, its `change`, and its columns of both (`old_…` for the old ones).
 
-    Pages above the merit `popular` are of the first tier, and stay while they are near it.
+    Pages above the static rank `popular` go to the first tier and stay while they are near it.
     """
     names = [name for name in old.columns if name != "url"]
     before = old.select("url", *(F.col(name).alias(f"old_{name}") for name in names))
     joined = new.join(before, on="url", how="full_outer")
     if popular is not None:
-        stays = (F.col("old_shard") == FIRST) & (F.col("merit") > STAYS * popular)
-        first = (F.col("merit") > popular) | F.coalesce(stays, F.lit(False))
+        stays = (F.col("old_shard") == FIRST) & (F.col("static_rank") > STAYS * popular)
+        first = (F.col("static_rank") > popular) | F.coalesce(stays, F.lit(False))
         joined = joined.withColumn("shard", F.when(first, FIRST).otherwise(F.col("shard")))
     differs = F.lit(False)
-    for name in ("round", "source", "shard", "tongue", "anchors"):
+    for name in ("round", "source", "shard", "index_language", "anchors"):
         differs |= F.col(name) != F.col(f"old_{name}")
-    drift = F.abs(F.log2(F.col("merit") + 1) - F.log2(F.col("old_merit") + 1))
+    drift = F.abs(F.log2(F.col("static_rank") + 1) - F.log2(F.col("old_static_rank") + 1))
     return joined.withColumn(
         "change",
         F.when(F.col("old_round").isNull(), ADDED)

@@ -1,13 +1,13 @@
-"""The index as it lies in the crawl: parts, one for each shard and language, and how one changes.
+"""The parts of the index, one per shard and language, and how a task changes them.
 
-A part is a folder of tantivy (`layout.py`), and never changes. A new state of it is a new folder:
-the files of the old one are linked into it (a hard link: no byte is copied where the file system
-knows them), documents are deleted and added, and tantivy's merge policy, which is logarithmic,
-joins segments of like size. tantivy replaces the few files that it writes again, and never writes
-into one; so the old folder stays as it is, for who reads it.
+A part is a tantivy folder (`fulltext/layout.py`) that never changes. Its new state is a new folder:
+the files of the old one are hard-linked into it (or copied, if the file system has no hard links),
+documents are deleted and added, and tantivy's logarithmic merge policy joins segments of similar
+size. tantivy replaces files that it writes again and never writes into an existing one, so the old
+folder stays intact for its readers.
 
-What was deleted stays in its segment until that is merged, and in the frequencies of words. A part
-of which MAX_DEAD are such documents is made anew.
+A deleted document stays in its segment, and in the document frequencies, until the segment is
+merged. A part is rebuilt from scratch once a share of MAX_DEAD of its documents is deleted.
 """
 
 from __future__ import annotations
@@ -23,34 +23,36 @@ from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer import layers, shuffle
+from gossamer import checksums, sorted_parts, task_output
 from gossamer.backends import disk_errors, full
-from gossamer.index import schema
-from gossamer.index.layout import key_of, shard_folder
-from gossamer.monitor import Pulse
+from gossamer.fulltext import schema
+from gossamer.fulltext.layout import part_key, shard_folder
+from gossamer.monitor import Heartbeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from tantivy import Document, IndexWriter
 
-    from gossamer.index.layout import Key
+    from gossamer.fulltext.layout import Key
     from gossamer.store import File
 
 MAX_DEAD = 0.3
+"""The largest share of deleted documents in a part."""
 QUEUE = 10_000
-"""Documents that tantivy takes ahead of its writing thread (PIPELINE_MAX_SIZE_IN_DOCS)."""
+"""Documents that tantivy queues for its writing thread (PIPELINE_MAX_SIZE_IN_DOCS)."""
 FULL_S = 0.0005
+"""If adding a document takes longer than this many seconds, the queue is full."""
 REST_S = 0.05
-"""A hundred documents are written meanwhile."""
+"""Seconds of rest when the queue is full, in which about a hundred documents are written."""
 LOCKS = (".tantivy-writer.lock", ".tantivy-meta.lock")
 
 
 def parts_of(files: Iterable[File]) -> dict[Key, list[File]]:
-    """The files of each part. Empty where one of them is of another format."""
+    """The files of each part; empty if one of them has another format."""
     found: dict[Key, list[File]] = {}
     for file in files:
-        key = key_of(file.path)
+        key = part_key(file.path)
         if key is None:
             return {}
         found.setdefault(key, []).append(file)
@@ -58,7 +60,7 @@ def parts_of(files: Iterable[File]) -> dict[Key, list[File]]:
 
 
 class Size(NamedTuple):
-    """Documents of a part: `held` in its segments, `dead` of them deleted."""
+    """Documents of a part: `held` in its segments, of which `dead` are deleted."""
 
     held: int
     dead: int
@@ -71,20 +73,20 @@ def size_of(root: str, files: Iterable[File]) -> Size:
 
 
 def _segments(meta: Path) -> dict[str, tuple[int, int]]:
-    """By id of a segment its documents, and how many of them are deleted."""
-    told = json.loads(meta.read_bytes())["segments"]
+    """By id of a segment, its documents and how many of them are deleted."""
+    segments = json.loads(meta.read_bytes())["segments"]
     return {
         each["segment_id"]: (each["max_doc"], (each["deletes"] or {}).get("num_deleted_docs", 0))
-        for each in told
+        for each in segments
     }
 
 
 @dataclass(frozen=True)
 class Shard:
-    """The task of changing a shard, from files of rows sorted by `tongue`, `url` and `adds`.
+    """The task of changing a shard. `rows`: files sorted by `index_language`, `url` and `adds`.
 
-    A row `adds` its document, or deletes that of its URL. `base`: by language the files of the
-    parts as they are, but for those that are made anew.
+    A row `adds` its document, or deletes that of its URL. `base`: by language, the files of the
+    existing parts, except those that are rebuilt from scratch.
     """
 
     root: str
@@ -92,16 +94,16 @@ class Shard:
     number: int
     rows: tuple[str, ...]
     changes: int
-    base: Mapping[str, tuple[str, ...]]
+    base: Mapping[str, tuple[File, ...]]
     attempt: str
     memory_bytes: int
 
 
-class Feed:
-    """Gives documents to a writer.
+class WriterFeed:
+    """Adds documents to a writer, and rests when its queue is full.
 
-    Where tantivy's queue is full, who adds a document spins, sleeps, and is woken for each one that
-    is taken. A rest for many at once costs less CPU, and the queue does not run dry by it.
+    When tantivy's queue is full, `add_document` spins, sleeps and is woken once per document taken.
+    Sleeping while about a hundred are taken costs less CPU, and the queue never runs empty.
     """
 
     def __init__(
@@ -121,20 +123,20 @@ class Feed:
             self._rest(REST_S)
 
 
-def build(shard: Shard) -> Iterator[layers.Row]:
-    """Write the parts that change, and list their files (rows of layers.YIELD).
+def build(shard: Shard) -> Iterator[task_output.Row]:
+    """Write the parts that change, and list their files (rows of task_output.YIELD).
 
-    One writing thread and rows in the order of their URLs: the same changes of the same parts give
-    the same index, but for its random file names. Counts `merged`: documents that were written
-    again as their segments were joined.
+    There is one writing thread, and rows come in the order of their URLs. So the same changes to
+    the same parts give the same index, except for its random file names. Counts `merged`: documents
+    that were written again because their segments were merged.
     """
     folder = f"{shard.attempt}/{shard_folder(shard.number)}"
-    pulse = Pulse(shard.root, "index", shard.round, str(shard.number), shard.changes)
+    heartbeat = Heartbeat(shard.root, "index", shard.round, str(shard.number), shard.changes)
     paths = (f"{shard.root}/{name}" for name in shard.rows)
-    rows = shuffle.merged(paths, ["tongue", "url", "adds"])
-    for language, ours in groupby(rows, key=itemgetter("tongue")):
+    rows = sorted_parts.merged(paths, ["index_language", "url", "adds"])
+    for language, ours in groupby(rows, key=itemgetter("index_language")):
         path = Path(shard.root, folder, language)
-        base = [Path(shard.root, name) for name in shard.base.get(language, ())]
+        base = {Path(shard.root, file.path): file for file in shard.base.get(language, ())}
         with index_errors(path):
             path.mkdir(parents=True)
             for file in base:
@@ -142,30 +144,43 @@ def build(shard: Shard) -> Iterator[layers.Row]:
             before = _segments(path / schema.META) if base else {}
             index = schema.resume(path) if base else schema.create(path)
             writer = index.writer(shard.memory_bytes, 1)
-            feed = Feed(writer)
+            feed = WriterFeed(writer)
             for row in ours:
                 if row["adds"]:
                     feed.add(schema.document(row))
                 elif base:
                     writer.delete_documents_by_term("url", row["url"])
-                pulse.beat()
+                heartbeat.beat()
             writer.commit()
             writer.wait_merging_threads()
             segments = _segments(path / schema.META)
             made = sum(held for name, (held, _) in segments.items() if name not in before)
             alive = sum(held - dead for held, dead in segments.values())
-            yield from layers.counted({"merged": max(made - feed.added, 0)})
+            yield from task_output.counted({"merged": max(made - feed.added, 0)})
             if alive:
-                yield from _listed(f"{folder}/{language}", path, alive)
-    pulse.finish()
+                yield from _listed(f"{folder}/{language}", path, alive, base)
+    heartbeat.finish()
 
 
-def _listed(folder: str, path: Path, documents: int) -> Iterator[layers.Row]:
-    """The documents are counted once, in the file that names the others."""
+def _listed(
+    folder: str, path: Path, documents: int, base: Mapping[Path, File]
+) -> Iterator[task_output.Row]:
+    """List the files of a part. The number of documents is that of META, and 0 for the others.
+
+    tantivy writes its files itself, so a new one is read once for its checksum; a file linked from
+    `base` keeps the checksum that it has.
+    """
+    linked = {file.name: (file, known) for file, known in base.items()}
     for file in sorted(path.iterdir()):
         if file.name not in LOCKS:
             rows = documents if file.name == schema.META else 0
-            yield layers.written("index", f"{folder}/{file.name}", rows, file.stat().st_size)
+            older, known = linked.get(file.name, (None, None))
+            if older is not None and known is not None and older.samefile(file):
+                checksum = known.xxh3
+            else:
+                checksum = checksums.of_file(file)
+            size = file.stat().st_size
+            yield task_output.written("index", f"{folder}/{file.name}", rows, size, checksum)
 
 
 def _link(file: Path, name: Path) -> None:
@@ -177,7 +192,7 @@ def _link(file: Path, name: Path) -> None:
 
 @contextmanager
 def index_errors(path: Path) -> Iterator[None]:
-    """A full disk is a StoreFull, of which tantivy tells as text."""
+    """Raise StoreFull for a full disk, which tantivy reports only in the text of its error."""
     try:
         with disk_errors(path):
             yield

@@ -2,28 +2,31 @@
 
 The life of one page:
 
-  1. `run` (`step.py`) shares the files of responses among tasks. `task.py` reads the rows that
-     brought a new body and, one at a time, their bodies from the WARC files.
-  2. The body goes to a process beside the task, which the kernel ends when a page wants too much
-     (`guard.py`). `content.py` finds out what it is (`sniff.py`), and `parsers.py` who reads that.
-  3. `charset/` finds the encoding of a text. `html/` walks over the elements of HTML for text,
-     headings, links and what tells of the page, `maintext/` for its main text. `listing/` reads
-     feeds and sitemaps, `text.py` plain text, `files.py` all else, by `binary/`.
-  4. `content.py` adds what all formats have: the language (`language.py`), and what the headers ask
-     of crawlers (`directives.py`).
-  5. Back in the task, each link is asked of the filters (gossamer.filters). What they drop is
-     counted by reason, as are the references that are no links (`urls.refusal`); what they
-     keep is a row of links; the page is a row of documents.
-  6. `discovery.py` adds the sitemaps that no page links to: the robots.txt files that the fetch
-     kept in `hosts` name them.
+  1. `run` (`step.py`) divides the files of responses among tasks. Each task (`task.py`) reads the
+     rows that have a new body, and reads these bodies from the WARC files, one at a time.
+  2. The task passes each body to a child process, which the kernel ends when a page takes too much
+     time or memory (`guard.py`). There, `content.py` determines the type of the body (`sniff.py`)
+     and `parsers.py` selects its parser.
+  3. `charset/` detects the encoding. `html/` walks over the elements of HTML for text, headings,
+     links and metadata, `maintext/` for the main text. `listing/` reads feeds and sitemaps,
+     `text.py` plain text, and `files.py` everything else with the readers in `documents/`.
+  4. `content.py` adds what every format has: the language (`language.py`), and the directives for
+     crawlers in the HTTP headers (`directives.py`).
+  5. Back in the task, the filters (gossamer.filters) check each link. Dropped links are counted by
+     reason, together with the references that are not links (`urls.refusal`). The others become
+     rows of links, and the page becomes a row of documents.
+  6. `discovery.py` adds the sitemaps that no page links to. The robots.txt files name them, which
+     fetch has stored in `hosts`.
 
-Whatever a page holds, it becomes a row with an outcome, and never an exception:
+Whatever a page contains, it becomes a row with an outcome, never an exception:
 
-    parsed        there is text or a title
-    listing       a feed or a sitemap: its links were taken, and it is not to be found itself
-    empty         it was read, and there is neither
-    unsupported   nothing here reads its type
+    parsed        it has text or a title
+    listing       a feed or a sitemap: we follow its links but do not index it
+    empty         it was read, and has neither text nor title
+    unsupported   there is no parser for its type
     failed        the parser gave up on it; `detail` says why
+
+Pages left for the next round have no row yet (`left.py`).
 """
 
 from __future__ import annotations
@@ -34,14 +37,14 @@ from gossamer.parse.content import parse_response
 from gossamer.parse.page import Content, Link, ParsedPage, Rules
 
 if TYPE_CHECKING:
-    from gossamer.parse.step import again, run
+    from gossamer.parse.step import reparse, run
 
-__all__ = ["Content", "Link", "ParsedPage", "Rules", "again", "parse_response", "run"]
+__all__ = ["Content", "Link", "ParsedPage", "Rules", "parse_response", "reparse", "run"]
 
 
 def __getattr__(name: str) -> Any:
-    # Who parses single pages shall not wait for Arrow to be imported: so does each guard's process.
-    if name in {"again", "run"}:
+    # Arrow takes long to import. Parsing single pages, as each guarded process does, needs none.
+    if name in {"reparse", "run"}:
         from gossamer.parse import step
 
         return getattr(step, name)

@@ -1,8 +1,8 @@
-"""From an answer to a parsed page: what it is decides which parser reads it.
+"""From a response to a parsed page: its type selects the parser.
 
-The type is the header's, as far as `sniff.py` believes it. `parsers.py` knows who reads it; what
-nobody does is `unsupported`. What all formats have in common is added here: what the headers ask
-of crawlers, and the language.
+The type is that of the header, unless `sniff.py` finds evidence against it. `parsers.py` holds the
+parser for each type; pages of other types are `unsupported`. What all formats have in common is
+added here: the directives in the HTTP headers, and the language.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 MAX_DETAIL_CHARS = 200
 MAX_HEADER_CHARS = 1_000
 MAX_UNPACKED_BYTES = 50 << 20
-"""A sitemap of the size that sitemaps.org allows."""
-ALL = Rules()
+"""Size of a decompressed body. sitemaps.org allows sitemaps of this size."""
+DEFAULTS = Rules()
 
 
 def parse_response(
     url: str,
     headers: Mapping[str, str],
     body: bytes,
-    rules: Rules = ALL,
+    rules: Rules = DEFAULTS,
     fetched: datetime | None = None,
 ) -> ParsedPage:
-    """What an answer says: its text, links and metadata, whatever its format.
+    """Return the text, links and metadata of a response in any format.
 
-    `headers` are HTTP's, in any case, and `body` has no content coding any more. Dates after
-    `fetched` are not believed. Never raises for anything that a server sent but MemoryError; and
-    may take long for what was made to, which `guard.GuardedParser` ends. Raises ValueError where
-    `url` is none.
+    `headers` are the HTTP headers, with names in any case; `body` is already decoded from its
+    content coding. Dates after `fetched` are rejected. Raises ValueError if `url` is not a valid
+    URL. Nothing that a server sends raises anything but MemoryError, but a hostile page can take
+    very long; `guard.GuardedParser` limits time and memory.
     """
     address = normalize(url, None, rules.urls)
     if address is None:
@@ -53,7 +53,7 @@ def parse_response(
 
 
 def parse_page(page: Page, rules: Rules) -> ParsedPage:
-    """Anything that was fetched as what it is. Never raises but for want of memory."""
+    """Parse a response by its type. Raises nothing but MemoryError."""
     headers = page.headers
     header = headers.get("content-type", "")
     nosniff = headers.get("x-content-type-options", "").strip().lower() == "nosniff"
@@ -72,15 +72,15 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
 
 
 def completed(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> ParsedPage:
-    """With what does not depend on the format."""
+    """Return the parsed page with language, header directives and checked dates filled in."""
     hint = parsed.language_hint or page.headers.get("content-language") or ""
-    asked = parsed.robots | header_wishes(page.headers.get("x-robots-tag", ""), rules.agent)
+    robots = parsed.robots | header_wishes(page.headers.get("x-robots-tag", ""), rules.agent)
     published, modified = (
         None if date is None or (page.fetched and date > page.fetched + CLOCK_ERROR) else date
         for date in (parsed.published, parsed.modified)
     )
     links = parsed.links
-    if asked.nofollow:
+    if robots.nofollow:
         links = tuple([link._replace(nofollow=True) for link in links])
     return structs.replace(
         parsed,
@@ -89,13 +89,13 @@ def completed(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Parsed
         language_hint=tag_of(hint),
         published=published,
         modified=modified,
-        robots=asked,
+        robots=robots,
         links=links,
     )
 
 
 def charset_of(header: str) -> str | None:
-    """The charset that a Content-Type header (RFC 9110 §8.3) names, in lower case."""
+    """Return the charset parameter of a Content-Type header (RFC 9110 §8.3) in lower case."""
     for parameter in header[:MAX_HEADER_CHARS].lower().split(";")[1:]:
         name, _, text = parameter.partition("=")
         if name.strip() == "charset":

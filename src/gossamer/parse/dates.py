@@ -1,14 +1,14 @@
-"""From what pages, feeds and sitemaps write for a date to an instant.
+"""Parses the dates in pages, feeds and sitemaps.
 
-Facts: RSS asks for RFC 822, Atom for RFC 3339, sitemaps for the W3C's profile of ISO 8601, in which
-a date may end after the year or the month. What is written is all of these everywhere, the output
-of asctime, of JavaScript's Date and of date(1), prose ("1 May 2024"), seconds since 1970, and
-templates that nobody filled.
+Facts: RSS requires RFC 822, Atom RFC 3339, sitemaps the W3C's profile of ISO 8601, in which a date
+may end after the year or the month. In practice all of these occur everywhere, as do the output of
+asctime, of JavaScript's Date and of date(1), prose ("1 May 2024"), seconds since 1970, and unfilled
+templates.
 
-Decisions: the whole text must be a date, or it is none. A part that is missing is its first value
-(of a month its first day, of a day midnight), a zone that is missing or unknown is UTC, as RFC 5322
-§4.3 has it. What can be read in two ways ("05/01/2024") is none. The epoch itself is none: software
-writes it where it has no date. So is a year that no page can know of.
+Decisions: the whole text must be a date. A missing part gets its first value (the first day of a
+month, midnight of a day); a missing or unknown zone is UTC, as in RFC 5322 §4.3. Ambiguous dates
+("05/01/2024") are rejected. So are the epoch itself, which software writes if it has no date, and
+years outside EPOCH to END.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 MAX_CHARS = 100
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 END = datetime(2100, 1, 1, tzinfo=UTC)
-"""Dates are after the one and before the other. Which lie in the future, the caller knows."""
+"""Dates must lie between EPOCH and END. Callers reject dates in the future."""
 CLOCK_ERROR = timedelta(days=1)
-"""How far ahead of us a page's clock, or its zone, may be."""
+"""How far a page's clock or time zone may be ahead of ours."""
 NO_OFFSET = timedelta()
 MAX_OFFSET = timedelta(hours=14)
-"""Of a zone from UTC: the Line Islands, Kiribati."""
+"""Largest offset of a zone from UTC: the Line Islands, Kiribati."""
 CENTURY_PIVOT = 50
-"""Years of two digits: 00 to 49 are 2000 to 2049, others 1950 to 1999 (RFC 5322 §4.3)."""
+"""Two-digit years: 00 to 49 are 2000 to 2049, the others 1950 to 1999 (RFC 5322 §4.3)."""
 HALF_DAY_HOURS = 12
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -39,8 +39,9 @@ est -5 edt -4 cst -6 cdt -5 mst -7 mdt -6 pst -8 pdt -7 akst -9 akdt -8 hst -10 
 brt -3 art -3 bst 1 west 1 cet 1 mez 1 cest 2 mesz 2 eet 2 eest 3 msk 3 ist 5.5 hkt 8 sgt 8
 jst 9 kst 9 awst 8 acst 9.5 acdt 10.5 aest 10 aedt 11 nzst 12 nzdt 13
 """
-"""Hours east of UTC. Those of RFC 822 §5.1, and such as are common in feeds; BST is Britain's, IST
-India's. Single letters are UTC: RFC 822 had their signs wrong (RFC 5322 §4.3)."""
+"""Zones and their hours east of UTC: those of RFC 822 §5.1, and others common in feeds. BST is
+Britain's, IST India's. Single letters count as UTC: RFC 822 had their signs wrong (RFC 5322
+§4.3)."""
 
 _ZONE_HOURS: Mapping[str, float] = {
     name: float(hours) for name, hours in re.findall(r"(\w+) (\S+)", _ZONES)
@@ -86,21 +87,22 @@ _EXAMPLES_AND_FORMS = {
 }
 _FORMS = tuple(re.compile(form, re.ASCII | re.IGNORECASE) for form in _EXAMPLES_AND_FORMS.values())
 _REMARK = re.compile(r"\s?[(\[].*")
-"""(CEST) of RFC 822 and JavaScript, [Europe/Berlin] of Java."""
+"""A remark at the end: `(CEST)` in RFC 822 and JavaScript, `[Europe/Berlin]` in Java."""
 _SECONDS = re.compile(r"\d{9,10}", re.ASCII)
 _MILLISECONDS = re.compile(r"\d{13}", re.ASCII)
 _SEPARATORS = ("", " ")
-"""Between date and time. `fromisoformat` takes any character there, and so a zone for a time."""
+"""Allowed between date and time. `fromisoformat` accepts any character there, and would read the
+zone in "2024-05-01+02:00" as a time."""
 
 
 def parse_date(text: str) -> datetime | None:
-    """The instant, in UTC; None where the text is no date, or one out of range. Never raises."""
+    """Return the instant in UTC; None if the text is not a date, or out of range. Never raises."""
     text = text.strip()
     if not text or len(text) > MAX_CHARS:
         return None
     try:
         found = _parse(text)
-        # The year first: at the ends of the calendar there is no other zone.
+        # Check the year first: at the ends of the calendar, dates cannot change their zone.
         if found is None or not EPOCH.year - 1 <= found.year <= END.year:
             return None
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
@@ -110,7 +112,7 @@ def parse_date(text: str) -> datetime | None:
 
 
 def _parse(text: str) -> datetime | None:
-    """Raises ValueError and OverflowError for days that there are not."""
+    """Parse a date. Raises ValueError or OverflowError for days that do not exist."""
     if text.isdigit():
         if _SECONDS.fullmatch(text):
             return datetime.fromtimestamp(int(text), UTC)
@@ -131,7 +133,7 @@ def _parse(text: str) -> datetime | None:
 
 
 def _instant(parts: dict[str, str]) -> datetime | None:
-    """Raises as `_parse` does."""
+    """Return the instant for the named groups of a form. Raises as `_parse` does."""
     offset = _offset(parts)
     if abs(offset) > MAX_OFFSET:
         return None
@@ -145,8 +147,8 @@ def _instant(parts: dict[str, str]) -> datetime | None:
     hour = int(parts.get("hour") or 0)
     if half := parts.get("half"):
         hour = hour % HALF_DAY_HOURS + HALF_DAY_HOURS * (half in "pP")
-    second = min(int(parts.get("second") or 0), 59)  # a leap second has no place in a datetime
-    # Added, for 24:00 is the end of the day (ISO 8601 §5.3.2).
+    second = min(int(parts.get("second") or 0), 59)  # a datetime cannot hold a leap second
+    # The hours are added because 24:00 is the end of the day (ISO 8601 §5.3.2).
     return (
         day + timedelta(hours=hour, minutes=int(parts.get("minute") or 0), seconds=second) - offset
     )

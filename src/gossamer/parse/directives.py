@@ -1,16 +1,16 @@
-"""What a page asks of crawlers: the robots meta element and the X-Robots-Tag header.
+"""Directives for crawlers: the robots meta element and the X-Robots-Tag header.
 
 There is no standard. The directives are those of the HTML 4 note (noindex, nofollow, none) and of
-Google's and Bing's documentation, in any case: several, separated by commas; in the header an
-agent's name and a colon may stand before those that are meant for it alone. Wishes add up: what
-is asked of all and what is asked of us.
+Google's and Bing's documentation. They are case-insensitive and separated by commas. In the header,
+an agent's name and a colon may precede directives meant only for that agent. We obey both those for
+everybody and those for us.
 
-Facts: many separate by blanks or semicolons, and mean it. The date of `unavailable_after` may be
-in RFC 850's form, which holds a comma: what follows one and begins with a digit goes on with the
+Facts: many sites separate directives by blanks or semicolons. The date of `unavailable_after` may
+be in the format of RFC 850, which contains a comma: a part that begins with a digit continues the
 date. `nocache` is Bing's noarchive; `max-snippet:0` is Google's other name for nosnippet.
 
-Trade-off: several header fields are one by the time they come here (RFC 9110 §5.3), so that what
-stood in a field of its own after one for an agent is taken for that agent's.
+Trade-off: several header fields arrive here as one (RFC 9110 §5.3). Directives for everybody that
+had a field of their own, after a field for one agent, are therefore taken for that agent's.
 """
 
 from __future__ import annotations
@@ -25,20 +25,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
-"""Directives with a value after a colon, which is no agent's name then."""
+"""Directives with a value after a colon: what is before the colon is not an agent's name."""
 MAX_CHARS = 4_096
-_AGENT = re.compile(r"\s*([\w-]+)\s*")  # and no piece of a date, which has commas and colons too
+_AGENT = re.compile(r"\s*([\w-]+)\s*")  # does not match part of a date, which may have colons, too
 
 
 class Wishes(NamedTuple):
+    """The directives for crawlers that apply to a page."""
+
     noindex: bool = False
     nofollow: bool = False
     noarchive: bool = False
-    """No copy of the page is to be shown."""
+    """Do not show a copy of the page."""
     nosnippet: bool = False
-    """No text of the page is to be shown."""
+    """Do not show text of the page."""
     unavailable_after: datetime | None = None
-    """From this instant on, UTC, the page is not to be found."""
+    """Remove the page from search results after this instant (UTC)."""
 
     def __or__(self, other: Wishes) -> Wishes:
         ends = [end for end in (self.unavailable_after, other.unavailable_after) if end is not None]
@@ -52,26 +54,26 @@ class Wishes(NamedTuple):
 
 
 def wishes(content: str) -> Wishes:
-    """Of the content of a robots meta element."""
+    """Return the directives in the content of a robots meta element."""
     return _wishes(_parts(content))
 
 
 def header_wishes(header: str, agent: str) -> Wishes:
-    """Of an X-Robots-Tag header, as far as it concerns us."""
-    ours, concern_us = True, []
+    """Return the directives in an X-Robots-Tag header that are for everybody or for `agent`."""
+    is_for_us, for_us = True, []
     for part in _parts(header):
         name, colon, rest = part.partition(":")
         named = _AGENT.fullmatch(name) if colon else None
         if named is not None and named[1].lower() not in VALUED:
-            ours = named[1].lower() == agent.lower()
-            part = rest  # noqa: PLW2901  # what the agent's name stood before
-        if ours:
-            concern_us.append(part)
-    return _wishes(concern_us)
+            is_for_us = named[1].lower() == agent.lower()
+            part = rest  # noqa: PLW2901  # without the agent's name
+        if is_for_us:
+            for_us.append(part)
+    return _wishes(for_us)
 
 
 def _parts(text: str) -> list[str]:
-    """Split at commas, those of dates excepted."""
+    """Split at commas, except those within dates."""
     parts: list[str] = []
     for part in text[:MAX_CHARS].split(","):
         if parts and part.strip()[:1].isdigit() and "unavailable_after" in parts[-1].lower():
@@ -83,17 +85,17 @@ def _parts(text: str) -> list[str]:
 
 def _wishes(parts: Iterable[str]) -> Wishes:
     words: set[str] = set()
-    asked = Wishes()
+    valued = Wishes()
     for part in parts:
         name, _, value = part.partition(":")
         match name.strip().lower():
             case "unavailable_after":
-                asked |= Wishes(unavailable_after=parse_date(value))
+                valued |= Wishes(unavailable_after=parse_date(value))
             case "max-snippet":
-                asked |= Wishes(nosnippet=value.strip() == "0")
+                valued |= Wishes(nosnippet=value.strip() == "0")
             case _:
                 words.update(part.lower().replace(";", " ").split())
-    return asked | Wishes(
+    return valued | Wishes(
         noindex=not words.isdisjoint(("noindex", "none")),
         nofollow=not words.isdisjoint(("nofollow", "none")),
         noarchive=not words.isdisjoint(("noarchive", "nocache")),

@@ -1,12 +1,12 @@
-"""Sitemaps that no page links to: those that robots.txt files name, and paths that are well known.
+"""Sitemaps that no page links to: those named in robots.txt files, and well-known paths.
 
-The fetch keeps the robots.txt files of a host in its row of `hosts`, and the round's rows are the
-newest layer of that dataset. It may have taken up older rows, whose files were looked at in their
-own round: what was fetched before the round's fetch began is passed over.
+Fetch stores the robots.txt files of a host in its row of `hosts`, and the round's rows are the
+newest layer of that dataset. This layer may have absorbed older rows, whose files were processed in
+their own round, so files fetched before the round's fetch began are skipped.
 
-A robots.txt stands as near to the seeds as the nearest page of its host: that decides the depth of
-its links. A host's robots.txt is read anew a day later at the earliest, and its sitemaps are links
-of that round once more.
+A robots.txt has the depth of the host's page that is nearest to a seed, and its links are one
+deeper. A host's robots.txt is fetched again after a day at the earliest; its sitemaps then become
+links of that round, too.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 ROBOTS_TXT = "/robots.txt"
 MAX_LINKS = robots.MAX_SITEMAPS
 HOSTS_AT_ONCE = 100
-"""Each may have robots.txt files of 512 KiB."""
+"""Hosts read per batch. Each may have robots.txt files of 512 KiB."""
 
 
 class Announced(NamedTuple):
-    """What leads away from a robots.txt."""
+    """The sitemaps that a robots.txt announces."""
 
     src: str
     depth: int
-    """Of the robots.txt."""
+    """Depth of the robots.txt."""
     links: tuple[Link, ...]
     refused: Counter[str]
 
@@ -50,9 +50,9 @@ def is_robots(url: str) -> bool:
 def announced(
     paths: Sequence[str], since_ms: int, wellknown: Sequence[str], rules: UrlRules
 ) -> Iterator[Announced]:
-    """Of files of the dataset hosts, what each robots.txt that was fetched since then leads to.
+    """Yield the sitemaps of each robots.txt in these files of `hosts` that was fetched since then.
 
-    A file that names no sitemap, or is not there (404), stands for the `wellknown` paths.
+    If a robots.txt names no sitemap or does not exist (404), they are the `wellknown` paths.
     """
     for path in paths:
         for file, depth in _fetched(path, since_ms):
@@ -68,7 +68,7 @@ def announced(
 
 
 def announced_before(paths: Sequence[str]) -> Iterator[Announced]:
-    """What files of the dataset links say that robots.txt files led to."""
+    """Yield the sitemaps that were announced by robots.txt files, from these files of `links`."""
     columns, only = ["src", "dst", "relation", "depth"], [("relation", "=", "sitemap")]
     for path in paths:
         found: dict[tuple[str, int], list[Link]] = {}
@@ -81,7 +81,7 @@ def announced_before(paths: Sequence[str]) -> Iterator[Announced]:
 
 
 def _fetched(path: str, since_ms: int) -> Iterator[tuple[dict[str, Any], int | None]]:
-    """The robots.txt files, and the depths of their hosts. Bodies of older ones are not touched."""
+    """Yield the newer robots.txt files with their hosts' depths. Bodies of others stay unread."""
     with pq.ParquetFile(path) as hosts:
         for batch in hosts.iter_batches(HOSTS_AT_ONCE, columns=["depth", "robots"]):
             kept = batch.column("robots")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from gossamer.parse.binary import read_binary
+from gossamer.parse.documents import read_binary
 from gossamer.parse.page import ParsedPage
 from gossamer.parse.references import References
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def parse_file(content: Content, rules: Rules) -> ParsedPage:
-    """What `gossamer.parse.binary` reads; `detail` tells what is damaged. Never raises."""
+    """Parse a file with `gossamer.parse.documents`; `detail` reports damage. Never raises."""
     url = content.page.url
     document = read_binary(content.mime, content.page.body, rules.max_text_chars)
     refused: Counter[str] = Counter()

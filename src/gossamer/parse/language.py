@@ -1,14 +1,15 @@
-"""The language of a document: what its text is, and what its page says where the text leaves doubt.
+"""The language of a document: detected in its text, or declared by the page if the text is unclear.
 
 Facts. The detector (eldc: n-grams of 60 languages in 22 MB of read-only data, shared by all
-processes) reads the first 1,000 bytes of what it is given, in some 10 µs. For each language it
-tells 1 - exp(-x), where x is the mean log-likelihood of the n-grams. So the difference of the x
-of the first two, times the length, grows as the evidence for the first: one threshold serves
-titles and pages. Texts in a language that it does not know have a low x throughout, or are taken
-for a relative: the relatives that matter are told apart by their letters and small words.
+processes) reads the first 1,000 bytes of its input, in some 10 µs. For each language it returns
+1 - exp(-x), where x is the mean log-likelihood of the n-grams. The difference in x between the two
+best languages, times the length, measures the evidence for the best one, so one threshold serves
+titles and pages. Texts in an unsupported language have a low x for all languages, or are taken for
+a related one; we distinguish the related languages that matter by their letters and small words.
 
-What a page declares (`lang`, Content-Language, og:locale) is often its template's language. It
-breaks ties and names what the detector cannot know, and never outvotes the text.
+The language that a page declares (`lang`, Content-Language, og:locale) is often that of its
+template. It breaks ties and identifies languages that the detector does not support, but never
+overrides the text.
 """
 
 from __future__ import annotations
@@ -25,24 +26,28 @@ if TYPE_CHECKING:
 
 SAMPLES = 4
 SAMPLE_CHARS = 1_000
-"""A document is read at so many places, evenly spread; the language of most letters wins."""
+"""Number and length of the evenly spaced samples that are read of a document. The language with the
+most letters wins."""
 MIN_SCORE = 0.65
-"""What the detector knows stays below it in 1 of 1,000 paragraphs and 2 of 100 titles; Esperanto,
-Irish and Gaelic in all paragraphs and 97 of 100 titles."""
+"""Score below which no language is recognised. Supported languages stay below it in 1 of 1,000
+paragraphs and 2 of 100 titles; Esperanto, Irish and Gaelic in all paragraphs and 97 of 100
+titles."""
 MIN_EVIDENCE = 5.0
-"""Right in 998 of 1,000 titles of 5 to 12 words that reach it, and 97 of 100 do.
-Of three words 56 % do (right in 995), of two 22 % (991), of one 3 % (989): bench/language.py."""
+"""Evidence that decides on a language. Of titles of 5 to 12 words, 97 of 100 reach it, and it is
+right in 998 of 1,000 of these. Of three words 56 % reach it (995 right), of two 22 % (991), of one
+3 % (989): bench/language.py."""
 MIN_LETTERS = 16
-"""Bytes of letters, below which nothing is told: six ideographs, eight letters of Cyrillic."""
+"""Bytes of letters below which no language is returned: six ideographs, eight Cyrillic letters."""
 TRAIT_CHARS = 300
-"""So much of a sample is searched for the letters and words that tell relatives apart."""
+"""Characters of a sample that are searched for what distinguishes related languages."""
 MAX_DOUBT = 1.0
-"""So much evidence may stand against what the page declares, where the text alone is undecided."""
+"""Evidence against the declared language up to which it is accepted, if the text is undecided."""
 MIN_UNKNOWN_LETTERS = 40
-"""A declared language that the detector does not know is believed where so many fit no other."""
+"""Bytes of letters, in an undecided text, from which on we accept a declared language that the
+detector does not support."""
 
 MAX_TAG_CHARS = 35
-"""RFC 5646 §4.4.1: a buffer for every tag but those with extensions."""
+"""Length that holds every language tag without extensions (RFC 5646 §4.4.1)."""
 _TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 
 eldc.init()
@@ -58,21 +63,22 @@ lt lu lv mg mh mi mk ml mn mr ms mt my na nd ne ng nl no nr nv ny oc oj om or os
 qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn
 to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
 """
-"""ISO 639-1."""
+"""The codes of ISO 639-1."""
 _SLIPS = """
 iw:he in:id ji:yi mo:ro nb:no nn:no cmn:zh yue:zh fil:tl
 cn:zh cz:cs dk:da gr:el jp:ja ua:uk vn:vi
 """
-"""Former codes, parts of a language for the whole of it; and codes of countries that are no
-language's and are common as `lang` (HTTP Archive, 2017)."""
+"""Aliases of codes: former ones, varieties of a language, and country codes that are not language
+codes but are common as `lang` (HTTP Archive, 2017)."""
 _ISO_639_1 = frozenset(_CODES.split())
 _ALIASES = dict(pair.split(":") for pair in _SLIPS.split())
 
 
 class _Rival(NamedTuple):
-    """A language that the detector takes for another, mostly as it does not know it.
+    """A language that the detector takes for another, mostly because it does not support it.
 
-    They are told apart by what only one of the two writes: letters, pieces of words, words.
+    `its` are letters, parts of words and words that only this language uses; `not_its` those that
+    only the other one uses.
     """
 
     language: str
@@ -80,7 +86,7 @@ class _Rival(NamedTuple):
     not_its: tuple[str, ...] = ()
 
     def surplus(self, sample: str) -> int:
-        """How many more of its own are in a text than of the other's."""
+        """Return the number of occurrences of `its` minus that of `not_its`."""
         text = f" {sample[:TRAIT_CHARS].lower()} "
         return sum(map(text.count, self.its)) - sum(map(text.count, self.not_its))
 
@@ -106,7 +112,7 @@ _RIVALS = {
         ),
     ),
     "hi": (_Rival("ne", ("हरू", "लाई", "छैन", "गर्नु", "भएको"), ("है", "में", "नहीं", "करें")),),
-    "hr": (_Rival("bs"), _Rival("sr")),  # in Latin letters; only the page can tell
+    "hr": (_Rival("bs"), _Rival("sr")),  # in Latin letters; only the declared language decides
     "id": (
         _Rival(
             "ms",
@@ -140,15 +146,15 @@ _RIVALS = {
     "zh": (_Rival("ja", tuple("のをはが"), tuple("的了是在这這们們")),),  # titles without kana
 }
 _SCRIPTS = (("si", "[\u0d80-\u0dff]"), ("my", "[\u1000-\u109f]"), ("km", "[\u1780-\u17ff]"))
-"""Scripts that the detector does not read, each with the language that nearly all of it is in."""
+"""Scripts that the detector does not support, each with the language that nearly always uses it."""
 
 
 def language_of(text: str, hint: str | None = None) -> str | None:
-    """The ISO 639-1 code of a text's language; None where it is open.
+    """Return the ISO 639-1 code of a text's language; None if it cannot be determined.
 
-    `hint` is what the page declares, from `hint_of`. `no` is Bokmål and Nynorsk, `zh` all of
-    Chinese; Bosnian, and Serbian in Latin letters, are `hr` unless the page says otherwise. Never
-    raises, and reads 4,000 characters at most.
+    `hint` is the declared language, from `hint_of`. `no` is Bokmål and Nynorsk, `zh` all of
+    Chinese; Bosnian, and Serbian in Latin letters, are `hr` unless the hint names them. Never
+    raises, and reads at most 4,000 characters.
     """
     votes: Counter[str] = Counter()
     for sample in _samples(text):
@@ -159,9 +165,10 @@ def language_of(text: str, hint: str | None = None) -> str | None:
 
 
 def hint_of(value: str) -> str | None:
-    """The language that a `lang`, Content-Language or og:locale names; None for none or several.
+    """Return the ISO 639-1 code in a `lang`, Content-Language or og:locale.
 
-    It is BCP 47's primary subtag, taken with the slips that are common, such as `de_AT` and `jp`.
+    None if there is none, or more than one. It is BCP 47's primary subtag; common mistakes such as
+    `de_AT` and `jp` are accepted.
     """
     tags = [re.split("[-_]", tag.strip(" \t\n'\""))[0] for tag in value[:256].lower().split(",")]
     code, *others = {_ALIASES.get(tag, tag) for tag in tags}
@@ -169,7 +176,7 @@ def hint_of(value: str) -> str | None:
 
 
 def tag_of(value: str) -> str | None:
-    """The first of the language tags (BCP 47) that a `lang` or Content-Language names."""
+    """Return the first language tag (BCP 47) in a `lang` or Content-Language; None if invalid."""
     tag = value[: 4 * MAX_TAG_CHARS].partition(",")[0].strip(" \t\r\n\0").replace("_", "-")
     return tag if len(tag) <= MAX_TAG_CHARS and _TAG.fullmatch(tag) else None
 
@@ -178,13 +185,13 @@ def _samples(text: str) -> Iterator[str]:
     count = min(SAMPLES, math.ceil(len(text) / SAMPLE_CHARS))
     for i in range(count):
         start = len(text) * i // count
-        # The detector takes a NUL for the end, and no surrogates.
+        # The detector stops at a NUL, and rejects surrogates.
         sample = text[start : start + SAMPLE_CHARS].replace("\0", " ")
         yield sample.encode("utf-8", "replace").decode()
 
 
 def _letters(sample: str) -> int:
-    """Bytes of letters, within a few hundredths: the detector's n-grams are counted in bytes."""
+    """Estimate the bytes of letters, to a few per cent. The detector's n-grams consist of bytes."""
     strided = sample[:: len(sample) // 200 or 1]
     letters = sum(map(str.isalpha, strided))
     return letters * len(sample.encode()) // len(strided)
@@ -198,7 +205,7 @@ def _read(sample: str, letters: int, hint: str | None) -> str | None:
     best = next(iter(likelihoods), "")
     first, second = [*likelihoods.values(), 0.0, 0.0][:2]
     decided = first >= -math.log(1 - MIN_SCORE) and letters * (first - second) >= MIN_EVIDENCE
-    language = _told_apart(best, sample, hint, traits=1 if decided else 3)
+    language = _with_rivals(best, sample, hint, traits=1 if decided else 3)
     if decided or language != best:
         return language
     for language, script in _SCRIPTS:
@@ -209,7 +216,8 @@ def _read(sample: str, letters: int, hint: str | None) -> str | None:
     return hint if doubt <= MAX_DOUBT or unknown else None
 
 
-def _told_apart(language: str, sample: str, hint: str | None, *, traits: int) -> str:
+def _with_rivals(language: str, sample: str, hint: str | None, *, traits: int) -> str:
+    """Return the rival of the detected language that has enough distinctive traits, or itself."""
     for rival in _RIVALS.get(language, ()):
         if rival.surplus(sample) >= traits - (hint == rival.language):
             return rival.language

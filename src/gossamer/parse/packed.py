@@ -1,4 +1,4 @@
-"""Gzip as a file format: what was packed before a server had it. Content codings are fetch's."""
+"""Gzip as a file format. Content codings, which servers apply, are decoded by fetch."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from isal import isal_zlib
 TYPES = frozenset(("application/gzip", "application/x-gzip"))
 MAGIC = b"\x1f\x8b"
 MAX_MEMBERS = 64
-"""Each costs a copy of what follows it."""
+"""Members read per file: each one copies the rest of the file."""
 
 _GZIP = 16 + zlib.MAX_WBITS
 IsalError: type[Exception] = isal_zlib.error  # type: ignore[assignment]  # their stub is wrong
 
 
 def gunzip(body: bytes, limit: int) -> bytes:
-    """At most `limit` bytes of a gzip file, all members; of a damaged one what can be read."""
+    """Return up to `limit` bytes of all members of a gzip file, as far as it is intact."""
     parts: list[bytes] = []
     for _ in range(MAX_MEMBERS):
         if limit <= 0 or not body.startswith(MAGIC):

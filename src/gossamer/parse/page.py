@@ -17,42 +17,42 @@ if TYPE_CHECKING:
 
 
 class Page(NamedTuple):
-    """A stored answer: its normalised URL, its HTTP headers (names lower-case), its body."""
+    """A stored response: its normalised URL, its HTTP headers (names in lower case), its body."""
 
     url: str
     headers: dict[str, str]
     body: bytes
     fetched: datetime | None = None
-    """In UTC. No page is younger."""
+    """When it was fetched, in UTC. Later dates in the page are rejected."""
 
 
 class Content(NamedTuple):
-    """An answer whose type is known, for a parser."""
+    """The input of a parser: a response whose type is known."""
 
     page: Page
     mime: str
-    """Without parameters, lower-case."""
+    """The media type in lower case, without parameters."""
     label: str | None = None
-    """The charset of the header."""
+    """The charset in the Content-Type header, if any."""
 
 
 class SiteRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the pages of a site have what the parser is to take: see docs/parsing.md.
+    """Where to find title, date, author and body in the pages of a site: see docs/parsing.md.
 
-    `title` to `drop` are CSS selectors (`html/selectors.py`), of which the first that gives
-    something counts.
+    `title` to `body` are lists of CSS selectors (`html/selectors.py`); the first that finds
+    something is used.
     """
 
     name: str
-    """In what is counted."""
+    """The rule's name in counts."""
     url: str
-    """A pattern of whole URLs, in which `*` stands for anything."""
+    """A pattern that must match the whole URL; `*` stands for any characters."""
     title: tuple[str, ...] = ()
     date: tuple[str, ...] = ()
     author: tuple[str, ...] = ()
     body: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    """What is no part of the body: all of these."""
+    """CSS selectors of elements to remove from the body. All of them apply."""
 
 
 class Rules(Struct, frozen=True, kw_only=True):
@@ -62,11 +62,13 @@ class Rules(Struct, frozen=True, kw_only=True):
     max_links: int = 10_000
     max_text_chars: int = 200_000
     media: bool = True
-    """Whether the addresses of pictures and films are links."""
+    """Whether the URLs of images and videos count as links."""
     extractor: str = "gossamer"
-    """Of the main text of HTML: `gossamer` or `trafilatura`."""
+    """What extracts the main text of HTML: `gossamer` or `trafilatura`."""
+    sandbox: bool = True
+    """Whether the parsing process gives up access to files, network and other programs."""
     sites: tuple[SiteRule, ...] = ()
-    """The first that fits a URL counts."""
+    """Rules for single sites. The first that matches a URL is used."""
     urls: UrlRules = UrlRules()
 
     @classmethod
@@ -77,6 +79,7 @@ class Rules(Struct, frozen=True, kw_only=True):
             max_text_chars=config.parse.max_text_chars,
             media=config.parse.media,
             extractor=config.parse.extractor,
+            sandbox=config.parse.sandbox,
             sites=sites,
             urls=config.urls,
         )
@@ -85,78 +88,84 @@ class Rules(Struct, frozen=True, kw_only=True):
 class Link(NamedTuple):
     """A reference to another page or file.
 
-    `relation` is the element or the role that it has: a, area, frame, iframe, refresh, canonical,
-    alternate (another language or form), amphtml, next, prev, feed, img, srcset; in feeds and
-    sitemaps entry, enclosure, sitemap, image, video.
+    `relation` names the element or its role: a, area, frame, iframe, refresh, canonical, alternate
+    (another language or format), amphtml, next, prev, feed, img, srcset; in feeds and sitemaps
+    entry, enclosure, sitemap, image, video.
     """
 
     dst: str
-    """Normalised."""
+    """The normalised URL that it leads to."""
     anchor: str
     relation: str
     nofollow: bool = False
     dated: datetime | None = None
-    """When `dst` was published or changed, as a feed or sitemap says; in UTC."""
+    """When `dst` was published or changed according to a feed or sitemap, in UTC."""
 
 
 class ParsedPage(Struct, frozen=True, kw_only=True):
-    """The best that could be made of an answer. Texts are folded and bounded; dates are in UTC."""
+    """What was read from a response.
+
+    White space in texts is folded, their lengths are bounded, and dates are in UTC.
+    """
 
     outcome: str
     """parsed, listing, empty, unsupported or failed: see gossamer.parse."""
     detail: str | None = None
-    """Why, where it was not parsed; what is wrong with it, where it was in part."""
+    """Why it could not be parsed, or what is wrong with a page that was parsed in part."""
     content_type: str | None = None
-    """What the body is, which is not always what the header says."""
+    """The media type of the body, which may differ from the header's."""
     charset: str | None = None
-    """WHATWG name of the encoding; None for what is no text."""
+    """WHATWG name of the encoding; None for binary formats."""
     title: str | None = None
-    """The page's own: for HTML the title element."""
+    """The title of the page; for HTML, that of the title element."""
     headline: str | None = None
-    """The article's, without the site's name."""
+    """The title of the article, without the site's name."""
     description: str | None = None
     headings: tuple[str, ...] = ()
-    """h1 to h3, or what a file has for them, in document order."""
+    """Texts of h1 to h3, or of the format's equivalent, in document order."""
     text: str | None = None
-    """All that is visible, a line for each block."""
+    """All visible text, one line per block."""
     main_text: str | None = None
-    """Without navigation, teasers and what else surrounds it. None: `text` is all main text."""
+    """The text without boilerplate, one line per block. None if `text` is all main text."""
     language: str | None = None
-    """ISO 639-1, of the main text; None where it is open."""
+    """Language of the main text (ISO 639-1); None if it could not be determined."""
     language_hint: str | None = None
-    """What the page declares, or its header: a BCP 47 tag."""
+    """The language that the page or its header declares: a BCP 47 tag."""
     authors: tuple[str, ...] = ()
     published: datetime | None = None
     modified: datetime | None = None
     image: str | None = None
-    """The URL of the picture that stands for the page."""
+    """The URL of the image that represents the page."""
     icon: str | None = None
     site_name: str | None = None
     page_type: str | None = None
-    """Of Open Graph's vocabulary: article, video, product, …"""
+    """The type in Open Graph's vocabulary: article, video, product, …"""
     canonical: str | None = None
-    """Normalised."""
+    """The canonical URL that the page declares, normalised."""
     alternates: tuple[tuple[str, str], ...] = ()
-    """The same page in other languages: hreflang and normalised URL."""
+    """Translations of the page: pairs of hreflang and normalised URL."""
     robots: Wishes = Wishes()
-    """What the page and its header ask of crawlers."""
+    """Directives for crawlers in the page and its header."""
     links: tuple[Link, ...] = ()
     refused: dict[str, int] = {}
-    """How many references are no links, by reason: those of `urls.refusal`, `max_links`, and of
-    feeds and sitemaps `no_url`, `url_too_long`, `too_many`."""
+    """Number of references that are not links, by reason: those of `urls.refusal`, `max_links`, and
+    in feeds and sitemaps `no_url`, `url_too_long`, `too_many`."""
     unmatched: tuple[str, ...] = ()
-    """Fields of the site's rule, as `name.field`, for which the page has nothing."""
+    """Fields of the site's rule, as `name.field`, that matched nothing in the page."""
 
 
 PERMALINK = "¶"
-"""Alone in an element, it is no text: generators of manuals link headings to themselves by it."""
+"""Dropped where it is a whole text node: the mark by which manuals link headings to themselves."""
 
 
 def fold(text: str) -> str:
-    """White space folded, as on a screen."""
+    """Return the text with each run of white space replaced by one space."""
     return " ".join(text.split())
 
 
 def short(text: str | None, limit: int) -> str:
-    """Folded and cut, at a cost that does not grow with the text."""
+    """Return the first `limit` characters of the folded text, in time independent of its length.
+
+    It may be shorter if the text has much white space: only `4 * limit` characters are read.
+    """
     return fold((text or "")[: 4 * limit])[:limit]

@@ -1,13 +1,13 @@
-"""Who reads an answer, by its type: the extension point for formats.
+"""Which parser reads which media type: the extension point for formats.
 
-The built-in parsers are below. Others come from installed packages: an entry point in the group
-`gossamer.parsers`, whose name is a media type in lower case, names a callable
+The built-in parsers are below. Installed packages add others: an entry point in the group
+`gossamer.parsers`, whose name is a media type in lower case, points to a callable
 
     (content: Content, rules: Rules) -> ParsedPage
 
-which is asked before the built-in one. It is called in the process that reads strangers' pages,
-whose time and memory have an end (`guard.py`); what it raises makes the page `failed`. It need
-not care for the language, nor for what the headers ask of crawlers: docs/plugins.md.
+which takes precedence over the built-in parser. It runs in the guarded process, whose time and
+memory are limited (`guard.py`); if it raises, the page is `failed`. It does not have to set the
+language, nor to read directives from the headers: docs/plugins.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
-from gossamer.parse.binary import BINARY_TYPES
+from gossamer.parse.documents import BINARY_TYPES
 from gossamer.parse.files import parse_file
 from gossamer.parse.html import parse_html, trafilatura_text
 from gossamer.parse.html.site_rules import sites_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "gossamer.parsers"
 
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
-"""RFC 6838 §4.2, in lower case."""
+"""A media type in lower case (RFC 6838 §4.2)."""
 
 BUILT_IN: Mapping[str, Parser] = {
     **dict.fromkeys(BINARY_TYPES, parse_file),
@@ -49,22 +49,25 @@ BUILT_IN: Mapping[str, Parser] = {
 
 
 def parser_of(mime: str) -> Parser | None:
-    """Who reads a media type, lower-case and without parameters; None where nobody does.
+    """Return the parser of a media type (lower case, no parameters); None if there is none.
 
-    Raises ConfigError where an installed package's parsers cannot be used.
+    Raises ConfigError if a parser of an installed package cannot be used.
     """
     return installed().get(mime) or BUILT_IN.get(mime)
 
 
 def rules_of(config: Config, root: str, sites: tuple[SiteRule, ...] | None = None) -> Rules:
-    """What the pages of a crawl are parsed by; `sites` in place of its own. Raises ConfigError."""
+    """Return the rules by which a crawl's pages are parsed.
+
+    `sites` replaces the site rules that the settings name. Raises ConfigError.
+    """
     rules = Rules.of(config, sites_of(config.parse, root) if sites is None else sites)
     check(rules)
     return rules
 
 
 def check(rules: Rules) -> None:
-    """Raises ConfigError where a package's parser, or one of the settings, cannot be used."""
+    """Raise ConfigError if a package's parser, or the extractor in the settings, is unusable."""
     installed()
     if rules.extractor == "trafilatura":
         trafilatura_text.check()
@@ -72,19 +75,19 @@ def check(rules: Rules) -> None:
 
 @cache
 def installed() -> Mapping[str, Parser]:
-    """The parsers of installed packages, by media type. Raises ConfigError."""
+    """Return the parsers of installed packages by media type. Raises ConfigError."""
     found: dict[str, Parser] = {}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.value):
         if not _TYPE.fullmatch(entry.name):
-            raise _unusable(entry.name, "its name is no media type in lower case")
+            raise _unusable(entry.name, "its name is not a media type in lower case")
         if entry.name in found:
-            raise _unusable(entry.name, f"{entry.value} is not the only one for this type")
+            raise _unusable(entry.name, f"{entry.value} is not the only parser for this type")
         try:
             parser = entry.load()
         except Exception as error:
             raise _unusable(entry.name, repr(error)) from error
         if not callable(parser):
-            raise _unusable(entry.name, f"{entry.value} is no function")
+            raise _unusable(entry.name, f"{entry.value} is not a function")
         found[entry.name] = parser
     return found
 

@@ -1,4 +1,4 @@
-"""References as links: joined, normalised, each target once, and a reason for each that is none."""
+"""Turns references into links: normalised, one per target; refused ones are counted by reason."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from gossamer.urls import UrlRules
 
 MAX_HREF_CHARS = 10_000
-"""Before normalisation, which sets its own limit; white space may surround a reference."""
+"""Length of a reference before normalisation, which has its own limit: white space may be long."""
 LEADING = frozenset(
     ("a", "area", "frame", "iframe", "refresh", "canonical", "next", "prev", "entry")
 )
-"""Relations that lead people to a page."""
+"""Relations of links that people follow to a page, as opposed to images and metadata."""
 
 
 class Reference(NamedTuple):
-    """A link as a document has it: `href` as written, else as in `page.Link`."""
+    """A link as written in a document; the other fields are those of `page.Link`."""
 
     href: str
     anchor: str
@@ -36,9 +36,9 @@ Met = TypeVar("Met", Reference, Link)
 
 
 class References:
-    """Those of one document, in its order; of those that differ in their fragment alone, one.
+    """The references of one document, in order. Those that differ only in the fragment are merged.
 
-    An index of terms has thousands of them, to a few hundred pages.
+    An index of terms has thousands of references to a few hundred pages.
     """
 
     def __init__(self, most: int, refused: Counter[str]) -> None:
@@ -72,7 +72,7 @@ class References:
             self._refused["max_links"] += 1
 
     def links(self, url: str, base: str, rules: UrlRules) -> tuple[Link, ...]:
-        """One link for each target but the page itself, at `url`; `base` is what joins them."""
+        """Return one link per target, but none to the page itself (`url`). `base` joins hrefs."""
         links: dict[str, Link] = {}
         found: Iterable[Reference] = self._met.values()
         targets = normalize_all([reference.href for reference in found], base, rules)
@@ -90,10 +90,10 @@ class References:
 
 
 def _merged(known: Met, anchor: str, relation: str, *, nofollow: bool) -> Met:
-    """A link that is met again.
+    """Merge a link with another one to the same target.
 
-    The first words count, one wish to follow is enough, and what leads people to a page is told
-    rather than that it is shown or meant.
+    The first anchor text is kept. The link is nofollow only if both are. A relation in LEADING
+    replaces one that is not.
     """
     leads = relation in LEADING and known.relation not in LEADING
     if (known.anchor or not anchor) and (nofollow or not known.nofollow) and not leads:

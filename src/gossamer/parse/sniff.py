@@ -1,13 +1,17 @@
-"""What a body is, by its declared type and its first bytes. Source: the WHATWG's MIME Sniffing.
+"""The type of a body, by its declared type and first bytes. Source: WHATWG MIME Sniffing.
 
-`computed_type` is the standard's (§7), which asks how little sniffing the web can live with, for
-the sake of a browser's safety. `document_type` goes on where a crawler loses a document: nothing is
-executed here, so a wrong guess costs a parse. Left out of the standard: MP3 without ID3 tags
-(§6.2.4), three tables for a file that no parser here reads; the contexts of §8.
+`computed_type` follows the standard (§7), which sniffs as little as the web can live with, to keep
+browsers safe. `document_type` goes further where a crawler would lose a document: nothing is
+executed here, so a wrong guess only costs a parse. Left out of the standard: MP3 without ID3 tags
+(§6.2.4), which is three tables for a file that no parser here reads; and the contexts of §8.
 
-Facts behind `document_type`: servers call PDF and pictures text/html (error handlers, and scripts
-that forget the header), everything application/octet-stream (their default for names that they
-do not know), and feeds text/html, text/plain, text/xml or application/xml.
+xtractmime, which also implements the standard, is not used: it tests bytes one by one in Python
+(369 µs for 1,445 bytes of text, 1.7 here), takes RAR and WebM for unknown bytes, and `<rssx>` for
+RSS.
+
+Facts behind `document_type`: servers declare PDF and images as text/html (error handlers, and
+scripts that forget the header), everything as application/octet-stream (their default for unknown
+names), and feeds as text/html, text/plain, text/xml or application/xml.
 """
 
 from __future__ import annotations
@@ -19,17 +23,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 HEADER_BYTES = 1_445
-"""§5.2: of the body, what is looked at."""
+"""Bytes of the body that are examined (§5.2)."""
 MAX_TYPE_CHARS = 300
 SITEMAP = "application/x-sitemap+xml"
-"""Sitemaps have no type of their own; this is ours."""
+"""Our own type for sitemaps, since none is registered."""
 RSS = "application/rss+xml"
 ATOM = "application/atom+xml"
 JSON_FEED = "application/feed+json"
 BINARY = "application/octet-stream"
 
 UNKNOWN_TYPES = frozenset(("", "unknown/unknown", "application/unknown", "*/*"))
-"""§7, step 2."""
+"""Declared types that stand for none (§7, step 2)."""
 DEFAULT_TYPES = frozenset(
     (
         *("application/octet-stream", "binary/octet-stream", "application/binary"),
@@ -37,18 +41,18 @@ DEFAULT_TYPES = frozenset(
         "application/x-unknown",
     )
 )
-"""What servers say of files that they know nothing of, or want to be saved."""
+"""Types that servers declare for unknown files, or for files that browsers are to save."""
 APACHE_BUG = frozenset(
     (
         *("text/plain", "text/plain; charset=ISO-8859-1", "text/plain; charset=iso-8859-1"),
         "text/plain; charset=UTF-8",
     )
 )
-"""§5.1: what an old Apache says of everything else."""
+"""Content-Type values that old versions of Apache send for unknown files (§5.1)."""
 
 
 class _Signature(NamedTuple):
-    """Bytes at the start, and at another place behind them."""
+    """A type, its first bytes, and further bytes at an offset."""
 
     type: str
     start: bytes
@@ -69,7 +73,7 @@ _IMAGES = (
     _Signature("image/png", b"\x89PNG\r\n\x1a\n"),
     _Signature("image/jpeg", b"\xff\xd8\xff"),
 )
-"""§6.1."""
+"""Signatures of images (§6.1)."""
 _MEDIA = (
     _Signature("audio/aiff", b"FORM", 8, b"AIFF"),
     _Signature("audio/mpeg", b"ID3"),
@@ -78,7 +82,7 @@ _MEDIA = (
     _Signature("video/avi", b"RIFF", 8, b"AVI "),
     _Signature("audio/wave", b"RIFF", 8, b"WAVE"),
 )
-"""§6.2."""
+"""Signatures of audio and video (§6.2)."""
 _FONTS = (
     _Signature("font/ttf", b"\0\1\0\0"),
     _Signature("font/otf", b"OTTO"),
@@ -86,18 +90,18 @@ _FONTS = (
     _Signature("font/woff", b"wOFF"),
     _Signature("font/woff2", b"wOF2"),
 )
-"""§6.3, but for Embedded OpenType."""
+"""Signatures of fonts (§6.3), except Embedded OpenType."""
 _ARCHIVES = (
     _Signature("application/x-gzip", b"\x1f\x8b\x08"),
     _Signature("application/zip", b"PK\x03\x04"),
     _Signature("application/x-rar-compressed", b"Rar!\x1a\x07\0"),
 )
-"""§6.4."""
+"""Signatures of archives (§6.4)."""
 _DOCUMENTS = (
     _Signature("application/pdf", b"%PDF-"),
     _Signature("application/postscript", b"%!PS-Adobe-"),
 )
-"""§7.1."""
+"""Signatures of documents (§7.1)."""
 _OTHERS = (
     _Signature("application/rtf", b"{\\rtf"),
     _Signature("application/x-ole-storage", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
@@ -108,32 +112,32 @@ _OTHERS = (
     _Signature("application/wasm", b"\0asm"),
     _Signature("application/x-executable", b"\x7fELF"),
 )
-"""Not of the standard."""
+"""Signatures that the standard does not have."""
 
 _ESSENCE = re.compile(r"[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}")
-"""RFC 6838 §4.2: what can be registered."""
+"""A media type that can be registered (RFC 6838 §4.2)."""
 _UTF16_BOMS = (b"\xfe\xff", b"\xff\xfe")
 _UTF8_BOM = b"\xef\xbb\xbf"
 _BINARY_BYTES = bytes((*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)))
-"""§3."""
+"""Bytes that do not occur in text (§3)."""
 _HTML = re.compile(
     rb"[\t\n\f\r ]*<(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body"
     rb"|br|p|!--)[ >]",
     re.IGNORECASE,
 )
-"""§7.1."""
+"""The start of an HTML page by the standard (§7.1)."""
 _PAGE = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*+<(?:!--|(?:!doctype|html|head|title|meta|link|base|script|style|body|div"
     rb"|main|article|section|header|nav|h[1-6]|p|br|hr|[abiu]|ul|ol|table|font|center|img|i?frame"
     rb"|frameset|form|span|strong|em|pre)[\s/>])",
     re.IGNORECASE,
 )
-"""The same as it is written: after a byte-order mark, before a line's end, other elements."""
+"""The start of HTML in practice: also other elements, line breaks in tags, byte-order marks."""
 _XML = re.compile(rb"[\t\n\f\r ]*<\?xml")
 _ROOT = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s++|<!--.*?-->|<\?.*?\?>|<![^>]*+>)*+<([\w.-]*+:)?([\w.-]++)", re.DOTALL
 )
-"""The name of the first element, its prefix apart; §7.3."""
+"""The prefix and the local name of the first element (§7.3)."""
 _ROOTS = {
     b"rss": RSS,
     b"feed": ATOM,
@@ -147,20 +151,20 @@ _JSON_FEED = re.compile(
 )
 _JSON_TYPES = frozenset(("application/json", "text/json", "text/plain", JSON_FEED))
 _WEBM_END = 38
-"""§6.2.2: how far the document type of EBML is looked for."""
+"""Offset up to which the document type of EBML is searched for (§6.2.2)."""
 
 
 def essence(content_type: str) -> str:
-    """Type and subtype, in lower case (§4.4); "" where the header has none."""
+    """Return type and subtype in lower case (§4.4); "" if the header has none."""
     found = content_type[:MAX_TYPE_CHARS].partition(";")[0].strip().lower()
     return found if found == "*/*" or _ESSENCE.fullmatch(found) else ""
 
 
 def computed_type(content_type: str, start: bytes, *, nosniff: bool = False) -> str:
-    """The standard's computed type (§7), without parameters.
+    """Return the standard's computed type (§7), without parameters.
 
-    `content_type` is the header's value, "" where there is none; `nosniff` whether
-    X-Content-Type-Options says so.
+    `content_type` is the value of the header, "" if there is none; `nosniff` is true if
+    X-Content-Type-Options has that value.
     """
     supplied, header = essence(content_type), start[:HEADER_BYTES]
     if supplied in UNKNOWN_TYPES:
@@ -180,11 +184,11 @@ def computed_type(content_type: str, start: bytes, *, nosniff: bool = False) -> 
 
 
 def document_type(content_type: str, start: bytes, *, nosniff: bool = False) -> str:
-    """The type that a crawler's parsers go by; never raises.
+    """Return the type by which a parser is selected. Never raises.
 
-    Beyond the standard: what is called text and is a picture, a document or an archive; what a
-    server knows nothing of; feeds and sitemaps among XML, text and JSON. `nosniff` keeps text from
-    becoming something else than a kind of text.
+    Beyond the standard, it recognises images, documents and archives that are declared as text;
+    files without a useful type; and feeds and sitemaps among XML, text and JSON. With `nosniff`,
+    what is declared as text stays a kind of text.
     """
     supplied, header = essence(content_type), start[:HEADER_BYTES]
     if supplied in UNKNOWN_TYPES or supplied in DEFAULT_TYPES:
@@ -200,7 +204,7 @@ def document_type(content_type: str, start: bytes, *, nosniff: bool = False) -> 
 
 
 def _kind_of_text(found: str, header: bytes) -> str:
-    """Feeds and sitemaps, by the root of an XML document; the type as it is for all others."""
+    """Return the type of a feed or sitemap by its root element; `found` for everything else."""
     if found in _JSON_TYPES and _JSON_FEED.match(header):
         return JSON_FEED
     if found in ("text/html", "text/plain") or _is_xml(found):
@@ -211,7 +215,11 @@ def _kind_of_text(found: str, header: bytes) -> str:
 
 
 def _not_text(header: bytes) -> str | None:
-    """The signatures that are letters are words too, but where bytes follow that no text holds."""
+    """Return the type of a binary file that is declared as text; None if it is text.
+
+    Signatures made of letters, such as `BM`, could be words. They count only if bytes follow that
+    do not occur in text.
+    """
     if found := _first((*_DOCUMENTS, *_OTHERS), header):
         return found
     if _text_or_binary(header) != BINARY:
@@ -220,7 +228,7 @@ def _not_text(header: bytes) -> str | None:
 
 
 def _unknown(header: bytes, *, scriptable: bool) -> str:
-    """§7.1."""
+    """Return the type of a body whose declared type is unknown (§7.1)."""
     if scriptable:
         if _HTML.match(header):
             return "text/html"
@@ -237,20 +245,20 @@ def _unknown(header: bytes, *, scriptable: bool) -> str:
 
 
 def _text_or_binary(header: bytes) -> str:
-    """§7.2."""
+    """Return text/plain or application/octet-stream (§7.2)."""
     if header.startswith((*_UTF16_BOMS, _UTF8_BOM)):
         return "text/plain"
     return "text/plain" if len(header.translate(None, _BINARY_BYTES)) == len(header) else BINARY
 
 
 def _feed(header: bytes) -> str | None:
-    """§7.3."""
+    """Return the type of a feed, or None (§7.3)."""
     root = _root(header)
     return root if root in (RSS, ATOM) else None
 
 
 def _root(header: bytes) -> str | None:
-    """The type that an XML document's first element tells; None for all others."""
+    """Return the type that the first element of an XML document implies, or None."""
     if (match := _ROOT.match(header)) is None:
         return None
     if match[2] == b"RDF":
@@ -263,7 +271,7 @@ def _first(signatures: Iterable[_Signature], header: bytes) -> str | None:
 
 
 def _media(header: bytes) -> str | None:
-    """§6.2."""
+    """Return the type of an audio or video file, or None (§6.2)."""
     if found := _first(_MEDIA, header):
         return found
     if _is_mp4(header):
@@ -272,7 +280,7 @@ def _media(header: bytes) -> str | None:
 
 
 def _is_mp4(header: bytes) -> bool:
-    """§6.2.1: a brand of its first box begins with mp4. Bytes 12 to 16 are a version."""
+    """Whether a brand in the first box begins with mp4 (§6.2.1). Bytes 12 to 16 are a version."""
     size = int.from_bytes(header[:4], "big")
     if header[4:8] != b"ftyp" or len(header) < size or size % 4:
         return False
@@ -280,7 +288,7 @@ def _is_mp4(header: bytes) -> bool:
 
 
 def _is_webm(header: bytes) -> bool:
-    """§6.2.2: the element DocType (0x4282) of EBML, whose length is a number of 1 to 8 bytes."""
+    """Whether EBML's DocType (0x4282, then a length of 1 to 8 bytes) is webm (§6.2.2)."""
     if not header.startswith(b"\x1a\x45\xdf\xa3"):
         return False
     place = header.find(b"\x42\x82", 4, _WEBM_END + 1)

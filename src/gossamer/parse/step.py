@@ -1,7 +1,12 @@
-"""The step itself: files of responses are shared among tasks, and what they made is committed."""
+"""The step itself: divides the responses among tasks, and commits what they have written.
+
+Pages whose parser was killed from outside get a second pass, in a single task after all others. No
+other page is being parsed then, on any engine, and the memory that the others used is free.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from dataclasses import replace
 from functools import partial
@@ -11,82 +16,120 @@ from typing import TYPE_CHECKING
 
 from gossamer import filters
 from gossamer.errors import UsageError
-from gossamer.layers import YIELD, YIELD_DDL, balance, counts_of, layers_of
-from gossamer.monitor import silence
+from gossamer.monitor import clear
+from gossamer.parse import sandbox
 from gossamer.parse.parsers import rules_of
-from gossamer.parse.task import Job, Share, parse_share
-from gossamer.tables import DOCUMENTS, HOSTS, LINKS, WARC
+from gossamer.parse.stored import Piece, pieces
+from gossamer.parse.task import UNREADABLE_DDL, Job, Share, parse_share
+from gossamer.store import Layer
+from gossamer.tables import DOCUMENTS, HOSTS, LINKS, UNPARSED, WARC
+from gossamer.task_output import YIELD, YIELD_DDL, balance, counts_of, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gossamer.layers import Row
     from gossamer.parse.page import Rules
-    from gossamer.store import File, Layer, StepReport
+    from gossamer.store import File, StepReport
+    from gossamer.task_output import Row
     from gossamer.workspace import Draft, Workspace
 
 TASKS_PER_WORKER = 4
-"""Files of responses differ in what their pages cost."""
+"""More tasks than workers, because pages cost more in some pieces than in others."""
+COMPLETE = 2
+"""Number of mechanisms of a complete sandbox: Landlock and seccomp."""
 MAX_SEED_HOSTS = 100_000
-"""Every task holds them, so there is a limit to the sets by which a scope is told."""
+"""Largest number of hosts for `filter.scope`: every task holds them in memory."""
+
+_log = logging.getLogger(__name__)
 
 
 def run(work: Workspace) -> StepReport:
-    """Parse what the round fetched. Raises UsageError where there is nothing, or it is parsed.
+    """Parse what the round fetched.
 
-    Raises MissingFile where a file is not whole, and ConfigError for settings, rules of sites and
-    plugins that cannot be used.
+    Raises UsageError if there is nothing to parse or the round is already parsed, MissingFile if a
+    file is missing or incomplete, and ConfigError for unusable settings, site rules and plugins.
     """
     rules = rules_of(work.config, work.root)
+    if rules.sandbox and len(sandbox.supported()) < COMPLETE:
+        _log.warning("the kernel lacks Landlock or seccomp: hostile pages are less contained")
     round_ = work.round
     if "parse" in work.store.manifest.steps_of(round_):
-        raise UsageError(work.root, f"round {round_} is parsed", f"gossamer update {work.root}")
-    if not work.store.manifest.layers("responses", round_):
+        raise UsageError(
+            work.root, f"round {round_} is already parsed", f"gossamer update {work.root}"
+        )
+    left = work.store.files(UNPARSED.name)
+    if not left and not work.store.manifest.layers("responses", round_):
         raise UsageError(
             work.root, f"round {round_} has nothing to parse", f"gossamer fetch {work.root}"
         )
     with work.step("parse", round_) as draft:
         hosts = work.store.files(HOSTS.name, round_)
-        rows = parse_round(work, job_of(work, rules), hosts=hosts)
+        job = replace(job_of(work, rules), domain_cpu_s=work.config.parse.domain_cpu_s)
+        rows = parse_round(work, job, left=left, hosts=hosts)
         draft.append = layers_of(rows, round_)
+        unparsed = draft.append.pop(UNPARSED.name, None)
+        draft.replace[UNPARSED.name] = () if unparsed is None else (unparsed,)
         draft.counts = dict(counts_of(rows))
     return draft.done
 
 
-def again(work: Workspace, draft: Draft, announce: Callable[[str, int], None]) -> None:
-    """Parse each round that was parsed once more; the draft's layers replace those that it had.
+def reparse(work: Workspace, draft: Draft, announce: Callable[[str, int], None]) -> None:
+    """Parse each parsed round again; the draft replaces the layers of each.
 
-    What a later round fetched again is parsed in each. Links of robots.txt files, of which `hosts`
-    keeps the newest alone, are taken from the layers that are replaced. `announce("parse", round)`
-    is called before each round. Raises UsageError where nothing is parsed, or the newest round is
-    not at its end, and what `run` raises.
+    A page that several rounds fetched is parsed in each of them. Links from robots.txt files are
+    taken from the replaced layers, because `hosts` keeps only the newest robots.txt. Calls
+    `announce("parse", round)` before each round. Raises UsageError if nothing was parsed or the
+    newest round is unfinished, and what `run` raises. No domain's pages are postponed.
+
+    A page whose record in the archive is damaged keeps the document and links that it has, and is
+    counted as `unreadable`.
     """
     rounds = parsed_rounds(work)
     job = job_of(work, rules_of(work.config, work.root))
-    layers: dict[str, list[Layer]] = {DOCUMENTS.name: [], LINKS.name: []}
+    job = replace(job, unreadable=work.scratch_attempt())
+    layers: dict[str, list[Layer]] = {DOCUMENTS.name: [], LINKS.name: [], UNPARSED.name: []}
     counts: Counter[str] = Counter()
     for round_ in rounds:
-        silence(work.root, "parse")
+        clear(work.root, "parse")
         announce("parse", round_)
         links = work.store.files(LINKS.name, round_)
         rows = parse_round(work, replace(job, round=round_), links=links)
         counts += counts_of(rows)
-        for name, layer in layers_of(rows, round_).items():
+        made = layers_of(rows, round_)
+        if (unreadable := made.pop("scratch", None)) is not None:
+            made = _with_kept(work, made, unreadable)
+        for name, layer in made.items():
             layers[name].append(layer)
     draft.replace |= {name: tuple(stack) for name, stack in layers.items()}
     draft.counts |= counts
 
 
+def _with_kept(work: Workspace, made: dict[str, Layer], unreadable: Layer) -> dict[str, Layer]:
+    """Add the old documents and links of unreadable pages to the new layers of a round."""
+    round_ = unreadable.round
+    pages = work.engine.read(
+        [f"{work.root}/{path}" for path in paths(unreadable.files)], UNREADABLE_DDL
+    )
+    linking = pages.where("has_links").withColumnRenamed("url", "src")
+    for dataset, urls, key in ((DOCUMENTS, pages, "url"), (LINKS, linking, "src")):
+        before = work.read(dataset.name).where(f"round = {round_}")  # some were parsed later
+        kept = work.write(before.join(urls, on=key, how="left_semi"), dataset.name, round_)
+        if kept.files:
+            new = made[dataset.name].files if dataset.name in made else ()
+            made[dataset.name] = Layer(round_, (*new, *kept.files))
+    return made
+
+
 def parsed_rounds(work: Workspace) -> list[int]:
-    """Rounds that may be parsed again. Raises UsageError as `again` does."""
+    """The rounds to parse again. Raises UsageError as `reparse` does."""
     manifest = work.store.manifest
     done = manifest.steps_of(work.round)
     if "fetch" in done and "update" not in done:
         missing = "update" if "parse" in done else "parse"
         raise UsageError(
-            work.root, f"round {work.round} is not at its end", f"gossamer {missing} {work.root}"
+            work.root, f"round {work.round} is not finished", f"gossamer {missing} {work.root}"
         )
-    # The history is of bounded length; of a round whose links were all dropped nothing else tells.
+    # The history is bounded, so layers count, too; but rounds without links are only in it.
     rounds = {report.round for report in manifest.history if report.step == "parse"}
     for name in (DOCUMENTS.name, LINKS.name):
         rounds |= {layer.round for layer in manifest.layers(name)}
@@ -96,7 +139,7 @@ def parsed_rounds(work: Workspace) -> list[int]:
 
 
 def job_of(work: Workspace, rules: Rules) -> Job:
-    """What all tasks of the newest round are told. Raises ConfigError and UsageError."""
+    """Return the job of all tasks for the newest round. Raises ConfigError and UsageError."""
     filters.check(work.config.filter)
     return Job(
         work.root,
@@ -106,25 +149,49 @@ def job_of(work: Workspace, rules: Rules) -> Job:
         seed_hosts(work),
         gmtime(work.now_ms() / 1000).tm_year,
         fetch_began_ms(work),
-        (work.store.attempt(DOCUMENTS.name), work.store.attempt(LINKS.name)),
+        (
+            work.store.attempt(DOCUMENTS.name),
+            work.store.attempt(LINKS.name),
+            work.store.attempt(UNPARSED.name),
+            work.scratch_attempt(),
+        ),
     )
 
 
 def parse_round(
-    work: Workspace, job: Job, *, hosts: Sequence[File] = (), links: Sequence[File] = ()
+    work: Workspace,
+    job: Job,
+    *,
+    left: Sequence[File] = (),
+    hosts: Sequence[File] = (),
+    links: Sequence[File] = (),
 ) -> list[Row]:
-    """Rows of YIELD: the files of a round's documents and links, and what was counted.
+    """Run the tasks and return their rows of YIELD: the files written, and counts.
 
-    `hosts` and `links` are files of these datasets that tell what robots.txt files lead to. Raises
-    MissingFile where a file is not whole.
+    `left` are the files of `unparsed`. `hosts` and `links` are files of these datasets from which
+    sitemaps of robots.txt files are read. Raises MissingFile if a file is missing or incomplete.
     """
     files = work.store.files("responses", job.round)
-    work.store.files(WARC.name, job.round)  # a file that was cut would read as pages that failed
-    answers = balance(files, TASKS_PER_WORKER * work.engine.workers)
-    tasks = len(answers)
-    parts = zip_longest(answers, balance(hosts, tasks), balance(links, tasks), fillvalue=())
-    shares = [Share(number, *map(paths, part)) for number, part in enumerate(parts)]
-    return work.engine.map_tasks(shares, partial(parse_share, job), YIELD, YIELD_DDL)
+    # This checks the WARC files: pages in a truncated one would be recorded as failed.
+    work.store.files(WARC.name, None if left else job.round)
+    job = replace(job, files=(paths(files), paths(left)))
+    most = TASKS_PER_WORKER * work.engine.workers
+    new, old = (balance(pieces(some, most), most) for some in (files, left))
+    tasks = max(len(new), len(old), 1)
+    robots, before = (balance(some, tasks) for some in (hosts, links))
+    parts = zip_longest(new, old, robots, before, fillvalue=())
+    shares = [
+        Share(number, tuple(fetched), tuple(again), paths(known), paths(linked))
+        for number, (fetched, again, known, linked) in enumerate(parts)
+    ]
+    rows = work.engine.map_tasks(shares, partial(parse_share, job), YIELD, YIELD_DDL)
+    again = [row for row in rows if str(row["path"]).startswith(f"{job.attempts[-1]}/")]
+    killed = tuple(Piece(str(row["path"]), 0, 1, int(row["bytes"] or 0)) for row in again)
+    if killed:
+        alone = Share(len(shares), unparsed=killed, alone=True)
+        run = partial(parse_share, replace(job, domain_cpu_s=0))
+        rows += work.engine.map_tasks([alone], run, YIELD, YIELD_DDL)
+    return [row for row in rows if row not in again]
 
 
 def paths(files: Iterable[File]) -> tuple[str, ...]:
@@ -132,14 +199,14 @@ def paths(files: Iterable[File]) -> tuple[str, ...]:
 
 
 def fetch_began_ms(work: Workspace) -> int:
-    """When the round's fetch did; 0 where no report says so."""
+    """Return when the round's fetch began; 0 if the history does not have it."""
     reports = work.store.manifest.history
     fetches = [done for done in reports if (done.step, done.round) == ("fetch", work.round)]
     return fetches[-1].started_ms if fetches else 0
 
 
 def seed_hosts(work: Workspace) -> tuple[str, ...]:
-    """The seeds' hosts, sorted, where the scope of the crawl depends on them."""
+    """Return the hosts of the seeds, sorted, if the scope of the crawl depends on them; else ()."""
     if work.config.filter.scope == "any":
         return ()
     seeds = work.read("pages").where("source = 'seed'").select("host").distinct()
@@ -147,7 +214,7 @@ def seed_hosts(work: Workspace) -> tuple[str, ...]:
     if len(hosts) > MAX_SEED_HOSTS:
         raise UsageError(
             f"{work.root}/gossamer.toml",
-            f"there are seeds on more than {MAX_SEED_HOSTS:,} hosts, too many to stay on them",
-            'set filter.scope to "any", and filter.allow or filter.deny to what you want',
+            f"the seeds are on more than {MAX_SEED_HOSTS:,} hosts, too many for filter.scope",
+            'set filter.scope to "any", and restrict the crawl by filter.allow or filter.deny',
         )
     return tuple(sorted(hosts))

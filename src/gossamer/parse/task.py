@@ -1,7 +1,8 @@
-"""A parse task: some files of responses, and the documents and links of their pages.
+"""A parse task: reads pieces of the responses, writes the documents and links of their pages.
 
-Bodies are read one at a time, in the order of the WARC files, and parsed beside this process
-(`guard.py`). Rows are gathered and written some hundred pages at a time.
+Bodies are read one at a time, in the order of the WARC files, and parsed in a child process
+(`guard.py`). Rows are written in batches of some hundred pages. Pages that are not parsed are left
+for later (`left.py`).
 """
 
 from __future__ import annotations
@@ -9,41 +10,45 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
-from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from gossamer.errors import MissingFile
+from gossamer.filenames import SCRATCH
 from gossamer.filters import Filters
-from gossamer.layers import ParquetWriter, Row, counted
-from gossamer.monitor import Pulse
+from gossamer.monitor import Heartbeat
+from gossamer.parse.budget import Budget, domain_weights
 from gossamer.parse.discovery import announced, announced_before, is_robots
 from gossamer.parse.guard import standing_parser
+from gossamer.parse.left import INTERRUPTED, POSTPONED, RETRIED, LeftWriter
 from gossamer.parse.page import Link, Page, ParsedPage
 from gossamer.parse.sniff import essence
+from gossamer.parse.stored import bodies, piece_of, read_answers, read_redirects
 from gossamer.tables import DOCUMENTS, LINKS
-from gossamer.warc import WarcReader
+from gossamer.task_output import ParquetWriter, Row, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from gossamer.config import Config
     from gossamer.parse.discovery import Announced
     from gossamer.parse.page import Rules
+    from gossamer.parse.stored import Piece, Redirect, ResponseRow
     from gossamer.warc import StoredResponse
 
+UNREADABLE = pa.schema([("url", pa.string()), ("has_links", pa.bool_())])
+UNREADABLE_DDL = "url string, has_links boolean"
+MAX_ALONE = 100
+"""Pages per round in the second pass, during which all other cores wait."""
 FLUSH_PAGES = 500
 FLUSH_CHARS = 32_000_000
-"""Of text and links, whichever comes first; the text twice, as it is and as main and around."""
+"""Rows are written after this many pages or characters of text and links. Text counts twice: it is
+stored whole, and as main text and boilerplate."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """What all tasks of a step are told."""
+    """What all tasks of a step have in common."""
 
     root: str
     round: int
@@ -51,121 +56,130 @@ class Job:
     rules: Rules
     seed_hosts: tuple[str, ...]
     year: int
-    """Now, to tell calendars without end."""
+    """The current year, by which filters recognise endless calendars."""
     fetch_began_ms: int
-    """The round's: of robots.txt files, what is younger is new."""
-    attempts: tuple[str, str]
-    """Folders of documents and of links."""
+    """When the round's fetch began. robots.txt files fetched since then are new."""
+    attempts: tuple[str, str, str, str]
+    """Folders for documents, links, unparsed, and the pages for the second pass."""
+    domain_cpu_s: float = 0
+    """Processor time for the pages of a registrable domain; 0: no limit."""
+    files: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """All files of responses and of unparsed; each task has pieces of them."""
+    unreadable: str | None = None
+    """Scratch folder for a list (UNREADABLE) of pages whose stored body is damaged; they get no
+    document. None: they get a document with the outcome `failed`."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """What one task is told: its number, and its files, relative to the crawl."""
+    """The part of one task: its number, and its files, relative to the crawl's folder."""
 
     number: int
-    responses: tuple[str, ...]
+    responses: tuple[Piece, ...] = ()
+    unparsed: tuple[Piece, ...] = ()
     hosts: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
-    """Of the time that the round was parsed before."""
-
-
-class Answer(NamedTuple):
-    """The columns of responses that parsing needs."""
-
-    url: str
-    host: str
-    depth: int
-    fetches: int
-    fetched_ms: int
-    content_type: str | None
-    body_bytes: int
-    digest: str
-    warc_file: str
-    warc_offset: int
-
-
-class Redirect(NamedTuple):
-    """The columns of responses that tell a redirect."""
-
-    url: str
-    redirect_url: str
-    depth: int
-    hops: int
-    fetches: int
+    """Files of links from when the round was parsed before."""
+    alone: bool = False
+    """Whether this is the second pass, in which no other page is parsed at the same time."""
 
 
 def parse_share(job: Job, share: Share) -> list[Row]:
-    """Parse a share. Returns rows of YIELD: the files written, what was found and dropped."""
-    responses, hosts, links = (
-        [f"{job.root}/{file}" for file in files]
-        for files in (share.responses, share.hosts, share.links)
-    )
-    answers = read_answers(responses)
-    pulse = Pulse(job.root, "parse", job.round, str(share.number), len(answers))
-    filters = Filters.from_config(job.config.filter, job.seed_hosts, year=job.year)
-    writer = PageWriter(job, filters)
-    parser = standing_parser(job.rules)
-    for answer, stored in bodies(job.root, answers):
-        page = _unreadable(answer) if stored is None else parser.parse(page_of(answer, stored))
-        writer.add(answer, page)
-        pulse.beat(count=page.outcome)
+    """Parse a share. Return rows of YIELD: the files written, and counts."""
+    answers = _answers(job, share)
+    heartbeat = Heartbeat(job.root, "parse", job.round, str(share.number), len(answers))
+    writer = PageWriter(job, Filters.from_config(job.config.filter, job.seed_hosts, year=job.year))
+    left = LeftWriter(job.root, job.attempts[2:], alone=share.alone)
+    unreadable = _parse_pages(job, answers, writer, left, heartbeat)
+    responses = [f"{job.root}/{piece.path}" for piece in share.responses if not piece.number]
     for redirect in read_redirects(responses):
         writer.add_redirect(redirect)
     wellknown = job.config.parse.wellknown_paths
+    hosts, links = ([f"{job.root}/{file}" for file in some] for some in (share.hosts, share.links))
     for found in announced(hosts, job.fetch_began_ms, wellknown, job.config.urls):
         writer.add_announced(found)
     for found in announced_before(links):
         writer.add_announced(found)
-    pulse.finish()
-    return writer.close() + counted(pulse.counts)
+    heartbeat.finish()
+    written = writer.close() + left.close() + counted(heartbeat.counts)
+    if unreadable:
+        written += counted({"unreadable": len(unreadable)})
+        if job.unreadable is not None:
+            urls = ParquetWriter(job.root, SCRATCH, job.unreadable, schema=UNREADABLE)
+            urls.write(pa.Table.from_pylist(unreadable, UNREADABLE))
+            written += urls.close()
+    return written
 
 
-def read_answers(paths: Sequence[str]) -> list[Answer]:
-    """The rows that brought a new body, in the order of the WARC files."""
-    table = pq.read_table(
-        list(paths), columns=list(Answer._fields), filters=[("outcome", "=", "ok")]
-    )
-    columns = [table.column(name).to_pylist() for name in Answer._fields]
-    rows = [Answer(*row) for row in zip(*columns, strict=True)]
-    return sorted(rows, key=lambda row: (row.warc_file, row.warc_offset))
+def _parse_pages(
+    job: Job,
+    answers: Sequence[ResponseRow],
+    writer: PageWriter,
+    left: LeftWriter,
+    heartbeat: Heartbeat,
+) -> list[dict[str, Any]]:
+    """Parse pages, or leave them for later. Return rows of UNREADABLE."""
+    most = MAX_ALONE if left.alone else len(answers)
+    left.interrupted += answers[most:]
+    budget = Budget(job.domain_cpu_s, answers, _weights(job))
+    parser = standing_parser(job.rules)
+    unreadable: list[dict[str, Any]] = []
+
+    def affordable(answer: ResponseRow) -> bool:
+        allowed = budget.allows(answer)
+        if not allowed:
+            left.postponed.append(answer)
+            heartbeat.beat(count=POSTPONED)
+        return allowed
+
+    for answer, stored in bodies(job.root, filter(affordable, answers[:most])):
+        if stored is None:
+            unreadable.append({"url": answer.url, "has_links": not is_robots(answer.url)})
+            if job.unreadable is not None:
+                heartbeat.beat()
+                continue
+        before_s = parser.cpu_s
+        page = _unreadable(answer) if stored is None else parser.parse(page_of(answer, stored))
+        budget.spend(answer, parser.cpu_s - before_s)
+        if page.outcome == INTERRUPTED:
+            left.interrupted.append(answer)
+            heartbeat.beat(count=INTERRUPTED if left.alone else RETRIED)
+        else:
+            writer.add(answer, page)
+            heartbeat.beat(count=page.outcome)
+    return unreadable
 
 
-def read_redirects(paths: Sequence[str]) -> list[Redirect]:
-    """The rows that sent us elsewhere, to a URL that can be crawled."""
-    only = [("outcome", "=", "redirect")]
-    table = pq.read_table(list(paths), columns=list(Redirect._fields), filters=only)
-    columns = [table.column(name).to_pylist() for name in Redirect._fields]
-    return [Redirect(*row) for row in zip(*columns, strict=True) if row[1]]
+def _weights(job: Job) -> dict[str, int]:
+    files = ([f"{job.root}/{path}" for path in some] for some in job.files)
+    return domain_weights(*files) if job.domain_cpu_s else {}
 
 
-def bodies(root: str, answers: Sequence[Answer]) -> Iterator[tuple[Answer, StoredResponse | None]]:
-    """Each answer with what WARC stored; None where its record is damaged.
+def _answers(job: Job, share: Share) -> list[ResponseRow]:
+    """Return the pages of a share, starting with those left from earlier."""
+    answers: list[ResponseRow] = []
+    for fetched, pieces in ((False, share.unparsed), (True, share.responses)):
+        for piece in pieces:
+            answers += piece_of(read_answers(f"{job.root}/{piece.path}", fetched=fetched), piece)
+    return answers
 
-    Answers that share a record, since their bodies are equal, follow each other, and it is read
-    once. Raises MissingFile where a whole WARC file is gone.
-    """
-    for file, of_file in groupby(answers, key=attrgetter("warc_file")):
-        path = Path(root, file)
-        if not path.exists():
-            raise MissingFile(
-                path, "responses name this file, but it is gone", "put it back from a copy"
-            )
-        with WarcReader(path) as reader:
-            for offset, sharing in groupby(of_file, key=attrgetter("warc_offset")):
-                stored = reader.at(offset)
-                for answer in sharing:
-                    yield answer, stored
+
+class Source(NamedTuple):
+    """A robots.txt file as the source of links to the sitemaps that it names."""
+
+    round: int
+    url: str
 
 
 class PageWriter:
-    """The two files of a task, and the rows that wait to be written to them.
+    """Writes the documents and links of a task, in batches.
 
     Invariant: no two rows of links have the same source and target. A robots.txt that was fetched
-    as a page leads nowhere, since what it names is known from the dataset hosts.
+    as a page gets no links, since its sitemaps are found through the dataset hosts.
     """
 
     def __init__(self, job: Job, filters: Filters) -> None:
-        documents, links = job.attempts
+        documents, links, *_ = job.attempts
         self._round = job.round
         self._filters = filters
         self._documents = ParquetWriter(job.root, DOCUMENTS.name, documents)
@@ -175,31 +189,38 @@ class PageWriter:
         self._waiting_chars = 0
         self._counts: Counter[str] = Counter()
 
-    def add(self, answer: Answer, page: ParsedPage) -> None:
+    def add(self, answer: ResponseRow, page: ParsedPage) -> None:
         found = () if is_robots(answer.url) else page.links
-        links = self._add_links(answer.url, found, answer.depth + 1, first=answer.fetches == 0)
+        links = self._add_links(answer, found, answer.depth + 1, first=answer.fetches == 0)
         self._counts["documents"] += 1
         self._count_dropped(page.refused)
         self._counts.update(f"unmatched_{field.replace('.', '_')}" for field in page.unmatched)
-        self._document_rows.append(document_row(self._round, answer, page, links))
+        self._document_rows.append(document_row(answer, page, links))
         self._waiting_chars += 2 * len(page.text or "") + len(page.main_text or "")
         self._flush_when_full()
 
     def add_redirect(self, redirect: Redirect) -> None:
-        """A redirect is a link that costs no depth: its target is a page of its own."""
+        """Add a redirect as a link to its target, which gets the same depth."""
         if not is_robots(redirect.url):
             link, hops = Link(redirect.redirect_url, "", "redirect"), redirect.hops + 1
-            self._add_links(redirect.url, [link], redirect.depth, hops, first=redirect.fetches == 0)
+            self._add_links(redirect, [link], redirect.depth, hops, first=redirect.fetches == 0)
 
     def add_announced(self, found: Announced) -> None:
-        self._add_links(found.src, found.links, found.depth + 1, first=False)
+        robots = Source(self._round, found.src)
+        self._add_links(robots, found.links, found.depth + 1, first=False)
         self._count_dropped(found.refused)
         self._flush_when_full()
 
     def _add_links(
-        self, src: str, found: Sequence[Link], depth: int, hops: int = 0, *, first: bool
+        self,
+        src: ResponseRow | Redirect | Source,
+        found: Sequence[Link],
+        depth: int,
+        hops: int = 0,
+        *,
+        first: bool,
     ) -> int:
-        """Rows of the links that pass the filters; how many these are."""
+        """Add a row for each link that passes the filters; return their number."""
         reasons = self._filters.reject_all([link.dst for link in found], depth, hops)
         links = [link for link, reason in zip(found, reasons, strict=True) if reason is None]
         if len(links) < len(found):
@@ -207,7 +228,7 @@ class PageWriter:
         self._counts["links"] += len(links)
         self._waiting_chars += sum(len(link.dst) for link in links)
         self._link_rows.extend(
-            (self._round, src, *about, _ms(dated), depth, hops, first) for *about, dated in links
+            (src.round, src.url, *about, _ms(dated), depth, hops, first) for *about, dated in links
         )
         return len(links)
 
@@ -215,7 +236,7 @@ class PageWriter:
         self._counts.update({f"dropped_{reason}": n for reason, n in reasons.items()})
 
     def close(self) -> list[Row]:
-        """Rows of YIELD: the files, and what was counted."""
+        """Write what is left. Return rows of YIELD: the files, and counts."""
         self._flush()
         return self._documents.close() + self._links.close() + counted(self._counts)
 
@@ -239,12 +260,12 @@ class PageWriter:
         self._waiting_chars = 0
 
 
-def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> tuple[Any, ...]:
-    """The columns of documents, in their order."""
-    asked = page.robots
-    main, around = main_and_around(page.text, page.main_text)
+def document_row(answer: ResponseRow, page: ParsedPage, links: int) -> tuple[Any, ...]:
+    """Return a row of documents, in the order of its columns."""
+    robots = page.robots
+    main, boilerplate = main_and_boilerplate(page.text, page.main_text)
     return (
-        round_,
+        answer.round,
         answer.url,
         answer.host,
         page.outcome,
@@ -258,7 +279,7 @@ def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> t
         page.headings,
         page.text,
         main,
-        around,
+        boilerplate,
         page.language,
         page.language_hint,
         page.authors,
@@ -269,19 +290,19 @@ def document_row(round_: int, answer: Answer, page: ParsedPage, links: int) -> t
         page.page_type,
         page.canonical,
         [{"language": language, "url": url} for language, url in page.alternates],
-        asked.noindex,
-        asked.nofollow,
-        asked.noarchive,
-        asked.nosnippet,
-        _ms(asked.unavailable_after),
+        robots.noindex,
+        robots.nofollow,
+        robots.noarchive,
+        robots.nosnippet,
+        _ms(robots.unavailable_after),
         links,
         answer.body_bytes,
         answer.digest,
     )
 
 
-def main_and_around(text: str | None, main: str | None) -> tuple[str | None, str | None]:
-    """The main text, and the lines of all the text that it has not, each once."""
+def main_and_boilerplate(text: str | None, main: str | None) -> tuple[str | None, str | None]:
+    """Return the main text, and the lines of the text that are not in it, each once."""
     if main is None:
         return text, None
     lines, inside = dict.fromkeys((text or "").split("\n")), {"", *main.split("\n")}
@@ -292,11 +313,11 @@ def _ms(instant: datetime | None) -> int | None:
     return None if instant is None else int(instant.timestamp() * 1000)
 
 
-def page_of(answer: Answer, stored: StoredResponse) -> Page:
+def page_of(answer: ResponseRow, stored: StoredResponse) -> Page:
     fetched = datetime.fromtimestamp(answer.fetched_ms / 1000, UTC)
     return Page(answer.url, stored.headers, stored.body, fetched)
 
 
-def _unreadable(answer: Answer) -> ParsedPage:
+def _unreadable(answer: ResponseRow) -> ParsedPage:
     where = f"{answer.warc_file}, offset {answer.warc_offset}"
-    return ParsedPage(outcome="failed", detail=f"no whole record in {where}")
+    return ParsedPage(outcome="failed", detail=f"damaged record in {where}")

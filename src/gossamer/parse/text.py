@@ -1,4 +1,4 @@
-"""Plain text."""
+"""The parser of plain text, including sitemaps of one URL per line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def parse_text(content: Content, rules: Rules) -> ParsedPage:
-    """Its lines, or the links of a sitemap; there is no title."""
+    """Parse plain text. It has no title. A list of URLs is parsed as a sitemap."""
     text, charset = decode(content.page.body, content.label)
     if (listing := parse_lines(content, text, rules)) is not None:
         return structs.replace(listing, charset=charset)

@@ -1,23 +1,23 @@
-"""postings: documents become an index that is partitioned by terms.
+"""postings: documents, ranks → postings, numbered. A term-partitioned index, for research.
 
-Reads pages, documents, ranks; replaces postings, numbered. A shard of `index` holds documents, with
-all their terms; a partition here holds terms, with all their documents. The documents are the same
-(findable.py), by the words of title, description and text, as they are: of all languages alike,
-not stemmed. A map-reduce:
+Reads pages, documents, ranks; replaces postings, numbered. A shard of `index` holds documents with
+all their terms; a partition here holds terms with all their documents. The documents are the same
+(fulltext/selection.py). Their terms are the words of title, description and text, not stemmed, in
+all languages. A map-reduce:
 
     documents ─deal─▶ map ─runs─▶ shuffle ─▶ reduce ─▶ postings
                        └─────────────────────────────▶ numbered
 
-deal     The engine deals documents to tasks by a hash of their URLs, sorted by URL. A task counts
-         its documents on from those of the tasks before it: so numbers are dense, depend on the
-         URLs and `postings.partitions` alone, and neighbours on a site are neighbours in number.
-map      Documents become terms, which a task combines before anything is shuffled: a run is a
+deal     The engine deals documents to tasks by a hash of their URLs, sorted by URL. Each task
+         numbers its documents from where the previous task ends. So numbers are dense, depend only
+         on the URLs and `postings.partitions`, and pages of a site get neighbouring numbers.
+map      A task splits documents into terms, and combines them before the shuffle: a run holds a
          term's postings in all documents since the last runs were written ("in-mapper combining",
          Lin and Dyer, "Data-Intensive Text Processing with MapReduce", 2010, §3.1 and §4.3 f.).
          5.1 million postings of 20,000 documents in 8 tasks are 0.65 million runs.
-shuffle  The engine brings the runs of a term together, by a hash of the term, in the order of
-         their first documents. Tasks have disjoint ranges of numbers: that is the postings' order.
-reduce   A task writes a partition (format: blocks.py), run after run, holding one block.
+shuffle  The engine groups runs by a hash of the term, sorted by term and first document. Tasks have
+         disjoint ranges of numbers, so this is the order of the postings.
+reduce   A task writes a partition (format: blocks.py) run by run, holding one block in memory.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer import findable, layers, shuffle
-from gossamer.index import schema
-from gossamer.index.analysis import plain
-from gossamer.monitor import Pulse, silence
+from gossamer import sorted_parts, task_output
+from gossamer.fulltext import schema, selection
+from gossamer.fulltext.analysis import plain
+from gossamer.monitor import Heartbeat, clear
 from gossamer.postings.blocks import Writer
 from gossamer.postings.combiner import RUN, RUN_DDL, Combiner, pairs_of
 from gossamer.postings.retrieval import norm
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 TEXTS = ("title", "description", "text")
 """Columns of documents whose words are indexed."""
 NUMBERED_ROWS = 4_000
-"""Of a row group: what is read for the URL of one document."""
+"""Rows per row group, which is what must be read for the URL of one document."""
 
 
 @dataclass(frozen=True)
 class Documents:
-    """A map task: documents, sorted by URL in each file, and the number of the first of them."""
+    """A map task: files of documents sorted by URL, and the number of the first document."""
 
     root: str
     round: int
@@ -71,7 +71,7 @@ class Documents:
 
 @dataclass(frozen=True)
 class Terms:
-    """A reduce task: the runs of a partition's terms, sorted by term and document in each file."""
+    """A reduce task: files of the runs of a partition's terms, sorted by term and document."""
 
     root: str
     part: int
@@ -81,28 +81,30 @@ class Terms:
 
 
 def run(work: Workspace) -> StepReport:
-    silence(work.root, "postings")
+    clear(work.root, "postings")
     with work.step("postings", work.round) as draft:
-        found = work.engine.map_tasks(mappers(work), collect, layers.YIELD, layers.YIELD_DDL)
-        made = layers.layers_of(found, work.round)
+        found = work.engine.map_tasks(
+            mappers(work), collect, task_output.YIELD, task_output.YIELD_DDL
+        )
+        made = task_output.layers_of(found, work.round)
         tasks = reducers(work, made.get("scratch"))
-        found += work.engine.map_tasks(tasks, write, layers.YIELD, layers.YIELD_DDL)
-        made = layers.layers_of(found, work.round)
+        found += work.engine.map_tasks(tasks, write, task_output.YIELD, task_output.YIELD_DDL)
+        made = task_output.layers_of(found, work.round)
         for dataset in ("postings", "numbered"):
             draft.replace[dataset] = (made[dataset],) if dataset in made else ()
-        draft.counts.update(layers.counts_of(found))
+        draft.counts.update(task_output.counts_of(found))
     return draft.done
 
 
 def mappers(work: Workspace) -> list[Documents]:
-    """Deals the documents that may be found to tasks."""
-    chosen = findable.fates(work).where("fate = 'indexed'").select("url", "round")
+    """The map tasks, which share the documents that can be found."""
+    chosen = selection.dispositions(work).where("disposition = 'indexed'").select("url", "round")
     dealt = (
         work.read("documents")
         .join(chosen, on=["url", "round"], how="inner")
         .select("url", *TEXTS, _part("url", work))
     )
-    shares = shuffle.parts(_sorted(work, dealt, "url"))
+    shares = sorted_parts.parts(_sorted(work, dealt, "url"))
     counts = [sum(file.rows for file in files) for files in shares.values()]
     attempts = work.scratch_attempt(), work.store.attempt("numbered")
     return [
@@ -113,15 +115,15 @@ def mappers(work: Workspace) -> list[Documents]:
     ]
 
 
-def collect(task: Documents) -> Iterator[layers.Row]:
-    """Map: write runs, and the documents with their numbers; list and count them."""
-    pulse = Pulse(task.root, "postings", task.round, str(task.part), task.count)
-    runs = layers.ParquetWriter(task.root, "scratch", task.runs, schema=RUN)
+def collect(task: Documents) -> Iterator[task_output.Row]:
+    """Map: write the runs and the numbered documents, and list their files."""
+    heartbeat = Heartbeat(task.root, "postings", task.round, str(task.part), task.count)
+    runs = task_output.ParquetWriter(task.root, "scratch", task.runs, schema=RUN)
     name = f"{task.part:04d}-"
-    numbered = layers.ParquetWriter(task.root, "numbered", task.numbered, name=name)
+    numbered = task_output.ParquetWriter(task.root, "numbered", task.numbered, name=name)
     words, combiner = plain(), Combiner()
     rows: list[dict[str, Any]] = []
-    for number, row in enumerate(shuffle.merged(task.files, ["url"]), task.first):
+    for number, row in enumerate(sorted_parts.merged(task.files, ["url"]), task.first):
         counts = Counter(terms(row, words))
         combiner.add(number, counts)
         rows.append(
@@ -137,21 +139,21 @@ def collect(task: Documents) -> Iterator[layers.Row]:
             rows.clear()
         if combiner.full:
             runs.write(combiner.take())
-        pulse.beat()
+        heartbeat.beat()
     numbered.write(pa.Table.from_pylist(rows, NUMBERED.schema))
     runs.write(combiner.take())
-    pulse.finish()
-    yield from (*runs.close(), *numbered.close(), *layers.counted({"documents": task.count}))
+    heartbeat.finish()
+    yield from (*runs.close(), *numbered.close(), *task_output.counted({"documents": task.count}))
 
 
 def terms(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> Iterator[str]:
-    """The terms of a document, as often as it has them."""
+    """The terms of a document, each as often as it occurs."""
     for name in TEXTS:
         yield from words.analyze(schema.composed(row[name]))
 
 
 def reducers(work: Workspace, runs: Layer | None) -> list[Terms]:
-    """Brings the runs of each term together, for the task of its partition."""
+    """The reduce tasks, each with all runs of its partition's terms."""
     if runs is None:
         return []
     written = work.engine.read(_paths(work, runs.files), RUN_DDL)
@@ -159,18 +161,18 @@ def reducers(work: Workspace, runs: Layer | None) -> list[Terms]:
     attempt, parts = work.store.attempt("postings"), work.config.postings.partitions
     return [
         Terms(work.root, part, parts, _paths(work, of_part), attempt)
-        for part, of_part in shuffle.parts(_sorted(work, shuffled, "term", "first")).items()
+        for part, of_part in sorted_parts.parts(_sorted(work, shuffled, "term", "first")).items()
     ]
 
 
-def write(task: Terms) -> Iterator[layers.Row]:
-    """Reduce: write a partition; list it, and count terms and postings.
+def write(task: Terms) -> Iterator[task_output.Row]:
+    """Reduce: write a partition, list its file, and count terms and postings.
 
-    A term's row begins with the number of its documents, so the counts of its runs are read first.
+    A term's rows contain its document frequency, so the counts of its runs are read first.
     """
     partition = Writer(task.root, task.attempt, task.part, task.parts)
-    counts = shuffle.merged(task.files, ["term", "first"], ["term", "first", "count"])
-    runs = shuffle.merged(task.files, ["term", "first"])
+    counts = sorted_parts.merged(task.files, ["term", "first"], ["term", "first", "count"])
+    runs = sorted_parts.merged(task.files, ["term", "first"])
     done: Counter[str] = Counter()
     by_term = itemgetter("term")
     for (term, sizes), (_, its) in zip(
@@ -179,11 +181,11 @@ def write(task: Terms) -> Iterator[layers.Row]:
         df = sum(size["count"] for size in sizes)
         partition.write(term, df, (pairs_of(run["pairs"]) for run in its))
         done.update(terms=1, postings=df)
-    yield from (*partition.close(), *layers.counted(done))
+    yield from (*partition.close(), *task_output.counted(done))
 
 
 def _part(key: str, work: Workspace) -> Column:
-    """The task or partition of a URL or term, as `blocks.partition_of` has it."""
+    """The task of a URL, or the partition of a term as in `blocks.partition_of`."""
     return F.expr(f"pmod(xxhash64({key}), {work.config.postings.partitions})").alias("part")
 
 

@@ -1,15 +1,18 @@
-"""The format of postings: a Parquet file for each partition of the terms, sorted by term.
+"""The format of postings: one Parquet file per partition of the terms, sorted by term.
 
-A row is a block: at most BLOCK_POSTINGS of a term, in the order of the documents. So no row grows
-with the web, and only the most frequent terms have several. The partition of a term is
-`pmod(xxhash64(term), partitions)`, with Spark's hash; a file's name says which of how many it is.
+A row is a block: at most BLOCK_POSTINGS postings of a term, in the order of the documents. So the
+size of a row is bounded, and only the most frequent terms have several rows. The partition of a
+term is `pmod(xxhash64(term), partitions)`, with Spark's hash; a file's name contains its partition
+and their number.
 
-A row group has GROUP_POSTINGS postings or a block more, and its statistics say from which term to
-which it goes: who looks for a term reads the row groups that may have it, and no other.
+A row group holds at least GROUP_POSTINGS postings (the last may hold fewer), and at most a block
+more. Its statistics contain its first and last term, so a look-up reads only the row groups that
+may have the term.
 
-Documents are gaps, in a dictionary and zstd: 2.3 bytes a posting with its share of all else, on
-documentation. Of Parquet's encodings DELTA_BINARY_PACKED makes files 11 % larger, BYTE_STREAM_SPLIT
-19 % smaller, but Spark 4.2 does not read that one (SPARK-56894).
+Documents are stored as gaps, dictionary-encoded and compressed with zstd: 2.3 bytes per posting,
+including its share of everything else, on pages of documentation. Of Parquet's other encodings,
+DELTA_BINARY_PACKED makes files 11 % larger and BYTE_STREAM_SPLIT 19 % smaller, but Spark 4.2 does
+not read the latter (SPARK-56894).
 """
 
 from __future__ import annotations
@@ -25,19 +28,19 @@ import pyarrow.parquet as pq
 import xxhash
 
 from gossamer.errors import StoreError
-from gossamer.layers import ParquetWriter
+from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
-    from gossamer.layers import Row
+    from gossamer.task_output import Row
 
 BLOCK_POSTINGS = 1 << 16
 GROUP_POSTINGS = 1 << 12
-"""Where terms are rare. A row group is read whole: 2¹⁶ here make files 12 % smaller, and looking a
-term up takes 2.2 ms in place of 0.5."""
+"""The size at which a row group ends. It is read as a whole: with 2¹⁶ postings, files are 12 %
+smaller, but a look-up takes 2.2 ms instead of 0.5."""
 ENCODING: Mapping[str, Any] = {
     "column_encoding": {"term": "DELTA_BYTE_ARRAY"},
     "use_dictionary": ["df", "first", "gaps.list.element", "occurrences.list.element"],
@@ -58,19 +61,19 @@ class Postings:
         return len(self.documents)
 
 
-NONE = Postings(np.empty(0, np.int32), np.empty(0, np.int32))
+NO_POSTINGS = Postings(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 def partition_of(term: str, partitions: int) -> int:
-    """As Spark's `pmod(xxhash64(term), partitions)`, whose hash is a signed number."""
+    """The partition of a term: Spark's `pmod(xxhash64(term), partitions)`, a signed hash."""
     unsigned = xxhash.xxh64_intdigest(term.encode(), _SPARK_SEED)
     return (unsigned - (unsigned >> 63 << 64)) % partitions
 
 
 def opened(path: str) -> pq.ParquetFile:
-    """A file of postings or of numbered. It is mapped: it may be deleted meanwhile.
+    """Open a file of postings or numbered. It is mapped, so it may be deleted while it is open.
 
-    Raises StoreError where it is damaged.
+    Raises StoreError if it is damaged.
     """
     try:
         return pq.ParquetFile(path, memory_map=True)
@@ -80,7 +83,7 @@ def opened(path: str) -> pq.ParquetFile:
 
 
 class Writer:
-    """Writes one partition. Terms come in rising order of their code points."""
+    """Writes one partition. Terms must come in rising order of their code points."""
 
     def __init__(self, root: str, attempt: str, partition: int, partitions: int) -> None:
         name = f"{partition:04d}-of-{partitions:04d}-"
@@ -89,7 +92,7 @@ class Writer:
         self._held = 0
 
     def write(self, term: str, df: int, runs: Iterable[NDArray[np.int32]]) -> None:
-        """All postings of a term: `df` pairs of document and occurrences, of rising documents."""
+        """Write all postings of a term: `df` pairs of document (rising) and occurrences."""
         for block in _blocks(runs):
             self._group.append((term, df, block))
             self._held += len(block)
@@ -147,21 +150,21 @@ class Partition:
         self._last = [last for _, last in self._ranges]
 
     def find(self, term: str) -> Postings:
-        """All postings of a term: NONE where there is none."""
+        """All postings of a term; NO_POSTINGS if there are none."""
         found = [
             block
             for group in self._groups(term)
             for block in _read(self._file.read_row_group(group, use_threads=False), term)
         ]
         if not found:
-            return NONE
+            return NO_POSTINGS
         return Postings(
             np.concatenate([block.documents for block in found]),
             np.concatenate([block.occurrences for block in found]),
         )
 
     def _groups(self, term: str) -> Iterator[int]:
-        """The row groups that may have a term: one, or where it has many blocks, some in a row."""
+        """The row groups that may have a term: none or one, or several if it has many blocks."""
         for group in range(bisect_left(self._last, term), len(self._last)):
             if self._ranges[group][0] > term:
                 return

@@ -1,4 +1,4 @@
-"""What a map task holds: the postings of its documents since its last runs, by term."""
+"""The memory of a map task: postings by term, of the documents since its last runs."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ RUN = pa.schema(
         ("pairs", pa.binary()),
     ]
 )
-"""A run: a term, the number of its first document, how many postings it has, and these, as pairs
-of int32: document, occurrences."""
+"""A run: a term, the number of its first document, the number of its postings, and the postings as
+pairs of int32 (document, occurrences)."""
 RUN_DDL = "term string, first int, count int, pairs binary"
 
 MAX_POSTINGS = 1_000_000
-"""That are held. With their terms they take 50 to 350 MB, the more, the rarer the terms are."""
+"""Postings held in memory. With their terms they take 50 to 350 MB: more if terms are rarer."""
 
 
 class Combiner:
-    """Postings by term, in the order in which documents are added: that of their numbers."""
+    """Postings by term. Documents must be added in the order of their numbers."""
 
     def __init__(self) -> None:
         self._pairs: dict[str, array[int]] = {}
@@ -41,7 +41,7 @@ class Combiner:
         return self._held >= MAX_POSTINGS
 
     def add(self, number: int, counts: Mapping[str, int]) -> None:
-        """How often each term is in a document."""
+        """Add a document, with the number of occurrences of each of its terms."""
         for term, count in counts.items():
             pairs = self._pairs.get(term)
             if pairs is None:
@@ -51,7 +51,7 @@ class Combiner:
         self._held += len(counts)
 
     def take(self) -> pa.Table:
-        """A row of RUN for each term; then nothing is held any more."""
+        """Return the postings, as one row of RUN per term, and forget them."""
         pairs, self._pairs, self._held = self._pairs, {}, 0
         columns = [
             list(pairs),
@@ -66,5 +66,5 @@ class Combiner:
 
 
 def pairs_of(run: bytes) -> NDArray[np.int32]:
-    """A run's postings: a line each, of document and occurrences."""
+    """A run's postings, as an array of rows (document, occurrences)."""
     return np.frombuffer(run, np.int32).reshape(-1, 2)

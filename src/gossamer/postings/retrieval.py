@@ -1,4 +1,4 @@
-"""AND, OR and the cosine over postings: which documents have the words, and how well?
+"""AND, OR and the cosine over postings.
 
 lnc.ltc of Salton and Buckley ("Term-weighting approaches in automatic text retrieval", 1988):
 
@@ -6,12 +6,12 @@ lnc.ltc of Salton and Buckley ("Term-weighting approaches in automatic text retr
     w(q, t) = (1 + ln tf(q, t)) · ln(N / df(t))         of a query's term,
     score   = Σ w(q, t) · w(d, t) / (|w(d)| · |w(q)|)   the cosine of the angle between them,
 
-where N documents are indexed, and |w(d)| is over all terms of the document: its `norm`, known when
-it is indexed. So a score needs nothing of a document but its norm and the postings of the query's
-terms. A term that all documents have weighs nothing.
+where N documents are indexed, and |w(d)|, the `norm` of a document, is over all of its terms and
+computed when it is indexed. So a score needs only the document's norm and the postings of the
+query's terms. A term that all documents have weighs nothing.
 
-What goes from a term to the answer is `Scored`: documents in rising order with their sums as far
-as they are known. Two of them make one again, so sums may be made in one place or be handed on.
+`Scored` is an intermediate result: documents in rising order, with the sums over some of the terms.
+Two of them merge into one, so sums can be computed in one place or passed from node to node.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scored:
-    """Documents in rising order, each once, and the sums of their scores."""
+    """Distinct documents in rising order, and the sums of their scores so far."""
 
     documents: NDArray[np.int32]
     sums: NDArray[np.float64]
@@ -42,7 +42,7 @@ class Scored:
         return int(self.documents.nbytes + self.sums.nbytes)
 
 
-NOTHING = Scored(np.empty(0, np.int32), np.empty(0))
+NO_DOCUMENTS = Scored(np.empty(0, np.int32), np.empty(0))
 
 
 def norm(occurrences: Collection[int]) -> float:
@@ -52,7 +52,7 @@ def norm(occurrences: Collection[int]) -> float:
 
 
 def query_weight(occurrences: int, df: int, documents: int) -> float:
-    """w(q, t); 0 of a term that no document has."""
+    """w(q, t); 0 for a term that no document has."""
     return (1 + math.log(occurrences)) * math.log(documents / df) if df else 0.0
 
 
@@ -62,7 +62,7 @@ def weighed(postings: Postings, weight: float) -> Scored:
 
 
 def both(one: Scored, other: Scored) -> Scored:
-    """AND: the documents that are in both. Looks for those of the shorter one in the longer."""
+    """AND: the documents in both, by looking up those of the shorter one in the longer."""
     short, long = sorted((one, other), key=lambda scored: len(scored.documents))
     places = np.searchsorted(long.documents, short.documents)
     there = places < len(long.documents)
@@ -71,9 +71,9 @@ def both(one: Scored, other: Scored) -> Scored:
 
 
 def either(one: Scored, other: Scored) -> Scored:
-    """OR: the documents that are in at least one."""
+    """OR: the documents in at least one."""
     documents = np.concatenate((one.documents, other.documents))
-    order = np.argsort(documents, kind="stable")  # which merges runs that are sorted
+    order = np.argsort(documents, kind="stable")  # a merge, because both parts are sorted
     documents = documents[order]
     starts = np.flatnonzero(np.diff(documents, prepend=-1))
     sums = np.concatenate((one.sums, other.sums))[order]
@@ -81,9 +81,9 @@ def either(one: Scored, other: Scored) -> Scored:
 
 
 def best(scored: Scored, norms: NDArray[np.float64], k: int) -> Scored:
-    """The k documents of the highest cosine, the best first, of equals those of the lowest number.
+    """The k documents with the highest cosines, the best first; ties by number.
 
-    `norms` are those of all documents, by number. The sums are divided by them.
+    `norms` has the norms of all documents, by number. The sums are divided by them.
     """
     cosines = scored.sums / norms[scored.documents]
     if len(cosines) > k:

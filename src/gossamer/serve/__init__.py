@@ -1,25 +1,20 @@
 """serve: the search page and API of one crawl, over HTTP.
 
-Reads index, and of other datasets the rows of a page that somebody looks at. A commit of `index`
-is seen within a second, and the next request is answered from the new shards; the old ones stay
-mapped until their last search is done, so nothing is ever half old and half new.
+It reads the index, and single rows of other datasets to show what the crawl knows about a page.
+The server notices a commit of `index` within a second and opens the new shards. The old ones stay
+mapped until their last search is done, so no answer mixes the two.
 
-    query.py      what a person types → a tree
-    resolve.py    what it asks about other pages, put into the tree; similar.py has telling words
-    broker.py     a tree → what nodes are asked, and their replies → the answer: answers.py;
-                  messages.py is all that goes between, placing.py the order of what was found
-    node.py       some shards, which assembly.py opens, and what they answer
-    ranking.py    a tree → what tantivy looks for: the one page on ranking; filters.py for dates,
-                  sites and the like; statistics.py tells how much a word weighs
-    profiles.py   the order of the best, by our formula or a published one; recency.py for the new
-    snippets.py   why a page was found; spelling.py what was meant, or may be typed
-    pages.py      what is known of a page, its links; copies.py its stored copy, without rights;
-                  pictures.py the picture it names
-    dashboard.py  what the crawl does, for people; charts.py draws it
-    search.py     one process that has the whole index; live.py has that of the newest
-    cluster/      processes that search, here and on other machines; front.py asks them
-    web/          pages and API (starlette); views.py and templates/ are their HTML; cache.py keeps
-                  answers
+    front.py        dispatches searches to the processes of a cluster, or to this one; cache.py
+                    keeps recent answers, flights.py shares those being computed, and turns.py
+                    decides which request starts next
+    reloader.py     holds the searcher of the newest index
+    cluster/        search processes, on this machine and on others
+    web/            the pages and the API (starlette); views.py and templates/ render their HTML
+    cached_copy.py  the stored copy of a page, shown in a sandbox; pictures.py serves stored images
+    descriptors.py  raises the limit of open files
+    dashboard.py    figures for the status page; charts.py draws them
+
+`gossamer.search` parses queries and ranks pages.
 """
 
 from __future__ import annotations
@@ -27,6 +22,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import sys
 import threading
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -34,17 +30,21 @@ from typing import TYPE_CHECKING
 
 from gossamer.errors import UsageError
 from gossamer.serve.cluster.children import Children
+from gossamer.serve.descriptors import raise_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from starlette.types import ASGIApp
+    import uvicorn
 
     from gossamer.config import ServeConfig
     from gossamer.workspace import Workspace
 
 MAX_PROCESSES = 8
-"""That search, where nobody says how many: of more, few users have the use."""
+"""Search processes if `serve.processes` is 0 and the machine has more cores than this."""
+SWITCH_S = 0.000_5
+OTHER_FILES = 256
+"""File descriptors reserved for the index and the search processes; connections get the rest."""
 _say = partial(print, flush=True)
 
 
@@ -54,19 +54,24 @@ def serve(
     port: int,
     announce: Callable[[str], object] = _say,
 ) -> None:
-    """Listen until SIGINT or SIGTERM; answers that are being made are finished first.
+    """Serve until SIGINT or SIGTERM, then finish the open requests and return.
 
-    Port 0 stands for any free one; `announce` is told the URL. Raises UsageError where the
-    address cannot be had.
+    Port 0 selects a free port; `announce` is called with the URL. Raises UsageError if the server
+    cannot listen on the address.
     """
-    from gossamer.serve.web import app
+    from gossamer.serve.web import server
+    from gossamer.serve.web.connections import MAX_CONNECTIONS
 
+    # How long a computing thread may keep the interpreter from the event loop. A search has to
+    # wait for it several times; the default is five milliseconds.
+    sys.setswitchinterval(SWITCH_S)
+    connections = min(MAX_CONNECTIONS, raise_limit() - OTHER_FILES)
     processes = _processes(work.config.serve)
     with ExitStack() as stack:
-        stack.enter_context(_ends_in_order())
+        stack.enter_context(_orderly_end())
         children = stack.enter_context(Children(work, processes)) if processes > 1 else None
         groups = work.config.serve.nodes or ((children.addresses,) if children else ())
-        _run(app(work, groups), host, port, announce)
+        _run(server(work, groups, connections=connections), host, port, announce)
 
 
 def serve_node(
@@ -76,12 +81,12 @@ def serve_node(
     shards: Collection[int] = (),
     announce: Callable[[str], object] = _say,
 ) -> None:
-    """Answer to the brokers of other processes until SIGINT or SIGTERM, for these shards or all.
+    """Answer the brokers of other processes from these shards (none: all) until SIGINT or SIGTERM.
 
-    Raises UsageError as `serve` does.
+    Raises UsageError if the node cannot listen on the address.
     """
     from gossamer.serve.cluster.listen import listen
-    from gossamer.serve.live import Live
+    from gossamer.serve.reloader import Live
 
     with _listen(host, port) as listener:
         announce(f"{host}:{listener.getsockname()[1]}")
@@ -89,8 +94,8 @@ def serve_node(
 
 
 @contextmanager
-def _ends_in_order() -> Iterator[None]:
-    """Uvicorn raises the signal that ended it once more: SIGTERM shall not end us half-way then."""
+def _orderly_end() -> Iterator[None]:
+    """Let the clean-up run after SIGTERM, although uvicorn raises the signal again when it ends."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -102,26 +107,25 @@ def _ends_in_order() -> Iterator[None]:
 
 
 def _processes(config: ServeConfig) -> int:
-    """Processes on this machine that search."""
+    """The number of search processes on this machine; 0 if other machines search."""
     if config.nodes:
         return 0
     return config.processes or min(os.cpu_count() or 1, MAX_PROCESSES)
 
 
-def _run(application: ASGIApp, host: str, port: int, announce: Callable[[str], object]) -> None:
-    from gossamer.serve.web.protocol import server
-
+def _run(server: uvicorn.Server, host: str, port: int, announce: Callable[[str], object]) -> None:
     with _listen(host, port) as listener, suppress(KeyboardInterrupt):
         name = f"[{host}]" if ":" in host else host
         announce(f"http://{name}:{listener.getsockname()[1]}/")
-        server(application).run([listener])
+        server.run([listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
-    except OSError as error:
+    except (OSError, UnicodeError, OverflowError) as error:  # a name too long, a port too large
+        reason = getattr(error, "strerror", None) or error
         raise UsageError(
-            f"{host}:{port}", f"cannot listen here: {error.strerror}", "give another --port"
+            f"{host}:{port}", f"cannot listen: {reason}", "choose another --port or --host"
         ) from None

@@ -1,53 +1,73 @@
-"""Answers that were given already, kept for who asks the same of the same index.
+"""Keeps recent answers for repeated questions about the same index.
 
-People ask what others asked: Baeza-Yates et al., "The impact of caching on search engines" (SIGIR
-2007). How often here, /metrics tells.
+Many queries repeat earlier ones: Baeza-Yates et al., "The impact of caching on search engines"
+(SIGIR 2007). /metrics reports hits and misses.
 """
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
+from sys import getsizeof
 from typing import TYPE_CHECKING
 
-import msgspec
+from cachetools import LRUCache
 
 if TYPE_CHECKING:
-    from gossamer.serve.answers import Results
-    from gossamer.serve.front import Front
-    from gossamer.serve.messages import Question
-    from gossamer.serve.search import Searcher
+    from gossamer.search.messages import Question
+    from gossamer.search.results import Results
+
+HIT_BYTES = 300
+"""Memory of a hit without its strings: the structure, its numbers, and the slots of lists."""
+ANSWER_BYTES = 1_000
+"""Memory of an answer and its question without the hits."""
 
 
 class Cache:
-    """The `most` answers that were asked for last. Belongs to an event loop.
+    """Holds answers of at most `max_bytes` (estimated); the least recently used are evicted first.
 
-    Invariant: all are those of one state of the index; the first question in another empties it.
-    What misses something is not kept.
+    Invariant: all answers are from one state of the index; asking about another state empties the
+    cache.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
         self._state = ""
-        self._answers: OrderedDict[Question, Results] = OrderedDict()
+        self._answers: LRUCache[Question, Results] = LRUCache(max_bytes, getsizeof=size_of)
         self.hits = self.misses = 0
 
-    async def search(self, front: Front, searcher: Searcher, question: Question) -> Results:
-        """What the front answers; `took_ms` is that of this time."""
-        started_s = time.perf_counter()
-        if searcher.state != self._state:
-            self._state = searcher.state
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    @property
+    def bytes(self) -> int:
+        return int(self._answers.currsize)
+
+    def find(self, state: str, question: Question) -> Results | None:
+        """Return the cached answer, or None; count a hit or a miss."""
+        if state != self._state:
+            self._state = state
             self._answers.clear()
         known = self._answers.get(question)
-        if known is not None:
-            self._answers.move_to_end(question)
+        if known is None:
+            self.misses += 1
+        else:
             self.hits += 1
-            took_ms = round((time.perf_counter() - started_s) * 1000, 1)
-            return msgspec.structs.replace(known, took_ms=took_ms)
-        self.misses += 1
-        found = await front.answer(searcher, question)
-        if self._most and found.state == self._state and not found.results.missing:
-            self._answers[question] = found.results
-            while len(self._answers) > self._most:
-                self._answers.popitem(last=False)
-        return found.results
+        return known
+
+    def keep(self, state: str, question: Question, results: Results) -> None:
+        """Cache an answer, unless it is incomplete, explained, from another state, or too large."""
+        if state != self._state or results.missing or question.explain:
+            return
+        if size_of(results) <= self.max_bytes:
+            self._answers[question] = results
+
+
+def size_of(results: Results) -> int:
+    """Estimate the memory of an answer in bytes: at most twice what tracemalloc measures."""
+    return (
+        ANSWER_BYTES
+        + sum(
+            HIT_BYTES + sum(map(getsizeof, (hit.url, hit.title, hit.snippet, hit.host, hit.image)))
+            for hit in results.hits
+        )
+        + sum(HIT_BYTES * len(counts) for counts in results.facets.values()) // 2
+    )

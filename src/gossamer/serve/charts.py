@@ -1,7 +1,7 @@
-"""Charts as inline SVG: no script, no style of their own (gossamer.css has the colours).
+"""Charts as inline SVG, without scripts or styles (gossamer.css has the colours).
 
-Each is one image to a screen reader, and says in words what it shows; the figures themselves are
-in a table beside it.
+To a screen reader, each chart is one image with a label that describes it. The page shows the
+figures themselves in a table below.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 600, 120
 GAP = 0.2
-"""Of a bar's place, what is left free."""
+"""The gap between bars, as a fraction of the space per bar."""
 MAX_BAR = 60.0
 
 _FRAME = Markup(
@@ -32,7 +32,7 @@ _CURVE = Markup(
 
 
 def bars(values: Sequence[tuple[str, float, float]], words: str) -> Markup:
-    """A bar a value: its words, all of it, and the part of it that failed."""
+    """A bar chart. Each value is the label of a bar, its height, and how much of that failed."""
     most = max((whole for _, whole, _ in values), default=0) or 1
     place = min(WIDTH / max(len(values), 1), MAX_BAR)
     drawn = Markup("")
@@ -51,7 +51,7 @@ def bars(values: Sequence[tuple[str, float, float]], words: str) -> Markup:
 
 
 def curve(points: Sequence[tuple[float, float]], words: str) -> Markup:
-    """A line through points of time and value, from 0 up; empty where there are less than two."""
+    """A line through points (time, value), on a scale from 0; empty if there are fewer than two."""
     if len(points) < 2:  # noqa: PLR2004  # a line has two ends
         return Markup("")
     start, end = points[0][0], points[-1][0]

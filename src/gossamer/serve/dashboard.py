@@ -1,8 +1,8 @@
-"""What the crawl does, as a person wants to see it: speed, queue, outcomes, rounds, hosts.
+"""Figures for the status page: speed, queue, outcomes, rounds, hosts.
 
-All of it is from the manifest and the heartbeats, but for two things. How fast pages came a while
-ago nobody records, so the server remembers what it saw when it was asked, in a ring of bounded
-length; and of the hosts the busiest are looked up once a commit.
+Most come from the manifest and the heartbeats of tasks. Past speeds are not recorded there, so the
+server keeps a sample of the progress from each request for the page, in a ring of bounded length.
+The busiest hosts are read from the dataset `hosts`, once per commit of it.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 SILENT_MS = 10_000
-"""A task that was not heard of for so long is not at work."""
+"""A task without a heartbeat for this long counts as ended."""
 SAMPLES = 240
 SAMPLE_MS = 1_000
-"""Least time between two samples: of a page that is looked at, 240 are twelve minutes."""
+"""The shortest time between two samples. An open status page asks every three seconds, so 240
+samples are twelve minutes."""
 SHOWN_ROUNDS = 40
 SHOWN_HOSTS = 10
 HOST_COLUMNS = ("host", "requests", "pages", "bytes", "failures", "outcome", "latency_ms")
 
 
 class Now(msgspec.Struct, frozen=True):
-    """What is being fetched."""
+    """The fetch that is running; all zeros if none is."""
 
     tasks: int
     queue: int
-    """URLs of the round that are still to be asked for."""
+    """URLs of the round that are not fetched yet."""
     pages_per_s: float
 
 
@@ -54,7 +55,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
 
 class Round(msgspec.Struct, frozen=True):
-    """What a fetch brought."""
+    """The results of one round's fetch."""
 
     number: int
     asked: int
@@ -74,7 +75,7 @@ class _Sample(NamedTuple):
 
 
 class History:
-    """How many pages were fetched when, as far as anybody asked. Used from several threads.
+    """Samples of how many pages have been fetched at which time. Used from several threads.
 
     Invariant: times rise, and no two samples are closer than SAMPLE_MS.
     """
@@ -84,7 +85,7 @@ class History:
         self._guard = threading.Lock()
 
     def note(self, tasks: Sequence[Mapping[str, Any]], now_ms: int) -> None:
-        """Remember where the tasks of `overview` are."""
+        """Add a sample of the progress of the `tasks` of `overview`."""
         fetches = [task for task in tasks if task["step"] == "fetch"]
         round_ = max((task["round"] for task in fetches), default=0)
         done = sum(task["done"] for task in fetches if task["round"] == round_)
@@ -93,7 +94,7 @@ class History:
                 self._samples.append(_Sample(now_ms, round_, done))
 
     def rates(self) -> list[tuple[int, float]]:
-        """When, and pages a second since the sample before; of a new round, since it began."""
+        """The time in ms and the pages per second since the previous sample, within a round."""
         with self._guard:
             samples = list(self._samples)
         return [
@@ -104,7 +105,7 @@ class History:
 
 
 def now(tasks: Sequence[Mapping[str, Any]], now_ms: int) -> Now:
-    """What the tasks of `overview` are at."""
+    """Sum up the `tasks` of `overview` that are fetching at this moment."""
     at_work = [
         task
         for task in tasks
@@ -122,7 +123,7 @@ def now(tasks: Sequence[Mapping[str, Any]], now_ms: int) -> Now:
 
 
 def outcomes(counts: Mapping[str, int]) -> list[Outcome]:
-    """Fetches by outcome, the most frequent first; `counts` may have others, which are left out."""
+    """Fetches by outcome, the most frequent first. Other keys of `counts` are ignored."""
     known = {name: count for name, count in counts.items() if name in OUTCOMES and count}
     total = sum(known.values())
     ordered = sorted(known.items(), key=lambda item: (-item[1], item[0]))
@@ -148,12 +149,12 @@ def rounds(steps: Sequence[Mapping[str, Any]]) -> list[Round]:
 
 
 def _failed(name: str) -> bool:
-    """The server or the network did, and it is tried again."""
+    """Whether an outcome means that the server or the network failed, so there is a retry."""
     return name in OUTCOMES and OUTCOMES[name].retry_wait_s > 0
 
 
 class Hosts:
-    """The hosts that were asked most, looked up when the dataset changes."""
+    """The hosts with the most requests, read again when the dataset changes."""
 
     def __init__(self, work: Workspace, lookup: Lookup) -> None:
         self._work = work
@@ -163,7 +164,7 @@ class Hosts:
         self._busiest: list[dict[str, Any]] = []
 
     def busiest(self) -> list[dict[str, Any]]:
-        """Newest rows of hosts, HOST_COLUMNS of them. Raises StoreError."""
+        """The newest rows (HOST_COLUMNS) of the SHOWN_HOSTS busiest hosts. Raises StoreError."""
         with self._guard:
             layers = self._work.store.manifest.layers("hosts")
             if layers != self._layers:
@@ -175,7 +176,7 @@ class Hosts:
 
 
 def _most_asked(paths: Sequence[str]) -> list[str]:
-    """Requests are counted in all rounds, so a host's newest row has the most."""
+    """The names of the busiest hosts. Counts only grow, so a host's newest row has the largest."""
     if not paths:
         return []
     rows = pa.concat_tables(map(_requests, paths))

@@ -1,12 +1,12 @@
-"""A picture that a result names, as the crawl has stored it.
+"""The image of a search result, from the crawl's archive.
 
-Who searches shall not have to ask strangers' servers, which would learn of it. So a result shows
-the picture that its page names from our own address, if the crawl has fetched that, too
-(`parse.media`). There is no looking it up for each result: the browser asks when the result comes
-into sight, and of a picture that is not there it shows nothing.
+If results loaded images from strangers' servers, those servers would learn who searches. So a
+result shows the image that its page names from our own address, if the crawl has fetched it
+(`parse.media`). Images are not looked up when results are computed: the browser requests one when
+its result scrolls into view, and shows nothing if it is missing.
 
-Its bytes are a stranger's: they are answered as the raster format that they begin like, whatever
-they were called. SVG, which may hold scripts, is no such format.
+The bytes come from a stranger: they are sent with the media type of the raster format that their
+first bytes show, whatever the original headers said. SVG, which may contain scripts, is not sent.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gossamer.serve import copies
-from gossamer.serve.copies import Refusal
+from gossamer.serve import cached_copy
+from gossamer.serve.cached_copy import Refusal
 
 if TYPE_CHECKING:
-    from gossamer.serve.pages import Pages
+    from gossamer.search.page_info import PageInfo
     from gossamer.workspace import Workspace
 
 MAX_PICTURE_BYTES = 2 << 20
-"""Ten of a page of results are asked for at a time, by telephones, too."""
+"""A page of results loads up to ten images at once, on phones too."""
 HEADERS = {
     "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
     "x-robots-tag": "noindex",
@@ -35,23 +35,23 @@ _FORMATS = {
     "image/webp": re.compile(rb"RIFF.{4}WEBPVP", re.DOTALL),
     "image/avif": re.compile(rb".{4}ftypavi[fs]", re.DOTALL),
 }
-"""What their first bytes are: WHATWG MIME Sniffing §6.1, and of AVIF its specification, §6."""
+"""The first bytes of each format: WHATWG MIME Sniffing §6.1; for AVIF its specification, §6."""
 
 
-def find(work: Workspace, pages: Pages, url: str) -> tuple[bytes, dict[str, str]] | Refusal:
-    """The bytes of a picture, and their headers. Its URL is in normal form. Raises StoreError."""
-    copy = copies.find(work, pages, url)
+def find(work: Workspace, pages: PageInfo, url: str) -> tuple[bytes, dict[str, str]] | Refusal:
+    """The body and headers of the image at a URL in normal form, or why not. Raises StoreError."""
+    copy = cached_copy.find(work, pages, url)
     if isinstance(copy, Refusal):
         return copy
-    body = copies.stored(work.root, copy)
+    if copy.bytes > MAX_PICTURE_BYTES:
+        return Refusal(403, f"The image is larger than {MAX_PICTURE_BYTES >> 20} MB.")
+    body = cached_copy.stored(work.root, copy)
     media = format_of(body)
     if media is None or copy.truncated:
-        return Refusal(404, "What the crawl has stored here is no whole picture.")
-    if len(body) > MAX_PICTURE_BYTES:
-        return Refusal(403, f"The picture is larger than {MAX_PICTURE_BYTES >> 20} MB.")
+        return Refusal(404, "The stored file is not a complete image of a supported format.")
     return body, HEADERS | {"content-type": media}
 
 
 def format_of(body: bytes) -> str | None:
-    """The raster format that bytes begin like."""
+    """The media type of the raster format that the first bytes show, or None."""
     return next((media for media, begins in _FORMATS.items() if begins.match(body)), None)

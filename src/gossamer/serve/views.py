@@ -1,4 +1,4 @@
-"""HTML from templates. Everything is escaped but what is `Markup`."""
+"""HTML from templates. Everything is escaped except `Markup`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 if TYPE_CHECKING:
-    from gossamer.serve.answers import Count, Hit
+    from gossamer.search.results import Count, Hit
 
 MAX_CRUMB_CHARS = 40
 NEIGHBOURS = 3
@@ -26,12 +26,12 @@ def render(template: str, **values: object) -> str:
 
 
 def link(url: str) -> str:
-    """The URL where it is one that a browser only visits, else one that leads nowhere."""
+    """The URL if it is http or https, else `#`: other schemes may run scripts or open programs."""
     return url if url.startswith(("http://", "https://")) else "#"
 
 
 def crumbs(url: str) -> list[str]:
-    """Host and path as steps for reading: `docs.example`, `guide`, `start.html`."""
+    """Host and path segments as breadcrumbs: `docs.example`, `guide`, `start.html`."""
     path = unquote(url.partition("://")[2].partition("?")[0]).split("/")
     return [step[:MAX_CRUMB_CHARS] + "…" * (len(step) > MAX_CRUMB_CHARS) for step in path if step]
 
@@ -41,19 +41,19 @@ def snippet(hit: Hit) -> Markup:
 
 
 def narrowing(count: Count, name: str) -> str:
-    """What a query is narrowed by to the pages of a facet's value."""
+    """The filter that narrows a query to the pages counted by a facet value."""
     if name == "year":
         return f"after:{count.value} before:{int(count.value) + 1}"
     return f"{name}:{count.value}"
 
 
 def filtering(url: str, name: str) -> str:
-    """A query for the pages that link to a page (`link`), or are like it (`related`)."""
+    """A query for the pages that link to a page (`link`) or are similar to it (`related`)."""
     return f'{name}:"{url}"' if set(url) & set("()") else f"{name}:{url}"
 
 
 def numbers(current: int, last: int) -> list[int]:
-    """The pages of results that are linked from the current one."""
+    """The numbers of the result pages that the current one links to."""
     return list(range(max(1, current - NEIGHBOURS), min(last, current + NEIGHBOURS) + 1))
 
 
@@ -66,14 +66,14 @@ def moment(time_ms: int) -> str:
 
 
 def size(count: int) -> str:
-    """Bytes for reading, in powers of ten."""
+    """A number of bytes with its unit, in powers of ten: `1.5 MB`."""
     thousands = min((len(str(count)) - 1) // 3, len(_UNITS) - 1)
     return f"{count / 1000**thousands:.{min(thousands, 1)}f} {_UNITS[thousands]}"
 
 
 def duration(seconds: float) -> str:
     """`0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
-    if seconds < 10:  # noqa: PLR2004  # below, tenths are worth reading
+    if seconds < 10:  # noqa: PLR2004  # tenths matter only below this
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

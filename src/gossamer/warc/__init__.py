@@ -1,16 +1,16 @@
-"""WARC 1.1 (ISO 28500:2017): an archive of what servers answered, its index and its reader.
+"""WARC 1.1 (ISO 28500:2017): an archive of servers' answers, its index and its reader.
 
-A file is a `warcinfo` record and then, for each exchange, three records: what came, the
-`request`, and `metadata` of the crawl. What came is one of
+A file holds a `warcinfo` record and then three records per exchange: the answer, the `request`,
+and the crawl's `metadata`. The answer is one of
 
-    response    an answer of HTTP: head and body
-    resource    the body alone, of a scheme without such a head (ftp, file)
-    revisit     the head of an answer whose body is stored already (§6.7)
+    response    an HTTP response: head and body
+    resource    the body only, for schemes without such a head (ftp, file)
+    revisit     the head of an answer whose body is already stored (§6.7)
 
-Each record is a gzip member of its own (annex D), so that an offset is enough to read one.
-`writer.py` puts them into files, and beside each its CDXJ index (`cdxj.py`); `records.py` makes
-the bytes, `reader.py` gives bodies back. What the stored HTTP heads say, and why, is in
-docs/formats.md.
+Each record is a separate gzip member (annex D), so an offset is enough to read one. `writer.py`
+writes the files, each with its CDXJ index (`cdxj.py`). `records.py` builds the bytes of records,
+and `reader.py` reads stored bodies. docs/formats.md describes the stored HTTP heads and explains
+how they differ from what was sent.
 """
 
 from __future__ import annotations

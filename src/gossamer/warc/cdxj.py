@@ -1,13 +1,14 @@
-"""CDXJ: the index beside a WARC file, by which replay tools find a URL's captures.
+"""CDXJ: the index of a WARC file, in which replay tools find the captures of a URL.
 
-A line a capture, sorted by its bytes: the URL's key, the time (14 digits, UTC) and a JSON object,
-with the fields and the form that cdxj-indexer writes and pywb reads.
+One line per capture: the URL's key, the time (14 digits, UTC) and a JSON object, in the form that
+cdxj-indexer writes and pywb reads. The lines are sorted by their bytes.
 
     org,example)/a?b=1 20261121191109 {"url": "http://www.example.org/a?b=1", "mime": ...}
 
-The key is what pywb looks for: the form of the `surt` package, a port of the Internet Archive's
-IAURLCanonicalizer. It folds more than `gossamer.urls` does (case, `www.`, slashes at the end),
-since it groups captures for a reader and does not decide what is crawled.
+The key is the one that pywb looks up: the URL as the `surt` package canonicalises it, which is a
+port of the Internet Archive's IAURLCanonicalizer. It merges more URLs than `gossamer.urls` does
+(case, `www.`, trailing slashes), because it groups captures for readers and does not decide what
+is crawled.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 import msgspec
 
 KEPT = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
-"""What the key does not escape: printable ASCII without `#` and `%`."""
+"""The punctuation that the key does not escape: printable ASCII except `#` and `%`."""
 
 _ESCAPED = "%[89a-f][0-9a-f]"
 _PLAIN = re.compile(
@@ -27,8 +28,8 @@ _PLAIN = re.compile(
     r"(\?[a-z0-9_-]+=[a-z0-9_-]{0,23})?",
     re.ASCII | re.IGNORECASE,
 )
-"""Host, path and query of most URLs: nothing is to be escaped, dropped or sorted. What names a
-session has a longer value, or two."""
+"""Host, path and query of most URLs, in which nothing must be escaped, dropped or sorted. Session
+ids do not match: they have longer values, or two parameters."""
 _PARTS = re.compile(r"([a-z][a-z0-9+.-]*)://([^/?]*?)(?::([0-9]+))?(/[^?]*)?(?:\?(.*))?", re.DOTALL)
 _WWW = re.compile(r"www\d*\.")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
@@ -56,10 +57,10 @@ def line(
     offset: int,
     filename: str,
 ) -> bytes:
-    """The line of a capture, with its line end.
+    """Return the line of a capture, with its line end.
 
-    `date` is as in WARC-Date, `digest` is base 32; `offset` and `length` are those of the
-    compressed record, in bytes. What a capture has not is left out.
+    `date` has the form of WARC-Date, `digest` is in base 32, and `offset` and `length` are those
+    of the compressed record, in bytes. Fields without a value are omitted.
     """
     fields = {
         "url": url,
@@ -70,17 +71,17 @@ def line(
         "offset": str(offset),
         "filename": filename,
     }
-    known = msgspec.json.encode({name: value for name, value in fields.items() if value})
-    return b"%b %b %b\n" % (key(url).encode(), timestamp(date).encode(), known)
+    present = msgspec.json.encode({name: value for name, value in fields.items() if value})
+    return b"%b %b %b\n" % (key(url).encode(), timestamp(date).encode(), present)
 
 
 def timestamp(date: str) -> str:
-    """`2026-11-21T19:11:09.123Z` as `20261121191109`."""
+    """Convert `2026-11-21T19:11:09.123Z` to `20261121191109`."""
     return f"{date[:4]}{date[5:7]}{date[8:10]}{date[11:13]}{date[14:16]}{date[17:19]}"
 
 
 def key(url: str) -> str:
-    """The sort key of a normalised URL, as the package `surt` makes it."""
+    """Return the sort key of a normalised URL, the same as the `surt` package's."""
     plain = _PLAIN.fullmatch(url)
     if plain:
         host, path, query = plain.groups("")
@@ -126,7 +127,7 @@ def _query(query: str) -> str:
 
 
 def _escaped_once(text: str) -> str:
-    """Unescaped as often as it can be, and then escaped once."""
+    """Unescape `text` until nothing changes any more, then escape it once."""
     data = text.encode()
     while (unescaped := unquote_to_bytes(data)) != data:
         data = unescaped

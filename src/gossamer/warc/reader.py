@@ -1,8 +1,8 @@
-"""Gives stored bodies back.
+"""Reads stored bodies.
 
-It reads gzip members, and trusts none that is not whole: the checksum at a member's end tells
-both a file that was cut and bytes that changed. FastWARC and warcio give what there is of a
-record that was cut, and cannot be asked whether it was.
+The reader accepts only complete gzip members: the checksum at the end of a member detects both
+truncated files and changed bytes. FastWARC and warcio return the part of a truncated record that
+is there, without reporting that it is truncated.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Self
 
-BUFFER_BYTES = 128 << 10
-CHUNK_BYTES = 16 << 10
+BUFFER_BYTES = 128 << 10  # of the open file
+CHUNK_BYTES = 16 << 10  # decompressed per call
 HEAD_END = b"\r\n\r\n"
 
 
 class StoredResponse(NamedTuple):
-    """A stored body: where its record starts, its HTTP headers (names lower-case), the bytes."""
+    """A stored body, with the offset of its record and its HTTP headers (names in lower case)."""
 
     offset: int
     headers: dict[str, str]
@@ -32,7 +32,7 @@ class StoredResponse(NamedTuple):
 
 
 class WarcReader:
-    """Bodies of one file, by offset; cheapest in the file's order. A context manager."""
+    """Reads bodies of one file by offset, fastest in file order. A context manager."""
 
     def __init__(self, path: str | Path) -> None:
         self._file = Path(path).open("rb", buffering=BUFFER_BYTES)  # noqa: SIM115  # see __exit__
@@ -44,12 +44,12 @@ class WarcReader:
         self._file.close()
 
     def at(self, offset: int) -> StoredResponse | None:
-        """The body at an offset; None where no whole record that holds one starts there."""
+        """Return the body at `offset`; None if no complete record with a body starts there."""
         member = self._member(offset)
         return None if member is None else _response(offset, member[0])
 
     def __iter__(self) -> Iterator[StoredResponse]:
-        """All bodies, up to the first record that is not whole."""
+        """Iterate over all bodies, up to the first incomplete record."""
         offset = 0
         while (member := self._member(offset)) is not None:
             response = _response(offset, member[0])
@@ -58,7 +58,7 @@ class WarcReader:
             offset = member[1]
 
     def _member(self, offset: int) -> tuple[bytes, int] | None:
-        """A gzip member, and where the next one starts."""
+        """Return the data of a gzip member and the offset of the next; None if it is incomplete."""
         self._file.seek(offset)
         decompressor = isal_zlib.decompressobj(GZIP)
         chunks: list[bytes] = []
@@ -75,22 +75,22 @@ class WarcReader:
 
 
 def responses(path: str | Path) -> Iterator[StoredResponse]:
-    """The bodies of a file, in its order, up to its last whole record."""
+    """Iterate over the bodies of a file in file order, up to the first incomplete record."""
     with WarcReader(path) as reader:
         yield from reader
 
 
 def read_response(path: str | Path, offset: int) -> StoredResponse:
-    """The body at an offset. Raises ValueError where none starts there."""
+    """Return the body at `offset`. Raises ValueError if no complete record starts there."""
     with WarcReader(path) as reader:
         found = reader.at(offset)
     if found is None:
-        raise ValueError(f"{path}: no whole record with a body at {offset}")
+        raise ValueError(f"{path}: no whole record with a body at offset {offset}")
     return found
 
 
 def _response(offset: int, record: bytes) -> StoredResponse | None:
-    """The body of a record; None where it holds none of its own."""
+    """Return the body of a record; None for kinds of records that hold none."""
     start = record.find(HEAD_END)
     if start < 0:
         return None
@@ -110,7 +110,7 @@ def _response(offset: int, record: bytes) -> StoredResponse | None:
 
 
 def head_fields(head: bytes) -> dict[str, str]:
-    """Header fields by their names in lower case; repeats are one list (RFC 9110 §5.3)."""
+    """Return header fields by lower-case name, repeats joined by commas (RFC 9110 §5.3)."""
     headers: dict[str, str] = {}
     for line in head.decode("latin-1").split("\r\n")[1:]:
         name, colon, value = line.partition(":")

@@ -1,11 +1,11 @@
-"""The bytes of WARC records: framing, digests, dates, and the HTTP heads inside.
+"""Builds the bytes of WARC records: framing, digests, dates, and the HTTP heads inside.
 
 Facts
-  * A WARC header or an HTTP header ends at CR LF, its block after as many bytes as it says. So a
-    value that held a line end of its own could forge headers, or a record. Strangers choose
-    URLs, header values and reason phrases; whatever they hold is one line here.
-  * isal's gzip costs 8 µs before the first byte at level 1, and nearly nothing at level 0, which
-    hardly compresses. Request and metadata records are some hundred bytes.
+  * WARC and HTTP headers end at CR LF, and a record's block after the declared number of bytes. So
+    a value with a line end could forge headers or whole records. Strangers choose URLs, header
+    values and reason phrases, so every value is reduced to one line.
+  * isal's gzip costs 8 µs before the first byte at level 1, and almost nothing at level 0, which
+    hardly compresses. Request and metadata records are a few hundred bytes.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 LEVEL = 1
-"""Of isal's gzip. Measured on text: level 0 is no faster on 90 KB and a fifth larger."""
+"""Compression level of isal's gzip. On 90 KB of text, level 0 is not faster and a fifth larger."""
 SMALL_BYTES = 1_024
 SMALL_LEVEL = 0
-"""Of records up to SMALL_BYTES: 4 µs in place of 13, for 200 bytes more."""
+"""Compression level for records up to SMALL_BYTES: 4 µs instead of 13, but 200 bytes more."""
 GZIP = 31
+"""Window bits that select the gzip format."""
 
 TRANSFER = frozenset((b"content-encoding", b"transfer-encoding", b"content-length"))
-"""Headers that describe the transfer, and would be wrong for what is stored."""
+"""Response headers that describe the transfer and would be wrong for the stored body."""
 SHOWN = frozenset(
     (
         "host",
@@ -42,14 +43,14 @@ SHOWN = frozenset(
         "if-modified-since",
     )
 )
-"""Request headers that are archived. Others come from the settings, and may be secrets."""
+"""Request headers whose values are archived. Others come from the settings and may be secret."""
 WITHHELD = "(withheld)"
 
 _ONE_LINE = bytes.maketrans(b"\r\n\0", b"   ")
 
 
 def record(kind: str, record_id: str, fields: str, block: bytes) -> bytes:
-    """A whole record, compressed. `fields` are header lines, each with its CR LF."""
+    """Return a complete, compressed record. `fields` holds header lines, each with its CR LF."""
     head = (
         f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: {record_id}\r\n{fields}"
         f"Content-Length: {len(block)}\r\n\r\n"
@@ -60,16 +61,16 @@ def record(kind: str, record_id: str, fields: str, block: bytes) -> bytes:
 
 
 def block_digest(block: bytes) -> str:
-    """A header line, for records that hold no payload of their own.
+    """Return the header line with the block digest, for records without a payload digest.
 
-    One over head and body of a response would cost a second SHA-1 of the body, a fourth of what
-    its gzip costs, and tell nothing that payload digest and the member's CRC-32 do not.
+    For a response, it would cost a second SHA-1 of the body, a quarter of the time of its gzip,
+    and detect nothing that the payload digest and the gzip member's CRC-32 do not.
     """
     return f"WARC-Block-Digest: sha1:{payload_digest(block)}\r\n"
 
 
 def payload_digest(body: bytes) -> str:
-    """SHA-1 in base 32, as WARC has it: for identity, not for security."""
+    """Return the SHA-1 in base 32, as in WARC-Payload-Digest: for identity, not for security."""
     return b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
 
 
@@ -79,7 +80,7 @@ def warc_date(time_ms: int) -> str:
 
 
 def request_head(target: str, headers: Iterable[tuple[str, str]]) -> bytes:
-    """The head of a GET request, without secrets. `target` is path and query."""
+    """Return the head of a GET request, without secrets. `target` is path and query."""
     lines = [b"GET %b HTTP/1.1\r\n" % one_line(target)]
     for name, value in headers:
         lines.append(_field(name, value if name.lower() in SHOWN else WITHHELD))
@@ -95,10 +96,10 @@ def response_head(
     *,
     decoded: bool,
 ) -> bytes:
-    """The head of a response as it is stored beside its decoded body (docs/formats.md, WARC).
+    """Return the head of a response as stored with its decoded body (docs/formats.md, WARC).
 
-    `body_bytes` is None where the answer has no body by its status (304). A field without a name
-    is left out: nothing could read it.
+    `body_bytes` is None if a response with this status has no body (304). Fields without a name
+    are omitted, because no reader could parse them.
     """
     lines = [b"HTTP/1.1 %d %b" % (status, one_line(reason))]
     for sent_name, value in headers:
@@ -115,27 +116,27 @@ def response_head(
 
 
 def warc_fields(fields: Mapping[str, object]) -> bytes:
-    """A block of the type application/warc-fields."""
+    """Return a block of the type application/warc-fields."""
     return b"".join([one_line(f"{name}: {value}") + b"\r\n" for name, value in fields.items()])
 
 
 def plain(text: str) -> str:
-    """Text in one line, without what UTF-8 cannot say."""
+    """Return text as one line, with U+FFFD for bytes that were not UTF-8."""
     return one_line(text).decode(errors="replace").strip()
 
 
 def one_line(text: str) -> bytes:
-    """Text as bytes without line ends. Bytes that were no UTF-8 come back as they were sent."""
+    """Return text as bytes without line ends. Bytes that were not UTF-8 stay as they were sent."""
     return text.encode("utf-8", "surrogateescape").translate(_ONE_LINE)
 
 
 @lru_cache(maxsize=256)
 def _field(name: str, value: str) -> bytes:
-    """A header line of a request: all of ours hold the same but for a few."""
+    """Return a header line of a request. Cached, because most are the same in all requests."""
     return one_line(f"{name}: {value}") + b"\r\n"
 
 
 @lru_cache(maxsize=16)
 def _second(seconds: int) -> str:
-    """Many requests begin in each."""
+    """Return the date of a second. Cached, because many requests begin in the same second."""
     return strftime("%Y-%m-%dT%H:%M:%S", gmtime(seconds))

@@ -1,4 +1,4 @@
-"""Writes WARC files, each with its index."""
+"""Writes WARC files, each with its CDXJ index."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer import __version__
+import xxhash
+
+from gossamer import __version__, checksums
 from gossamer.backends import disk_errors
-from gossamer.layers import Row, written
+from gossamer.task_output import Row, written
 from gossamer.warc import cdxj
 from gossamer.warc.records import block_digest, plain, record, warc_date, warc_fields
 
@@ -25,62 +27,64 @@ _ID_PREFIX_CHARS = len("01234567-0123-4567-0123-")
 
 
 class Capture(NamedTuple):
-    """An exchange, as it is archived."""
+    """An exchange to archive: the request and its answer."""
 
     url: str
     date_ms: int
-    """When it began."""
+    """When the exchange began, in Unix time."""
     body: bytes
     digest: str | None
-    """Of the body, or of the one stored earlier that this answer stands for."""
+    """Digest of the body, or, for a 304, of the body stored earlier."""
     head: bytes = b""
-    """Of the HTTP response; empty where the scheme has none."""
+    """Head of the HTTP response; empty for schemes that have none."""
     request: bytes = b""
     status: int | None = None
     content_type: str = ""
-    """As sent."""
+    """The Content-Type as sent."""
     address: str | None = None
     """IP address of the server."""
     truncated: str | None = None
-    """Why the body is not whole: length, time, disconnect or unspecified."""
+    """Why the body is incomplete: length, time, disconnect or unspecified."""
     notes: Mapping[str, object] = {}
     """Fields of the metadata record."""
 
 
 class Known(NamedTuple):
-    """What a revisit refers to: an answer that was stored earlier, maybe in another file."""
+    """The answer that a revisit refers to. It was stored earlier, maybe in another file."""
 
     url: str
     date_ms: int | None
     not_modified: bool = False
-    """The server said so (304), and we did not compare."""
+    """Whether the server sent a 304; otherwise the digests are equal."""
     record_id: str | None = None
     offset: int = -1
-    """Where it is, if it is in this file."""
+    """The offset of its record, if it is in this file."""
 
 
 class WarcWriter:
-    """One file of the dataset warc. `attempt` is a folder from `Store.attempt`.
+    """Writes one file of the dataset warc. `attempt` is a folder from `Store.attempt`.
 
-    It is created by the first exchange.
+    The first exchange creates the file.
 
     Invariants
-      * `size` is where the next record will start. After an error, too, the file ends there, so
-        that it holds whole exchanges and nothing else.
-      * `_index` has a line for each of them, and `_stored` each body.
+      * `size` is the offset of the next record. The file ends there even after an error, so it
+        holds only complete exchanges.
+      * `_hasher` has seen the file's bytes up to `size`.
+      * `_index` has a line for each exchange, and `_stored` an entry for each stored body.
     """
 
     def __init__(self, root: str, attempt: str, info: Mapping[str, str]) -> None:
         stem = uuid.uuid4().hex
         self.path = f"{attempt}/{stem}.warc.gz"
         self.size = 0
+        self._hasher = xxhash.xxh3_64()
         self._index_path = f"{attempt}/{stem}.cdxj"
         self._root = Path(root)
         self._full_path = self._root / self.path
         self._name = self._full_path.name
         self._file: FileIO | None = None
         self._info = info
-        # A random UUID for the file, and its records counted in the last 48 bits of it.
+        # Record ids are one random UUID per file, with a counter in its last 48 bits.
         self._id_prefix = f"<urn:uuid:{str(uuid.uuid4())[:_ID_PREFIX_CHARS]}"
         self._ids = 0
         self._info_id = self._next_id()
@@ -88,16 +92,17 @@ class WarcWriter:
         self._stored: dict[tuple[str | None, Hashable], Known] = {}
 
     def write(self, capture: Capture, likeness: Hashable = None) -> int:
-        """Append an exchange; the offset of the record that holds its body. Raises StoreFull.
+        """Append an exchange and return the offset of the record with its body. Raises StoreFull.
 
-        Of bodies with the same digest and `likeness` only the first is stored, and revisits
-        refer to it. What a reader needs of an answer beside its body belongs into `likeness`.
+        Of bodies with the same digest and `likeness`, only the first is stored; the others become
+        revisits that refer to it. So `likeness` must hold everything in an answer, apart from its
+        body, that readers of the body need.
         """
         stored = self._stored.get((capture.digest, likeness)) if capture.body else None
         if stored is not None:
             self.revisit(capture, stored)
             return stored.offset
-        file = self._begun(capture.date_ms)
+        file = self._opened(capture.date_ms)
         offset = self.size
         record_id = self._next_id()
         fields = f"WARC-Payload-Digest: sha1:{capture.digest}\r\n"
@@ -118,7 +123,7 @@ class WarcWriter:
         return offset
 
     def revisit(self, capture: Capture, known: Known) -> None:
-        """Append an exchange without its body, which is stored already. Raises StoreFull."""
+        """Append an exchange without its body, which is already stored. Raises StoreFull."""
         profile = "server-not-modified" if known.not_modified else "identical-payload-digest"
         fields = f"WARC-Profile: {PROFILES}/{profile}\r\nWARC-Refers-To-Target-URI: {known.url}\r\n"
         if known.date_ms is not None:
@@ -131,11 +136,14 @@ class WarcWriter:
             if not known.not_modified:
                 fields += "WARC-Truncated: length\r\n"
             fields += f"{block_digest(capture.head)}Content-Type: {HTTP_RESPONSE}\r\n"
-        file = self._begun(capture.date_ms)
+        file = self._opened(capture.date_ms)
         self._append(file, capture, "revisit", self._next_id(), fields, capture.head)
 
     def close(self) -> list[Row]:
-        """The file and its index as rows of YIELD, its exchanges counted; none if it has none."""
+        """Close the file, write its index and return both as rows of YIELD.
+
+        The rows count exchanges. A file without any exchange gets no rows.
+        """
         if self._file is None:
             return []
         self._file.close()
@@ -146,8 +154,8 @@ class WarcWriter:
         with disk_errors(path):
             path.write_bytes(index)
         return [
-            written("warc", self.path, len(self._index), self.size),
-            written("warc", self._index_path, 0, len(index)),
+            written("warc", self.path, len(self._index), self.size, self._hasher.hexdigest()),
+            written("warc", self._index_path, 0, len(index), checksums.of_bytes(index)),
         ]
 
     def _append(
@@ -159,26 +167,26 @@ class WarcWriter:
         fields: str,
         block: bytes,
     ) -> None:
-        """What came, the request, and what we know of both; all or nothing."""
+        """Append the records of an exchange: answer, request and metadata, all or none."""
         date = warc_date(capture.date_ms)
         address = f"WARC-IP-Address: {capture.address}\r\n" if capture.address else ""
         about = (
             f"WARC-Target-URI: {capture.url}\r\nWARC-Date: {date}\r\n{address}"
             f"WARC-Warcinfo-ID: {self._info_id}\r\n"
         )
-        came = record(kind, record_id, about + fields, block)
-        records = [came]
-        beside = (
+        answer = record(kind, record_id, about + fields, block)
+        records = [answer]
+        concurrent = (
             ("request", HTTP_REQUEST, capture.request),
             ("metadata", WARC_FIELDS, warc_fields(capture.notes)),
         )
-        for kind_beside, content_type, text in beside:
+        for concurrent_kind, content_type, text in concurrent:
             if text:
                 fields = (
                     f"{about}WARC-Concurrent-To: {record_id}\r\n{block_digest(text)}"
                     f"Content-Type: {content_type}\r\n"
                 )
-                records.append(record(kind_beside, self._next_id(), fields, text))
+                records.append(record(concurrent_kind, self._next_id(), fields, text))
         offset = self.size
         self._put(file, b"".join(records))
         mime = "warc/revisit" if kind == "revisit" else plain(capture.content_type.split(";")[0])
@@ -189,18 +197,18 @@ class WarcWriter:
                 mime=mime,
                 status=capture.status,
                 digest=capture.digest,
-                length=len(came),
+                length=len(answer),
                 offset=offset,
                 filename=self._name,
             )
         )
 
-    def _begun(self, date_ms: int) -> FileIO:
-        """The file, with its warcinfo record."""
+    def _opened(self, date_ms: int) -> FileIO:
+        """Return the open file, created with its warcinfo record if necessary."""
         if self._file is None:
             with disk_errors(self._full_path):
                 self._full_path.parent.mkdir(parents=True, exist_ok=True)
-                # Without a buffer: what was written is in the file whenever a kill comes.
+                # Unbuffered, so that everything written survives a kill of this process.
                 self._file = self._full_path.open("xb", buffering=0)
         if not self.size:
             own = {"software": f"gossamer/{__version__}", "format": "WARC File Format 1.1"}
@@ -213,7 +221,7 @@ class WarcWriter:
         return self._file
 
     def _put(self, file: FileIO, data: bytes) -> None:
-        """Append all of it, or nothing and raise StoreFull."""
+        """Append `data`, or else nothing, and raise StoreFull."""
         with disk_errors(self._full_path):
             try:
                 rest = memoryview(data)
@@ -224,6 +232,7 @@ class WarcWriter:
                     file.seek(file.truncate(self.size))
                 raise
         self.size += len(data)
+        self._hasher.update(data)
 
     def _next_id(self) -> str:
         self._ids += 1

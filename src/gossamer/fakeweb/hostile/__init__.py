@@ -1,11 +1,12 @@
-"""The hostile web: hosts that misbehave, each by a name that says how.
+"""The hostile web: hosts that misbehave, each named after how it does.
 
-    http://slow-head.hostile.test/       one of CATALOGUE, the table of all
-    http://hostile.test/                 links to each of them
+    http://slow-head.hostile.test/       one of the hosts in CATALOGUE, the table of all
+    http://hostile.test/                 links to all of them
 
-A request becomes an `Ask`, its host's `Case` answers: with an `Answer`, or where an honest one
-cannot say it, with an `Act` (`act.py`), which the connection plays. What goes wrong before a
-request is there has a port of its own (`doors.py`), or is a matter of TLS (`tls.py`).
+A request becomes an `Ask`, which its host's `Case` answers: with an `Answer`, or, where a
+well-formed HTTP response is not enough, with an `Act` (`act.py`), which the connection plays.
+Hosts that misbehave before a request arrives have their own ports (`connect_ports.py`) or fail in
+TLS (`tls.py`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["CATALOGUE", "DOMAIN", "Act", "Case", "End", "HostileWeb", "markdown"
 
 
 class HostileWeb:
-    """`drip_s` is the pause between two bytes of a slow host; `tls` adds the https hosts."""
+    """The hostile hosts. Slow ones pause for `drip_s` after each byte; `tls` adds https hosts."""
 
     def __init__(self, seed: int, drip_s: float, *, tls: bool) -> None:
         self._seed = seed
@@ -40,7 +41,7 @@ class HostileWeb:
         return (case for case in CATALOGUE.values() if self._tls or case.tls is None)
 
     def reply(self, name: str, target: str, headers: Mapping[str, str]) -> Answer | Act | None:
-        """The answer of host `name`, in lower case; None for one that is not of this web."""
+        """Return the answer of host `name` (in lower case); None if it is not a hostile host."""
         if not f".{name}".endswith(f".{DOMAIN}"):
             return None
         ask = Ask(self._seed, self._drip_s, name, target, headers)

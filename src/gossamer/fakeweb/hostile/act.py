@@ -1,7 +1,7 @@
-"""An answer as a script: bytes and pauses, and how it ends. What an honest `Answer` cannot say.
+"""Answers as scripts, for what an `Answer` cannot express: bytes, pauses and an end.
 
-Steps are made while they are played, and only as fast as the client reads, so that ten gigabytes
-cost no memory. A script that has no end is played until the client goes away.
+Steps are generated while they are played, and only as fast as the client reads, so ten gigabytes
+cost no memory. An endless script is played until the client disconnects.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import asyncio
 
-TURN_BYTES = 256 << 10
-FLUSH_S = 0.001  # between two looks whether all is sent that goes before a reset
+TURN_BYTES = 256 << 10  # written before other connections get their turn
+FLUSH_S = 0.001  # interval of the checks whether all bytes before a reset have been sent
 
 _RESET = struct.pack("ii", 1, 0)  # SO_LINGER with zero seconds: close() sends RST (socket(7))
 
 Steps = Iterable[bytes | float]
-"""Bytes to send, and seconds to wait."""
+"""Bytes to send, and floats: seconds to wait."""
 
 
 class End(Enum):
     KEEP = auto()  # the connection takes the next request
     CLOSE = auto()
     RESET = auto()  # TCP RST
-    HANG = auto()  # nothing more is said, and nothing closed
+    HANG = auto()  # the connection stays open and silent
 
 
 @dataclass(frozen=True)
 class Act:
-    """`status` is the one that the log shows: as sent, 0 where none is. `steps` starts anew."""
+    """A script. `status` is the status it sends, for the log, or 0. Each `steps()` restarts it."""
 
     status: int
     steps: Callable[[], Steps] = tuple
@@ -46,8 +46,9 @@ class Player:
 
     Invariants
       * Nothing is written while the client does not read.
-      * A turn of the loop writes at most TURN_BYTES and a step, so other connections get theirs.
-      * After `cancel`, which the end of the connection calls, nothing is scheduled.
+      * One iteration of the event loop writes at most TURN_BYTES plus one step, so other
+        connections get their turns.
+      * After `cancel`, which the connection calls when it ends, nothing is scheduled.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Player:
         loop: asyncio.AbstractEventLoop,
         kept: Callable[[], None],
     ) -> None:
-        """`kept` is called after an act that leaves the connection to the next request."""
+        """`kept` is called after an act that ends with `End.KEEP`."""
         self._steps = iter(act.steps())
         self._end = act.end
         self._transport = transport
@@ -106,7 +107,7 @@ class Player:
             self._reset()
 
     def _reset(self) -> None:
-        if self._transport.get_write_buffer_size():  # a reset discards what is not sent yet
+        if self._transport.get_write_buffer_size():  # a reset would discard unsent bytes
             self._next = self._loop.call_later(FLUSH_S, self._reset)
             return
         connection = self._transport.get_extra_info("socket")

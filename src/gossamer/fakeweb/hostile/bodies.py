@@ -1,4 +1,4 @@
-"""Bodies: too slow, too long, and of another length than their head says."""
+"""Bodies that are too slow or too long, or whose length differs from the one in their head."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import Case, good_html
-from gossamer.fakeweb.hostile.heads import HTML, dripped, flood, head, said
+from gossamer.fakeweb.hostile.heads import HTML, dripped, flood, head, scripted
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.case import Ask, Reply
@@ -21,7 +21,7 @@ TINY_CHUNKS = 50_000
 
 
 def block(ask: Ask) -> bytes:
-    """64 KiB of text that hardly compresses, drawn for this URL."""
+    """Return 64 KiB of random hex digits that depend on the URL."""
     return stream(ask.seed, ask.host + ask.target).getrandbits(4 * BLOCK_BYTES).to_bytes(
         BLOCK_BYTES // 2, "big"
     ).hex().encode()  # fmt: skip
@@ -39,7 +39,7 @@ def _slow(ask: Ask) -> Act:
 
 def _stalled(ask: Ask) -> Act:
     body = good_html(ask)
-    return said(200, head(HTML, "Content-Length: 100000") + body, End.HANG)
+    return scripted(200, head(HTML, "Content-Length: 100000") + body, End.HANG)
 
 
 def _endless(kind: str) -> Reply:
@@ -54,7 +54,7 @@ def _endless_chunks(ask: Ask) -> Act:
 def _tiny_chunks(ask: Ask) -> Act:
     body = good_html(ask).ljust(TINY_CHUNKS)
     raw = b"".join(b"1\r\n%c\r\n" % byte for byte in body)
-    return said(200, head(HTML, CHUNKED) + raw + b"0\r\n\r\n", End.KEEP)
+    return scripted(200, head(HTML, CHUNKED) + raw + b"0\r\n\r\n", End.KEEP)
 
 
 def _endless_extension(_: Ask) -> Act:
@@ -77,65 +77,65 @@ def _ten_gb(*lines: str) -> Reply:
 
 
 def _with(*lines: str, end: End = End.CLOSE) -> Reply:
-    """A page whose head has these lines, and no other word on its length."""
-    return lambda ask: said(200, head(HTML, *lines) + good_html(ask), end)
+    """A page whose head has these lines, and otherwise no Content-Length."""
+    return lambda ask: scripted(200, head(HTML, *lines) + good_html(ask), end)
 
 
 def _chunks(before: bytes, after: bytes = b"") -> Reply:
-    """A page in chunks, with a framing of one's own."""
-    return lambda ask: said(200, head(HTML, CHUNKED) + before + good_html(ask) + after)
+    """A page whose chunk framing consists of the bytes `before` and `after`."""
+    return lambda ask: scripted(200, head(HTML, CHUNKED) + before + good_html(ask) + after)
 
 
 def _too_short(ask: Ask) -> Act:
     body = good_html(ask)
     raw = head(HTML, f"Content-Length: {len(body)}") + body + 1_000 * b"<p>more"
-    return said(200, raw, End.KEEP)
+    return scripted(200, raw, End.KEEP)
 
 
 def _both(ask: Ask) -> Act:
     raw = chunk(good_html(ask)) + b"0\r\n\r\n"
-    return said(200, head(HTML, CHUNKED, "Content-Length: 7") + raw, End.KEEP)
+    return scripted(200, head(HTML, CHUNKED, "Content-Length: 7") + raw, End.KEEP)
 
 
 CUT = ("ok", "broken")
-"""What came before a body broke off is half a page, marked as cut; or nothing."""
+"""A client may keep the first part of a body that breaks off, marked as cut, or drop it."""
 
 CASES = (
-    Case("slow-body", "sends its body a byte at a time, with pauses", ("timeout",), _slow),
-    Case("stalled-body", "says nothing more after the first of its body", ("timeout",), _stalled),
-    Case("endless-body", "a body without length and without end", ("ok",), _endless(HTML)),
-    Case("endless-file", "the same, of a PDF file", ("ok",), _endless(PDF)),
-    Case("endless-chunks", "chunks without end", ("ok",), _endless_chunks),
+    Case("slow-body", "sends its body byte by byte, with pauses", ("timeout",), _slow),
+    Case("stalled-body", "stops sending in the middle of its body", ("timeout",), _stalled),
+    Case("endless-body", "an endless body without Content-Length", ("ok",), _endless(HTML)),
+    Case("endless-file", "the same for a PDF file", ("ok",), _endless(PDF)),
+    Case("endless-chunks", "an endless sequence of chunks", ("ok",), _endless_chunks),
     Case("tiny-chunks", f"{TINY_CHUNKS:,} chunks of one byte", ("ok",), _tiny_chunks),
     Case(
         "endless-extension",
-        "a chunk extension without end (RFC 9112 §7.1.1)",
+        "an endless chunk extension (RFC 9112 §7.1.1)",
         ("broken", "timeout"),
         _endless_extension,
     ),
     Case(
         "endless-trailers",
-        "a page in chunks, then trailer lines without end",
+        "a page in chunks, then endless trailer lines",
         ("broken", "ok", "timeout"),
         _endless_trailers,
     ),
-    Case("ten-gigabytes", "a page of 10 GB, as announced", ("ok",), _ten_gb()),
+    Case("ten-gigabytes", "a page of 10 GB with a correct length", ("ok",), _ten_gb()),
     Case(
         "ten-gigabytes-ranges",
-        "the same; offers ranges, and sends all whatever was asked for",
+        "the same; offers ranges, but always sends everything",
         ("ok",),
         _ten_gb("Accept-Ranges: bytes"),
     ),
     Case(
         "length-too-long",
-        "Content-Length says 100,000, then closes early (RFC 9112 §8)",
+        "Content-Length is 100,000, but the connection closes early (RFC 9112 §8)",
         CUT,
         _with("Content-Length: 100000"),
     ),
-    Case("length-too-short", "sends more than Content-Length says", ("ok",), _too_short),
+    Case("length-too-short", "sends more bytes than Content-Length", ("ok",), _too_short),
     Case(
         "length-twice",
-        "two Content-Lengths that differ (RFC 9112 §6.3)",
+        "two different Content-Lengths (RFC 9112 §6.3)",
         ("broken",),
         _with("Content-Length: 50", "Content-Length: 51"),
     ),
@@ -149,16 +149,16 @@ CASES = (
     ),
     Case(
         "length-and-chunks",
-        "Content-Length and chunks; chunks count, or neither (RFC 9112 §6.3)",
+        "both Content-Length and chunks; chunks take precedence, or it is an error (RFC 9112 §6.3)",
         ("broken", "ok"),
         _both,
     ),
-    Case("chunk-not-hex", "a chunk size that is no number", ("broken",), _chunks(b"zz\r\n")),
+    Case("chunk-not-hex", "a chunk size that is not a number", ("broken",), _chunks(b"zz\r\n")),
     Case("chunk-overflow", "a chunk size of 20 digits", ("broken",), _chunks(20 * b"F" + b"\r\n")),
-    Case("chunk-negative", "a chunk size below zero", ("broken",), _chunks(b"-10\r\n")),
+    Case("chunk-negative", "a negative chunk size", ("broken",), _chunks(b"-10\r\n")),
     Case(
         "chunk-unframed",
-        "a chunk that is longer than its size",
+        "a chunk that is longer than its declared size",
         CUT,
         _chunks(b"10\r\n", b"\r\n0\r\n\r\n"),
     ),
@@ -166,6 +166,6 @@ CASES = (
         "chunk-cut",
         "closes before the last chunk (RFC 9112 §8)",
         CUT,
-        lambda ask: said(200, head(HTML, CHUNKED) + chunk(good_html(ask))),
+        lambda ask: scripted(200, head(HTML, CHUNKED) + chunk(good_html(ask))),
     ),
 )

@@ -29,7 +29,7 @@ def _busy(status: HTTPStatus, retry_after: Callable[[], str] | None = None) -> R
 
 
 def _soon() -> str:
-    """The one value of this web, beside Date, that depends on the clock."""
+    """Return a date in the near future: besides Date, the only value that depends on the clock."""
     return formatdate(time.time() + SOON_S, usegmt=True)
 
 
@@ -40,10 +40,10 @@ def _case(name: str, does: str, retry_after: Callable[[], str] | None) -> Case:
 
 CASES = (
     _case("retry-seconds", f"with Retry-After: {SOON_S}", lambda: str(SOON_S)),
-    _case("retry-date", f"with a date, {SOON_S} s from now", _soon),
-    _case("retry-past", "with a date of 2004", lambda: "Thu, 01 Jan 2004 00:00:00 GMT"),
-    _case("retry-far", "with a date of 2199", lambda: "Tue, 01 Jan 2199 00:00:00 GMT"),
-    _case("retry-overflow", "with 40 digits of seconds", lambda: 40 * "9"),
+    _case("retry-date", f"with a date {SOON_S} s from now", _soon),
+    _case("retry-past", "with a date in 2004", lambda: "Thu, 01 Jan 2004 00:00:00 GMT"),
+    _case("retry-far", "with a date in 2199", lambda: "Tue, 01 Jan 2199 00:00:00 GMT"),
+    _case("retry-overflow", "with a 40-digit number of seconds", lambda: 40 * "9"),
     _case("retry-negative", "with Retry-After: -5", lambda: "-5"),
     _case("retry-garbage", "with Retry-After: soon", lambda: "soon"),
     _case("retry-none", "without Retry-After", None),

@@ -1,4 +1,4 @@
-"""One kind of misbehaviour: its host, what it does, and what a good crawler makes of it."""
+"""A kind of misbehaviour: its host, what it does, and the outcome a good crawler records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DISALLOW = f"User-agent: *\nDisallow: {PRIVATE}\n".encode()
 
 
 class Ask(NamedTuple):
-    """A request, and what answers depend on beside it."""
+    """A request to a hostile host, with the seed and `drip_s` of its web."""
 
     seed: int
     drip_s: float
@@ -31,12 +31,12 @@ class Ask(NamedTuple):
 Reply = Callable[[Ask], Answer | Act]
 
 
-class Door(Enum):
-    """A port of its own, for what happens before a request can name its host."""
+class ConnectPort(Enum):
+    """How a host's own port treats connections, before a request can name the host."""
 
-    OPEN = auto()  # connections are accepted, and the reply is played to them at once
+    OPEN = auto()  # connections are accepted, and the reply is played at once
     SHUT = auto()  # connections are refused
-    FULL = auto()  # connections are never accepted: the queue is full
+    FULL = auto()  # connections are never accepted, because the queue is full
 
 
 class Certificate(Enum):
@@ -46,12 +46,15 @@ class Certificate(Enum):
     SELF_SIGNED = auto()
     OTHER_NAME = auto()
     OTHER_CA = auto()
-    NONE = auto()  # no TLS is spoken: the greeting is played to the client's first bytes
+    NONE = auto()  # no TLS: the greeting is played in response to the client's first bytes
 
 
 @dataclass(frozen=True)
 class Handshake:
-    """`greeting` is played at once: instead of TLS without a certificate, else inside of it."""
+    """How a TLS handshake goes.
+
+    `greeting` is played at once: inside TLS, or instead of TLS if `certificate` is NONE.
+    """
 
     certificate: Certificate = Certificate.VALID
     old: bool = False  # TLS 1.1 at most (RFC 8996 forbids it)
@@ -59,7 +62,7 @@ class Handshake:
 
 
 def good_page(ask: Ask, *links: str) -> Answer:
-    """A small page that names its host and target, so that a mix-up shows."""
+    """Return a small page that names its host and target, so that mix-ups are visible."""
     return found(good_html(ask, *links), HTML_TYPE, EPOCH_S)
 
 
@@ -78,10 +81,10 @@ def no_robots(ask: Ask) -> Answer:
 
 @dataclass(frozen=True)
 class Case:
-    """`reply` answers every path but /robots.txt.
+    """A hostile host. `does` describes it; `robots` answers /robots.txt, `reply` every other path.
 
-    `outcomes` are keys of gossamer.outcomes, for the host's `url`: the best one, then others
-    that a careful client may come to as well.
+    `outcomes` are those in gossamer.outcomes that a crawler may record for the host's `url`: the
+    best one first, then others that are acceptable for a careful client.
     """
 
     name: str
@@ -89,7 +92,7 @@ class Case:
     outcomes: tuple[str, ...]
     reply: Reply = good_page
     robots: Reply = no_robots
-    door: Door | None = None
+    connect_port: ConnectPort | None = None
     tls: Handshake | None = None
 
     @property

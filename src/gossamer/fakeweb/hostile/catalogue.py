@@ -1,4 +1,4 @@
-"""Every case there is, by name. Tests and docs/fakeweb.md are made from this table."""
+"""All cases by name. Tests and the tables in docs/fakeweb.md are generated from this catalogue."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ CATALOGUE: Mapping[str, Case] = {case.name: case for cases in GROUPS.values() fo
 
 
 def markdown() -> str:
-    """The catalogue as docs/fakeweb.md shows it."""
+    """Return the catalogue as the Markdown tables in docs/fakeweb.md."""
     lines = []
     for group, cases in GROUPS.items():
-        lines += ["", f"### {group}", "", "| host | does | outcome, or |", "|---|---|---|"]
+        lines += ["", f"### {group}", "", "| host | does | outcomes |", "|---|---|---|"]
         for case in cases:
             best, *others = (f"`{outcome}`" for outcome in case.outcomes)
             outcomes = f"{best}, {', '.join(others)}" if others else best

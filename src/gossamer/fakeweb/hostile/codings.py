@@ -1,8 +1,8 @@
-"""Content codings that explode, and codings that are not there.
+"""Decompression bombs, and bodies that are not in their declared content coding.
 
-Each bomb is ten gigabytes of zeros. It is made of one compressed megabyte again and again: a
-flush ends on a byte, and a stream of zeros is then in the same state as a megabyte before. Those
-of gzip lack the checksum at their end, which would cost a second a gigabyte.
+Each bomb is ten gigabytes of zeros. It repeats one compressed megabyte: a flush ends on a byte
+boundary, and the compressor is then in the same state as one megabyte of zeros before. The gzip
+bombs lack their final checksum, which would take one second per gigabyte to compute.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import brotli
 
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import Case, good_html
-from gossamer.fakeweb.hostile.heads import HTML, head, said
+from gossamer.fakeweb.hostile.heads import HTML, head, scripted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MEGABYTE = bytes(1 << 20)
 BOMB_MEGABYTES = 10_000
-NESTED = 1_000  # megabytes in a piece of the bomb within a bomb
+NESTED = 1_000  # megabytes of zeros per repeated part of the nested bomb
 GZIP = 16 + zlib.MAX_WBITS
 TOWER = 20
 
@@ -52,7 +52,7 @@ def gzip_in_gzip() -> Iterator[bytes]:
 
 @cache
 def _gzip_twice(first: bytes, second: bytes) -> tuple[bytes, bytes]:
-    """The beginning of a member (RFC 1952) with `first` in it, and what adds `second` to it."""
+    """Return the start of a gzip member (RFC 1952) with `first`, and bytes that append `second`."""
     packer = zlib.compressobj(9, wbits=GZIP)
     packed = packer.compress(first) + packer.flush(zlib.Z_FULL_FLUSH)
     return packed, packer.compress(second) + packer.flush(zlib.Z_FULL_FLUSH)
@@ -66,7 +66,7 @@ def brotli_zeros() -> Iterator[bytes]:
 
 
 def zstd_zeros(window: bytes = ZSTD_WINDOW) -> Iterator[bytes]:
-    """A frame of blocks that say "this byte, 128 Ki times" (RFC 8878 §3.1.1.2.2)."""
+    """Yield a frame of RLE blocks that each repeat a zero 128 Ki times (RFC 8878 §3.1.1.2.2)."""
     blocks = (1 << 20) // ZSTD_BLOCK_BYTES
     yield ZSTD_MAGIC + window
     yield from repeat(blocks * ZSTD_RLE, BOMB_MEGABYTES)
@@ -79,12 +79,12 @@ def _bomb(coding: str, body: Callable[[], Iterator[bytes]]) -> Reply:
 
 
 def _coded(coding: str, change: Callable[[bytes], bytes]) -> Reply:
-    """A page whose body is `change`d, of a right length."""
+    """A page whose body is passed through `change`, with a correct Content-Length."""
 
     def reply(ask: Ask) -> Act:
         body = change(good_html(ask))
         length = f"Content-Length: {len(body)}"
-        return said(200, head(HTML, f"Content-Encoding: {coding}", length) + body, End.KEEP)
+        return scripted(200, head(HTML, f"Content-Encoding: {coding}", length) + body, End.KEEP)
 
     return reply
 
@@ -100,31 +100,31 @@ def _tower(body: bytes) -> bytes:
 
 
 CUT = ("ok", "broken")
-"""A body cut at the limit is as good as one refused for its ratio."""
+"""A client may cut the body at its size limit or reject it for its compression ratio."""
 
 CASES = (
     Case("gzip-bomb", "10 GB of zeros in 10 MB of gzip", CUT, _bomb("gzip", gzip_zeros)),
     Case(
-        "gzip-in-gzip", "the same, gzipped again, to 24 KB", CUT, _bomb("gzip, gzip", gzip_in_gzip)
+        "gzip-in-gzip", "the same, gzipped again to 24 KB", CUT, _bomb("gzip, gzip", gzip_in_gzip)
     ),
     Case("brotli-bomb", "10 GB of zeros in 130 KB of brotli", CUT, _bomb("br", brotli_zeros)),
     Case("zstd-bomb", "10 GB of zeros in 320 KB of zstd", CUT, _bomb("zstd", zstd_zeros)),
     Case(
         "zstd-window",
-        "the same; its frame wants a window of 2 GB, 8 MB being allowed (RFC 9659 §3)",
+        "the same; its frame requires a window of 2 GB, although 8 MB is the limit (RFC 9659 §3)",
         ("broken", "ok"),
         _bomb("zstd", lambda: zstd_zeros(ZSTD_WINDOW_2GB)),
     ),
     Case(
         "coding-tower",
-        f"a page gzipped {TOWER} times over",
+        f"a page gzipped {TOWER} times",
         ("broken",),
         _coded(", ".join(TOWER * ["gzip"]), _tower),
     ),
-    Case("not-gzip", "plain text that is said to be gzip", ("broken",), _coded("gzip", bytes)),
+    Case("not-gzip", "plain text declared as gzip", ("broken",), _coded("gzip", bytes)),
     Case(
         "gzip-cut",
-        "gzip without its end",
+        "gzip that is cut off",
         ("ok", "broken"),
         _coded("gzip", lambda body: _gzipped(body)[:-12]),
     ),

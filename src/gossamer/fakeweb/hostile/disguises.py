@@ -1,4 +1,4 @@
-"""Content that is not what its header says."""
+"""Content that does not match its Content-Type."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gossamer.fakeweb.answer import HTML_TYPE, Answer, found
 from gossamer.fakeweb.hostile.act import End
 from gossamer.fakeweb.hostile.case import EPOCH_S, Case, good_html
-from gossamer.fakeweb.hostile.heads import head, said
+from gossamer.fakeweb.hostile.heads import head, scripted
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.act import Act
@@ -46,14 +46,14 @@ def _png(_: Ask) -> Answer:
 
 def _untyped(ask: Ask) -> Act:
     body = good_html(ask)
-    return said(200, head(f"Content-Length: {len(body)}") + body, End.KEEP)
+    return scripted(200, head(f"Content-Length: {len(body)}") + body, End.KEEP)
 
 
 CASES = (
-    Case("html-as-png", "HTML behind image/png", ("ok",), _as("image/png")),
-    Case("png-as-html", "a PNG behind text/html", ("ok",), _png),
+    Case("html-as-png", "HTML declared as image/png", ("ok",), _as("image/png")),
+    Case("png-as-html", "a PNG declared as text/html", ("ok",), _png),
     Case("html-untyped", "HTML without Content-Type", ("ok",), _untyped),
-    Case("html-mistyped", "HTML behind the type `;;=`", ("ok",), _as(";;=")),
-    Case("wrong-charset", "windows-1251 that is said to be UTF-8", ("ok",), _russian("utf-8")),
-    Case("no-such-charset", "windows-1251 that is said to be x-none", ("ok",), _russian("x-none")),
+    Case("html-mistyped", "HTML with the type `;;=`", ("ok",), _as(";;=")),
+    Case("wrong-charset", "windows-1251 declared as UTF-8", ("ok",), _russian("utf-8")),
+    Case("no-such-charset", "windows-1251 declared as x-none", ("ok",), _russian("x-none")),
 )

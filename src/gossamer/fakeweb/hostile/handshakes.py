@@ -1,10 +1,10 @@
-"""TLS that fails in each way. All hosts share a port and are told apart by SNI (RFC 6066 §3)."""
+"""The ways in which TLS fails. All hosts share a port; SNI selects one (RFC 6066 §3)."""
 
 from __future__ import annotations
 
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import Case, Certificate, Handshake
-from gossamer.fakeweb.hostile.heads import head, said
+from gossamer.fakeweb.hostile.heads import head, scripted
 
 PLAIN = head("Content-Length: 0", "Connection: close", status="HTTP/1.1 400 Bad Request")
 
@@ -22,25 +22,30 @@ def _instead(name: str, does: str, act: Act, *outcomes: str) -> Case:
 
 
 CASES = (
-    _case("valid", "a page behind a certificate of the test CA", Handshake(), "ok"),
+    _case("valid", "a page with a valid certificate from the test CA", Handshake(), "ok"),
     _certificate("expired", "is no longer valid", Certificate.EXPIRED),
     _certificate("future", "is not yet valid", Certificate.FUTURE),
-    _certificate("self-signed", "signs itself", Certificate.SELF_SIGNED),
-    _certificate("other-name", "is another host's", Certificate.OTHER_NAME),
-    _certificate("other-ca", "a CA signed that nobody knows", Certificate.OTHER_CA),
-    _case("old", "speaks TLS 1.1 at most (RFC 8996)", Handshake(old=True)),
+    _certificate("self-signed", "is self-signed", Certificate.SELF_SIGNED),
+    _certificate("other-name", "belongs to another host", Certificate.OTHER_NAME),
+    _certificate("other-ca", "an unknown CA issued", Certificate.OTHER_CA),
+    _case("old", "supports TLS 1.1 at most (RFC 8996)", Handshake(old=True)),
     _instead(
-        "reset", "resets in the handshake", Act(0, end=End.RESET), "tls", "unreachable", "broken"
+        "reset",
+        "resets during the handshake",
+        Act(0, end=End.RESET),
+        "tls",
+        "unreachable",
+        "broken",
     ),
     _instead(
         "silent",
-        "says nothing in the handshake",
+        "sends nothing in the handshake",
         Act(0, end=End.HANG),
         "tls",
         "unreachable",
         "timeout",
     ),
-    _instead("plain", "answers in plain HTTP", said(400, PLAIN)),
+    _instead("plain", "answers in plain HTTP", scripted(400, PLAIN)),
     _case(
         "close",
         "closes after the handshake",

@@ -1,4 +1,4 @@
-"""Heads: too slow, too long, too many, and not HTTP/1.1."""
+"""Response heads that are too slow, too long, too many or not HTTP/1.1."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.case import Ask, Reply
 
 HTML = "Content-Type: text/html; charset=utf-8"
-FLOOD_BYTES = 32 << 10  # written at a time
+FLOOD_BYTES = 32 << 10  # per write
 MANY = 20_000
 BIG_BYTES = 1 << 20
 
@@ -22,23 +22,23 @@ def head(*lines: str, status: str = "HTTP/1.1 200 OK") -> bytes:
 
 
 def page(ask: Ask, *lines: str, status: str = "HTTP/1.1 200 OK") -> bytes:
-    """A whole answer, of a right length, with these header lines beside."""
+    """Return a complete response with a correct length and the additional header lines `lines`."""
     body = good_html(ask)
     return head(HTML, f"Content-Length: {len(body)}", *lines, status=status) + body
 
 
-def said(status: int, raw: bytes, end: End = End.CLOSE) -> Act:
-    """An act of a few bytes."""
+def scripted(status: int, raw: bytes, end: End = End.CLOSE) -> Act:
+    """Return an act that sends the bytes `raw`."""
     return Act(status, lambda: (raw,), end)
 
 
 def flood(line: bytes) -> bytes:
-    """`line` as often as it goes into one write."""
+    """Repeat `line` as often as it fits into one write."""
     return line * (FLOOD_BYTES // len(line))
 
 
 def dripped(raw: bytes, pause_s: float) -> Steps:
-    """One byte at a time."""
+    """Yield `raw` byte by byte, with pauses."""
     for number in range(len(raw)):
         yield raw[number : number + 1]
         yield pause_s
@@ -54,11 +54,11 @@ def _endless(_: Ask) -> Act:
 
 
 def _many(ask: Ask) -> Act:
-    return said(200, page(ask, *(f"X-Header-{n}: {n}" for n in range(MANY))), End.KEEP)
+    return scripted(200, page(ask, *(f"X-Header-{n}: {n}" for n in range(MANY))), End.KEEP)
 
 
 def _big(ask: Ask) -> Act:
-    return said(200, page(ask, f"X-Big: {'x' * BIG_BYTES}"), End.KEEP)
+    return scripted(200, page(ask, f"X-Big: {'x' * BIG_BYTES}"), End.KEEP)
 
 
 def _continue(_: Ask) -> Act:
@@ -67,45 +67,50 @@ def _continue(_: Ask) -> Act:
 
 def _hints(ask: Ask) -> Act:
     hint = head("Link: </style.css>; rel=preload", status="HTTP/1.1 103 Early Hints")
-    return said(200, 3 * hint + page(ask), End.KEEP)
+    return scripted(200, 3 * hint + page(ask), End.KEEP)
 
 
 def _status_line(line: str, status: int = 0) -> Reply:
-    return lambda ask: said(status, page(ask, status=line))
+    return lambda ask: scripted(status, page(ask, status=line))
 
 
 def _header(line: str) -> Reply:
-    return lambda ask: said(200, page(ask, line), End.KEEP)
+    return lambda ask: scripted(200, page(ask, line), End.KEEP)
 
 
 CASES = (
-    Case("slow-head", "sends its head a byte at a time, with pauses", ("timeout",), _slow),
-    Case("endless-head", "sends header lines without end", ("broken",), _endless),
+    Case("slow-head", "sends its head byte by byte, with pauses", ("timeout",), _slow),
+    Case("endless-head", "sends endless header lines", ("broken",), _endless),
     Case("many-headers", f"a head of {MANY:,} lines, then a page", ("broken",), _many),
     Case("big-header", "a header of 1 MB, then a page", ("broken",), _big),
-    Case("continue-flood", "100 Continue without end", ("broken", "timeout"), _continue),
+    Case("continue-flood", "100 Continue, endlessly", ("broken", "timeout"), _continue),
     Case("early-hints", "103 three times, then a page (RFC 8297)", ("ok",), _hints),
-    Case("status-garbage", "a status line of rubbish", ("broken",), _status_line("It works!")),
+    Case("status-garbage", "an invalid status line", ("broken",), _status_line("It works!")),
     Case(
         "status-http09",
-        "a body without any head, as HTTP/0.9 had it",
+        "a body without any head, as in HTTP/0.9",
         ("broken",),
-        lambda ask: said(0, good_html(ask)),
+        lambda ask: scripted(0, good_html(ask)),
     ),
     Case(
         "status-version", "answers in HTTP/3.7", ("broken",), _status_line("HTTP/3.7 200 OK", 200)
     ),
-    Case("status-icy", "answers as a radio: ICY 200", ("broken",), _status_line("ICY 200 OK", 200)),
+    Case(
+        "status-icy",
+        "answers ICY 200, like Internet radio",
+        ("broken",),
+        _status_line("ICY 200 OK", 200),
+    ),
     Case(
         "status-999",
-        "the status 999, of no class, which is to be taken as 5xx (RFC 9110 §15)",
+        "the status 999, which has no class and should be treated as 5xx (RFC 9110 §15)",
         ("server_error", "refused", "broken"),
         _status_line("HTTP/1.1 999 Request denied", 999),
     ),
     Case("status-short", "a status of two digits", ("broken",), _status_line("HTTP/1.1 20 OK", 20)),
     Case(
         "status-no-reason",
-        "no reason, and no space before it (RFC 9112 §4)",
+        "a status line without reason phrase and the space before it (RFC 9112 §4)",
         ("ok", "broken"),
         _status_line("HTTP/1.1 200", 200),
     ),
@@ -119,14 +124,14 @@ CASES = (
     Case("header-no-colon", "a header line without a colon", ("broken", "ok"), _header("No colon")),
     Case(
         "folded-header",
-        "a header on two lines, which is one (RFC 9112 §5.2)",
+        "one header folded over two lines (RFC 9112 §5.2)",
         ("ok", "broken"),
         _header("X-Folded: one\r\n two"),
     ),
     Case(
         "bare-lf",
-        "lines that end in LF alone, which may be taken (RFC 9112 §2.2)",
+        "lines that end in a bare LF, which clients may accept (RFC 9112 §2.2)",
         ("ok", "broken"),
-        lambda ask: said(200, page(ask).replace(b"\r\n", b"\n")),
+        lambda ask: scripted(200, page(ask).replace(b"\r\n", b"\n")),
     ),
 )

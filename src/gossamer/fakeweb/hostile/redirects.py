@@ -1,4 +1,4 @@
-"""Redirects that never arrive, and redirects to where no crawler should go."""
+"""Redirects that never end, and redirects to targets that no crawler should fetch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from gossamer.fakeweb.answer import Answer, redirect
 from gossamer.fakeweb.hostile.act import End
 from gossamer.fakeweb.hostile.case import DOMAIN, Case, good_page
-from gossamer.fakeweb.hostile.heads import head, said
+from gossamer.fakeweb.hostile.heads import head, scripted
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.hostile.act import Act
@@ -23,7 +23,7 @@ hop = partial(redirect, HTTPStatus.FOUND)
 
 
 def number(target: str) -> int:
-    """Of /hop/7: 7. Of any other: 0."""
+    """Return the number at the end of a target, such as 7 for /hop/7; 0 if there is none."""
     last = target.rpartition("/")[2]
     return int(last) if last.isascii() and last.isdigit() and len(last) <= DIGITS else 0
 
@@ -41,13 +41,13 @@ def _across(other: str) -> Reply:
 
 
 def _to(location: str) -> Reply:
-    """A 302, written by hand: `location` may be anything but a line's end."""
+    """A hand-written 302, whose `location` may hold anything but a line end."""
     raw = head(f"Location: {location}", "Content-Length: 0", status="HTTP/1.1 302 Found")
-    return lambda _: said(HTTPStatus.FOUND, raw, End.KEEP)
+    return lambda _: scripted(HTTPStatus.FOUND, raw, End.KEEP)
 
 
 def _no_location(_: Ask) -> Act:
-    return said(302, head("Content-Length: 0", status="HTTP/1.1 302 Found"), End.KEEP)
+    return scripted(302, head("Content-Length: 0", status="HTTP/1.1 302 Found"), End.KEEP)
 
 
 def _cookie_wall(ask: Ask) -> Answer:
@@ -58,7 +58,7 @@ def _cookie_wall(ask: Ask) -> Answer:
 
 
 REFUSED_LATER = ("redirect", "bad_redirect")
-"""Where the target is a page of its own, it is that page that is refused."""
+"""If the target becomes a page in its own right, the redirect is fine and that page is refused."""
 
 
 def _case(name: str, location: str, *outcomes: str) -> Case:
@@ -67,7 +67,12 @@ def _case(name: str, location: str, *outcomes: str) -> Case:
 
 CASES = (
     Case("redirect-endless", "each URL redirects to a new one", ("redirect",), _endless),
-    Case("redirect-loop", f"{LOOP_LENGTH} URLs, each to the next", ("redirect",), _loop),
+    Case(
+        "redirect-loop",
+        f"{LOOP_LENGTH} URLs that redirect in a loop",
+        ("redirect",),
+        _loop,
+    ),
     Case(
         "redirect-self",
         "redirects to itself",
@@ -76,19 +81,19 @@ CASES = (
     ),
     Case(
         "redirect-there",
-        "redirects to redirect-back, without end",
+        "redirects to redirect-back, endlessly",
         ("redirect",),
         _across("redirect-back"),
     ),
     Case(
         "redirect-back",
-        "redirects to redirect-there, without end",
+        "redirects to redirect-there, endlessly",
         ("redirect",),
         _across("redirect-there"),
     ),
     Case(
         "cookie-wall",
-        "redirects to itself until its cookie is sent",
+        "redirects to itself until the client sends its cookie",
         ("redirect", "bad_redirect"),
         _cookie_wall,
     ),
@@ -102,13 +107,13 @@ CASES = (
     _case("redirect-data", "data:text/html,hello", "bad_redirect"),
     Case(
         "redirect-garbage",
-        "redirects to what is neither a URL nor UTF-8",
+        "redirects to a Location that is neither a URL nor UTF-8",
         ("bad_redirect", "broken"),
         _to("http://\xff\xfe[/"),
     ),
     Case(
         "redirect-empty",
-        "redirects with an empty Location, which is the page itself (RFC 3986 §4.4)",
+        "redirects with an empty Location, which means the page itself (RFC 3986 §4.4)",
         ("redirect", "bad_redirect"),
         _to(""),
     ),

@@ -1,6 +1,6 @@
-"""robots.txt in every way but the right one; each host's other pages are good (RFC 9309 §2.3.1).
+"""robots.txt files with every possible fault; the hosts' other pages are good (RFC 9309 §2.3.1).
 
-Where the file can be read, it disallows /private/, which the home page links to.
+Files that can be read disallow /private/, which the home page links to.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from gossamer.fakeweb.answer import HTML_TYPE, Answer, found, refusal
 from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.hostile.act import Act, End
 from gossamer.fakeweb.hostile.case import DISALLOW, EPOCH_S, PRIVATE, Case, good_html, good_page
-from gossamer.fakeweb.hostile.heads import dripped, flood, head, said
+from gossamer.fakeweb.hostile.heads import dripped, flood, head, scripted
 from gossamer.fakeweb.hostile.redirects import hop, number
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def _slow(ask: Ask) -> Act:
 
 
 def _chain(hops: int) -> Reply:
-    """/robots.txt → /robots/1 → … → /robots/`hops`, which is the file."""
+    """A reply that redirects /robots.txt → /robots/1 → … → /robots/`hops`, which is the file."""
 
     def reply(ask: Ask) -> Answer:
         passed = number(ask.target)
@@ -95,11 +95,11 @@ DISALLOWED = ("robots", "postponed", "busy")
 UNREACHABLE = ("robots", "postponed", "broken", "unreachable")
 
 CASES = (
-    _case("huge", "is 100 MB, its rules first", _huge, "ok"),
-    _case("endless", "has no end, its rules first", _endless, "ok"),
-    _case("slow", "comes a byte at a time", _slow, "timeout", "robots", "postponed"),
-    _chained("robots-5-hops", 5, "robots.txt is 5 redirects away, and counts"),
-    _chained("robots-6-hops", 6, "robots.txt is 6 redirects away, as if there were none"),
+    _case("huge", "is 100 MB and begins with its rules", _huge, "ok"),
+    _case("endless", "is endless and begins with its rules", _endless, "ok"),
+    _case("slow", "arrives byte by byte", _slow, "timeout", "robots", "postponed"),
+    _chained("robots-5-hops", 5, "robots.txt is 5 redirects away and applies"),
+    _chained("robots-6-hops", 6, "robots.txt is 6 redirects away and counts as missing"),
     _case("loop", "redirects in a loop", lambda _: hop("/robots.txt?again"), "ok"),
     _case(
         "metadata",
@@ -115,8 +115,10 @@ CASES = (
     _status(HTTPStatus.TOO_MANY_REQUESTS, *DISALLOWED),
     _status(HTTPStatus.INTERNAL_SERVER_ERROR, *DISALLOWED, "server_error"),
     _status(HTTPStatus.SERVICE_UNAVAILABLE, *DISALLOWED),
-    _case("html", "is a page of HTML: no rules", _html, "ok"),
-    _case("binary", "is 4 KB of noise: no rules", _binary, "ok"),
-    _case("garbage", "is not HTTP", lambda _: said(0, b"\x16\x03rubbish\r\n\r\n"), *UNREACHABLE),
-    _case("reset", "is a reset", lambda _: Act(0, end=End.RESET), *UNREACHABLE),
+    _case("html", "is an HTML page: no rules", _html, "ok"),
+    _case("binary", "is 4 KB of random bytes: no rules", _binary, "ok"),
+    _case(
+        "garbage", "is not HTTP", lambda _: scripted(0, b"\x16\x03rubbish\r\n\r\n"), *UNREACHABLE
+    ),
+    _case("reset", "resets the connection", lambda _: Act(0, end=End.RESET), *UNREACHABLE),
 )

@@ -1,4 +1,4 @@
-"""Sites without end: every page is good HTML, and links to more of it than anyone can fetch."""
+"""Endless sites: every page is good HTML and links to more pages than anyone can fetch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FACETS = ("brand", "colour", "order", "page", "price", "size")
 FACET_VALUES = 5
 FARM = "farm"
 LINKS = 1_000_000
-LINKS_A_STEP = 1_000
+LINKS_PER_STEP = 1_000
 LEVELS = 200_000
 LONG_URLS = 20
 LONG_URL_BYTES = 100_000
@@ -33,14 +33,14 @@ def _calendar(ask: Ask) -> Answer:
 
 
 def _facets(ask: Ask) -> Answer:
-    """Every facet in the query may be set to each of its values, in the order of the clicks."""
+    """Link to each value of each facet; the query keeps the order in which facets were chosen."""
     chosen = dict(parse_qsl(ask.target.partition("?")[2])[: len(FACETS)])
     choices = (chosen | {name: str(v)} for name in FACETS for v in range(FACET_VALUES))
     return good_page(ask, *(f"/shop?{urlencode(choice)}" for choice in choices))
 
 
 def _session(ask: Ask) -> str:
-    """A new one for whoever comes; of the URL alone, as all here."""
+    """Return a session id that differs for each URL, and, like all answers, depends only on it."""
     return f"{digest(ask.seed, ask.host + ask.target):016x}"
 
 
@@ -59,7 +59,7 @@ def _deeper(ask: Ask) -> Answer:
 
 
 def _mirror(ask: Ask) -> Answer:
-    """The same to the byte whichever host is asked."""
+    """Return a page that is identical to the byte on all hosts."""
     links = (f"/article-{n}" for n in range(1, 10))
     return good_page(ask._replace(host="mirror.example"), *links)
 
@@ -78,8 +78,8 @@ def _farm(ask: Ask) -> Answer:
 def _million_links(_: Ask) -> Act:
     def steps() -> Steps:
         yield head(HTML, "Connection: close") + b"<!DOCTYPE html><title>Index</title>\n"
-        for first in range(0, LINKS, LINKS_A_STEP):
-            numbers = range(first, first + LINKS_A_STEP)
+        for first in range(0, LINKS, LINKS_PER_STEP):
+            numbers = range(first, first + LINKS_PER_STEP)
             yield "".join(f"<a href=/item/{n}>{n}</a>\n" for n in numbers).encode()
 
     return Act(200, steps)
@@ -101,17 +101,17 @@ def _long_urls(ask: Ask) -> Answer:
 CASES = tuple(
     Case(name, does, ("ok",), reply)
     for name, does, reply in (
-        ("calendar", "each month links to the next, for ever", _calendar),
+        ("calendar", "each month links to the next, endlessly", _calendar),
         ("facets", "links that set any of 6 parameters, in any order", _facets),
         ("session-path", "a new session id in the path of every link", _session_path),
         ("session-query", "a new session id in the query of every link", _session_query),
-        ("deeper", "relative links, each page a folder deeper", _deeper),
+        ("deeper", "relative links that lead one folder deeper on each page", _deeper),
         ("mirror-one", "the same pages as mirror-two, to the byte", _mirror),
         ("mirror-two", "the same pages as mirror-one, to the byte", _mirror),
-        ("soft-404", "every URL is 200 and says that it is not there", _soft_404),
-        (FARM, "each page links to ten new hosts of its domain", _farm),
-        ("million-links", "a page of a million links, 32 MB", _million_links),
-        ("nested", f"{LEVELS:,} elements within each other", _nested),
+        ("soft-404", "every URL is 200 with the text “Not found”", _soft_404),
+        (FARM, "each page links to ten new hosts in its domain", _farm),
+        ("million-links", "a page of 32 MB with a million links", _million_links),
+        ("nested", f"{LEVELS:,} nested elements", _nested),
         ("long-urls", f"{LONG_URLS} links of {LONG_URL_BYTES:,} bytes", _long_urls),
     )
 )

@@ -1,22 +1,22 @@
 """From bytes to characters: which encoding a page is in.
 
-A byte-order mark decides. Then what the page declares (the Content-Type header before the
-page's own XML declaration and meta) is tried in turn, and believed where the bytes bear it out:
-servers are configured once and declare their default for every page, so labels are wrong more
-often than browsers admit. What declares nothing, or something wrong, is detected.
+A byte-order mark decides. Otherwise we try the declared encodings (the Content-Type header, then
+the page's XML declaration and meta element) and use the first that the bytes support: servers are
+configured once and declare their default for every page, so labels are wrong more often than
+browsers admit. If nothing is declared, or nothing that fits, the encoding is detected.
 
 Facts:
 
 - Text in another encoding that happens to be valid UTF-8 is practically never long.
-- Servers that were never told declare ISO-8859-1 (windows-1252), in which all bytes are valid. So
-  meta comes before it, and so does the detector where it has enough to go by. Russian ones declare
-  windows-1251.
-- Bytes of one multi-byte encoding are mostly valid in another one: the detector is right more often
-  than such a label, and than either label where header and meta disagree.
-- Of few characters the language that the page declares tells more than a detector.
+- Servers with a default configuration declare ISO-8859-1 (windows-1252), in which all bytes are
+  valid. So meta precedes it, and so does the detector if it has enough text. Russian servers
+  declare windows-1251.
+- Bytes of one multi-byte encoding are mostly valid in another one. The detector is right more often
+  than such a label, and than either label if header and meta disagree.
+- For few characters, the language that the page declares is better evidence than a detector.
 
-Whether bytes bear a label out, `plausibility.py` says. How often all this is right:
-bench/charset.py.
+`plausibility.py` decides whether the bytes support a label. bench/charset.py measures how often the
+result is right.
 """
 
 from __future__ import annotations
@@ -38,15 +38,17 @@ from gossamer.encodings import (
 from gossamer.parse.charset.plausibility import beyond_ascii, fits, sample
 
 PRESCAN_BYTES = 8192
-"""How far a meta element is looked for. The standard suggests 1,024, and browsers go on."""
+"""Bytes searched for a meta element. The standard suggests 1,024, but browsers read on."""
 DETECT_BYTES = 65_536
 START_BYTES, MIN_NULS = 1_024, 4
-"""Of what may be UTF-16: of its ASCII every other byte is NUL."""
+"""To recognise UTF-16, in which every other byte of ASCII is NUL: how many bytes are examined, and
+how many of them must be NUL."""
 CERTAIN_BYTES = 16
-"""So many continuation bytes in valid UTF-8 overrule any label."""
+"""Number of continuation bytes from which on valid UTF-8 overrides any label."""
 ENOUGH_CHARS = 64
-"""Beyond ASCII, for the detector to be heard against DEFAULT. Of Western texts of so many it
-takes 1 in 290 for another; Central European and Turkish ones it tells in 24 of 25."""
+"""Number of characters beyond ASCII from which on the detector may override DEFAULT. Of Western
+texts with that many it misjudges 1 in 290; Central European and Turkish ones it recognises in 24 of
+25 cases."""
 DEFAULT = "windows-1252"
 
 _BOMS = (
@@ -66,17 +68,17 @@ _LANGUAGE = re.compile(
     rb"""<html\s[^<>]{0,512}?\blang\s{0,8}=\s{0,8}["']?([a-z]{2}(?:-[a-z]{2,4})?)""", re.IGNORECASE
 )
 _UKRAINIAN = re.compile(rb"[\xa4\xa6\xa7\xad\xb4\xb6\xb7\xbd](?=[\xc0-\xff])")
-"""Letters of KOI8-U that KOI8-R has lines for, which uchardet does not know."""
+"""Letters of KOI8-U where KOI8-R has box-drawing lines. uchardet does not distinguish the two."""
 _DOUBTS = {
     DEFAULT: NAMES - {DEFAULT},
     "windows-1251": NAMES - CYRILLIC - LATIN,
     **dict.fromkeys(MULTI_BYTE, MULTI_BYTE),
 }
-"""What the detector may find against a label that stands alone."""
+"""Encodings that the detector may choose against each label, if it is the only one that fits."""
 
 
 def decode(body: bytes, declared: str | None) -> tuple[str, str]:
-    """A page's characters, and the WHATWG name of their encoding. Never raises.
+    """Return the page as text, and the WHATWG name of its encoding. Never raises.
 
     `declared` is the label in the Content-Type header, if any.
     """
@@ -102,7 +104,7 @@ def decode(body: bytes, declared: str | None) -> tuple[str, str]:
 
 
 def _like_ascii(body: bytes) -> str | None:
-    """What looks like ASCII and is not: UTF-16 without a mark, and ISO-2022-JP."""
+    """Detect encodings that look like ASCII: UTF-16 without a byte-order mark, and ISO-2022-JP."""
     start = body[:START_BYTES]
     nuls = {"utf-16be": start[::2].count(0), "utf-16le": start[1::2].count(0)}
     fewer, name = sorted(nuls, key=nuls.__getitem__)
@@ -115,18 +117,18 @@ def _like_ascii(body: bytes) -> str | None:
 
 
 def _declared(body: bytes, header: str | None) -> list[str]:
-    """The encodings that header, XML declaration and meta name, without those unknown."""
+    """Return the known encodings that header, XML declaration and meta declare."""
     labels = [] if header is None else [encoding_of(header)]
     for found in (_XML.match(body), _META.search(_COMMENT.sub(b"", body[:PRESCAN_BYTES]))):
         if found is not None:
             name = encoding_of(found[1].decode())
-            # What was read byte by byte cannot be in UTF-16 (HTML, §13.2.3.2).
+            # A declaration found byte by byte cannot be in UTF-16 (HTML, §13.2.3.2).
             labels.append("utf-8" if name in ("utf-16le", "utf-16be") else name)
     return [name for name in labels if name is not None]
 
 
 def _believed(body: bytes, labels: list[str]) -> tuple[str, str] | None:
-    """The text in the encoding that the page declares, if it can be so."""
+    """Return the text in a declared encoding and that encoding; None if the bytes support none."""
     texts = {name: _decoded(body, name) for name in sorted(labels, key=DEFAULT.__eq__)}
     fitting = {codec_of(name): name for name, text in texts.items() if fits(text, name)}
     if not fitting:
@@ -145,7 +147,7 @@ def _believed(body: bytes, labels: list[str]) -> tuple[str, str] | None:
 
 
 def _guessed(body: bytes) -> str | None:
-    """By the detector, or the language of the page where that tells more."""
+    """Return the encoding by the detector, or by the page's language if that is more reliable."""
     found, usual = _detected(body), _of_language(body)
     if usual is None or found is None:
         return usual or found
@@ -156,21 +158,21 @@ def _guessed(body: bytes) -> str | None:
 
 
 def _of_language(body: bytes) -> str | None:
-    """What pages in the language that this one declares were mostly written in, if it can be so."""
+    """Return the usual encoding of the language that the page declares, if the bytes support it."""
     declared = _LANGUAGE.search(body, 0, PRESCAN_BYTES)
     name = usual_encoding(declared[1].decode()) if declared else None
     return name if name is not None and fits(_decoded(body, name), name) else None
 
 
 def _detected(body: bytes) -> str | None:
-    """By uchardet, whose own names are asked for: mapped to the web's, unknown ones are UTF-8."""
+    """Detect the encoding by uchardet, in its own names: resiliparse maps unknown ones to UTF-8."""
     found = detect_encoding(body, max_len=DETECT_BYTES, html5_compatible=False)
     name = encoding_of(found or "")
     return "koi8-u" if name == "koi8-r" and _UKRAINIAN.search(body) else name
 
 
 def _strict_utf8(body: bytes) -> str | None:
-    """None where the body is not UTF-8; a character that was cut at its end is no error."""
+    """Decode UTF-8; None if the body is not UTF-8. A truncated last character is not an error."""
     try:
         return codecs.getincrementaldecoder("utf-8")().decode(body, final=False)
     except UnicodeDecodeError:
@@ -178,7 +180,7 @@ def _strict_utf8(body: bytes) -> str | None:
 
 
 def _plain_ascii(body: bytes) -> bool:
-    """The same characters in all encodings but UTF-16 (NUL) and ISO-2022-JP (ESC)."""
+    """Whether the text is the same in all encodings except UTF-16 (NUL) and ISO-2022-JP (ESC)."""
     return body.isascii() and b"\0" not in body and b"\x1b" not in body
 
 

@@ -1,13 +1,13 @@
-"""Whether what bytes give in an encoding can be a text in it.
+"""Whether decoded bytes can be a text in that encoding.
 
 Facts (bench/charset.py):
 
 - Text decoded with a wrong multi-byte encoding is mostly full of errors.
-- A word is in one script. Letters beyond ASCII stand alone between Latin ones, and in rows in all
-  other scripts, whichever code page shows them.
-- Signs and capitals do not stand within words.
+- A word is in one script. Letters beyond ASCII stand alone between Latin letters, and in rows in
+  all other scripts, even if a wrong code page shows them.
+- Symbols and capitals do not occur within words.
 
-All looks are at a sample of bounded length, at linear cost.
+Only a sample of bounded length is examined, in linear time.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ import re
 from gossamer.encodings import CYRILLIC, LATIN
 
 ERRORS_PER_CHARACTER = 1 / 20
-"""Of the characters beyond ASCII, those that may be wrong in an encoding that is believed."""
+"""Largest share of decoding errors among the characters beyond ASCII in a plausible encoding."""
 SAMPLE_CHARS = 8_192
 ROW_CHARS = 3
-"""Letters beyond ASCII in a row, of which Latin scripts have few."""
+"""Letters beyond ASCII that make a row. Latin scripts have few such rows."""
 MANY_CAPITALS = 64
 
 _BEYOND = "[^\0-\x7f\xa0\xab\xad\xb7\xbb\u2000-\u206f]"
-"""ASCII, spaces, quotes and dashes, which all scripts have."""
+"""A character beyond ASCII, other than spaces, quotes and dashes, which all scripts share."""
 _ROWS = re.compile(f"{_BEYOND}+")
 _ALONE = re.compile(f"(?<!{_BEYOND})(?:(?<=[A-Za-z]){_BEYOND}|{_BEYOND}(?=[A-Za-z]))(?!{_BEYOND})")
 _SIGN_WITHIN = re.compile(r"(?<=[^\W\d_])[¡-§©ª¬®±-³¶¹¼-¿](?=[¡-§©ª¬®±-³¶¹¼-¿]|[^\W\d_])")
-"""As Polish has where it is read as Western; no `´` and `·`, which some write in words."""
+"""A symbol within a word, as in Polish decoded as windows-1252. `´` and `·` do occur in words."""
 _CAPITALS = re.compile("[А-ЯЁЂ-Џ]")
 _CAPITALS_WITHIN = re.compile("[а-яёђ-џ][А-ЯЁЂ-Џ]")
 _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 
 
 def fits(text: str, name: str) -> bool:
-    """Whether bytes may be in the encoding `name`, a WHATWG one, in which they give `text`."""
+    """Whether bytes that decode to `text` are plausibly in the encoding `name` (of WHATWG)."""
     errors = text.count("\ufffd")
     if errors and errors > ERRORS_PER_CHARACTER * beyond_ascii(text):
         return False
@@ -43,7 +43,7 @@ def fits(text: str, name: str) -> bool:
 
 
 def sample(text: str) -> str:
-    """What is beyond ASCII, with the ASCII around it."""
+    """Return SAMPLE_CHARS of the text, from just before the first character beyond ASCII."""
     first = _ROWS.search(text)
     return "" if first is None else text[max(0, first.start() - 1) :][:SAMPLE_CHARS]
 
@@ -67,6 +67,10 @@ def _is_of_its_script(text: str, name: str) -> bool:
 
 
 def _mixes_cases(text: str, letters: int) -> bool:
-    """As what is not Cyrillic does; and KOI8-R has capitals for the small letters of Windows."""
+    """Whether capitals occur within words, or prevail.
+
+    Text that is not Cyrillic has capitals within words, and KOI8-R has capitals where windows-1251
+    has small letters.
+    """
     within, capitals = len(_CAPITALS_WITHIN.findall(text)), len(_CAPITALS.findall(text))
     return 10 * within > letters or 3 * capitals > 2 * letters > 2 * MANY_CAPITALS

@@ -1,15 +1,15 @@
-"""JSON-LD in script elements: the objects in it that stand for themselves.
+"""JSON-LD in script elements: the top-level objects, and those nested in graphs.
 
-Facts: of what the web calls JSON-LD, a few per cent is no JSON. Met in practice: comment and CDATA
-marks around it, line breaks within strings, commas before a closing bracket, escapes that there are
-not, comments, several objects one after the other, a semicolon at the end, quotes as HTML entities.
-JSON-LD's own algorithms (contexts, expansion) are not needed: all that search engines read is
-schema.org's vocabulary in its compact form.
+Facts: a few per cent of the JSON-LD on the web is not valid JSON. Found in practice: comment and
+CDATA marks around it, line breaks within strings, commas before a closing bracket, invalid escapes,
+comments, several objects in a row, a semicolon at the end, quotes as HTML entities. JSON-LD's own
+algorithms (contexts, expansion) are not needed: search engines only read schema.org's vocabulary in
+its compact form.
 
-Decision: msgspec reads what is JSON, at some hundred MB/s; what it refuses is mended and read by
-json's own scanner, object by object, up to the first that is beyond mending. Bounds: the time is
-linear in the characters, which are limited for all scripts of a page together; both readers end
-at Python's recursion limit.
+Decision: msgspec reads valid JSON, at some hundred MB/s. Anything else is repaired and read by the
+json module's scanner, object by object, up to the first that cannot be repaired. Bounds: time is
+linear in the number of characters, which is limited for all scripts of a page together; both
+readers stop at Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Thing: TypeAlias = dict[str, Any]
-"""A node of schema.org, from JSON-LD or microdata: its properties, @type and @id among them."""
+"""A schema.org node from JSON-LD or microdata: its properties, including @type and @id."""
 
 MAX_CHARS = 1_000_000
 MAX_MENDED_CHARS = 200_000
-"""Mending takes up to 3 s a million characters."""
+"""Characters of invalid JSON that are repaired per page: it takes up to 3 s per million."""
 MAX_THINGS = 200
 MAX_DEPTH = 6
-"""Of lists and graphs within each other."""
+"""Depth of nested lists and graphs."""
 
 _NESTING = ("@graph", "mainEntity", "mainEntityOfPage")
-"""Properties whose values stand for themselves too."""
+"""Properties whose values are collected as nodes of their own."""
 
 _OPENING = re.compile(r"(?:[\s\ufeff/*>]|<!--|-->|<!\[CDATA\[)+")
 _BLANKS = " \t\r\n\f;/*"
@@ -46,11 +46,11 @@ _COMMENT = re.compile(_STRING + r"|/\*(?:[^*]|\*(?!/))*+(?:\*/)?|//[^\n]*", re.D
 _LAST_COMMA = re.compile(_STRING + r"|,(?=\s*[}\]])", re.DOTALL)
 _START = re.compile(r"[\[{]")
 _LENIENT = json.JSONDecoder(strict=False, parse_int=float)
-"""Control characters within strings, and numbers of any length."""
+"""Accepts control characters within strings, and numbers of any length."""
 
 
 def read_jsonld(scripts: Iterable[str]) -> list[Thing]:
-    """The objects of all scripts, outer ones before those within them. Never raises."""
+    """Return the objects of all scripts, outer ones before those within them. Never raises."""
     things: list[Thing] = []
     left, mendable = MAX_CHARS, MAX_MENDED_CHARS
     for script in scripts:
@@ -81,7 +81,7 @@ def _gather(value: object, things: list[Thing], depth: int) -> None:
 
 
 def _unwrapped(text: str) -> str:
-    """Without what hid scripts from the browsers of 1995 and from XML parsers."""
+    """Remove the comment and CDATA marks that hide scripts from old browsers and XML parsers."""
     if opening := _OPENING.match(text):
         text = text[opening.end() :]
     text = text.rstrip(_BLANKS)
@@ -91,8 +91,8 @@ def _unwrapped(text: str) -> str:
 
 
 def _mended(text: str) -> list[object]:
-    """The values that can be read, in order."""
-    if "&" in text[:20]:  # what was escaped as HTML
+    """Repair invalid JSON; return the values that can be read, in order."""
+    if "&" in text[:20]:  # it was escaped as HTML
         text = unescape(text)
     for stray in (_ESCAPE, _COMMENT, _LAST_COMMA):
         text = stray.sub(r"\1", text)

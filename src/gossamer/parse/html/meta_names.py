@@ -1,8 +1,8 @@
-"""Which names of meta elements answer which question, the one to believe first at the front.
+"""Which names of meta elements answer which question, the most trusted first.
 
 Sources: Open Graph (ogp.me, with article: and book:), Twitter's cards, Dublin Core in HTML (DCMI),
-Highwire Press tags (citation_, which Google Scholar asks for), Parse.ly (parsely-), Sailthru, and
-names without a standard that newspapers' software writes. All are lower-case, with colons for
+Highwire Press tags (citation_, which Google Scholar requires), Parse.ly (parsely-), Sailthru, and
+non-standard names that newspapers' software writes. All are in lower case, with colons in place of
 dots: dc.date and DC:date are the same.
 """
 

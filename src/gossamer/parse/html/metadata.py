@@ -1,15 +1,15 @@
-"""What a page says of itself, from what was collected of it: one value for each question.
+"""The metadata of a page: one value per field, selected from everything that was collected.
 
-Sources, the one to believe first at the front. schema.org's nodes (JSON-LD, then microdata) are
-made for search engines, and tell the article from the site; meta elements follow (Open Graph,
-Twitter, Dublin Core, Highwire, Parse.ly); then the body: time elements beside the main heading,
-links to the author, large images; for the date at last the URL.
+Sources in the order of trust: schema.org's nodes (JSON-LD, then microdata), which are written for
+search engines and distinguish the article from the site; meta elements (Open Graph, Twitter,
+Dublin Core, Highwire, Parse.ly); the body (time elements beside the main heading, links to the
+author, large images); and for the date, as a last resort, the URL.
 
-Decisions. <title> stays a page's title: `headline` is the article's, without the site's name if
-possible.
-Keywords and sections are left out: nothing shows them, and they are not trusted anywhere.
+Decisions. A page's title is its <title>; `headline` is the title of the article, without the site's
+name if possible. Keywords and sections are left out: nothing shows them, and they are not trusted
+anywhere.
 
-URLs are as written. Never raises, whatever was collected.
+URLs are left as written. Nothing here raises, whatever was collected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from gossamer.parse.html.collected import is_picture
+from gossamer.parse.html.head_metadata import is_picture
 from gossamer.parse.html.jsonld import read_jsonld
 from gossamer.parse.html.page_dates import page_dates
 from gossamer.parse.html.schema_org import Nodes
@@ -31,12 +31,12 @@ from gossamer.parse.page import fold, short
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from gossamer.parse.html.collected import Collected
+    from gossamer.parse.html.head_metadata import HeadMetadata
 
 MAX_HEADLINE_CHARS = 1_000
 MAX_DESCRIPTION_CHARS = 2_000
 MAX_NAME_CHARS = 100
-"""Of an author or a site; what is longer is no name."""
+"""Length of the name of an author or a site. Anything longer is not a name."""
 MAX_AUTHORS = 20
 MAX_TYPE_CHARS = 30
 MAX_URL_CHARS = 10_000
@@ -51,7 +51,7 @@ _NOBODY = frozenset(
 
 
 class Metadata(Struct, frozen=True, kw_only=True):
-    """What a page says of itself. Texts are folded and cut; dates are in UTC."""
+    """The metadata of a page. Texts are folded and cut; dates are in UTC."""
 
     headline: str | None = None
     description: str | None = None
@@ -61,9 +61,9 @@ class Metadata(Struct, frozen=True, kw_only=True):
     image: str | None = None
     site_name: str | None = None
     page_type: str | None = None
-    """Of Open Graph's vocabulary: article, video, product, website, …"""
+    """The type in Open Graph's vocabulary: article, video, product, website, …"""
     locale: str | None = None
-    """A language tag, a hint."""
+    """A language tag, used as a hint."""
     canonical: str | None = None
     alternates: tuple[tuple[str, str], ...] = ()
     """Pairs of hreflang and URL."""
@@ -71,13 +71,16 @@ class Metadata(Struct, frozen=True, kw_only=True):
 
 
 def metadata(
-    found: Collected,
+    found: HeadMetadata,
     url: str,
     *,
     title: str = "",
     fetched: datetime | None = None,
 ) -> Metadata:
-    """Of the page at `url` with this <title>, fetched at the instant `fetched` if it is known."""
+    """Return the metadata of the page at `url`, whose title element is `title`.
+
+    Dates after `fetched`, the instant at which it was fetched, are rejected.
+    """
     addresses = [url] if found.canonical is None else [url, found.canonical]
     nodes = Nodes(read_jsonld(found.scripts) + found.things, addresses)
     published, modified = page_dates(found, nodes, addresses, fetched)
@@ -110,9 +113,10 @@ def _first(texts: Iterable[str], limit: int) -> str | None:
 
 
 def _headline(of_work: Iterable[str], of_page: Iterable[str], title: str) -> str | None:
-    """The page's own words, without the site's name where schema.org's node for the work tells it.
+    """Return the title that the page shows, without the site's name at its end.
 
-    The node alone is not believed: Wikipedia's `headline` is a remark, others' `name` the site's.
+    The title in schema.org's node shows where the site's name begins. On its own it is only a last
+    resort: Wikipedia's `headline` is a remark, and the `name` on other sites is the site's.
     """
     works = [fold(text[:MAX_HEADLINE_CHARS]) for text in of_work]
     shown = _first(of_page, MAX_HEADLINE_CHARS)
@@ -128,7 +132,7 @@ def _site_name(texts: Iterable[str]) -> str | None:
 
 
 def author_names(*sources: Iterable[str]) -> tuple[str, ...]:
-    """All of the first source that names any, without the `By` before them."""
+    """Return the authors in the first source that names any, without a leading "By"."""
     for source in sources:
         names = dict.fromkeys(name for text in source if (name := _name(text)))
         if names:
@@ -137,17 +141,17 @@ def author_names(*sources: Iterable[str]) -> tuple[str, ...]:
 
 
 def _name(text: str) -> str | None:
-    """An author's name; None for addresses, handles, and what software writes for nobody."""
+    """Return an author's name; None for addresses, handles and placeholders such as "admin"."""
     name = fold(text[: 4 * MAX_NAME_CHARS])
-    if said := _BY.match(name):
-        name = name[said.end() :]
+    if by := _BY.match(name):
+        name = name[by.end() :]
     strange = "://" in name or "@" in name or "<" in name or name.startswith(("www.", "/", "#"))
     if strange or len(name) > MAX_NAME_CHARS or name.lower() in _NOBODY:
         return None
     return name if any(character.isalpha() for character in name) else None
 
 
-def _image(found: Collected, nodes: Nodes, meta: Callable[[str], Iterator[str]]) -> str | None:
+def _image(found: HeadMetadata, nodes: Nodes, meta: Callable[[str], Iterator[str]]) -> str | None:
     candidates = chain(
         meta("image"),
         nodes.images(),
@@ -163,7 +167,7 @@ def _image(found: Collected, nodes: Nodes, meta: Callable[[str], Iterator[str]])
 
 
 def _page_type(declared: str, kind: str | None) -> str | None:
-    """Open Graph's, but for `website`, which is the default of software that makes articles."""
+    """Return Open Graph's type; schema.org's if that is `website`, a default of much software."""
     word = declared[:MAX_TYPE_CHARS].strip().lower().rpartition(":")[2].partition(".")[0]
     if not word.isascii() or not word.replace("_", "").isalnum():
         word = ""

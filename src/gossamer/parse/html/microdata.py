@@ -1,12 +1,12 @@
-"""Microdata (§5 of HTML): the items of a page, as the same nodes that JSON-LD gives.
+"""Microdata (§5 of HTML): the items of a page, as nodes like those of JSON-LD.
 
-Only the properties that are read later are taken: the text of articles is marked as `articleBody`,
-and would be copied for nothing. Deviations from the standard, which follow use: an attribute
-`content` is the value of any element; the text of a link that is marked as an author, not
-its address, names the author; `itemref` is not followed.
+Only properties that are read later are kept: the text of an article is marked as `articleBody`, and
+copying it would be wasted. We deviate from the standard where pages do: an attribute `content` is
+the value of any element; for a link that is marked as an author, the name is its text, not its
+address; `itemref` is not followed.
 
-Bounds: MAX_NODES elements, each of which looks MAX_CLIMB elements up for the item that it belongs
-to, and MAX_TEXT_CHARS of text, as properties may hold each other.
+Bounds: MAX_NODES elements; MAX_CLIMB ancestors in which each looks for its item; MAX_TEXT_CHARS of
+text, as properties can be nested.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ MAX_NODES = 300
 MAX_CLIMB = 32
 MAX_TEXT_CHARS = 200_000
 MAX_VALUES = 20
-"""Of one property of an item."""
+"""Values kept per property of an item."""
 
 _NODES = "[itemprop],[itemscope]:not([itemprop])"
-"""Each once: what two selectors of a list match, selectolax gives twice."""
+"""No element matches both: selectolax returns an element once per selector that it matches."""
 _DATES = frozenset(["dateCreated", "dateModified", "datePublished", "uploadDate"])
 _TEXTS = frozenset(
     ["author", "creator", "description", "familyName", "givenName", "headline", "name", "publisher"]
@@ -37,12 +37,13 @@ _WANTED = _TEXTS | _DATES | _ADDRESSES
 
 
 def read_microdata(tree: LexborHTMLParser) -> list[Thing]:
-    """The items in document order; last, without a type, the properties outside of any.
+    """Return the items in document order.
 
-    Dates outside of items are left out where they differ: such are those of teasers.
+    The last one has no type and holds the properties outside any item. Dates among these are left
+    out if they differ, since they are those of teasers.
     """
     items: dict[int, Thing] = {}
-    homeless: Thing = {}
+    outside: Thing = {}
     left = MAX_TEXT_CHARS
     for node in tree.css(_NODES)[:MAX_NODES]:
         attributes = node.attributes
@@ -60,13 +61,13 @@ def read_microdata(tree: LexborHTMLParser) -> list[Thing]:
             value = text
         owner = _owner(node, items)
         for name in names:
-            values = (homeless if owner is None else owner).setdefault(name, [])
+            values = (outside if owner is None else owner).setdefault(name, [])
             if value and len(values) < MAX_VALUES:
                 values.append(value)
-    for name in _DATES.intersection(homeless):
-        if any(value != homeless[name][0] for value in homeless[name]):
-            del homeless[name]
-    return [*items.values(), homeless] if homeless else list(items.values())
+    for name in _DATES.intersection(outside):
+        if any(value != outside[name][0] for value in outside[name]):
+            del outside[name]
+    return [*items.values(), outside] if outside else list(items.values())
 
 
 def _owner(node: LexborNode, items: Mapping[int, Thing]) -> Thing | None:
@@ -85,6 +86,6 @@ def _attribute_value(attributes: Mapping[str, str | None], names: frozenset[str]
         return content
     if names <= _ADDRESSES:
         return attributes.get("href") or attributes.get("src") or attributes.get("data-src") or ""
-    if names <= _DATES:  # before HTML 5 had time: <abbr title=2024-05-01>May</abbr>
+    if names <= _DATES:  # as before HTML 5 added time elements: <abbr title=2024-05-01>May</abbr>
         return attributes.get("datetime") or attributes.get("title")
     return None

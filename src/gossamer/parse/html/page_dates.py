@@ -1,10 +1,10 @@
-"""When a page was published and when it was changed, from all that was collected of it.
+"""When a page was published and when it was changed.
 
-Facts: many pages give a dozen dates, most of them of other pages: teasers, comments, crumbs.
-Decisions: a date is believed where it is tied to the page: by schema.org's node for the main work,
-by a meta element, by a time element beside the main heading, by the URL. Elements that may be
-anybody's are believed if all of them agree. A date in the future is none, and neither is a
-change before the publication.
+Facts: many pages contain a dozen dates, most of which belong to other pages: teasers, comments,
+breadcrumbs. Decisions: a date counts if something ties it to the page: schema.org's node for the
+main work, a meta element, a time element beside the main heading, or the URL. Elements that may
+belong to anything count only if all of them agree. Dates in the future are rejected, and so are
+modifications before the publication.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from gossamer.parse.dates import CLOCK_ERROR, parse_date
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.parse.html.collected import Collected, Time
+    from gossamer.parse.html.head_metadata import HeadMetadata, Time
     from gossamer.parse.html.schema_org import Nodes
 
 MAX_URL_CHARS = 10_000
 NEAR_HEADING = range(-30, 126)
-"""Where a time element belongs to a main heading, counted in pieces of text from its start. Blocks
-are two pieces each. Of 25 pages, the date is within 25 in 15, within 70 in 21, within 124 in all;
-the first that belongs to a teaser is 141 away."""
+"""Distances from a main heading at which a time element belongs to it, in pieces of text; a block
+has two. On 25 pages, the page's date is within 25 pieces on 15, within 70 on 21, and within 124 on
+all; the nearest date of a teaser is 141 pieces away."""
 FIRST_URL_DATE = datetime(1990, 1, 1, tzinfo=UTC)
 
 _CHANGED = frozenset(
@@ -42,9 +42,12 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 
 def page_dates(
-    found: Collected, nodes: Nodes, addresses: Iterable[str], fetched: datetime | None
+    found: HeadMetadata, nodes: Nodes, addresses: Iterable[str], fetched: datetime | None
 ) -> tuple[datetime | None, datetime | None]:
-    """Published and modified, of the page at these addresses, fetched at that instant."""
+    """Return the dates of publication and of modification.
+
+    `addresses` are the page's URLs; dates after `fetched`, if given, are rejected.
+    """
     latest = None if fetched is None else fetched + CLOCK_ERROR
     meta = found.meta_contents
     beside_heading = _beside(found.times, found.h1)
@@ -52,8 +55,8 @@ def page_dates(
         chain(
             nodes.texts("datePublished", "uploadDate"),
             meta("published"),
-            _alone(time.value for time in found.times if time.pubdate),
-            (time.value for time in beside_heading if not _tells_change(time)),
+            _agreed(time.value for time in found.times if time.pubdate),
+            (time.value for time in beside_heading if not _is_change(time)),
             nodes.texts("dateCreated"),
         ),
         latest,
@@ -62,7 +65,7 @@ def page_dates(
         chain(
             nodes.texts("dateModified"),
             meta("modified"),
-            (time.value for time in beside_heading if _tells_change(time)),
+            (time.value for time in beside_heading if _is_change(time)),
         ),
         latest,
     )
@@ -81,14 +84,14 @@ def _date(texts: Iterable[str], latest: datetime | None) -> datetime | None:
     return None
 
 
-def _alone(texts: Iterable[str]) -> set[str]:
-    """Nothing where they differ: teasers have dates too."""
+def _agreed(texts: Iterable[str]) -> set[str]:
+    """Return nothing if the texts differ: teasers have dates too."""
     different = set(texts)
     return different if len(different) == 1 else set()
 
 
 def _beside(times: Iterable[Time], headings: list[int]) -> list[Time]:
-    """The time elements near a main heading, the nearest first."""
+    """Return the time elements near a main heading, the nearest first."""
     near = [
         (abs(distance), time)
         for time in times
@@ -98,12 +101,12 @@ def _beside(times: Iterable[Time], headings: list[int]) -> list[Time]:
     return [time for _, time in sorted(near, key=itemgetter(0))]
 
 
-def _tells_change(time: Time) -> bool:
+def _is_change(time: Time) -> bool:
     return not _CHANGED.isdisjoint(time.words) and "published" not in time.words
 
 
 def url_date(url: str, latest: datetime | None = None) -> datetime | None:
-    """The day that a URL's path names, as blogs and newspapers write it, unless after `latest`.
+    """Return the date in a URL's path, as blogs and newspapers write it, unless after `latest`.
 
     >>> url_date("https://example.org/2024/05/01/title.html")
     datetime.datetime(2024, 5, 1, 0, 0, tzinfo=datetime.timezone.utc)

@@ -1,12 +1,13 @@
-"""What the nodes of schema.org on a page say of the page itself.
+"""Which of a page's schema.org nodes describe the page itself, and what they contain.
 
-A page holds many: the article, its publisher, crumbs, the teasers of others. Its main work is one
-that has a type of works; where there are several, the one that names this page as its address, else
-the first that names none. If all name other pages, this one is a list, and none of them is its own.
-After the main work come those of the same title, then the nodes of the page itself (WebPage and
-its kin).
+A page has many nodes: the article, its publisher, breadcrumbs, the teasers of other articles. Its
+main work is the node whose type is a kind of work. If there are several, it is the one whose
+address is this page, or else the first without an address. If all have the addresses of other
+pages, this page is a list and has no main work. After the main work we trust works with the same
+title, then the nodes of the page itself (WebPage and similar).
 
-Types: https://schema.org/CreativeWork, by their endings, as new ones come every year.
+Types are those of https://schema.org/CreativeWork. We compare their endings, as new types are added
+every year.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_VALUES = 20
 MAX_CHARS = 4_000
-"""Of any value, before it is cut to what it is for."""
+"""Characters read of any value, before its user cuts it further."""
 
 _ARTICLES = ("article", "posting", "report", "creativework", "recipe", "howto")
 _WORKS = {"videoobject": "video", "podcastepisode": "episode"}
@@ -32,44 +33,44 @@ _MARKUP = re.compile(r"<[^<>]*>")
 
 
 class Nodes:
-    """The nodes that speak for a page, the one to believe first at the front."""
+    """The nodes that describe a page, the most trusted first."""
 
     def __init__(self, things: Sequence[Thing], addresses: Iterable[str]) -> None:
-        """Of the page at one of these `addresses`, which are its URL and its canonical one."""
+        """Select the nodes among `things`; `addresses` are the page's URL and canonical URL."""
         self._by_id = {name: thing for thing in things if isinstance(name := thing.get("@id"), str)}
         here = {_path(address) for address in addresses}
         works = [thing for thing in things if kind(thing) == "article"]
         works = works or [thing for thing in things if kind(thing) is not None]
-        ours = self._ours(works, here)
-        self.main: Thing = ours[0] if ours else {}
+        main_works = self._main_works(works, here)
+        self.main: Thing = main_works[0] if main_works else {}
         self.kind = kind(self.main)
         pages = [thing for thing in things if _is(thing, "page") or not thing.get("@type")]
-        self._speakers = [*ours, *pages]
+        self._trusted = [*main_works, *pages]
         self._sites = [thing for thing in things if _is(thing, "website")]
 
     def texts(self, *names: str) -> Iterator[str]:
-        """The values of properties, by speaker, then by name."""
-        for speaker in self._speakers:
+        """Yield the values of these properties, node by node, in the order of `names`."""
+        for node in self._trusted:
             for name in names:
-                yield from _texts(speaker.get(name))
+                yield from _texts(node.get(name))
 
     def headlines(self) -> Iterator[str]:
-        """Of the main work alone."""
+        """Yield the titles of the main work only."""
         yield from _texts(self.main.get("headline"))
         yield from _texts(self.main.get("name"))
 
     def authors(self) -> list[str]:
-        """Their names, of the first speaker that has any."""
-        for speaker in self._speakers:
+        """Return the names of the authors in the first node that has any."""
+        for node in self._trusted:
             for name in ("author", "creator"):
-                if found := list(self._names(speaker.get(name))):
+                if found := list(self._names(node.get(name))):
                     return found
         return []
 
     def images(self) -> Iterator[str]:
-        for speaker in self._speakers:
+        for node in self._trusted:
             for name in ("image", "thumbnailUrl"):
-                for value in map(self._resolved, _listed(speaker.get(name))):
+                for value in map(self._resolved, _listed(node.get(name))):
                     if isinstance(value, dict):
                         yield from _texts(value.get("url"))
                         yield from _texts(value.get("contentUrl"))
@@ -79,11 +80,11 @@ class Nodes:
     def site_names(self) -> Iterator[str]:
         for site in self._sites:
             yield from _texts(site.get("name"))
-        for speaker in self._speakers:
-            yield from self._names(speaker.get("publisher"))
+        for node in self._trusted:
+            yield from self._names(node.get("publisher"))
 
-    def _ours(self, works: Sequence[Thing], here: set[str]) -> Sequence[Thing]:
-        """The main work, and what else is the same one: JSON-LD and microdata tell it twice."""
+    def _main_works(self, works: Sequence[Thing], here: set[str]) -> Sequence[Thing]:
+        """Return the main work and its duplicates: JSON-LD and microdata may both describe it."""
         if len(works) < 2:  # noqa: PLR2004  # nothing to choose from
             return works
         addressed = [(set(map(_path, self._addresses(work))), work) for work in works]
@@ -114,14 +115,14 @@ class Nodes:
                 yield " ".join([name for names in parts for name in islice(names, 1)])
 
     def _resolved(self, value: object) -> object:
-        """A reference's node, where the page holds it."""
+        """Return the node that a reference (an `@id`) points to, if the page contains it."""
         if isinstance(value, dict) and isinstance(name := value.get("@id"), str):
             return value if "name" in value or "url" in value else self._by_id.get(name, value)
         return value
 
 
 def kind(thing: Thing) -> str | None:
-    """What a work is, in one word: article, video, …; None for what is no work."""
+    """Return the kind of a work: article, video or episode; None if the node is not a work."""
     if _is(thing, _ARTICLES):
         return "article"
     return next((_WORKS[name] for name in _types(thing) if name in _WORKS), None)
@@ -136,7 +137,7 @@ def _is(thing: Thing, endings: str | tuple[str, ...]) -> bool:
 
 
 def _types(thing: Thing) -> list[str]:
-    """Lower-case, without their vocabulary: `https://schema.org/`, `schema:`."""
+    """Return a node's types in lower case, without a prefix such as `https://schema.org/`."""
     return [
         re.split(r"[/#:]", name[:MAX_CHARS].rstrip("/"))[-1].lower()
         for name in _listed(thing.get("@type"))
@@ -151,7 +152,7 @@ def _listed(value: object) -> Sequence[object]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Folded, without markup; numbers in digits, which may be dates."""
+    """Yield values as folded text without markup. Integers are kept, since they may be dates."""
     for item in _listed(value):
         text = item.get("@value") if isinstance(item, dict) else item
         if isinstance(text, int) and not isinstance(text, bool):
@@ -167,10 +168,10 @@ def _escaped(text: str) -> bool:
 
 
 def _sound(text: str) -> str:
-    """JSON can escape what is no text: halves of surrogate pairs, and NUL."""
+    """Remove what JSON can escape although it is not text: lone surrogates and NUL."""
     return text.encode("utf-8", "replace").decode().replace("\0", "")
 
 
 def _path(address: str) -> str:
-    """What is the same in a page's addresses for http and https, desktop and phone."""
+    """Return the path and query of a URL: equal for http and https, desktop and mobile hosts."""
     return _SITE.sub("", address[:MAX_CHARS].strip(), count=1).partition("#")[0].rstrip("/")

@@ -1,20 +1,20 @@
-"""CSS selectors, at a cost that grows with the page and no faster.
+"""CSS selectors in time linear in the page.
 
-Facts (lexbor in selectolax 1.0). It tries every way up the tree:
+Facts (lexbor in selectolax 1.0): it tries every path up the tree.
 
-    q div div             2,000 div in each other (22 KB)    6.3 s    grows with the cube
-    q ~ p ~ p             as many p beside each other                 likewise
-    div:has(q)            8,000 div in each other            0.3 s    grows with the square
-    p:nth-child(3)        8,000 p beside each other          0.1 s    likewise; so does of-type
-    div.a:not(.b)[lang]   a compound selector                0.5 ms   for 8,000 elements
+    q div div             2,000 nested div (22 KB)     6.3 s    cubic
+    q ~ p ~ p             2,000 sibling p                       cubic
+    div:has(q)            8,000 nested div             0.3 s    quadratic
+    p:nth-child(3)        8,000 sibling p              0.1 s    quadratic; so is of-type
+    div.a:not(.b)[lang]   a compound selector          0.5 ms   for 8,000 elements
 
-An element that two selectors of a list match is given twice; `:is(.a, b) p` misses some; `:hover`
-and its like are taken, and match nothing.
+It returns an element twice if two selectors of a list match it; `:is(.a, b) p` misses some
+elements; `:hover` and the like are accepted, but match nothing.
 
-Decision: lexbor finds the elements of each compound selector. The combinators between them are
-walks from these, to the parent or the sibling before, and no step is taken twice. Siblings are
-compared on pages of up to MAX_ELEMENTS. Refused are `:has`, combinators within `:not`, and all that
-tells nothing of a page which nobody is looking at.
+Decision: lexbor finds the elements of each compound selector. We evaluate the combinators between
+them by walking from these elements to the parent or the previous sibling, and never walk a step
+twice. Selectors that compare siblings match nothing on pages of more than MAX_ELEMENTS. We refuse
+`:has`, combinators within `:not`, and everything that only makes sense in a window.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     Step = Callable[[LexborNode], LexborNode | None]
 
 MAX_ELEMENTS = 20_000
-"""Of a page on which siblings are compared: 0.8 s a selector, if it was made to take long. Honest
-pages have 1,800."""
+"""Largest page on which siblings are compared: a hostile one takes 0.8 s per selector. Honest
+pages have 1,800 elements."""
 
 OF_LISTS = frozenset(("is", "not", "where"))
 COUNTING = frozenset(("nth-child", "nth-last-child", "nth-last-of-type", "nth-of-type"))
@@ -49,29 +49,29 @@ _ATTRIBUTE = rf"""\[(?:[^\]\["'\\]|\\.|{_STRING})*\]"""
 _PART = re.compile(rf"\*|[.#]?{_NAME}|{_ATTRIBUTE}|:(?P<pseudo>{_NAME})(?P<opened>\()?", re.DOTALL)
 _COMBINATOR = re.compile(r"\s*([>+~])\s*|\s+(?=[^\s,)])")
 _PLACE = re.compile(r"[\s0-9a-zA-Z+-]*\)")
-"""odd, 2n + 1: lexbor says whether it is one."""
+"""The argument of :nth-child, such as `odd` or `2n + 1`; lexbor checks whether it is valid."""
 _TAKES = re.compile(rf"(.*?)\s*::attr\(\s*({_NAME})\s*\)\s*", re.DOTALL | re.IGNORECASE)
 _BLANKS = re.compile(r"\s*")
 
 
 class Compound(NamedTuple):
-    """What one element must be, and how it stands to that of the compound before."""
+    """A compound selector, and the combinator that joins it to the one before."""
 
     combinator: str
     css: str
 
 
 class Selector(NamedTuple):
-    """A list of selectors, each a chain of compounds; `attribute` is what `::attr` takes."""
+    """A list of selectors, each a chain of compounds; `attribute` is the one named by `::attr`."""
 
     chains: tuple[tuple[Compound, ...], ...]
     compares: bool
-    """Siblings, with each other."""
+    """Whether it compares siblings with each other, as `:nth-child` does."""
     attribute: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Raises ValueError for what is no selector, or one that is not taken: see the module."""
+        """Parse a selector. Raises ValueError if it is invalid or not supported."""
         taken = _TAKES.fullmatch(text)
         reader = _Reader(text if taken is None else taken[1])
         chains = reader.selectors()
@@ -80,7 +80,7 @@ class Selector(NamedTuple):
         return cls(chains, reader.compares, None if taken is None else taken[2].lower())
 
     def find(self, tree: LexborHTMLParser) -> list[LexborNode]:
-        """The elements that match, each once, in document order."""
+        """Return the matching elements, each once, in document order."""
         root = tree.root
         if root is None or (self.compares and len(root.css("*")) > MAX_ELEMENTS):
             return []
@@ -93,12 +93,12 @@ class Selector(NamedTuple):
 
 @cache
 def selector(text: str) -> Selector:
-    """The same selector for the same text. Raises as `Selector.parse` does."""
+    """Parse a selector, or return it if it was parsed before. Raises ValueError."""
     return Selector.parse(text)
 
 
 def outermost(nodes: Iterable[LexborNode]) -> list[LexborNode]:
-    """Those that are in none of the others."""
+    """Return the elements that are not inside another of them."""
     nodes = list(nodes)
     around = _Reached(nodes, " ")
     return [node for node in nodes if not around.leads_to(node)]
@@ -115,13 +115,13 @@ def _matches(root: LexborNode, chain: tuple[Compound, ...]) -> list[LexborNode]:
 
 
 class _Reached:
-    """What a combinator leads to from some elements."""
+    """The elements that a combinator leads to from the given ones."""
 
     def __init__(self, nodes: Iterable[LexborNode], combinator: str) -> None:
         self._from = {node.mem_id for node in nodes}
         self._back, self._far = _COMBINATORS[combinator]
         self._known: dict[int, bool] = {}
-        """Of elements passed on the way."""
+        """The answer for each element passed on the way, so that no step is walked twice."""
 
     def leads_to(self, node: LexborNode) -> bool:
         passed = []
@@ -144,7 +144,7 @@ def _parent(node: LexborNode) -> LexborNode | None:
 
 
 def _sibling(node: LexborNode) -> LexborNode | None:
-    """The element before."""
+    """Return the previous sibling element."""
     before = node.prev
     while before is not None and not before.is_element_node:
         before = before.prev
@@ -157,11 +157,11 @@ _COMBINATORS: Mapping[str, tuple[Step, bool]] = {
     "~": (_sibling, True),
     "+": (_sibling, False),
 }
-"""Where each goes back to, and whether any number of times."""
+"""For each combinator, the step backwards, and whether it may be repeated."""
 
 
 class _Reader:
-    """A selector while it is read, from `at` on. All raise ValueError."""
+    """A recursive-descent parser of selectors, which has read up to `at`. Raises ValueError."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -169,7 +169,7 @@ class _Reader:
         self.compares = False
 
     def selectors(self, within: str | None = None) -> tuple[tuple[Compound, ...], ...]:
-        """A list of them, in a pseudo-class or on their own."""
+        """Parse a list of selectors; `within` names the pseudo-class that contains it, if any."""
         chains = [self.chain(within)]
         while self.text.startswith(",", self.at):
             self.at += 1
@@ -181,7 +181,7 @@ class _Reader:
         compounds = [Compound("", self.compound())]
         while combinator := _COMBINATOR.match(self.text, self.at):
             if within is not None:
-                raise ValueError(f"there may be no combinator in :{within}()")
+                raise ValueError(f"combinators are not supported in :{within}()")
             self.at = combinator.end()
             compounds.append(Compound(combinator[1] or " ", self.compound()))
         self.skip(_BLANKS)
@@ -199,18 +199,18 @@ class _Reader:
         try:
             LexborHTMLParser("").css(css)
         except SelectolaxError:
-            raise ValueError(f"{css!r} is no CSS") from None
+            raise ValueError(f"{css!r} is not valid CSS") from None
         return css
 
     def pseudo(self, name: str, *, opened: bool) -> None:
-        """What follows the name of a pseudo-class."""
+        """Parse what follows the name of a pseudo-class."""
         known = OF_LISTS | COUNTING if opened else SIMPLE | COMPARING
         if name not in known:
-            are = ", ".join(f":{each}" for each in sorted(known))
-            raise ValueError(f":{name}{'()' * opened} is not taken, but {are}")
+            names = ", ".join(f":{each}" for each in sorted(known))
+            raise ValueError(f":{name}{'()' * opened} is not supported; use one of {names}")
         self.compares |= name in COUNTING | COMPARING
         if name in COUNTING and not self.skip(_PLACE):
-            raise ValueError(self.expected("a place such as 2n + 1, and a bracket"))
+            raise ValueError(self.expected("a position such as 2n + 1 and a closing bracket"))
         if name in OF_LISTS:
             self.selectors(within=name)
             if not self.text.startswith(")", self.at):

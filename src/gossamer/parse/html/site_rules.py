@@ -1,10 +1,11 @@
 """Rules for single sites: where a page has its title, date, authors and body.
 
-What a rule finds beats what the parser makes of the page by itself; where it finds nothing, that
-stays, and the field is counted. Format of the file: docs/parsing.md.
+What a rule finds replaces what the parser found by itself. Where a rule finds nothing, the parser's
+value stays and the field is counted. docs/parsing.md describes the file's format.
 
-Bounds: what a selector finds is found and read once, at a cost linear in the page (`selectors.py`).
-A rule of eleven selectors takes 1.4 times as long as building the tree (123 pages of 206 KB).
+Bounds: each selector is evaluated once, and its elements are read once, in time linear in the page
+(`selectors.py`). A rule of eleven selectors takes 1.4 times as long as building the tree (123 pages
+of 206 KB).
 """
 
 from __future__ import annotations
@@ -38,37 +39,37 @@ if TYPE_CHECKING:
     Found = TypeVar("Found")
 
 FIELDS = ("title", "date", "author", "body")
-"""What a rule takes from a page."""
+"""The fields that a rule extracts."""
 SELECTORS = (*FIELDS, "drop")
 MAX_VALUES = 20
-"""Elements of a selector that are looked at for a title, a date or authors."""
+"""Number of elements per selector that are read for a title, a date or authors."""
 REMEDY = "see docs/parsing.md"
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 _URL = re.compile(r"(?:\*|[a-z*][a-z0-9+.*-]*://[^/A-Z]*(?:/|\*$))[^\s#]*")
-"""As normalised URLs are: a scheme, a host in lower case, a path, no fragment."""
+"""Patterns that a normalised URL can match: a scheme, a host in lower case, a path, no fragment."""
 
 
 def sites_of(config: ParseConfig, root: str) -> tuple[SiteRule, ...]:
-    """The rules of the crawl in the folder `root`. Raises ConfigError."""
+    """Return the site rules of the crawl in the folder `root`. Raises ConfigError."""
     return read_site_rules(Path(root, config.rules)) if config.rules else ()
 
 
 def read_site_rules(path: Path) -> tuple[SiteRule, ...]:
-    """The rules of a file. Raises ConfigError, which names the rule and what is wrong with it."""
+    """Return the rules in a file. Raises ConfigError with the rule and what is wrong with it."""
     tables = load_tables(path, REMEDY)
     rules = tables.pop("rule", [])
     if tables or not isinstance(rules, list) or not all(isinstance(rule, dict) for rule in rules):
         unknown = ", ".join(tables) or "rule"
-        raise ConfigError(path, f"{unknown}: there may be tables [[rule]] alone", REMEDY)
-    made: dict[str, SiteRule] = {}
+        raise ConfigError(path, f"{unknown}: only tables [[rule]] are allowed", REMEDY)
+    by_name: dict[str, SiteRule] = {}
     for number, table in enumerate(rules, 1):
         subject = f"{path}, rule {table.get('name', number)}"
         rule = _checked(table, subject)
-        if rule.name in made:
-            raise ConfigError(subject, "there is another of this name", REMEDY)
-        made[rule.name] = rule
-    return tuple(made.values())
+        if rule.name in by_name:
+            raise ConfigError(subject, "another rule has this name", REMEDY)
+        by_name[rule.name] = rule
+    return tuple(by_name.values())
 
 
 def _checked(table: dict[str, Any], subject: str) -> SiteRule:
@@ -78,10 +79,10 @@ def _checked(table: dict[str, Any], subject: str) -> SiteRule:
     except msgspec.ValidationError as error:
         raise ConfigError(subject, str(error).replace("$.", ""), REMEDY) from None
     if not _NAME.fullmatch(rule.name):
-        raise ConfigError(subject, "a name has letters, digits, - and _ alone", REMEDY)
+        raise ConfigError(subject, "a name may contain only letters, digits, - and _", REMEDY)
     if not rule.url.isascii() or not _URL.fullmatch(rule.url):
-        what = f"url: {rule.url!r} fits none; whole ones are compared: https://example.org/news/*"
-        raise ConfigError(subject, what, REMEDY)
+        example = "give a pattern of whole URLs, such as https://example.org/news/*"
+        raise ConfigError(subject, f"url: {rule.url!r} matches no URL; {example}", REMEDY)
     for field in SELECTORS:
         for text in getattr(rule, field):
             try:
@@ -89,20 +90,23 @@ def _checked(table: dict[str, Any], subject: str) -> SiteRule:
             except ValueError as error:
                 raise ConfigError(subject, f"{field}: {text!r}: {error}", REMEDY) from None
             if takes is not None and field == "drop":
-                raise ConfigError(subject, f"drop: {text!r}: elements alone are dropped", REMEDY)
+                raise ConfigError(subject, f"drop: {text!r}: only elements can be dropped", REMEDY)
     if not any(getattr(rule, field) for field in FIELDS) or (rule.drop and not rule.body):
-        what = "it drops from a body that it does not name" if rule.drop else "it takes nothing"
+        what = "it has `drop` but not `body`" if rule.drop else "it extracts nothing"
         raise ConfigError(subject, what, REMEDY)
     return rule
 
 
 def rule_for(url: str, rules: Rules) -> SiteRule | None:
-    """The first that fits a normalised URL."""
+    """Return the first rule that matches a normalised URL."""
     return next((rule for rule in rules.sites if _fits(rule.url, url)), None)
 
 
 def ruled(parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rules: Rules) -> ParsedPage:
-    """With what the rule for the page's URL takes from it. Changes the tree. Never raises."""
+    """Return `parsed` with what the rule for the page's URL extracts. Never raises.
+
+    It removes the elements that the rule drops from the tree.
+    """
     rule = rule_for(page.url, rules)
     if rule is None:
         return parsed
@@ -133,7 +137,7 @@ def ruled(parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rules: Rules) 
 
 
 def _fits(pattern: str, url: str) -> bool:
-    """Each piece between two stars at the first place where it is: nothing is tried again."""
+    """Match each piece between two stars at its first occurrence, without backtracking."""
     first, *pieces = pattern.split("*")
     if not pieces or not url.startswith(first):
         return url == pattern
@@ -149,7 +153,7 @@ def _fits(pattern: str, url: str) -> bool:
 def _first(
     selectors: Iterable[str], tree: LexborHTMLParser, make: Callable[[Iterator[str]], Found]
 ) -> Found | None:
-    """What is made of the first selector's elements, of which something can be made."""
+    """Apply `make` to each selector's elements; return the first result that is not empty."""
     made = (make(map(" ".join, islice(_found(text, tree), MAX_VALUES))) for text in selectors)
     return next(filter(None, made), None)
 
@@ -172,9 +176,9 @@ def _body(rule: SiteRule, tree: LexborHTMLParser) -> str | None:
 
 
 def _found(text: str, tree: LexborHTMLParser) -> Iterator[list[str]]:
-    """The lines of each element that a selector finds; an attribute is one line.
+    """Yield the lines of each element that a selector finds; an attribute is one line.
 
-    Texts of what is in another are in that one's.
+    An element inside another found one is left out, as its text is part of the outer one's.
     """
     css = selector(text)
     nodes = css.find(tree)
@@ -185,7 +189,7 @@ def _found(text: str, tree: LexborHTMLParser) -> Iterator[list[str]]:
 
 
 def _lines(node: LexborNode) -> list[str]:
-    """The blocks of an element's text; of title and what else is never shown, its text in one."""
+    """Return one line per block of an element; one line for elements never shown, such as title."""
     if blocks := Outline(node).blocks:
         return [block.text for block in blocks]
     only = node.first_child

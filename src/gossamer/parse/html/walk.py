@@ -1,17 +1,17 @@
-"""One walk over lexbor's tree, for text, headings, links and whatever tells of the page.
+"""One walk over lexbor's tree, for text, headings, links and metadata.
 
 Facts (selectolax 1.0, per page of 77 KB, 1,800 nodes and 100 links): parsing takes 0.23 ms; a walk
 over every node from Python 0.3 ms, as nodes are cheap; one CSS query 0.1 ms. lexbor's own text
-knows no blocks ("<li>a<li>b" is "ab" or, with a separator, "<b>a</b>b" is "a b"). So one walk
-that sees where elements start and end gets the text right and costs less than queries and
-texts for links, headings and metadata.
+extraction ignores blocks ("<li>a<li>b" is "ab" or, with a separator, "<b>a</b>b" is "a b"). One
+walk that sees where elements start and end gets the text right, and costs less than separate
+queries for links, headings and metadata.
 
-Scripting is "enabled", as in browsers: a noscript element is one text node, which is not shown,
-and does not break the head apart.
+Scripting is "enabled", as in browsers: a noscript element is one text node, which is not shown
+and does not end the head early.
 
-Bounds: nothing here is more than linear in the page. lexbor itself is quadratic in the depth
-of open elements and in the attributes of an element, and without bound where formatting
-elements are reconstructed (`guard.py`).
+Bounds: everything here is linear in the page. lexbor itself is quadratic in the depth of open
+elements and in the number of attributes of an element, and unbounded where formatting elements are
+reconstructed (`guard.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.html.collected import FEED_TYPES, JSONLD_TYPE, Collected, is_date_abbreviation
+from gossamer.parse.html.head_metadata import (
+    FEED_TYPES,
+    JSONLD_TYPE,
+    HeadMetadata,
+    is_date_abbreviation,
+)
 from gossamer.parse.page import PERMALINK, fold, short
 from gossamer.parse.references import MAX_HREF_CHARS, References
 
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 
     from selectolax.lexbor import LexborNode
 
-    from gossamer.parse.html.collected import Attributes
+    from gossamer.parse.html.head_metadata import Attributes
     from gossamer.parse.page import Rules
 
 MAX_ANCHOR_CHARS = 200
@@ -41,12 +46,12 @@ MAX_HEADING_CHARS = 500
 MAX_TITLE_CHARS = 1_000
 MAX_TIME_CHARS = 100
 MAX_SIZES = 20
-"""Of an image in srcset."""
+"""URLs read from one srcset attribute."""
 MAX_PHRASE_NODES = 64
-"""Text nodes that make an anchor's or a heading's text, so that nested ones cost no more."""
+"""Text nodes read for an anchor text or a heading, so that nesting stays cheap."""
 
 BREAK = "\0"
-"""Between blocks. No text node holds a NUL (§13.2.5 of HTML)."""
+"""Separates blocks. No text node contains a NUL (§13.2.5 of HTML)."""
 NOFOLLOW = frozenset(("nofollow", "ugc", "sponsored"))
 PAGE_TYPES = frozenset(("", "text/html", "application/xhtml+xml"))
 
@@ -59,9 +64,9 @@ class Findings:
         self.pieces: list[str] = []
         self.refused: Counter[str] = Counter()
         self.references = References(rules.max_links, self.refused)
-        self.collected = Collected(rules.agent)
+        self.head_metadata = HeadMetadata(rules.agent)
         self.anchors: list[tuple[Attributes, int]] = []
-        """Those that are open: their attributes, and the index of their first piece of text."""
+        """Open anchors: their attributes, and the index of their first piece of text."""
         self.alt = ""
         self.headings: list[tuple[int, str]] = []
         self.heading_starts: list[int] = []
@@ -71,13 +76,16 @@ class Findings:
         self.language: str | None = None
 
     def visible(self) -> str:
-        """A line for each block that holds text."""
+        """Return the visible text: one line for each block that has any."""
         blocks = "".join(self.pieces).split(BREAK)
         lines = map(" ".join, map(str.split, blocks))
         return "\n".join(filter(None, lines))[: self.rules.max_text_chars]
 
     def phrase(self, start: int, limit: int) -> str:
-        """The text since a piece, folded; of so many pieces that the cost is bounded."""
+        """Return up to `limit` characters of the folded text from piece `start` on.
+
+        At most MAX_PHRASE_NODES pieces are read, which bounds the cost.
+        """
         pieces = self.pieces[start : start + MAX_PHRASE_NODES]
         if len(pieces) == 1:
             return short(pieces[0], limit)
@@ -85,7 +93,7 @@ class Findings:
 
 
 def findings(tree: LexborHTMLParser, rules: Rules) -> Findings:
-    """What a page holds."""
+    """Collect the text, headings, references and metadata of a page."""
     found = Findings(rules)
     if tree.root is not None:
         _walk(tree.root, found)
@@ -130,7 +138,7 @@ def _walk(root: LexborNode, found: Findings) -> None:  # noqa: C901, PLR0912  # 
                 if role.block:
                     add(BREAK)
         if not ancestors:
-            return  # what follows the root are comments
+            return  # only comments follow the root
         node = following
 
 
@@ -149,7 +157,7 @@ def _end_anchor(found: Findings) -> None:
             relations = _words(rel)
             unwanted = not NOFOLLOW.isdisjoint(relations)
             if "author" in relations:
-                found.collected.add_author(anchor)
+                found.head_metadata.add_author(anchor)
         found.references.add(href, anchor or found.alt, "a", nofollow=unwanted)
 
 
@@ -158,7 +166,7 @@ def _start_image(found: Findings, node: LexborNode) -> None:
     alt = short(attributes.get("alt"), MAX_ANCHOR_CHARS)
     if found.anchors and not found.alt:
         found.alt = alt
-    found.collected.add_image(attributes)
+    found.head_metadata.add_image(attributes)
     if found.rules.media:
         _add_picture(found, attributes.get("src"), alt, "img")
         _add_sizes(found, attributes, alt)
@@ -176,7 +184,10 @@ def _add_sizes(found: Findings, attributes: Attributes, alt: str) -> None:
 
 
 def _candidates(srcset: str) -> Iterator[str]:
-    """The URLs of srcset (§4.8.4.3.10 of HTML): they may hold commas, but not at their ends."""
+    """Yield the URLs of a srcset attribute (§4.8.4.3.10 of HTML).
+
+    They may contain commas, but neither begin nor end with one.
+    """
     in_size = False
     for token in srcset.split():
         if in_size:
@@ -210,7 +221,7 @@ def _start_heading(found: Findings, _: LexborNode) -> None:
 
 
 def _start_h1(found: Findings, node: LexborNode) -> None:
-    found.collected.add_h1(len(found.pieces))
+    found.head_metadata.add_h1(len(found.pieces))
     _start_heading(found, node)
 
 
@@ -244,30 +255,30 @@ def _start_time(found: Findings, node: LexborNode) -> None:
 
 def _end_time(found: Findings) -> None:
     attributes, start = found.times.pop()
-    found.collected.add_time(attributes, found.phrase(start, MAX_TIME_CHARS), start)
+    found.head_metadata.add_time(attributes, found.phrase(start, MAX_TIME_CHARS), start)
 
 
 def _start_abbreviation(found: Findings, node: LexborNode) -> None:
     attributes = node.attributes
     if is_date_abbreviation(attributes):
-        found.collected.add_time(attributes, "", len(found.pieces))
+        found.head_metadata.add_time(attributes, "", len(found.pieces))
 
 
 def _start_script(found: Findings, node: LexborNode) -> None:
     if (node.attributes.get("type") or "").strip().lower() == JSONLD_TYPE:
-        found.collected.add_script(node.text())
+        found.head_metadata.add_script(node.text())
 
 
 def _start_link_element(found: Findings, node: LexborNode) -> None:
     attributes = node.attributes
-    found.collected.add_link(attributes)
+    found.head_metadata.add_link(attributes)
     name = short(attributes.get("title"), MAX_ANCHOR_CHARS)
     for relation in _link_relations(attributes):
         found.references.add(attributes.get("href"), name, relation)
 
 
 def _link_relations(attributes: Attributes) -> Iterator[str]:
-    """As in `page.Link`, of those relations that lead to pages and feeds."""
+    """Yield the values of `page.Link.relation` for a link element that leads to a page or feed."""
     for word in _words(attributes.get("rel")):
         if word in ("canonical", "amphtml", "next", "prev"):
             yield word
@@ -281,14 +292,14 @@ def _link_relations(attributes: Attributes) -> Iterator[str]:
 
 def _start_meta(found: Findings, node: LexborNode) -> None:
     attributes = node.attributes
-    found.collected.add_meta(attributes)
+    found.head_metadata.add_meta(attributes)
     if (attributes.get("http-equiv") or "").strip().lower() == "refresh":
         content = attributes.get("content") or ""
         found.references.add(_refresh_target(content[:MAX_HREF_CHARS]), "", "refresh")
 
 
 def _refresh_target(content: str) -> str | None:
-    """The URL of `5; url='/there'`, if any (§4.2.5.3 of HTML)."""
+    """Return the URL in a refresh such as `5; url='/there'`, if any (§4.2.5.3 of HTML)."""
     seconds, separator, target = content.replace(",", ";", 1).partition(";")
     if not separator or not seconds.strip().replace(".", "").isdigit():
         return None
@@ -306,7 +317,7 @@ def _words(rel: str | None) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Role:
-    """What an element means to the walk. `hidden`: what is inside is not shown."""
+    """How the walk treats an element. The content of a `hidden` one is not shown."""
 
     start: Callable[[Findings, LexborNode], None] | None = None
     end: Callable[[Findings], None] | None = None

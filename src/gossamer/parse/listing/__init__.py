@@ -1,12 +1,12 @@
-"""Feeds and sitemaps as parsed pages: their links count, and nothing of them is to be found.
+"""Feeds and sitemaps as parsed pages: we follow their links but do not index them.
 
 How a listing is read:
 
-  1. `sitemap.py` unpacks a sitemap, and reads its entries; `feed.py` those of a feed, or
-     `feed_json.py` where it is in JSON. What a feed may say, `feed_model.py` knows.
-  2. Both get XML from `xml.py` as records, a tree each (`xml_node.py`), whatever is broken.
-  3. Entries become links, with dates and words. What calls itself a listing and is none is read as
-     the XML or JSON that it is.
+  1. `sitemap.py` unpacks a sitemap and reads its entries; `feed.py` reads those of a feed, or
+     `feed_json.py` if it is in JSON. `feed_model.py` defines feeds and their entries.
+  2. Both get XML from `xml.py`: one small tree per record (`xml_node.py`), even from broken files.
+  3. Entries become links with dates and anchor texts. A file that only claims to be a listing is
+     read as the XML or JSON that it is.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ if TYPE_CHECKING:
 
 LISTING_TYPES = (RSS, ATOM, JSON_FEED, SITEMAP, "application/rdf+xml")
 JUDGED_LINES = 10
-"""Of a text, which is a sitemap where all of them are URLs."""
+"""Non-empty lines at the start of a text, which is a sitemap if all of them are URLs."""
 
 _PAGES_OF_A_FEED = frozenset(
     ("first", "last", "next", "previous", "prev", "next-archive", "prev-archive")
 )
-"""RFC 5005."""
+"""Link relations between the pages of a feed (RFC 5005)."""
 _LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
 def parse_listing(content: Content, rules: Rules) -> ParsedPage:
-    """What calls itself a feed or a sitemap; it is read as XML or JSON if it is none."""
+    """Parse what is declared as a feed or sitemap. If it is neither, parse it as XML or JSON."""
     body = content.page.body
     if content.mime == SITEMAP:
         if (sitemap := parse_sitemap(body, content.label)) is not None:
             return _of_sitemap(sitemap, content, rules)
     else:
         feed = parse_feed(body, content.label)
-        if feed is not None and (feed.entries or feed.kind != "rdf"):  # RDF says much else
+        if feed is not None and (feed.entries or feed.kind != "rdf"):  # most RDF is not a feed
             return _of_feed(feed, content, rules)
     kind = "application/json" if content.mime == JSON_FEED else "application/xml"
     return parse_file(content._replace(mime=kind), rules)
 
 
 def parse_lines(content: Content, text: str, rules: Rules) -> ParsedPage | None:
-    """A text that is a sitemap: a URL a line (sitemaps.org, "Text file"); None if it is none."""
+    """Parse a text sitemap: one URL per line (sitemaps.org, "Text file"). None if it is not one."""
     lines = map(str.strip, text[: JUDGED_LINES * MAX_URL_CHARS].splitlines())
     first = list(islice(filter(None, lines), JUDGED_LINES))
     if not first or not all(map(_LINE.fullmatch, first)):
@@ -76,7 +76,7 @@ def _of_sitemap(sitemap: Sitemap, content: Content, rules: Rules) -> ParsedPage:
         references.add(entry.url, news.title or "", relation, dated=dated)
     for entry in sitemap.entries:
         for alternate in entry.alternates:
-            references.add(alternate.url, "", "alternate")
+            references.add(alternate, "", "alternate")
         if rules.media:
             for image in entry.images:
                 references.add(image, "", "image")
@@ -92,7 +92,7 @@ def _of_feed(feed: Feed, content: Content, rules: Rules) -> ParsedPage:
         title, dated = entry.title or "", entry.updated or entry.published
         references.add(entry.url, title, "entry", dated=dated)
         for enclosure in entry.enclosures:
-            references.add(enclosure.url, title, "enclosure", dated=dated)
+            references.add(enclosure, title, "enclosure", dated=dated)
     for link in feed.links:
         if link.relation in _PAGES_OF_A_FEED:
             references.add(link.url, "", "feed")

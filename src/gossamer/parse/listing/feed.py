@@ -1,19 +1,18 @@
-"""Feeds: what a site says that is new. RSS 0.9x to 2.0, RDF (RSS 0.9 and 1.0), Atom, JSON Feed.
+"""Feeds: RSS 0.9x to 2.0, RDF (RSS 0.9 and 1.0), Atom, JSON Feed.
 
 Sources: rssboard.org/rss-specification and rss-profile, web.resource.org/rss/1.0/spec, RFC 4287,
 RFC 5005 (pages of a feed), jsonfeed.org/version/1.1, purl.org/rss/1.0/modules/content and
-rssboard.org/media-rss. The elements of all of them are looked for in all: feeds mix them, and
-each table below says which wins.
+rssboard.org/media-rss. We look for the elements of every format in every feed, as feeds mix them.
+The tables below list alternatives in order of precedence.
 
-Facts: RSS does not say whether a title is text or HTML, so it is read as HTML where it looks like
-it; what an Atom feed says of its types is as often wrong, `text` alone is believed. A guid is the
-URL of its item unless it says otherwise, and often a number. URLs are as written, joined with
-xml:base where there is one; the caller joins them with the document's own.
+Facts: RSS does not define whether a title is text or HTML, so it is read as HTML if it looks like
+HTML. The types that Atom feeds declare are wrong as often; we only believe `text`. A guid is the
+URL of its item unless it is marked otherwise, and is often just a number. URLs are returned as
+written, joined with xml:base if there is one; the caller joins them with the document's URL.
 """
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ from gossamer.parse.listing.feed_model import (
     MAX_NAME_CHARS,
     MAX_TEXT_CHARS,
     MAX_TITLE_CHARS,
-    Enclosure,
     Entries,
     Entry,
     Feed,
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 def parse_feed(
     body: bytes, declared: str | None = None, *, max_entries: int = MAX_ENTRIES
 ) -> Feed | None:
-    """None for what is no feed; never raises. `declared` is the header's charset."""
+    """Parse a feed; None if it is not one. Never raises. `declared` is the header's charset."""
     if body.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
         return parse_json_feed(body, max_entries)
     return _of_xml(decode(body, declared)[0], max_entries)
@@ -66,23 +64,17 @@ _ROOTS: Mapping[str, Kind] = {
 _LINKS = frozenset(("link", "atom:link"))
 _TITLE = ("title", "atom:title", "media:title", "dc:title")
 _DESCRIPTION = ("description", "subtitle", "atom:subtitle", "tagline", "itunes:summary")
-_SUMMARY = ("description", "summary", "atom:summary", "itunes:summary", "media:description")
-_CONTENT = ("content:encoded", "atom:content", "content", "xhtml:body", "fullitem")
 _PUBLISHED = (
     *("pubdate", "atom:published", "published", "dc:date", "dcterms:issued", "atom:issued"),
     *("dcterms:created", "atom:created"),
 )
 _UPDATED = ("atom:updated", "updated", "dcterms:modified", "atom:modified")
 _CHANGED = (*_UPDATED, "lastbuilddate", *_PUBLISHED)
-"""Of a feed."""
-_AUTHOR = ("dc:creator", "atom:author", "author", "itunes:author", "managingeditor")
+"""Elements with the date of the feed itself, in order of precedence."""
 _LANGUAGE = ("language", "dc:language")
 _ENCLOSURES = frozenset(("enclosure", "media:content"))
 _PAGE_TYPES = frozenset((None, "text/html", "application/xhtml+xml"))
 _WEB = ("http://", "https://")
-_DIGITS = re.compile(r"\d{1,15}", re.ASCII)
-_PERSON = re.compile(r"\S+@\S+ \((.+)\)")
-"""Of RSS: an address, and the name in parentheses."""
 
 
 def _of_xml(text: str, max_entries: int) -> Feed | None:
@@ -115,27 +107,19 @@ def _feed(root: Node, entries: Entries) -> Feed:
 def _entry(node: Node) -> Entry:
     first = node.first()
     links = list(islice(_links(node), MAX_LINKS))
-    enclosures = [
-        Enclosure(url=link.url, content_type=link.content_type)
-        for link in links
-        if link.relation == "enclosure"
-    ]
+    enclosures = [link.url for link in links if link.relation == "enclosure"]
     enclosures += islice(_enclosures(node), MAX_LINKS - len(enclosures))
     return Entry(
         url=_alternate(links) or _permalink(node, first),
         title=_text(first, _TITLE, MAX_TITLE_CHARS),
         published=_date(first, _PUBLISHED),
         updated=_date(first, _UPDATED),
-        author=_author(first),
-        summary=_text(first, _SUMMARY, MAX_TEXT_CHARS),
-        content=_text(first, _CONTENT, MAX_TEXT_CHARS),
-        language=_language(node, first),
         enclosures=tuple(enclosures),
     )
 
 
 def _links(node: Node) -> Iterator[FeedLink]:
-    """Of RSS, whose URL is the text, and of Atom, whose URL is an attribute."""
+    """Yield the links of a feed or entry. RSS has the URL as text, Atom as an attribute."""
     for link in node.elements():
         if link.name in _LINKS:
             attributes = link.attributes
@@ -147,29 +131,23 @@ def _links(node: Node) -> Iterator[FeedLink]:
                 )
 
 
-def _enclosures(node: Node) -> Iterator[Enclosure]:
+def _enclosures(node: Node) -> Iterator[str]:
     for child in node.elements():
         if child.name == "media:group":
             yield from _enclosures(child)
-        elif child.name in _ENCLOSURES:
-            attributes = child.attributes
-            if url := child.url(attributes.get("url", "")):
-                yield Enclosure(
-                    url=url,
-                    content_type=media_type(attributes.get("type")),
-                    length_bytes=_length(attributes.get("length") or attributes.get("filesize")),
-                )
+        elif child.name in _ENCLOSURES and (url := child.url(child.attributes.get("url", ""))):
+            yield url
 
 
 def _alternate(links: list[FeedLink]) -> str | None:
-    """The page, rather than the same in another format (RFC 4287 §4.2.7.2)."""
+    """Return the URL of the page, in preference to other formats of it (RFC 4287 §4.2.7.2)."""
     found = [link for link in links if link.relation == "alternate"]
     pages = (link for link in found if link.content_type in _PAGE_TYPES)
     return next((link.url for link in (*pages, *found)), None)
 
 
 def _permalink(node: Node, first: Mapping[str, Node]) -> str | None:
-    """The URL in what only names the item."""
+    """Return the item's identifier (rdf:about, guid or id) if that is a URL."""
     if (about := node.attributes.get("rdf:about", "")).startswith(_WEB):
         return about
     for name in ("guid", "atom:id", "id"):
@@ -183,7 +161,7 @@ def _permalink(node: Node, first: Mapping[str, Node]) -> str | None:
 
 
 def _text(first: Mapping[str, Node], names: Iterable[str], limit: int) -> str | None:
-    """Of the first of these elements that has any."""
+    """Return the text of the first of these elements that has any."""
     for name in names:
         if (node := first.get(name)) is not None:
             text = node.text
@@ -198,21 +176,6 @@ def _date(first: Mapping[str, Node], names: Iterable[str]) -> datetime | None:
     return next((date for date in dates if date is not None), None)
 
 
-def _author(first: Mapping[str, Node]) -> str | None:
-    for name in _AUTHOR:
-        if (node := first.get(name)) is not None:
-            parts = node.first()
-            person = parts.get("atom:name") or parts.get("name") or node
-            if text := plain(person.text, MAX_TITLE_CHARS):
-                match = _PERSON.fullmatch(text)
-                return match[1] if match else text
-    return None
-
-
 def _language(node: Node, first: Mapping[str, Node]) -> str | None:
     written = (first[name].text for name in _LANGUAGE if name in first)
     return short_name(next(written, None) or node.attributes.get("xml:lang"))
-
-
-def _length(text: str | None) -> int | None:
-    return int(text) if text is not None and _DIGITS.fullmatch(text) else None

@@ -1,4 +1,4 @@
-"""JSON Feed 1.0 and 1.1 (jsonfeed.org/version/1.1). Members of a wrong type are as if not there."""
+"""JSON Feed 1.0 and 1.1 (jsonfeed.org/version/1.1). Members of the wrong type are ignored."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from gossamer.parse.listing.feed_model import (
     MAX_LINKS,
     MAX_TEXT_CHARS,
     MAX_TITLE_CHARS,
-    Enclosure,
     Entries,
     Entry,
     Feed,
     FeedLink,
-    media_type,
     plain,
     short_name,
 )
-from gossamer.parse.listing.xml import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +28,7 @@ _LINKS = {"home_page_url": "alternate", "feed_url": "self", "next_url": "next"}
 
 
 def parse_json_feed(body: bytes, max_entries: int) -> Feed | None:
-    """None for what is no JSON Feed; never raises."""
+    """Parse a JSON Feed; None if it is not one. Never raises."""
     try:
         feed = msgspec.json.decode(body.removeprefix(b"\xef\xbb\xbf"))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -59,12 +56,6 @@ def _entry(item: Json) -> Entry:
         title=plain(_string(item, "title"), MAX_TITLE_CHARS) or None,
         published=parse_date(_string(item, "date_published")),
         updated=parse_date(_string(item, "date_modified")),
-        author=_author(item),
-        summary=plain(_string(item, "summary"), MAX_TEXT_CHARS) or None,
-        content=fold(_string(item, "content_text"), MAX_TEXT_CHARS)
-        or plain(_string(item, "content_html"), MAX_TEXT_CHARS)
-        or None,
-        language=short_name(_string(item, "language")),
         enclosures=tuple(_enclosures(item)),
     )
 
@@ -78,23 +69,10 @@ def _links(feed: Json) -> Iterator[FeedLink]:
             yield FeedLink(url=url, relation="hub")
 
 
-def _enclosures(item: Json) -> Iterator[Enclosure]:
+def _enclosures(item: Json) -> Iterator[str]:
     for attachment in _objects(item, "attachments")[:MAX_LINKS]:
         if url := _string(attachment, "url").strip():
-            length = attachment.get("size_in_bytes")
-            yield Enclosure(
-                url=url,
-                content_type=media_type(_string(attachment, "mime_type")),
-                length_bytes=length if type(length) is int and 0 <= length < 1 << 63 else None,
-            )
-
-
-def _author(item: Json) -> str | None:
-    """Of 1.1 the first, of 1.0 the one."""
-    one = item.get("author")
-    authors = [*_objects(item, "authors")[:1], *([one] if isinstance(one, dict) else [])]
-    names = (fold(_string(author, "name"), MAX_TITLE_CHARS) for author in authors)
-    return next((text for text in names if text), None)
+            yield url
 
 
 def _string(members: Json, key: str) -> str:

@@ -1,4 +1,4 @@
-"""What feeds of all formats say: a feed, its links, its entries. And how their texts are read."""
+"""A feed, its links and its entries, for all formats of feeds; and the cleaning of their texts."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gossamer.parse.listing.xml import fold
 MAX_ENTRIES = 10_000
 MAX_TITLE_CHARS = 1_000
 MAX_TEXT_CHARS = 20_000
-"""Of a summary, and of the content."""
+"""Length of a feed's description."""
 MAX_MARKUP_CHARS = 100_000
-"""Of the HTML that a text is taken from."""
+"""Characters of HTML from which a text is extracted."""
 MAX_LINKS = 100
-"""Of a feed, and enclosures of an entry."""
+"""Links of a feed, and enclosures of an entry."""
 MAX_NAME_CHARS = 100
-"""Of a language, a relation, a type."""
+"""Length of a language, relation or media type."""
 
 Kind = Literal["rss", "rdf", "atom", "json"]
 Refusal = Literal["no_url", "too_many"]
@@ -35,34 +35,23 @@ _HIDDEN = ["script", "style", "template", "noscript", "iframe"]
 
 
 class FeedLink(Struct, frozen=True, kw_only=True):
-    """A link of the feed itself: alternate (its site), self, next, prev-archive, hub, ..."""
+    """A link of the feed itself. `relation` is alternate (its site), self, next, hub and so on."""
 
     url: str
     relation: str = "alternate"
     content_type: str | None = None
 
 
-class Enclosure(Struct, frozen=True, kw_only=True):
-    """A file that belongs to an entry: an episode of a podcast, a picture."""
-
-    url: str
-    content_type: str | None = None
-    length_bytes: int | None = None
-
-
 class Entry(Struct, frozen=True, kw_only=True):
-    """Texts are without markup and with white space folded. Dates are in UTC."""
+    """An entry of a feed. Its title is folded and without markup; dates are in UTC."""
 
     url: str | None = None
-    """None where there are enclosures only."""
+    """None if the entry has only enclosures."""
     title: str | None = None
     published: datetime | None = None
     updated: datetime | None = None
-    author: str | None = None
-    summary: str | None = None
-    content: str | None = None
-    language: str | None = None
-    enclosures: tuple[Enclosure, ...] = ()
+    enclosures: tuple[str, ...] = ()
+    """URLs of files that belong to the entry: an episode of a podcast, an image."""
 
 
 class Feed(Struct, frozen=True, kw_only=True):
@@ -74,11 +63,11 @@ class Feed(Struct, frozen=True, kw_only=True):
     links: tuple[FeedLink, ...] = ()
     entries: tuple[Entry, ...] = ()
     refused: dict[Refusal, int] = {}
-    """Entries that are not there, by reason."""
+    """Number of entries that are left out, by reason."""
 
 
 class Entries:
-    """Those that are kept, up to a number, and those that are not, by reason."""
+    """Collects up to `most` entries, and counts the others by reason."""
 
     def __init__(self, most: int) -> None:
         self.kept: list[Entry] = []
@@ -86,7 +75,7 @@ class Entries:
         self._most = most
 
     def has_room(self) -> bool:
-        """Counts, where there is none, the entry that this was asked for."""
+        """Whether another entry may be added. If not, it is counted as left out."""
         if len(self.kept) < self._most:
             return True
         self.refused["too_many"] += 1
@@ -100,7 +89,7 @@ class Entries:
 
 
 def plain(markup: str, limit: int) -> str:
-    """The visible text of what may be HTML, up to a number of characters."""
+    """Return up to `limit` characters of the visible text of something that may be HTML."""
     if not _MARKUP.search(markup):
         return fold(markup, limit)
     parser = LexborHTMLParser(_BLOCK.sub(" ", markup[:MAX_MARKUP_CHARS]))
@@ -109,10 +98,10 @@ def plain(markup: str, limit: int) -> str:
 
 
 def short_name(text: str | None) -> str | None:
-    """A language, a relation, a type: short."""
+    """Fold and shorten a language, relation or type; None if it is empty."""
     return fold(text or "", MAX_NAME_CHARS) or None
 
 
 def media_type(text: str | None) -> str | None:
-    """Without parameters, in lower case."""
+    """Return a media type in lower case, without parameters."""
     return short_name((text or "").partition(";")[0].lower())

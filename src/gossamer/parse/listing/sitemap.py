@@ -1,13 +1,13 @@
-"""Sitemaps: which pages a site names, and what it says of them.
+"""Sitemaps: the pages that a site lists, with their dates, images, videos and translations.
 
 Sources: sitemaps.org/protocol.html for the formats (XML, index, text, RSS and Atom, each of them
 gzipped or not) and the bounds; developers.google.com/search/docs for news, image and video
 extensions and for alternates in other languages.
 
-Facts: `priority` and `changefreq` are mostly defaults of a program, `lastmod` is what is worth
-something. Sitemaps that call themselves gzip by name or type were often unpacked on the way, and
-the other way round; so the first bytes decide. Namespaces are as often wrong as right, so the names
-of elements decide. URLs are as written: relative ones are against the protocol, and common.
+Facts: `priority` and `changefreq` are mostly a program's defaults, so they are not read; `lastmod`
+is useful. Sitemaps with the name or type of gzip were often unpacked on the way, and vice versa, so
+the first bytes decide. Namespaces are wrong as often as right, so the names of elements decide.
+URLs are returned as written: relative ones violate the protocol, but are common.
 """
 
 from __future__ import annotations
@@ -31,35 +31,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_BYTES = 50 << 20
-"""Of a sitemap, decoded; sitemaps.org: 52,428,800. What is beyond is not read."""
+"""Bytes read of an uncompressed sitemap: the limit of sitemaps.org."""
 MAX_ENTRIES = 50_000
-"""sitemaps.org."""
+"""Entries per sitemap: the limit of sitemaps.org."""
 MAX_URL_CHARS = 2_048
-"""sitemaps.org."""
+"""Length of a URL: the limit of sitemaps.org."""
 MAX_TEXT_CHARS = 1_000
 MAX_PARTS = 1_000
-"""Images of a page (Google's bound); ours for its videos and its alternates too."""
-MAX_LANGUAGE_CHARS = 40
-_FREQUENCIES = frozenset(("always", "hourly", "daily", "weekly", "monthly", "yearly", "never"))
+"""Images per page, which is Google's limit; we apply it to videos and alternates, too."""
 _RECORDS = frozenset(("url", "sitemap"))
 _LINKS = frozenset(("xhtml:link", "link"))
-_PRIORITY = re.compile(r"0?\.\d{1,6}|0|1(?:\.0{0,6})?", re.ASCII)
 _LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 Refusal = Literal["no_url", "url_too_long", "too_many"]
 
 
-class Alternate(Struct, frozen=True, gc=False):
-    """The same page in another language: `xhtml:link` with hreflang."""
-
-    language: str
-    url: str
-
-
 class Video(Struct, frozen=True, gc=False, kw_only=True):
     title: str | None = None
-    description: str | None = None
-    thumbnail: str | None = None
     content: str | None = None
     player: str | None = None
     published: datetime | None = None
@@ -67,37 +55,34 @@ class Video(Struct, frozen=True, gc=False, kw_only=True):
 
 class News(Struct, frozen=True, gc=False, kw_only=True):
     title: str | None = None
-    publication: str | None = None
-    language: str | None = None
     published: datetime | None = None
 
 
 class SitemapEntry(Struct, frozen=True, gc=False, kw_only=True):
-    """A page, or another sitemap where the sitemap is an index. Dates are in UTC."""
+    """A page, or in a sitemap index another sitemap. Dates are in UTC."""
 
     url: str
     lastmod: datetime | None = None
-    changefreq: str | None = None
-    priority: float | None = None
     news: News | None = None
     images: tuple[str, ...] = ()
     videos: tuple[Video, ...] = ()
-    alternates: tuple[Alternate, ...] = ()
+    alternates: tuple[str, ...] = ()
+    """URLs of translations of the page: `xhtml:link` with hreflang."""
 
 
 class Sitemap(Struct, frozen=True, kw_only=True):
     kind: Literal["urlset", "index"]
     entries: tuple[SitemapEntry, ...] = ()
     refused: dict[Refusal, int] = {}
-    """Entries that are not there, by reason."""
+    """Number of entries that are left out, by reason."""
 
 
 def parse_sitemap(
     body: bytes, declared: str | None = None, *, max_entries: int = MAX_ENTRIES
 ) -> Sitemap | None:
-    """None for what is no sitemap; never raises. `declared` is the header's charset.
+    """Parse a sitemap; None if it is not one. Never raises. `declared` is the header's charset.
 
-    A text is a sitemap where its first line is a URL.
+    A text is a sitemap if its first line is a URL.
     """
     body = gunzip(body, MAX_BYTES) if body.startswith(MAGIC) else body[:MAX_BYTES]
     text = decode(body, declared)[0]
@@ -121,7 +106,7 @@ def _of_xml(text: str, max_entries: int) -> Sitemap | None:
 
 
 def _of_feed(body: bytes, declared: str | None, max_entries: int) -> Sitemap | None:
-    """Links and dates of a feed (sitemaps.org, "Other Sitemap formats")."""
+    """Return a feed's links and dates as a sitemap (sitemaps.org, "Other Sitemap formats")."""
     if (feed := parse_feed(body, declared)) is None:
         return None
     entries = _Entries(max_entries)
@@ -142,7 +127,7 @@ def _of_lines(text: str, max_entries: int) -> Sitemap | None:
 
 
 class _Entries:
-    """Those that are kept, up to a number, and those that are not, by reason."""
+    """Collects up to `most` entries, and counts the others by reason."""
 
     def __init__(self, most: int) -> None:
         self.kind: Literal["urlset", "index"] = "urlset"
@@ -177,8 +162,6 @@ def _entry(node: Node) -> SitemapEntry | Refusal:
         SitemapEntry(
             url=_url(first.get("loc")) or "",
             lastmod=_date(first.get("lastmod")),
-            changefreq=_frequency(first.get("changefreq")),
-            priority=_priority(first.get("priority")),
             news=_news(first["news:news"]) if "news:news" in names else None,
             images=tuple(islice(_images(node), MAX_PARTS)) if "image:image" in names else (),
             videos=tuple(islice(_videos(node), MAX_PARTS)) if "video:video" in names else (),
@@ -203,31 +186,25 @@ def _videos(node: Node) -> Iterator[Video]:
             first = video.first()
             yield Video(
                 title=_text(first.get("video:title")),
-                description=_text(first.get("video:description")),
-                thumbnail=_url(first.get("video:thumbnail_loc")),
                 content=_url(first.get("video:content_loc")),
                 player=_url(first.get("video:player_loc")),
                 published=_date(first.get("video:publication_date")),
             )
 
 
-def _alternates(node: Node) -> Iterator[Alternate]:
+def _alternates(node: Node) -> Iterator[str]:
     links = [part for part in node.children if isinstance(part, Node) and part.name in _LINKS]
     for link in links[:MAX_PARTS]:
-        said = link.attributes
-        if said.get("rel", "alternate") == "alternate":
-            language, url = said.get("hreflang", "").strip(), said.get("href")
-            if language and url:
-                yield Alternate(language[:MAX_LANGUAGE_CHARS], link.url(url))
+        found = link.attributes
+        named = found.get("rel", "alternate") == "alternate" and found.get("hreflang", "").strip()
+        if named and (url := found.get("href")):
+            yield link.url(url)
 
 
 def _news(node: Node) -> News:
     first = node.first()
-    publication = first["news:publication"].first() if "news:publication" in first else {}
     return News(
         title=_text(first.get("news:title")),
-        publication=_text(publication.get("news:name")),
-        language=_text(publication.get("news:language")),
         published=_date(first.get("news:publication_date")),
     )
 
@@ -242,14 +219,3 @@ def _url(node: Node | None) -> str | None:
 
 def _date(node: Node | None) -> datetime | None:
     return None if node is None else parse_date(node.text)
-
-
-def _frequency(node: Node | None) -> str | None:
-    word = "" if node is None else node.text.strip().lower()
-    return word if word in _FREQUENCIES else None
-
-
-def _priority(node: Node | None) -> float | None:
-    """Between 0 and 1."""
-    number = "" if node is None else node.text.strip()
-    return float(number) if _PRIORITY.fullmatch(number) else None

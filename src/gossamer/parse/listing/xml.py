@@ -1,22 +1,22 @@
-"""XML as it is met in feeds and sitemaps: every element, whatever is broken around it.
+"""A lenient XML reader for feeds and sitemaps: it finds every element, whatever is broken.
 
 Facts: many feeds are not well-formed. They have a bare `&`, HTML's entities without a DTD, white
-space before the declaration, HTML that nobody escaped, an end that was cut off. expat stops at the
-first of these. libxml2's recovery drops what it cannot read, takes an end tag for the end of
-whatever is open, so that all that follows sinks into the broken item, and stops at an end tag too
-many. An HTML parser makes `<link>` empty and CDATA a comment. And all XML parsers know entities,
-which hostile files use to read local ones, or to grow a kilobyte to gigabytes.
+space before the declaration, unescaped HTML, or a truncated end. expat stops at the first of these.
+libxml2's recovery drops what it cannot read, takes an end tag for the end of whatever is open, so
+that everything that follows sinks into the broken item, and stops at a superfluous end tag. An HTML
+parser makes `<link>` empty and CDATA a comment. And all XML parsers expand entities, which hostile
+files use to read local files, or to turn a kilobyte into gigabytes.
 
-Decision: a tokenizer of our own. It has no entities but characters: a document type is skipped,
+Decision: a tokenizer of our own. It resolves character references only: a document type is skipped,
 so there is nothing to expand and nothing to load. An end tag closes the innermost element of its
-name, and what is open in it; one that closes nothing is ignored. What is no markup is text. Where
-a document is well-formed the elements are those that expat sees. Time is linear: each alternative
-of the one regular expression is possessive or runs to the end of the text.
+name, and everything open inside it; one that closes nothing is ignored. Everything that is not
+markup is text. For well-formed documents the elements are those that expat reports. Time is linear:
+each alternative of the one regular expression is possessive or runs to the end of the text.
 
-Records of nothing but leaves, of which most sitemaps and many feeds consist, are split at once, in
-two thirds of the time. Cost: `bench/feeds.py`. On sitemaps two to four times that of expat alone;
-the largest that there may be (50,000 URLs in six languages, 47 MB) takes 2 to 2.5 s, and 260 MB of
-memory.
+Records with only leaf elements, which most sitemaps and many feeds consist of, are split in one
+step, in two thirds of the time. Cost: `bench/feeds.py`. Sitemaps take two to four times as long as
+with expat alone; the largest one allowed (50,000 URLs in six languages, 47 MB) takes 2 to 2.5 s,
+and 260 MB of memory.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_RECORDS = 100_000
-"""Of a document. What follows them is not read."""
+"""Records read per document."""
 MAX_DEPTH = 64
-"""Of open elements. What is deeper is text of what is not."""
+"""Depth of open elements. The text of deeper ones is added to the deepest allowed element."""
 MAX_NODES = 100_000
-"""Of a record, and between two. More are not kept."""
+"""Nodes kept of one record, and between two records."""
 MAX_FLAT_CHARS = 32_768
-"""Of a record that is read at once."""
+"""Size of a record with only leaf elements that is read in one step."""
 MAX_NOT_FLAT = 16
-"""Records in a row. After them none is taken for flat: those of a document are all of a kind."""
+"""After this many records in a row that cannot be read in one step, we stop trying: the records of
+a document are all alike."""
 
 _TOKEN = re.compile(
     r"""<(?:
@@ -58,13 +59,16 @@ _LEAF = re.compile(
         (?:([^<]*+)</\1>|(?<=/>))""",
     re.VERBOSE,
 )
-"""An element with nothing but text, or nothing at all, as programs write it: where `_TOKEN` would
-find the same."""
+"""A leaf element (text or nothing inside) as programs write it. `_TOKEN` would find the same."""
 _CONTROL = re.compile(r"[\0-\x1f\x7f\ud800-\udfff]")
 
 
 class _Tree:
-    """Invariants: the stack begins with the document; it holds a record at `record`, if not 0."""
+    """The open elements, and the finished records.
+
+    Invariants: the stack begins with the document; if `_record` is not 0, it is the place in the
+    stack of the record that is open.
+    """
 
     def __init__(self, records: frozenset[str]) -> None:
         self._records = records
@@ -76,10 +80,10 @@ class _Tree:
         self._not_flat = 0
         self._looked_at = 0
         self.ended: list[Node] = []
-        """Records that are still to be handed over."""
+        """Finished records that are not yielded yet."""
 
     def add(self, text: str) -> None:
-        """White space counts between the elements of a text, not between those of a record."""
+        """Add text. White space directly inside a record is ignored."""
         if len(self._stack) - 1 > self._record or not text.isspace():
             self.add_verbatim(characters(text))
 
@@ -89,7 +93,7 @@ class _Tree:
             self._kept += 1
 
     def leaf(self, tag: str, raw: str, text: str) -> None:
-        """An element with nothing but text."""
+        """Add an element that contains only text."""
         above = self._stack[-1]
         if self._kept >= MAX_NODES and above.scope.names[tag] not in self._records:
             return
@@ -104,12 +108,12 @@ class _Tree:
             self._kept += 1
 
     def flat(self, tag: str, raw: str, text: str, start: int) -> int | None:
-        """Take an element whose tag ends at `start`, if it is a record of nothing but leaves.
+        """Read an element whose tag ends at `start` in one step, if it is a record of leaves.
 
-        Returns where it ends; None where it is still to be read.
+        Return where it ends, or None if it has to be read element by element.
         """
         above = self._stack[-1]
-        if self._not_flat >= MAX_NOT_FLAT or start < self._looked_at:  # nothing is split twice
+        if self._not_flat >= MAX_NOT_FLAT or start < self._looked_at:  # no text is split twice
             return None
         if above.scope.names[tag] not in self._records:
             return None
@@ -163,7 +167,7 @@ class _Tree:
 
 
 def _fill(node: Node, text: str, records: frozenset[str]) -> bool:
-    """Whether all within is white space and leaves that are no records; then they are added."""
+    """Add the leaves in `text` to `node`. False, without changes, if there is anything else."""
     pieces = _LEAF.split(text)
     attributes = regular_attributes(pieces[2::4])
     if attributes is None or "".join(pieces[::4]).strip():
@@ -173,17 +177,17 @@ def _fill(node: Node, text: str, records: frozenset[str]) -> bool:
     if not records.isdisjoint(names):
         return False
     node.children = [
-        Node(name, said, scope, [] if leaf is None else [characters(leaf)])
-        for name, said, leaf in zip(names, attributes, pieces[3::4], strict=True)
+        Node(name, own, scope, [] if leaf is None else [characters(leaf)])
+        for name, own, leaf in zip(names, attributes, pieces[3::4], strict=True)
     ]
     return True
 
 
 def read(text: str, records: frozenset[str]) -> Iterator[Node]:
-    """Each element of these names as it ends, detached from the rest; then the document.
+    """Yield each element with one of these names when it ends, detached; then the document.
 
-    A record within a record ends the outer one. Of a document that was cut off there is all but
-    the text behind the last tag: half a URL is another URL.
+    A record inside a record ends the outer one. Of a truncated document, everything is read except
+    the text after the last tag, since half a URL is another URL.
     """
     tree = _Tree(records)
     end = count = 0
@@ -218,6 +222,6 @@ def read(text: str, records: frozenset[str]) -> Iterator[Node]:
 
 
 def fold(text: str, limit: int) -> str:
-    """White space folded, control characters left out, cut at a number of characters."""
+    """Return up to `limit` characters with white space folded and control characters removed."""
     text = " ".join(text[: 2 * limit].split())
     return (text if text.isprintable() else _CONTROL.sub("", text))[:limit]

@@ -1,4 +1,4 @@
-"""Elements of XML as `xml.py` reads them: names whatever the prefixes, text, attributes, URLs."""
+"""XML elements as `xml.py` reads them: names with known prefixes, text, attributes, URLs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 MAX_PREFIXES = 64
 MAX_URL_CHARS = 4_096
-"""Longer ones are not joined with xml:base."""
+"""Longest URL that is joined with xml:base."""
 MAX_LAYOUT_CHARS = 2_048
-"""Of attributes without their values, for their names to be remembered; so many are common."""
+"""Longest layout (attributes without their values) that is cached; this length is common."""
 
 _ATTRIBUTE = re.compile(
     r"""(?<![^\s=/"'<>])([^\s=/"'<>]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""",
@@ -26,7 +26,7 @@ _ATTRIBUTE = re.compile(
 _REGULAR = re.compile(r"""(?:\s++[^\s=/"'<>]++\s*+=\s*+"|\s*+/?+(?:>|\Z))*+""")
 _NAME = re.compile(r"""[^\s=/"]+""")
 _REFERENCE = re.compile(r"&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z][a-z\d]{1,31});", re.IGNORECASE)
-"""With its semicolon, unlike in HTML: a URL with a bare `&copy=` is common in feeds."""
+"""A character reference. The semicolon is required, unlike in HTML: `&copy=` is common in URLs."""
 _COMMON = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"))
 
 _NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
@@ -49,13 +49,13 @@ _PREFIXES: Mapping[str, str] = {
     "www.w3.org/1999/xhtml": "xhtml",
     "www.w3.org/1999/02/22-rdf-syntax-ns": "rdf",
 }
-"""Namespaces (without scheme, case, and what ends them) and the prefixes that they have here,
-whatever the document binds. A default namespace that is not here is none; a prefix that is bound
-to another one, or to nothing, stands for itself."""
+"""Namespaces (in lower case, without scheme and trailing slash or #) and our prefixes for them,
+whatever prefix the document uses. An unknown default namespace is ignored; a prefix that is unbound
+or bound to an unknown namespace is kept."""
 
 
 class Scope:
-    """What an element hands down: bound prefixes, the names they make, and xml:base."""
+    """What elements inherit: prefixes, the names of tags that follow from them, and xml:base."""
 
     __slots__ = ("_prefixes", "base", "names")
 
@@ -75,7 +75,7 @@ class Scope:
 
 
 class _Names(dict[str, str]):
-    """The name that each tag stands for, found out when it is first asked for."""
+    """The name of each tag in lower case with our prefix, computed on first use."""
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
         super().__init__()
@@ -89,18 +89,18 @@ class _Names(dict[str, str]):
 
 
 class Node(Struct, gc=False):
-    """An element. Nothing in it leads back to it, so no garbage collector need look at it."""
+    """An element. It is never part of a reference cycle, so the garbage collector may ignore it."""
 
     name: str
-    """In lower case, with the prefix that this package knows it by."""
+    """Its name in lower case, with our prefix."""
     attributes: Mapping[str, str]
-    """By their names in lower case, with the document's own prefixes."""
+    """Its attributes by name in lower case, with the document's own prefixes."""
     scope: Scope
     children: list[Node | str]
 
     @property
     def text(self) -> str:
-        """All text within, with white space as it is. Elements within are set off by blanks."""
+        """All text inside, with white space as written. Inner elements are set off by blanks."""
         children = self.children
         if len(children) == 1 and isinstance(children[0], str):
             return children[0]
@@ -110,17 +110,20 @@ class Node(Struct, gc=False):
         return (child for child in self.children if isinstance(child, Node))
 
     def first(self) -> dict[str, Node]:
-        """Of the children with the same name the first."""
+        """Return the child elements by name; the first, if several have the same name."""
         return {child.name: child for child in reversed(self.children) if isinstance(child, Node)}
 
     def url(self, reference: str) -> str:
-        """Relative to xml:base, where there is one: it may still be relative to the document."""
+        """Join a URL with xml:base, if there is one. The result may still be a relative URL."""
         base = self.scope.base
         return _joined(base, reference.strip()) if base else reference.strip()
 
 
 def opened(tag: str, raw: str, scope: Scope) -> Node:
-    """An element in a scope, or in one of its own; `raw` is what its tag says behind the name."""
+    """Create an element from its tag's name and the rest of the tag, `raw`.
+
+    If it declares prefixes or xml:base, it gets a scope of its own.
+    """
     attributes = attributes_of(raw)
     if "xmlns" in raw or "xml:base" in attributes:
         scope = scope.below(attributes)
@@ -138,7 +141,10 @@ def attributes_of(raw: str) -> Mapping[str, str]:
 
 
 def regular_attributes(raws: Sequence[str]) -> list[Mapping[str, str]] | None:
-    """The same for many at once, none of which has a `>`; None if one of them is irregular."""
+    """Parse the attributes of many tags at once; None if one of them is irregular.
+
+    None of them may contain a `>`.
+    """
     joined = ">".join(raws)
     parts = joined.split('"')
     layout = '"'.join(parts[::2])
@@ -151,9 +157,9 @@ def regular_attributes(raws: Sequence[str]) -> list[Mapping[str, str]] | None:
 
 @lru_cache(maxsize=64)
 def _names_of(layout: str) -> list[tuple[str, ...]] | None:
-    """Of each tag in a layout, which is attributes without their values.
+    """Return the names of the attributes of each tag; `layout` is the tags without the values.
 
-    None where one is not in double quotes, or changes what names or URLs within mean.
+    None if a value is not in double quotes, or if an attribute declares a prefix or xml:base.
     """
     if not _REGULAR.fullmatch(layout):
         return None
@@ -164,10 +170,10 @@ def _names_of(layout: str) -> list[tuple[str, ...]] | None:
 
 
 def characters(text: str) -> str:
-    """Character references resolved, once."""
+    """Resolve character references, once."""
     if "&" not in text:
         return text
-    for reference, character in _COMMON:  # of which escaped HTML is full; they make no other
+    for reference, character in _COMMON:  # escaped HTML is full of them; they create no new ones
         text = text.replace(reference, character)
     return _REFERENCE.sub(_character, text)
 
@@ -184,5 +190,5 @@ def _joined(base: str, reference: str) -> str:
         return reference or base
     try:
         return urljoin(base, reference)
-    except ValueError:  # brackets that are no IPv6 address
+    except ValueError:  # brackets without an IPv6 address
         return reference

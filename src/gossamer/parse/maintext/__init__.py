@@ -1,30 +1,32 @@
-"""The main text of a page: without navigation, teasers, comments and what else surrounds it.
+"""The main text of a page, without boilerplate: navigation, teasers, comments and the like.
 
-The way of a page:
+How a page is processed:
 
-1. `blocks.py` walks the tree once: blocks of text in boxes, with what elements, roles and classes
-   say of each box.
-2. `chrome.py` drops the blocks of boxes that are no part of an article, as far as something is
-   left.
-3. `_core` finds the box that holds most prose nearby: each block counts for its box, and for every
-   box around it less by DECAY, as in Readability's scoring. So the box of the paragraphs wins over
-   a paragraph, and over the page; a list of teasers loses, as its items are boxes of their own.
-4. `_widened` adds what stands around it, while that is prose.
-5. `trim.py` drops from there lists of links, the title, bylines before the first paragraph, and
-   what follows the last one.
+1. `blocks.py` walks the tree once. It returns blocks of text in boxes, each box with marks from its
+   element, role and classes.
+2. `boilerplate.py` drops the blocks of boxes that are not part of an article, provided that enough
+   text is left.
+3. `_core` finds the box with the most prose. Each block adds to the score of its box and, reduced
+   by DECAY per level, to the boxes around it, as in Readability. So the box around the paragraphs
+   wins over a single paragraph and over the page; a list of teasers loses, as each item is a box
+   of its own.
+4. `_widened` adds the text around the core while that is prose.
+5. `trim.py` drops lists of links, the title, bylines before the first paragraph, and what follows
+   the last one.
 
-Not every page is an article. Two kinds of page are told by what they hold, and lose less:
+Not every page is an article. Two other kinds of page are recognised by their content and are
+trimmed less:
 
-- A *reference* is some prose among much that is none, nor links: signatures, tables, code,
-  short descriptions. The core is a part of it, and grows until it holds most of that; nothing is
-  trimmed at its ends.
-- An *index* has next to no prose: a table of contents, a list of terms. What follows its title is
-  taken whole.
+- A *reference* has some prose among much text that is neither prose nor links: signatures, tables,
+  code, short descriptions. The core is only a part of it, and grows until it contains most of that
+  text; nothing is trimmed at the ends.
+- An *index* has next to no prose: a table of contents, a list of terms. Everything after its title
+  is kept.
 
 Sources: Readability (Arc90, Mozilla) for 3 and 4; Kohlschütter et al., "Boilerplate Detection using
 Shallow Text Features" (WSDM 2010) for link density and length as the features that count.
 
-Bounds: linear in the page, and no recursion.
+Bounds: time is linear in the page, and nothing recurses.
 """
 
 from __future__ import annotations
@@ -33,7 +35,12 @@ import re
 from typing import TYPE_CHECKING
 
 from gossamer.parse.maintext.blocks import BODY, CELLS, HEADINGS, Block, Box, Outline
-from gossamer.parse.maintext.chrome import ENOUGH_CHARS, PROSE_AROUND, with_insets, without_chrome
+from gossamer.parse.maintext.boilerplate import (
+    ENOUGH_CHARS,
+    PROSE_AROUND,
+    with_insets,
+    without_boilerplate,
+)
 from gossamer.parse.maintext.names import NAMED_BODY
 from gossamer.parse.maintext.sums import Sums
 from gossamer.parse.maintext.trim import (
@@ -54,37 +61,40 @@ if TYPE_CHECKING:
     from gossamer.parse.maintext.sums import Amounts
 
 MIN_PROSE_CHARS = 40
-"""Of a block that counts as prose. 25 to 60 are as good."""
+"""Shortest block that counts as prose. 25 to 60 give results as good."""
 MIN_PROSE = 0.1
-"""Of the page's text; with less it is an index."""
+"""Smallest share of prose in a page's text; with less, the page is an index."""
 DECAY = 0.8
-"""Of what a block counts for each further box around it. 0.75 is as good."""
+"""Factor on a block's score for each further box around it. 0.75 is as good."""
 ITEM_DECAY = 0.4
-"""The same for an item of a list: teasers come as items."""
+"""DECAY for list items, which are often teasers."""
 BODY_BONUS = 2.0
-"""1.5 to 3 are as good."""
+"""Factor on the score of a box whose name is that of a body. 1.5 to 3 are as good."""
 MIN_BODY = 0.5
-"""Of the page's prose, for a box that is marked as the body."""
+"""Smallest share of the page's prose in a box that is marked as articleBody, to be the core."""
 MIN_BEFORE = 0.05
-"""Of the core, of prose before it; and"""
+"""Least prose before the core that is added to it, as a share of the core's prose."""
 MIN_AFTER = 0.1
-"""after it, where less belongs to it: comments, teasers, the author's life."""
+"""The same for prose after it, which belongs to it less often: comments, teasers, biographies."""
 OUTGROWN = 0.7
-"""Of the core, of what is around it and no link: the core is a part of a reference."""
+"""If the text around the core, without links, exceeds this share of the core's, the core is only
+a part of a reference."""
 MAX_TEASERS = 0.25
-"""Of what stands before or after such a core, of links alone, to belong to the reference."""
+"""Largest share of blocks that are only links in the text before or after the core of a reference,
+for that text to belong to it."""
 MAX_HEADLINES = 2
-"""Around such a core, that are links: with more of them it is news."""
+"""Largest number of headings around the core that are only links, for a reference. A page with more
+is a news page."""
 
 _SMALL = HEADINGS | CELLS | {"blockquote", "caption", "figcaption", "p", "pre", "tbody", "tr"}
-"""Boxes that are no text of their own: where one of them is the best, it is a part of something."""
+"""Boxes that are rarely a whole text: if one of them scores best, it is part of a larger one."""
 _IMPRINT = re.compile(r"\W{0,9}(?:copyright\b|©|\(c\))", re.IGNORECASE)
 
 
 def main_text(tree: LexborHTMLParser) -> str:
-    """The main text, a line for each block with white space folded. Never raises.
+    """Return the main text, one line per block, with white space folded. Never raises.
 
-    A page without prose gives what it holds outside navigation and footers.
+    For a page without prose it is the text outside navigation and footers.
     """
     root = tree.body or tree.root
     if root is None:
@@ -103,7 +113,7 @@ def main_text(tree: LexborHTMLParser) -> str:
 
 
 def _prose(block: Block) -> int:
-    """The characters that count as prose: of long blocks of few links, those outside links."""
+    """Return the number of characters outside links in a long block with few links, else 0."""
     chars = block.chars
     if chars < MIN_PROSE_CHARS or block.link_chars >= MAX_LINKED * chars:
         return 0
@@ -113,9 +123,9 @@ def _prose(block: Block) -> int:
 
 
 def _chosen(outline: Outline, prose: Sequence[int], title: str) -> Sequence[int]:
-    """The blocks that are main text, by their number."""
+    """Return the numbers of the blocks that are main text."""
     blocks = outline.blocks
-    kept = without_chrome(outline, prose)
+    kept = without_boilerplate(outline, prose)
     sums = Sums.of(blocks, prose, kept)
     if sums.prose[-1] <= MIN_PROSE * sums.chars[-1]:
         start, end = _index(outline, sums, title)
@@ -129,7 +139,7 @@ def _chosen(outline: Outline, prose: Sequence[int], title: str) -> Sequence[int]
 
 
 def _index(outline: Outline, sums: Sums, title: str) -> tuple[int, int]:
-    """What follows the title in the title's own part of the page; or the page."""
+    """Return the range of blocks after the title, in the box of the title; or the whole page."""
     boxes = outline.boxes
     start = _after_headline(outline.blocks, title)
     box = boxes[outline.blocks[start - 1].box] if start else boxes[0]
@@ -141,7 +151,7 @@ def _index(outline: Outline, sums: Sums, title: str) -> tuple[int, int]:
 
 
 def _core(outline: Outline, sums: Sums) -> Box:
-    """The box of the most prose nearby, or the one that is marked as the body."""
+    """Return the box marked as articleBody if it has much of the prose, else the best by score."""
     boxes, prose = outline.boxes, sums.prose
     for box in boxes:
         if box.marks & BODY and prose[box.end] - prose[box.start] >= MIN_BODY * prose[-1]:
@@ -165,7 +175,7 @@ def _core(outline: Outline, sums: Sums) -> Box:
 
 
 def _after_headline(blocks: Sequence[Block], title: str) -> int:
-    """Where the text may start at the earliest: after the last heading that is a title."""
+    """Return where the text can start at the earliest: after the last heading that is a title."""
     for index in range(len(blocks) - 1, -1, -1):
         if blocks[index].tag == "h1" or is_title(blocks[index], title):
             return index + 1
@@ -173,7 +183,7 @@ def _after_headline(blocks: Sequence[Block], title: str) -> int:
 
 
 def _widened(boxes: Sequence[Box], sums: Sums, core: Box, headline: int) -> tuple[int, int, bool]:
-    """The range of blocks around the core that belong to it; and whether it is a reference."""
+    """Return the range of blocks that belong to the core, and whether the page is a reference."""
     start, end = core.start, core.end
     is_reference = False
     box = boxes[0] if core.marks & BODY else core
@@ -195,15 +205,15 @@ def _widened(boxes: Sequence[Box], sums: Sums, core: Box, headline: int) -> tupl
 
 
 def _belongs(around: Amounts, least: float) -> bool:
-    """Whether it is prose, or nothing."""
+    """Whether the text is mostly prose and has at least this much of it, or is empty."""
     enough = around.prose >= PROSE_AROUND * (around.chars + around.link_chars)
     return around.chars == 0 or (enough and around.prose >= least)
 
 
 def _is_outgrown(own: Amounts, before: Amounts, after: Amounts) -> bool:
-    """Whether a range is but a part of a reference.
+    """Whether a range is only a part of a reference.
 
-    A range that is long enough for an article of its own is one: around it are comments.
+    A range long enough to be an article is one, and what surrounds it is comments.
     """
     return (
         own.written <= ENOUGH_CHARS

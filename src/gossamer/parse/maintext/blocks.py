@@ -1,14 +1,14 @@
-"""A page as blocks of text in boxes: what is decided upon.
+"""A page as blocks of text in boxes, from which the main text is selected.
 
 Facts (selectolax 1.0, 123 pages of 206 KB and 2,100 nodes): a walk over all nodes costs 0.45 ms,
 reading the attributes of all of them 0.25 ms more. One CSS query costs 0.1 ms, one of twelve
-`[class*=…]` 0.5 ms. So the attributes are read while walking, and classes judged by word.
+`[class*=…]` 0.5 ms. So attributes are read during the walk, and classes are judged word by word.
 
-A *block* is text between two boundaries of block elements, or between two `br`. A *box* is a block
-element (or a span whose class says that it is no part of the sentence). Both are numbered in
-document order; the blocks of a box are a range, so sums over boxes are differences of prefix sums.
+A *block* is the text between two boundaries of block elements, or between two pairs of `br`. A
+*box* is a block element, or a span whose class marks it as boilerplate. Both are numbered in
+document order. The blocks of a box are a range, so sums over boxes are differences of prefix sums.
 
-Bounds: linear in the page, and no recursion.
+Bounds: time is linear in the page, and nothing recurses.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 CHROME = 16
-"""By element or ARIA role no part of an article: nav, footer, a complementary region."""
+"""Mark of boxes whose element or ARIA role is boilerplate: nav, footer, a complementary region."""
 BODY = 32
-"""schema.org's articleBody."""
+"""Mark of boxes that are schema.org's articleBody."""
 ARTICLE = 64
-"""By element or role an article, or what is main."""
+"""Mark of boxes whose element or role is an article, or main."""
 
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 CELLS = frozenset(("dd", "dt", "li", "td", "th"))
-"""Of lists and tables. A paragraph that is in one is taken as one."""
+"""Items of lists and cells of tables. A paragraph directly inside one gets its tag."""
 
 MAX_BOXES = 200_000
-"""Where the walk ends: honest pages have 300, and large ones 20,000."""
+"""Number of boxes at which the walk stops: honest pages have 300, and large ones 20,000."""
 
 HIDDEN = -1
-"""Not shown, and nothing else is said of it."""
+"""In place of marks: the element is not shown."""
 
 
 class Block:
-    """`chars` counts what is written, twice where a character is a syllable (CJK).
+    """The text between two block boundaries.
 
-    `links` counts those that begin in it.
+    `chars` is its length; characters count twice in scripts of syllables (CJK). `link_chars` is the
+    part inside links, and `links` the number of links that begin in it.
     """
 
     __slots__ = ("box", "chars", "link_chars", "links", "tag", "text")
@@ -64,7 +65,7 @@ class Block:
 
 
 class Box:
-    """Blocks `start` to `end`, which its parent has among its own."""
+    """A block element with blocks `start` to `end`, which are also among those of its parent."""
 
     __slots__ = ("end", "marks", "parent", "start", "tag")
 
@@ -79,7 +80,7 @@ class Box:
 class Outline:
     """The blocks and boxes of a tree. Box 0 is the whole page.
 
-    `reveal`: with what the attributes of elements hide.
+    With `reveal`, elements that their attributes hide are included.
     """
 
     __slots__ = ("_link_chars", "_links", "_pieces", "blocks", "boxes")
@@ -92,13 +93,13 @@ class Outline:
         box = self._walk(root, reveal)
         if self._pieces:
             self._flush(box)
-        while box:  # where the walk was cut short
+        while box:  # the walk was cut short
             self.boxes[box].end = len(self.blocks)
             box = self.boxes[box].parent
         self.boxes[0].end = len(self.blocks)
 
-    def _walk(self, root: LexborNode, reveal: bool) -> int:  # noqa: C901, PLR0912, PLR0915  # one hot loop
-        """Visit every node in document order; the box that is open at the end."""
+    def _walk(self, root: LexborNode, reveal: bool) -> int:  # noqa: C901, PLR0912, PLR0915  # hot
+        """Visit every node in document order; return the box that is open at the end."""
         blocks, boxes, pieces, kinds = self.blocks, self.boxes, self._pieces, _KINDS
         ancestors: list[tuple[LexborNode, int]] = []
         add = pieces.append
@@ -116,7 +117,7 @@ class Outline:
                 elif pieces:
                     add(" ")
             elif not (kind := kinds.get(tag, _INLINE) if tag < _FIRST_CUSTOM else "span") or (
-                kind == "span" and boxes[box].tag == "pre"  # the colours of code
+                kind == "span" and boxes[box].tag == "pre"  # syntax highlighting
             ):
                 child = node.first_child
                 opened = _NOTHING
@@ -134,14 +135,14 @@ class Outline:
                     links += 1
                     self._links += 1
             elif kind == "span" and boxes[box].tag == "pre":
-                opened = _NOTHING  # its class is that of a highlighter: "comment", "meta", "tag"
+                opened = _NOTHING  # a syntax highlighter's classes: "comment", "meta", "tag"
             else:
                 attributes = node.attributes
                 if tag >= _FIRST_CUSTOM:
                     attributes["class"] = f"{node.tag} {attributes.get('class') or ''}"
                 marks = _marks(kind, attributes) if attributes else _MARKS.get(kind, 0)
                 opened = _NOTHING
-                if marks == HIDDEN and ancestors and not reveal:  # the root is what is asked for
+                if marks == HIDDEN and ancestors and not reveal:  # the root is always shown
                     child = None
                     if pieces and kind in _BOXES:
                         self._flush(box)
@@ -151,7 +152,7 @@ class Outline:
                     opened = box
                     box = len(boxes)
                     if box > MAX_BOXES:
-                        return opened  # enough is enough
+                        return opened
                     boxes.append(Box(kind, opened, len(blocks), max(marks, 0)))
             if child is not None:
                 ancestors.append((node, opened))
@@ -169,11 +170,11 @@ class Outline:
                     boxes[box].end = len(blocks)
                     box = opened
             if not ancestors:
-                return box  # what follows the root are comments
+                return box  # only comments follow the root
             node = following
 
     def _flush(self, box: int) -> None:
-        """End a block; at two breaks in a row, too."""
+        """End a block; several `br` in a row split it into several blocks."""
         raw, link_chars, links = "".join(self._pieces), self._link_chars, self._links
         self._pieces.clear()
         self._link_chars = self._links = 0
@@ -193,7 +194,7 @@ class Outline:
 
 
 def _marks(kind: str, attributes: dict[str, str | None]) -> int:
-    """What the attributes of an element tell."""
+    """Return the marks of an element by its name and attributes, or HIDDEN."""
     marks = _MARKS.get(kind, 0)
     if not _TELLING.isdisjoint(attributes):
         style = attributes.get("style")
@@ -219,12 +220,12 @@ def _marks(kind: str, attributes: dict[str, str | None]) -> int:
 
 
 _TELLING = frozenset(("aria-hidden", "hidden", "itemprop", "role", "style"))
-"""Of the attributes, beside names; most elements have none of them."""
+"""Attributes other than class and id that set marks; most elements have none of them."""
 _INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _SLUGGED = HEADINGS | {"dd", "dt", "li", "p", "section"}
-"""What is a link target by its own words."""
+"""Elements whose id is a link target made of their own words."""
 _HIGHLIGHTED = "comment"
-"""Of code, where it is not in a `pre`: each line is a box."""
+"""A syntax highlighter's class for a comment, in code outside `pre`, where each line is a box."""
 _ROLES = {
     "alert": CHROME,
     "alertdialog": CHROME | DIALOG,
@@ -254,26 +255,26 @@ _MARKS = {
     "nav": CHROME,
     "search": CHROME,
 }
-"""Of elements, whatever their attributes."""
+"""Marks of elements by name, whatever their attributes."""
 
 _INLINE, _GAP, _BREAK = "", " ", "\0"
-"""Kinds of elements that are no boxes: their place is nothing, a space, or the end of a line.
+"""Kinds of elements that are not boxes: in the text they become nothing, a space, or a line break.
 
-No text node holds a NUL (§13.2.5 of HTML).
+No text node contains a NUL (§13.2.5 of HTML).
 """
 _VOIDS = frozenset((_GAP, _BREAK))
 _BREAKS_2 = re.compile(r"\0(?:\s*\0)+")
 _NOTHING, _LINK = -1, -2
-"""What is opened by an element that is no box."""
+"""In place of a box's number, for elements that are not boxes."""
 _WIDE_BYTES = 2.2
-"""UTF-8 bytes a character from which on the script is taken as one of syllables."""
+"""UTF-8 bytes per character above which a text counts as written in syllables (CJK)."""
 
 _BOX_NAMES = """
     a address article aside blockquote body caption center dd details dialog dir div dl dt fieldset
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup html legend li main menu nav ol p
     pre search section span summary table tbody td tfoot th thead tr ul
 """
-"""a is none, but looked at; span is one where it is named as chrome."""
+"""`a` is not a box, but is counted; `span` is one only if its class marks it as boilerplate."""
 _HIDDEN = """
     audio button canvas datalist head iframe input math noembed noframes noscript object option
     script select style svg template textarea title video
@@ -292,4 +293,4 @@ _BOXES = frozenset(_BOX_NAMES.split()) - {"a", "span"}
 _TEXT = 2
 """lexbor's LXB_TAG__TEXT."""
 _FIRST_CUSTOM = 1 << 16
-"""Elements that HTML does not know have the address of their name as id."""
+"""Smallest tag id of an element that HTML does not define: the address of its name."""

@@ -1,8 +1,8 @@
-"""What the words of a class or an id say of an element: the text's place, or the site's chrome.
+"""Whether the words in a class or id suggest main text or boilerplate.
 
 Names are written for people ("article-body", "sidebarRight", "related_posts"), in the site's
-language, and much alike everywhere. They are read by word, not by letters: "menu-item" is a menu,
-"documentmenu" is unknown, "shadow" is no ad.
+language, and are similar everywhere. Whole words are compared, not letters: "menu-item" is a menu,
+"documentmenu" is unknown, and "shadow" is not an ad.
 """
 
 from __future__ import annotations
@@ -12,24 +12,26 @@ from functools import lru_cache
 from itertools import pairwise, product
 
 BESIDE = 1
-"""Beside other marks of chrome: it is no more than set apart, and may be an article's own."""
+"""In addition to a mark of boilerplate: an aside or sidebar, which may be part of the article."""
 NAMED_CHROME = 2
+"""Mark of elements whose name suggests boilerplate."""
 NAMED_BODY = 4
+"""Mark of elements whose name suggests the main text."""
 DIALOG = 8
-"""Beside other marks of chrome: it lies over the page, and asks for consent at any length."""
+"""In addition to a mark of boilerplate: a dialog over the page, such as a long consent form."""
 
 MAX_NAME_CHARS = 200
-"""Of a class attribute or an id that are looked at."""
+"""Characters read of a class attribute or an id."""
 SLUG_WORDS = 4
-"""An id of so many words is that of a heading made a link target, and tells of content."""
+"""An id of this many words is a slug made from a heading, and describes content, not layout."""
 
 
 @lru_cache(maxsize=4096)
 def judge(classes: str, identity: str) -> int:
-    """NAMED_BODY or NAMED_CHROME, where the words of a class attribute and an id tell so, else 0.
+    """Return the marks for a class attribute and an id, or 0.
 
-    Chrome does not count where another name is that of a body: sites list there all that they
-    hold ("post tag-news author-smith entry-content"). The id of a section is a link target.
+    NAMED_BODY wins over NAMED_CHROME, since an article's classes often list its metadata ("post
+    tag-news author-smith entry-content"). The id of a section is a link target and is ignored.
     """
     names = classes.split()
     verdicts = {_judge_name(name) for name in names}
@@ -40,7 +42,7 @@ def judge(classes: str, identity: str) -> int:
 
 @lru_cache(maxsize=8192)
 def _judge_name(name: str) -> int:
-    """What one name tells; nothing, if it is of a language of its own ("D(n)!", "md:hidden")."""
+    """Return the mark for one name; 0 for utility classes such as "D(n)!" and "md:hidden"."""
     if "(" in name or ":" in name:
         return 0
     words = [word.lower() for word in _WORD.findall(name.removeprefix(_BUILDER))]
@@ -70,7 +72,7 @@ def _strongest(verdicts: set[int]) -> int:
 
 
 _WORD = re.compile(r"[A-Z]?[a-z]{1,30}|[A-Z]{1,30}")
-"""With its hump, if it has one."""
+"""A word of a name, in camelCase too."""
 
 _STEMS = """
     advert breadcrumb carousel comment copyright disqus donat facebook follow further
@@ -118,12 +120,12 @@ _BESIDE_STEM = "sidebar"
 _SECTIONS = frozenset(
     ("appendix", "chapter", "sect1", "sect2", "sect3", "section", "subsection", "subsubsection")
 )
-"""Classes of sections, as the generators of manuals write them."""
+"""Classes of sections in manuals, as documentation generators write them."""
 _STATES = frozenset(("closed", "enabled", "has", "open", "with", "without"))
-"""What tells of something else that it is there: "has-sidebar", "comments-open"."""
+"""Words of names that describe the state of something else: "has-sidebar", "comments-open"."""
 _COMMENTARY = frozenset(("commentary", "commentator", "commentators"))
 _BUILDER = "elementor-widget"
-"""What a widespread builder of pages calls all of a page, the text too."""
+"""A prefix that a popular page builder gives to every element, including the text."""
 
 _WHOLES = """
     article artikel articulo artigo blog body detail entry main news page post single story text

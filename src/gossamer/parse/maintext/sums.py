@@ -1,4 +1,4 @@
-"""Sums over ranges of a page's blocks: of a range it is that at its end less that at its start."""
+"""Sums over ranges of a page's blocks, as differences of prefix sums."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from gossamer.parse.maintext.blocks import Block
 
-LINKS_ALONE = 0.75
-"""Of a block's characters: it is a link with some words around."""
+ONLY_LINKS = 0.75
+"""Share of a block's characters in links from which on it counts as nothing but links."""
 TABULAR = CELLS - {"li"} | {"pre"}
-"""Definitions, tables and code: what is a link there is a name, and no teaser."""
+"""Tags of definitions, tables and code: a link there is a name, not a teaser."""
 
 
 def prefix_sums(values: Iterable[int]) -> list[int]:
@@ -23,25 +23,25 @@ def prefix_sums(values: Iterable[int]) -> list[int]:
 
 
 class Amounts(NamedTuple):
-    """Of some blocks together."""
+    """Totals over some blocks."""
 
     prose: int
     chars: int
     link_chars: int
     links: int
     teasers: int
-    """Characters of blocks that are links alone."""
+    """Characters of blocks that are only links."""
     headlines: int
-    """Headings that are links alone: each leads to an article, whatever is said of it below."""
+    """Number of headings that are only links. Each leads to another article."""
 
     @property
     def written(self) -> int:
-        """Characters that are in no link."""
+        """Number of characters outside links."""
         return self.chars - self.link_chars
 
 
 class Sums(NamedTuple):
-    """Amounts of the blocks that are kept, up to each block and to the end."""
+    """Prefix sums over the kept blocks: entry i is the total of blocks 0 to i - 1."""
 
     prose: Sequence[int]
     chars: Sequence[int]
@@ -66,6 +66,6 @@ class Sums(NamedTuple):
 
 def _amounts(block: Block, prose: int) -> tuple[int, ...]:
     chars, link_chars = block.chars, block.link_chars
-    if link_chars < LINKS_ALONE * chars or block.tag in TABULAR:
+    if link_chars < ONLY_LINKS * chars or block.tag in TABULAR:
         return prose, chars, link_chars, block.links, 0, 0
     return prose, chars, link_chars, block.links, chars, block.tag in HEADINGS

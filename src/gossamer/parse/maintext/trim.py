@@ -1,4 +1,4 @@
-"""Which blocks of a range are its text: no lists of links, titles, bylines, nor what follows."""
+"""Drops lists of links, the title, bylines and what follows the text from a range of blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gossamer.parse.maintext.blocks import CELLS, HEADINGS
-from gossamer.parse.maintext.sums import LINKS_ALONE, TABULAR
+from gossamer.parse.maintext.sums import ONLY_LINKS, TABULAR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,21 +15,24 @@ if TYPE_CHECKING:
     from gossamer.parse.maintext.sums import Sums
 
 MAX_LINKED = 0.5
-"""Of a block's characters, for prose."""
+"""Share of a block's characters in links from which on it is not prose."""
 LINKED_CLUSTER = 0.6
-"""Of a box's characters: it is a list of links; unless it holds more prose than"""
+"""Share of a box's characters in links from which on it is a list of links, unless it has too much
+prose: see MAX_CLUSTER."""
 MAX_CLUSTER = 0.2
-"""of them, or of the whole text."""
+"""Largest share of prose in a list of links: of its own characters, and of the text's prose."""
 MIN_TEASER_CHARS = 40
-"""A link of several; shorter ones are terms, longer ones headlines of other pages."""
+"""Average length of links that are headlines of other pages; shorter ones are terms of the text."""
 SENTENCE_CHARS = 20
+"""Shortest paragraph that ends like a sentence."""
 PARAGRAPH_CHARS = 120
-"""That need no full stop."""
+"""Shortest paragraph without punctuation at its end."""
 MAX_HEAD = 0.15
+"""Largest share of the text that is dropped before the first paragraph."""
 MAX_TAIL = 0.2
-"""Of the text, for what is dropped before the first paragraph and after the last."""
+"""Largest share of the text that is dropped after the last paragraph."""
 MAX_BEFORE_TITLE = 0.3
-"""Of the paragraphs; a heading after more of them is none of the page."""
+"""Share of the paragraphs after which a heading is no longer taken for the page's title."""
 MIN_TITLE_CHARS, MAX_TITLE_CHARS = 8, 500
 
 _ITEMS = CELLS | {"pre"}
@@ -43,7 +46,7 @@ _WORD = re.compile(r"\w+")
 def without_links(
     outline: Outline, sums: Sums, kept: Sequence[bool], start: int, end: int
 ) -> list[int]:
-    """The blocks of a range that are kept, by their number, but those that lead elsewhere."""
+    """Return the numbers of the kept blocks of a range that are not just links to other pages."""
     blocks = outline.blocks
     clusters = _clusters(outline.boxes, sums, start, end)
     return [
@@ -51,15 +54,15 @@ def without_links(
         for index in range(start, end)
         if kept[index]
         and not clusters[index - start]
-        and not _link_alone(blocks[index])
+        and not _is_only_links(blocks[index])
         and not (blocks[index].tag in HEADINGS and clusters[index + 1 - start])
     ]
 
 
 def _clusters(boxes: Sequence[Box], sums: Sums, start: int, end: int) -> list[bool]:
-    """Which blocks of a range, and that after it, are in a box of links to other pages.
+    """Return which blocks of a range, and the one after it, are in a list of links to other pages.
 
-    Links of one or two words are terms of the text: a table of contents, a list of names.
+    Links of one or two words are part of the text: a table of contents, a list of names.
     """
     found = [False] * (end + 1 - start)
     most_prose = MAX_CLUSTER * (sums.prose[end] - sums.prose[start])
@@ -82,17 +85,20 @@ def _clusters(boxes: Sequence[Box], sums: Sums, start: int, end: int) -> list[bo
     return found
 
 
-def _link_alone(block: Block) -> bool:
-    """A paragraph that is but a link; several short ones are terms."""
+def _is_only_links(block: Block) -> bool:
+    """Whether a paragraph is only links. Several short links are terms of the text instead."""
     if block.tag in HEADINGS or block.tag in _ITEMS:
         return False
     if block.links > 1 and block.link_chars < MIN_TEASER_CHARS * block.links:
         return False
-    return block.link_chars >= LINKS_ALONE * block.chars
+    return block.link_chars >= ONLY_LINKS * block.chars
 
 
 def after_title(blocks: Sequence[Block], chosen: list[int], title: str) -> list[int]:
-    """What follows the heading that is the page's title, if most paragraphs do."""
+    """Return the blocks after the heading that is the page's title, or else after the first h1.
+
+    Only headings before most of the paragraphs count.
+    """
     paragraphs = sum([blocks[index].chars for index in chosen if _is_paragraph(blocks[index])])
     seen = 0
     first_h1 = None
@@ -110,7 +116,7 @@ def after_title(blocks: Sequence[Block], chosen: list[int], title: str) -> list[
 
 
 def trimmed(blocks: Sequence[Block], chosen: Sequence[int], title: str) -> Sequence[int]:
-    """From the first paragraph, or the heading of that, to the last."""
+    """Return the blocks from the first paragraph, with the headings right above it, to the last."""
     total = sum([blocks[index].chars for index in chosen])
     first = _leading(blocks, chosen, MAX_HEAD * total)
     while first and (block := blocks[chosen[first - 1]]).tag in HEADINGS:
@@ -121,7 +127,7 @@ def trimmed(blocks: Sequence[Block], chosen: Sequence[int], title: str) -> Seque
 
 
 def _leading(blocks: Sequence[Block], chosen: Sequence[int], most: float) -> int:
-    """Where the text starts; at 0 if more than `most` stands before its first paragraph."""
+    """Return where the text starts; 0 if more than `most` characters come before a paragraph."""
     before = 0
     for position, index in enumerate(chosen):
         block = blocks[index]
@@ -134,7 +140,10 @@ def _leading(blocks: Sequence[Block], chosen: Sequence[int], most: float) -> int
 
 
 def _trailing(blocks: Sequence[Block], chosen: Sequence[int], most: float) -> int:
-    """Where the text ends; as it does, if more than `most` follows its last paragraph or item."""
+    """Return where the text ends: after the last paragraph or item.
+
+    If more than `most` characters follow that, it is the end of `chosen`.
+    """
     behind = 0
     for position in range(len(chosen), 0, -1):
         block = blocks[chosen[position - 1]]
@@ -147,7 +156,7 @@ def _trailing(blocks: Sequence[Block], chosen: Sequence[int], most: float) -> in
 
 
 def _is_paragraph(block: Block) -> bool:
-    """A sentence, or long enough to be one."""
+    """Whether a block is a sentence, or long enough to be prose without one."""
     if block.tag in HEADINGS or block.tag == "figcaption" or _is_linked(block):
         return False
     return block.chars >= PARAGRAPH_CHARS or (
@@ -168,7 +177,7 @@ def _is_linked(block: Block) -> bool:
 
 
 def is_title(block: Block, title: str) -> bool:
-    """Whether a heading is in the page's title, which is `folded`."""
+    """Whether a block is a heading whose words occur in the page's title, which is `folded`."""
     if block.tag not in HEADINGS:
         return False
     words = folded(block.text)

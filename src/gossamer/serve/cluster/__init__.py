@@ -1,9 +1,9 @@
-"""Nodes in processes of their own, on this machine or on others, and how they are asked.
+"""Search processes, on this machine or on others, and the client that sends them requests.
 
 wire.py       requests and replies as frames of bytes
-server.py     a process that answers for some shards; listen.py runs it for `gossamer node`
-replica.py    one such process, as seen from here: its connections, and whether it is well
-group.py      processes that hold the same shards: one is asked, another where it fails
-cluster.py    all groups, under a deadline: what drives the broker
-children.py   processes on this machine, started, watched and started again; child.py is one
+server.py     a process that answers from some shards; listen.py runs it for `gossamer node`
+replica.py    the client's view of one process: its connections, and whether it is healthy
+group.py      processes that hold the same shards: sends a request to one, on failure to another
+cluster.py    all groups: runs the broker over them, under a deadline
+children.py   starts, watches and restarts processes on this machine; child.py is their program
 """

@@ -1,17 +1,25 @@
-"""The process that `Children` starts: with the folder of a crawl, and where to listen."""
+"""The program of the processes that `Children` starts.
+
+Arguments: the folder of the crawl, and the path of the socket to listen on.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import shutil
+import signal
 import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
 
+import msgspec
 import uvloop
 
+from gossamer.serve.cluster.children import WHOLE_FILES
 from gossamer.serve.cluster.server import Server
-from gossamer.serve.live import Live
+from gossamer.serve.reloader import Live
+from gossamer.store import File
 from gossamer.workspace import Workspace
 
 BACKLOG = 128
@@ -21,6 +29,7 @@ async def _run(server: Server, path: str) -> None:
     stop = asyncio.Event()
     ended = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, ended.feed_eof)  # also sent when the parent dies
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(ended), sys.stdin)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)
@@ -33,8 +42,13 @@ async def _run(server: Server, path: str) -> None:
 
 def main() -> None:
     root, path = sys.argv[1:]
-    uvloop.run(_run(Server(Live(Workspace.open(root))), path))
-    # However the parent died, nothing of it stays.
+    folder, work = Path(path).parent, Workspace.open(root)
+    with suppress(FileNotFoundError):  # the parent is ending, or did not start this process
+        whole = (folder / WHOLE_FILES).read_bytes()
+        work.store.trust(msgspec.json.decode(whole, type=list[File]))
+    uvloop.run(_run(Server(Live(work)), path))
+    # The parent may have been killed, so the last process to end removes the folder.
     Path(path).unlink(missing_ok=True)
-    with suppress(OSError):  # others are still in there, or it is gone
-        Path(path).parent.rmdir()
+    with suppress(OSError):  # another process has removed it
+        if {file.name for file in folder.iterdir()} <= {WHOLE_FILES}:
+            shutil.rmtree(folder)

@@ -1,7 +1,7 @@
-"""Processes on this machine that answer for the whole index: started, watched, and started again.
+"""Starts, watches and restarts search processes on this machine, each with the whole index.
 
-Each listens on a socket in a folder that only this user may enter, and ends when its standard input
-does: a pipe to all of them, which ends with this process, however that dies.
+Each listens on a socket in a folder that only this user may enter. It ends at the end of its
+standard input, a pipe that all of them share, or when this process dies (processes.py).
 """
 
 from __future__ import annotations
@@ -9,36 +9,42 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import subprocess
-import sys
+import signal
 import tempfile
 import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from gossamer.processes import start_python
 from gossamer.serve.cluster.replica import UNIX
 
 if TYPE_CHECKING:
+    import subprocess
     from typing import Self
 
     from gossamer.workspace import Workspace
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
-"""Before a process that ended is started again; twice as long each time that it ends at once."""
+"""The pause before a process is restarted. It doubles each time a process ends within AT_ONCE_S."""
 AT_ONCE_S = 10.0
 END_S = 5
 MAX_FOLDER_BYTES = 80
-"""A socket's whole path has 107 at most (unix(7), sun_path)."""
-_CODE = "import sys; sys.path[:] = {path!r}; from gossamer.serve.cluster.child import main; main()"
+"""The whole path of a socket may have 107 bytes (unix(7), sun_path)."""
+WHOLE_FILES = "whole"
+"""A file beside the sockets: lists the index files whose checksums this process has verified, so
+that the search processes need not read them again."""
+_CODE = "from gossamer.serve.cluster.child import main; main()"
 _log = logging.getLogger(__name__)
 
 
 class Children:
-    """So many processes, from `with` to its end."""
+    """The given number of search processes, which run for the duration of a `with` block."""
 
     def __init__(self, work: Workspace, processes: int) -> None:
-        self._root = work.root
+        self._work = work
         self._folder = _folder()
         self._sockets = [self._folder / f"{number}" for number in range(processes)]
         self._input, self._end = os.pipe()
@@ -55,6 +61,9 @@ class Children:
         return [child.pid for child in self._running.values()]
 
     def __enter__(self) -> Self:
+        # Verified here once for all of them; a process verifies files of a newer index itself.
+        whole = self._work.store.whole("index")
+        (self._folder / WHOLE_FILES).write_bytes(msgspec.json.encode(whole))
         for path in self._sockets:
             self._start(path)
             watcher = threading.Thread(target=self._watch, args=[path], daemon=True)
@@ -64,7 +73,7 @@ class Children:
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        os.close(self._end)  # one that is being started just now, too, ends then
+        os.close(self._end)  # this also ends a process that is just being started
         for watcher in self._watchers:
             watcher.join(END_S)
         os.close(self._input)
@@ -72,11 +81,12 @@ class Children:
 
     def _start(self, path: Path) -> None:
         path.unlink(missing_ok=True)
-        code = _CODE.format(path=sys.path)
-        self._running[path] = subprocess.Popen(  # noqa: S603  # our own interpreter and module
-            [sys.executable, "-c", code, self._root, str(path)],
+        self._running[path] = start_python(
+            _CODE,
+            [self._work.root, str(path)],
+            signal.SIGTERM,
             stdin=self._input,
-            process_group=0,  # Ctrl-C is for this process alone
+            process_group=0,  # Ctrl-C must reach only this process
         )
 
     def _watch(self, path: Path) -> None:
@@ -87,18 +97,21 @@ class Children:
             pause_s = next_pause_s(pause_s, time.monotonic() - started_s)
             if self._ended.wait(pause_s):
                 return
-            _log.warning("a process that searches ended (status %d) and is started again", status)
-            self._start(path)
+            _log.warning("a search process ended (status %d); starting another", status)
+            try:
+                self._start(path)
+            except OSError as error:  # the pause grows: the old process counts as ended at once
+                _log.warning("a search process cannot be started: %s", error)
 
 
 def next_pause_s(before_s: float, lived_s: float) -> float:
-    """Until a process is started again that lived so long, after the pause before."""
+    """The pause before a restart, given the previous pause and how long the process lived."""
     if lived_s >= AT_ONCE_S:
         return FIRST_PAUSE_S
     return min(max(2 * before_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
 
 
 def _folder() -> Path:
-    """A new one for sockets; in /tmp where that for temporary files has too long a name."""
+    """Create a folder for the sockets; in /tmp if the usual temporary folder has a long path."""
     usual = len(os.fsencode(tempfile.gettempdir())) <= MAX_FOLDER_BYTES
     return Path(tempfile.mkdtemp(prefix="gossamer-", dir=None if usual else "/tmp"))  # noqa: S108

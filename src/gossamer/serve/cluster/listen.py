@@ -1,4 +1,4 @@
-"""The command `node`: answer for some shards of a crawl to brokers, over TCP."""
+"""The command `node`: answers brokers from some shards of a crawl, over TCP."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from gossamer.serve.cluster.server import Server
 if TYPE_CHECKING:
     from socket import socket
 
-    from gossamer.serve.live import Live
+    from gossamer.serve.reloader import Live
 
 
 def listen(live: Live, listener: socket) -> None:
-    """Until SIGINT or SIGTERM."""
+    """Answer requests on this socket until SIGINT or SIGTERM."""
     uvloop.run(_run(Server(live), listener))
 
 

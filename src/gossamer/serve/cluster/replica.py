@@ -1,8 +1,8 @@
-"""One process that answers, as seen from here: its connections, and whether it is well.
+"""The client's view of one search process: its connections, and whether it is healthy.
 
-A connection carries one request at a time, and is kept for the next: there are as many as a group
-lets requests through (`group.py`). A process that failed is left alone for a while, twice as long
-each time, and then tried with a request of nobody's.
+A connection carries one request at a time and is reused for the next, so there are as many as a
+group sends requests at once (`group.py`). A process that failed gets no requests for a pause, which
+doubles with each failure, and then a probe.
 """
 
 from __future__ import annotations
@@ -12,32 +12,30 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from gossamer.search.messages import Complete
 from gossamer.serve.cluster import wire
-from gossamer.serve.messages import Complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.serve.messages import Outcome, Request, Whole
+    from gossamer.search.messages import AnyReply, IndexRequest, Request
 
 UNIX = "unix:"
 CONNECT_S = 1.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
 PROBE = Complete("", 0)
 PROBE_S = 1.0
-
-
 _FAILURES = (
     OSError,
     asyncio.IncompleteReadError,
     wire.BadFrameError,
-    ValueError,  # the name is none, or
-    OverflowError,  # the port
+    ValueError,  # an invalid host name
+    OverflowError,  # a port above 65,535
 )
 
 
 class ReplicaError(Exception):
-    """The process did not answer, or not as it should."""
+    """The process did not answer in time, or its answer was invalid."""
 
 
 class _Connection(NamedTuple):
@@ -50,7 +48,7 @@ class _Connection(NamedTuple):
 
 
 class Replica:
-    """Belongs to the event loop that asks it. `waiting` requests are on their way."""
+    """Belongs to one event loop. `waiting` is the number of requests without an answer yet."""
 
     def __init__(self, address: str, clock: Callable[[], float] = time.monotonic) -> None:
         self.address = address
@@ -62,57 +60,64 @@ class Replica:
 
     @property
     def well(self) -> bool:
-        """Whether its last answer came."""
+        """Whether the last request succeeded; late answers to heavy requests do not count."""
         return not self._pause_s
 
     async def probe(self) -> None:
-        """Where its pause is over, see whether it answers again."""
+        """Send a probe if the process has failed and its pause is over."""
         if self.well or self._clock() < self._until_s:
             return
         with suppress(ReplicaError):
             await self.ask(PROBE, time.monotonic() + PROBE_S)
 
-    async def ask(self, request: Whole | Request, deadline_s: float) -> Outcome:
-        """Its answer, awaited until the deadline (time.monotonic). Raises ReplicaError."""
-        self.waiting += 1
+    async def ask(
+        self, request: IndexRequest | Request, deadline_s: float, weight: int = 1
+    ) -> AnyReply:
+        """Return the answer if it comes before the deadline (time.monotonic).
+
+        The request counts as `weight` requests in `waiting`. Raises ReplicaError.
+        """
+        self.waiting += weight
         try:
             async with asyncio.timeout(deadline_s - time.monotonic()):
                 outcome = wire.outcome_of(await self._answer(wire.packed(request)))
         except _FAILURES as error:
-            self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
-            self._until_s = self._clock() + self._pause_s
+            # A process that is late with an expensive answer may be in time with others.
+            if weight == 1 or not isinstance(error, TimeoutError):
+                self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
+                self._until_s = self._clock() + self._pause_s
             self.close()
             raise ReplicaError(f"{self.address}: {error}") from None
         finally:
-            self.waiting -= 1
+            self.waiting -= weight
         self._pause_s = 0.0
         return outcome
 
     async def _answer(self, body: bytes) -> bytes:
-        """On a connection of before, where the process has not been started again meanwhile."""
+        """Use an idle connection if one still works; all break if the process was restarted."""
         while self._idle:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
                 return await self._on(self._idle.pop(), body)
         return await self._on(await _connected(self.address), body)
 
     async def _on(self, connection: _Connection, body: bytes) -> bytes:
-        """A connection that did not carry a whole answer is of no more use."""
+        """Keep the connection for later requests only if it delivered a complete answer."""
         try:
             answer = await connection.ask(body)
-        except BaseException:  # to be cancelled is one, too
+        except BaseException:  # cancellation too
             connection.writer.close()
             raise
         self._idle.append(connection)
         return answer
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the idle connections."""
         while self._idle:
             self._idle.pop().writer.close()
 
 
 async def _connected(address: str) -> _Connection:
-    """Raises OSError (TimeoutError, too)."""
+    """Open a connection. Raises OSError (TimeoutError is one)."""
     async with asyncio.timeout(CONNECT_S):
         if address.startswith(UNIX):
             return _Connection(*await asyncio.open_unix_connection(address.removeprefix(UNIX)))

@@ -1,8 +1,9 @@
-"""A process that answers for some shards of a crawl's index, whoever connects.
+"""A process that answers requests from some shards of a crawl's index. It does not authenticate.
 
-Requests are answered one after the other: much of an answer's time is Python's, so a thread more
-would add little, where a process more adds a core. A newer index is opened between two of them; the
-one before stays at hand, for pages that are to be shown of what was just found in it.
+It answers one request at a time: much of the work is Python's, so another thread would add little,
+whereas another process adds a core. A newer index is opened between two requests. The previous one
+stays open, because the second step of a search must show documents of the index that the first step
+searched.
 """
 
 from __future__ import annotations
@@ -12,32 +13,32 @@ import logging
 from typing import TYPE_CHECKING
 
 from gossamer.errors import StoreError
-from gossamer.serve.cluster import wire
-from gossamer.serve.messages import (
+from gossamer.search.messages import (
     Answered,
     Explain,
-    Look,
     Question,
     Refused,
+    Rescore,
     Show,
     Suggest,
     Suggested,
     Weigh,
 )
+from gossamer.serve.cluster import wire
 
 if TYPE_CHECKING:
     from socket import socket
 
-    from gossamer.serve.live import Live
-    from gossamer.serve.messages import Outcome, Request, Whole
-    from gossamer.serve.search import Searcher
+    from gossamer.search.messages import AnyReply, IndexRequest, Request
+    from gossamer.search.searcher import Searcher
+    from gossamer.serve.reloader import Live
 
 MAX_CONNECTIONS = 256
 _log = logging.getLogger(__name__)
 
 
 class Server:
-    """Answers from the newest index, and from the one before where that is asked about."""
+    """Answers from the newest index, or from the previous one if a request names its state."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
@@ -45,18 +46,18 @@ class Server:
         self._before: Searcher | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
-    def answer(self, request: Whole | Request) -> Outcome:
+    def answer(self, request: IndexRequest | Request) -> AnyReply:
         try:
             return self._answer(request)
         except (KeyboardInterrupt, SystemExit):
             raise
         except StoreError as error:
             return Refused(str(error))
-        except BaseException as error:  # noqa: BLE001  # a panic of tantivy's is no Exception
+        except BaseException as error:  # noqa: BLE001  # tantivy's panics are not Exceptions
             _log.exception("a request failed")
             return Refused(repr(error))
 
-    def _answer(self, request: Whole | Request) -> Outcome:
+    def _answer(self, request: IndexRequest | Request) -> AnyReply:
         searcher = self._live.searcher()
         if searcher is not self._now:
             self._before, self._now = self._now, searcher
@@ -67,7 +68,7 @@ class Server:
                 return Answered(searcher.state, searcher.answer(request))
             case Suggest(text, limit):
                 return Suggested(searcher.complete(text, limit))
-            case Show() | Explain() | Look() | Weigh():
+            case Show() | Explain() | Rescore() | Weigh():
                 if self._before is not None and request.state == self._before.state:
                     searcher = self._before
         return searcher.node.reply(request)
@@ -95,6 +96,6 @@ class Server:
                 writer.write(wire.packed(self.answer(request)))
                 await writer.drain()
         except (wire.BadFrameError, asyncio.IncompleteReadError, ConnectionError):
-            pass  # the broker knows what to make of it
+            pass  # the broker notices the closed connection
         finally:
             writer.close()

@@ -1,8 +1,8 @@
-"""Requests and replies as frames: four bytes, big-endian, of how many follow, then MessagePack.
+"""Requests and replies as frames: the length as four big-endian bytes, then MessagePack.
 
-What comes is decoded into the structures of `messages.py` and nothing else, and is of MAX_FRAME
-bytes at most. There is no word for who may ask: a node listens for brokers alone, on loopback, on a
-socket of its user, or in a network of its own.
+A frame has at most MAX_FRAME bytes and is decoded into the structures of `messages.py` only. There
+is no authentication: a node must listen only where nobody but brokers can connect, that is on
+loopback, on a Unix socket of its user, or in a private network.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.serve.messages import Outcome, Request, Whole
+from gossamer.search.messages import AnyReply, IndexRequest, Request
 
 if TYPE_CHECKING:
     from asyncio import StreamReader
@@ -21,44 +21,44 @@ MAX_FRAME = 16 << 20
 _LENGTH = struct.Struct(">I")
 
 _encode = msgspec.msgpack.Encoder().encode
-_request = msgspec.msgpack.Decoder(Whole | Request)
-_outcome = msgspec.msgpack.Decoder(Outcome)
+_request = msgspec.msgpack.Decoder(IndexRequest | Request)
+_outcome = msgspec.msgpack.Decoder(AnyReply)
 
 
 class BadFrameError(Exception):
-    """What came is no message."""
+    """The bytes received are not a valid message."""
 
 
-def packed(message: Whole | Request | Outcome) -> bytes:
+def packed(message: IndexRequest | Request | AnyReply) -> bytes:
     body = _encode(message)
     return _LENGTH.pack(len(body)) + body
 
 
-def request_of(body: bytes) -> Whole | Request:
+def request_of(body: bytes) -> IndexRequest | Request:
     """Raises BadFrameError."""
     try:
-        request: Whole | Request = _request.decode(body)
+        request: IndexRequest | Request = _request.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadFrameError(str(error)) from None
     return request
 
 
-def outcome_of(body: bytes) -> Outcome:
+def outcome_of(body: bytes) -> AnyReply:
     """Raises BadFrameError."""
     try:
-        outcome: Outcome = _outcome.decode(body)
+        outcome: AnyReply = _outcome.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadFrameError(str(error)) from None
     return outcome
 
 
 async def next_frame(reader: StreamReader) -> bytes:
-    """Raises BadFrameError, and IncompleteReadError at the end."""
+    """Read the body of the next frame. Raises BadFrameError; IncompleteReadError at the end."""
     return await reader.readexactly(_length(await reader.readexactly(_LENGTH.size)))
 
 
 def _length(head: bytes) -> int:
     (length,) = _LENGTH.unpack(head)
     if length > MAX_FRAME:
-        raise BadFrameError(f"{length:,} bytes, of at most {MAX_FRAME:,}")
+        raise BadFrameError(f"a frame of {length:,} bytes; at most {MAX_FRAME:,} are allowed")
     return int(length)

@@ -1,48 +1,48 @@
-// Completes what is typed into the search box: the combobox of ARIA 1.2 with a list. The focus
-// stays in the box; without this script the box is a plain one.
+// Completions for the search box: a combobox with a listbox (ARIA 1.2). The focus stays in the box.
+// Without this script, the box is a plain input.
 
-const PAUSE_MS = 100; // in typing, before the server is asked
+const PAUSE_MS = 100; // without typing, before completions are requested
 
 const box = document.querySelector(".box input");
 const list = document.createElement("ul");
-const heard = document.createElement("span"); // by whom does not see the list
-let typed = ""; // by the person, not by an arrow key
-let chosen = -1; // of the list; -1 is the box itself, before the first and after the last
-let waiting = 0;
-let asked = new AbortController();
+const announcement = document.createElement("span"); // for screen readers
+let typed = ""; // the text from the keyboard, without what an arrow key has put into the box
+let chosen = -1; // index in the list; -1 is the box itself, between the last and the first
+let timer = 0;
+let request = new AbortController();
 
 list.id = "completions";
 list.hidden = true;
 list.setAttribute("role", "listbox");
 list.setAttribute("aria-label", "Completions");
-heard.className = "unseen";
-heard.setAttribute("role", "status");
-box.after(list, heard);
+announcement.className = "unseen";
+announcement.setAttribute("role", "status");
+box.after(list, announcement);
 box.setAttribute("role", "combobox");
 box.setAttribute("aria-autocomplete", "list");
 box.setAttribute("aria-controls", list.id);
 box.setAttribute("aria-expanded", "false");
 
-function forget() {
-  clearTimeout(waiting);
-  asked.abort();
+function cancel() {
+  clearTimeout(timer);
+  request.abort();
 }
 
 function close() {
-  forget();
+  cancel();
   list.hidden = true;
   list.replaceChildren();
   chosen = -1;
-  heard.textContent = "";
+  announcement.textContent = "";
   box.setAttribute("aria-expanded", "false");
   box.removeAttribute("aria-activedescendant");
 }
 
-async function ask() {
-  asked = new AbortController();
+async function complete() {
+  request = new AbortController();
   try {
     const address = "/api/complete?" + new URLSearchParams({ q: typed });
-    const answer = await fetch(address, { signal: asked.signal });
+    const answer = await fetch(address, { signal: request.signal });
     if (answer.ok) {
       const { completions } = await answer.json();
       show(completions);
@@ -50,7 +50,7 @@ async function ask() {
       close();
     }
   } catch (error) {
-    if (error.name !== "AbortError") close(); // the server is away
+    if (error.name !== "AbortError") close(); // the server cannot be reached
   }
 }
 
@@ -60,7 +60,8 @@ function show(completions) {
   list.append(...completions.map(option));
   list.hidden = false;
   box.setAttribute("aria-expanded", "true");
-  heard.textContent = completions.length === 1 ? "1 completion" : completions.length + " completions";
+  announcement.textContent =
+    completions.length === 1 ? "1 completion" : completions.length + " completions";
 }
 
 function option(text, number) {
@@ -91,17 +92,17 @@ function move(step) {
 }
 
 function changed() {
-  forget();
+  cancel();
   typed = box.value;
   if (typed.trim() === "") {
     close();
   } else {
-    waiting = setTimeout(ask, PAUSE_MS);
+    timer = setTimeout(complete, PAUSE_MS);
   }
 }
 
 box.addEventListener("input", (event) => event.isComposing || changed());
-box.addEventListener("compositionend", changed); // of an input method
+box.addEventListener("compositionend", changed); // an input method has finished a word
 box.addEventListener("blur", close);
 box.form.addEventListener("submit", close);
 box.addEventListener("keydown", (event) => {
@@ -110,9 +111,9 @@ box.addEventListener("keydown", (event) => {
     box.value = typed;
     close();
   } else if (event.key === "ArrowDown" && list.hidden && box.value.trim()) {
-    forget();
+    cancel();
     typed = box.value;
-    ask();
+    complete();
   } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && !list.hidden) {
     move(event.key === "ArrowDown" ? 1 : -1);
   } else {
@@ -120,7 +121,7 @@ box.addEventListener("keydown", (event) => {
   }
   event.preventDefault();
 });
-list.addEventListener("mousedown", (event) => event.preventDefault()); // which would take the focus
+list.addEventListener("mousedown", (event) => event.preventDefault()); // keep the focus in the box
 list.addEventListener("click", (event) => {
   const one = event.target.closest("li");
   if (one === null) return;

@@ -1,4 +1,4 @@
-// Shows the page anew every three seconds while someone looks at it.
+// Updates the page every three seconds while it is visible.
 "use strict";
 
 async function refresh() {
@@ -9,14 +9,14 @@ async function refresh() {
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
         const shown = document.querySelector("main");
         const open = shown.querySelector("details")?.open ?? false;
-        // Whoever is reading a table by keyboard shall not lose their place.
+        // Do not move the focus of somebody who scrolls a table by keyboard.
         if (!shown.contains(document.activeElement)) {
           fresh.querySelector("details")?.toggleAttribute("open", open);
           shown.replaceWith(fresh.querySelector("main"));
         }
       }
     } catch {
-      // The server is away; what was last seen stays.
+      // The server cannot be reached; keep showing the last state.
     }
   }
   setTimeout(refresh, 3000);

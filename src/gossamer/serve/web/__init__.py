@@ -2,36 +2,42 @@
 
     /                     the search box
     /search?q=&page=      results
-    /page?url=&offset=    what is known of a page, links in and out
-    /copy?url=            its stored copy, in a frame without rights
-    /copy/raw?url=        the copy itself
-    /image?url=           a stored picture, for the results that name it
-    /status               what the crawl does
-    /api/search?q=&offset=&limit=      Results (search.py) as JSON
-    /api/page?url=&offset=&limit=      KnownPage (pages.py) as JSON
-    /api/status           overview.py as JSON
-    /api/openapi.json     the description of these
+    /page?url=&offset=    what the crawl knows about a page, with its links in and out
+    /copy?url=            its stored copy, in a sandboxed frame
+    /copy/raw?url=        the content of that frame
+    /image?url=           a stored image, for the results that name it
+    /status               the state of the crawl
+    /api/search?q=&offset=&limit=      search.results.Results as JSON
+    /api/complete?q=      completions of a query that is being typed
+    /api/page?url=&offset=&limit=      search.page_info.KnownPage as JSON
+    /api/status           status.overview as JSON
+    /api/openapi.json     the description of the API
+    /suggest?q=           completions in the form that browsers expect
     /metrics              counts and latencies for Prometheus
-    /opensearch.xml       for browsers that add the engine
-    /health               200 where an index is being served, else 503
+    /opensearch.xml       lets browsers add Gossamer as a search engine
+    /health               200 if an index is being served, else 503
 
-Everything works without JavaScript. What comes from the web is escaped by the templates, links
-lead to http and https alone, and the Content-Security-Policy forbids any script but our file.
-Errors of the API are problem details (RFC 9457).
+Everything works without JavaScript. The templates escape text from the Web, links lead only to http
+and https, and the Content-Security-Policy forbids all scripts but our files. Errors of the API are
+problem details (RFC 9457).
 
-    app.py       the application: routes, and what stands around them
-    searching.py the search box and its results
-    paging.py    what is known of a page
-    copying.py   the stored copy of a page, and pictures
-    status.py    what the crawl does, and whether an index is served
+    app.py          the application: routes and middleware
+    searching.py    the search box, results and completions
+    page_info.py    what the crawl knows about a page
+    cached_copy.py  stored copies and images
+    status.py       the state of the crawl, and whether an index is served
     metrics.py, openapi.py, opensearch.py
-    limits.py    what a request may be, and how many searches may go on at a time
-    answers.py   what handlers read of a request, and the forms of what they answer
-    problem.py   an error → an answer
-    headers.py   what every answer says to browsers
+    guard.py        expensive responses: few are computed at once, each is reused for a second
+    limits.py       bounds on the URL, and on the concurrent requests of a client
+    sending.py      large responses, in pieces
+    connections.py  bounds the number of connections; protocol.py bounds each of them
+    clients.py      determines which client an address belongs to
+    answers.py      parses parameters, and builds HTML and JSON responses
+    problem.py      turns errors into responses
+    headers.py      security headers of every response
 """
 
-from gossamer.serve.web.app import app
+from gossamer.serve.web.app import server
 from gossamer.serve.web.headers import HEADERS
 
-__all__ = ["HEADERS", "app"]
+__all__ = ["HEADERS", "server"]

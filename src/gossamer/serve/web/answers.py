@@ -1,4 +1,4 @@
-"""What handlers read of a request, and the forms of what they answer."""
+"""Parses the parameters of requests, and builds HTML and JSON responses."""
 
 from __future__ import annotations
 
@@ -15,45 +15,48 @@ if TYPE_CHECKING:
 
     from starlette.requests import Request
 
-    from gossamer.serve.pages import Pages
+    from gossamer.search.page_info import PageInfo
 
 MAX_NUMBER_DIGITS = 9
 _FRESH = {"cache-control": "no-store"}
 
 
 def number(request: Request, name: str, default: int, *, strict: bool = True) -> int:
-    """A parameter as a whole number. Raises HTTPException where it is `strict` and none."""
+    """A parameter as a whole number, or `default` if it is missing.
+
+    If it is not a number: raises HTTPException if `strict`, else returns `default`.
+    """
     text = request.query_params.get(name)
     if text is None:
         return default
     if text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER_DIGITS:
         return int(text)
     if strict:
-        raise HTTPException(400, f"{name}: a whole number from 0")
+        raise HTTPException(400, f"{name} must be a whole number, 0 or more")
     return default
 
 
-def address(request: Request, pages: Pages) -> str:
-    """The parameter `url` in the crawl's form. Raises HTTPException where there is none such."""
+def address(request: Request, pages: PageInfo) -> str:
+    """The parameter `url`, normalized as the crawl does. Raises HTTPException if that fails."""
     given = request.query_params.get("url", "")
     if not given:
         raise HTTPException(400, f"url is missing: {request.scope['path']}?url=https://…")
     normal = pages.normal(given)
     if normal is None:
-        raise HTTPException(404, "url: not the URL of a page that a crawl can know")
+        raise HTTPException(404, "url is not a URL that this crawl could contain")
     return normal
 
 
 def flag(request: Request, name: str) -> bool:
-    """A parameter that is 1 or true. Raises HTTPException for what is neither yes nor no."""
+    """Whether a parameter is 1 or true. Raises HTTPException if it is not a Boolean."""
     return choice(request, name, ("0", "1", "false", "true")) in ("1", "true")
 
 
 def choice(request: Request, name: str, among: Sequence[str]) -> str:
-    """A parameter that is one of these, the first where it is left out. Raises HTTPException."""
+    """A parameter that must be one of these; the first if it is missing. Raises HTTPException."""
     text = request.query_params.get(name, among[0])
     if text not in among:
-        raise HTTPException(400, f"{name}: one of {', '.join(among)}")
+        raise HTTPException(400, f"{name} must be one of {', '.join(among)}")
     return text
 
 

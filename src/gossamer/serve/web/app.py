@@ -1,8 +1,10 @@
-"""The application of one crawl: its routes, and what stands around them."""
+"""The web application of one crawl: its routes and middleware."""
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,60 +13,93 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from gossamer import serve
 from gossamer.lookup import Lookup
-from gossamer.serve.cache import Cache
+from gossamer.search.left_out import LeftOut
+from gossamer.search.page_info import PageInfo
 from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.front import Front
-from gossamer.serve.live import Live
-from gossamer.serve.pages import Pages
-from gossamer.serve.web import openapi, opensearch
-from gossamer.serve.web.copying import Copying
+from gossamer.serve.reloader import Live
+from gossamer.serve.turns import Busy
+from gossamer.serve.web import openapi, opensearch, protocol
+from gossamer.serve.web.cached_copy import Copying
+from gossamer.serve.web.clients import Clients
+from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
+from gossamer.serve.web.guard import KEPT_S
 from gossamer.serve.web.headers import Headers
 from gossamer.serve.web.limits import Limits
 from gossamer.serve.web.metrics import Metrics
-from gossamer.serve.web.paging import Paging
-from gossamer.serve.web.problem import HANDLERS
+from gossamer.serve.web.page_info import Paging
+from gossamer.serve.web.problem import HANDLERS, busy
 from gossamer.serve.web.searching import Searching
+from gossamer.serve.web.sending import Sending
 from gossamer.serve.web.status import Status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import uvicorn
     from starlette.types import ASGIApp
 
     from gossamer.workspace import Workspace
 
 OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
-STATIC = Path(serve.__file__).parent / "static"
+STATIC = Path(__file__).parents[1] / "static"
+_MB = 1 << 20
 
 
-def app(work: Workspace, groups: Sequence[Sequence[str]] = ()) -> ASGIApp:
-    """The application of one crawl. `groups` are the processes that search (cluster.py), if any."""
+def server(
+    work: Workspace,
+    groups: Sequence[Sequence[str]] = (),
+    *,
+    connections: int = MAX_CONNECTIONS,
+    kept_s: float = KEPT_S,
+    log_level: str = "error",
+) -> uvicorn.Server:
+    """The server of one crawl: its application behind bounded connections.
+
+    `groups` are the addresses of the search processes (cluster.py), if any. At most `connections`
+    are open at once. Expensive responses other than searches are reused for `kept_s` seconds.
+    """
+    config, refused = work.config.serve, Counter[str]()
+    clients = Clients(config.proxies)
+    application = app(work, groups, clients, refused, kept_s)
+    admitted = Connections(clients, refused, connections)
+    return protocol.server(application, admitted, config.proxies, log_level)
+
+
+def app(
+    work: Workspace,
+    groups: Sequence[Sequence[str]],
+    clients: Clients,
+    refused: Counter[str],
+    kept_s: float,
+) -> ASGIApp:
+    """The application of one crawl. It counts refused requests in `refused`, by reason."""
     lookup = Lookup(work)
-    pages = Pages(work, lookup)
-    ranking, deadline_s = work.config.ranking, work.config.serve.deadline_s
-    cluster = Cluster(groups, ranking, pages, deadline_s) if groups else None
-    live = Live(work, known=pages)
-    cache = Cache(work.config.serve.cached_answers)
-    front = Front(live, cluster)
-    metrics = Metrics(work, live, cluster, cache)
+    pages = PageInfo(work, lookup)
+    ranking, config = work.config.ranking, work.config.serve
+    cluster = Cluster(groups, ranking, pages, config.deadline_s) if groups else None
+    live = Live(work, crawl=pages)
+    front = Front(live, cluster, config.cache_mb * _MB)
+    metrics = Metrics(work, live, cluster, front.cache, refused, kept_s)
     routed = Starlette(
         lifespan=lambda _: cluster.watched() if cluster else nullcontext(),
         routes=[
-            *Searching(work, front, cache).routes(),
-            *Paging(work, pages).routes(),
-            *Copying(work, pages).routes(),
-            *Status(work, live, lookup).routes(),
+            *Searching(work, front).routes(),
+            *Paging(work, pages, LeftOut(work, lookup)).routes(kept_s),
+            *Copying(work, pages).routes(kept_s),
+            *Status(work, live, lookup).routes(kept_s),
             *metrics.routes(),
             *openapi.ROUTES,
             *opensearch.ROUTES,
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
-        exception_handlers=HANDLERS,
+        exception_handlers=HANDLERS | {Busy: partial(busy, refused)},
     )
-    # A web page elsewhere may point a name of its own at this machine and read the answers in
-    # its visitor's browser (DNS rebinding), unless only our own names are answered to.
-    names = [*OWN_NAMES, work.config.serve.host, *work.config.serve.names]
+    # Without this, a hostile Web page could let a name of its own resolve to this machine and read
+    # the responses in a visitor's browser (DNS rebinding).
+    names = [*OWN_NAMES, config.host, *config.names]
     known = TrustedHostMiddleware(routed, allowed_hosts=names, www_redirect=False)
-    return metrics.around(Headers(Limits(known)))  # outermost, so that errors have them too
+    sent = Sending(known, refused)
+    limited = Limits(sent, clients, config.requests_per_address, refused)
+    return metrics.around(Headers(limited))  # outermost, so that errors have them too

@@ -1,4 +1,4 @@
-"""What every answer says to browsers, errors too."""
+"""The security headers of every response, errors included."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADERS = {
 
 
 class Headers:
-    """Sends HEADERS with every answer, but those that the answer has a word of its own for."""
+    """Adds HEADERS to every response, except those that the response sets itself."""
 
     def __init__(self, inner: ASGIApp) -> None:
         self._inner = inner

@@ -1,54 +1,76 @@
-"""What a request may be, and how many searches may wait for an answer."""
+"""Bounds the length of URLs and the number of concurrent requests per client."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 
-from gossamer.serve.web.problem import refusal
+from gossamer.serve.turns import ANYBODY
+from gossamer.serve.web.problem import RETRY, refusal
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+    from typing import Any
+
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from gossamer.serve.web.clients import Clients
+
 MAX_URL_BYTES = 16_384
-"""Path and query, as sent. The 1,000 characters of a query that count take 12,000, escaped."""
-MAX_SEARCHES = 1_024
-"""That are made or wait for a thread. More would wait for seconds, and so would every page."""
-SEARCHES = frozenset(("/search", "/api/search", "/api/complete", "/suggest"))
-RETRY_AFTER_S = 1
+"""Path and query, as sent. The longest query, 1,000 characters, takes up to 12,000 bytes when
+percent-encoded."""
+_KEY = "gossamer.client"
+
+
+def client_of(scope: MutableMapping[str, Any]) -> str:
+    """The client of a request that Limits has admitted."""
+    client: str = scope.get(_KEY, ANYBODY)
+    return client
 
 
 class Limits:
-    """Refuses what no handler shall see.
+    """Refuses requests before a handler sees them, and records the client of the others.
 
-    Invariant: `_searches` are on their way through `inner`. All of this happens on one event
-    loop, beside the threads that handlers run in, so that what waits for a thread counts, too.
+    Invariant: `_open` counts the requests inside `inner` by client and holds no zeros. A request is
+    open until its response is sent.
     """
 
-    def __init__(self, inner: ASGIApp) -> None:
+    def __init__(
+        self, inner: ASGIApp, clients: Clients, per_client: int, refused: Counter[str]
+    ) -> None:
+        """With `per_client` 0, the number of requests per client is not limited."""
         self._inner = inner
-        self._searches = 0
+        self._clients = clients
+        self._per_client = per_client
+        self._refused = refused
+        self._open: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
-        elif (refused := self._refused(scope)) is not None:
-            await refusal(scope["path"], refused)(scope, receive, send)
-        elif scope["path"] in SEARCHES:
-            self._searches += 1
-            try:
-                await self._inner(scope, receive, send)
-            finally:
-                self._searches -= 1
-        else:
+            return
+        host, _ = scope.get("client") or (None, 0)
+        client = scope[_KEY] = self._clients.of(host) if host else ANYBODY
+        if (error := self._refusal(scope, client)) is not None:
+            await refusal(scope["path"], error)(scope, receive, send)
+            return
+        self._open[client] += 1
+        try:
             await self._inner(scope, receive, send)
+        finally:
+            self._open[client] -= 1
+            if not self._open[client]:
+                del self._open[client]
 
-    def _refused(self, scope: Scope) -> HTTPException | None:
+    def _refusal(self, scope: Scope, client: str) -> HTTPException | None:
         path = scope.get("raw_path") or scope["path"].encode()
         if len(path) + len(scope["query_string"]) > MAX_URL_BYTES:
-            return HTTPException(414, f"at most {MAX_URL_BYTES} bytes of URL")
-        if scope["path"] in SEARCHES and self._searches >= MAX_SEARCHES:
-            later = {"retry-after": str(RETRY_AFTER_S)}
-            return HTTPException(503, "too many searches at a time", later)
+            return HTTPException(414, f"the URL may have at most {MAX_URL_BYTES} bytes")
+        if self._per_client and client != ANYBODY and self._open[client] >= self._per_client:
+            self._refused["address"] += 1
+            return HTTPException(
+                429, f"at most {self._per_client} concurrent requests from one address", RETRY
+            )
         return None

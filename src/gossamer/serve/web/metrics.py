@@ -1,7 +1,7 @@
-"""What the server did and what the crawl holds, in Prometheus' text format, at /metrics.
+"""Counts of the server and figures of the crawl in Prometheus' text format, at /metrics.
 
-Routes are told by their path as routed, never as asked, and methods by their names as HTTP has
-them: strangers choose both, and each label costs memory for as long as the server lives.
+The label `route` is the path of a known route, or `other`, never a path that a stranger made up:
+each value of a label costs memory for as long as the server lives.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram
+import prometheus_client as prometheus
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
@@ -17,9 +18,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from gossamer.errors import StoreError
-from gossamer.overview import overview
+from gossamer.serve.web.guard import Guard
+from gossamer.status import overview
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterator
 
     from prometheus_client import Metric
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
     from gossamer.serve.cache import Cache
     from gossamer.serve.cluster.cluster import Cluster
-    from gossamer.serve.live import Live
+    from gossamer.serve.reloader import Live
     from gossamer.workspace import Workspace
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -36,13 +39,23 @@ OTHER = "other"
 
 
 class Metrics:
-    """Counts the requests of one application, and tells them with the figures of its crawl."""
+    """Counts the requests of one application, and reports them with the figures of its crawl."""
 
-    def __init__(self, work: Workspace, live: Live, cluster: Cluster | None, cache: Cache) -> None:
+    def __init__(
+        self,
+        work: Workspace,
+        live: Live,
+        cluster: Cluster | None,
+        cache: Cache,
+        refused: Counter[str],
+        kept_s: float,
+    ) -> None:
+        self._guard = Guard("metrics", kept_s=kept_s)
         self._registry = CollectorRegistry()
+        self._registry.register(_OfLimits(refused))
         self._registry.register(_OfCrawl(work, live, cluster))
         self._registry.register(_OfCache(cache))
-        self._requests = Counter(
+        self._requests = prometheus.Counter(
             "gossamer_requests",
             "Requests answered, by route and HTTP status.",
             ["route", "status"],
@@ -57,14 +70,14 @@ class Metrics:
         )
 
     def routes(self) -> list[Route]:
-        return [Route("/metrics", self.answer)]
+        return [Route("/metrics", self._guard(self.answer))]
 
     def answer(self, _: Request) -> Response:
         text = generate_latest(self._registry)
         return Response(text, headers={"cache-control": "no-store"}, media_type=CONTENT_TYPE_LATEST)
 
     def around(self, inner: ASGIApp) -> ASGIApp:
-        """An application that does what `inner` does, and is counted."""
+        """Wrap an application so that its requests are counted and timed."""
 
         async def counted(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
@@ -90,7 +103,7 @@ class Metrics:
 
 
 def _route(scope: Scope) -> str:
-    """The path as routed, where it was."""
+    """The path of the matched route, or OTHER."""
     if scope["path"].startswith("/static/"):
         return "/static"
     return scope["path"] if "endpoint" in scope else OTHER
@@ -102,15 +115,33 @@ class _OfCache(Collector):
 
     def collect(self) -> Iterator[Metric]:
         searches = CounterMetricFamily(
-            "gossamer_searches", "Searches, by whether the answer was kept.", labels=["kept"]
+            "gossamer_searches", "Searches, by whether the answer was cached.", labels=["kept"]
         )
         searches.add_metric(["yes"], self._cache.hits)
         searches.add_metric(["no"], self._cache.misses)
         yield searches
+        yield GaugeMetricFamily(
+            "gossamer_cached_answers_bytes", "Memory of the cached answers.", self._cache.bytes
+        )
+
+
+class _OfLimits(Collector):
+    def __init__(self, refused: Counter[str]) -> None:
+        self._refused = refused
+
+    def collect(self) -> Iterator[Metric]:
+        refused = CounterMetricFamily(
+            "gossamer_refused",
+            "Requests refused and connections cut off to stay within a bound, by reason.",
+            labels=["reason"],
+        )
+        for reason, count in sorted(self._refused.items()):
+            refused.add_metric([reason], count)
+        yield refused
 
 
 class _OfCrawl(Collector):
-    """Figures that are looked up when they are asked for."""
+    """Figures that are read from the crawl at each request for /metrics."""
 
     def __init__(self, work: Workspace, live: Live, cluster: Cluster | None) -> None:
         self._work = work
@@ -120,11 +151,11 @@ class _OfCrawl(Collector):
     def collect(self) -> Iterator[Metric]:
         try:
             searcher = self._live.searcher()
-        except StoreError:  # the rest is told all the same
+        except StoreError:  # the other figures are still reported
             searcher = None
         well = GaugeMetricFamily(
             "gossamer_node_up",
-            "Whether a process that searches gave its last answer.",
+            "Whether the last request to a search process succeeded.",
             labels=["group", "address"],
         )
         for group, address, is_well in self._cluster.health() if self._cluster else ():
@@ -132,21 +163,21 @@ class _OfCrawl(Collector):
         yield well
         crawl = overview(self._work)
         yield GaugeMetricFamily(
-            "gossamer_index_pages", "Pages to search.", searcher.pages if searcher else 0
+            "gossamer_index_pages", "Pages in the index.", searcher.pages if searcher else 0
         )
         yield GaugeMetricFamily(
             "gossamer_index_generation",
-            "The crawl's state, counted by its commits, that requests are answered from.",
+            "The number of the commit that requests are answered from.",
             crawl["version"],
         )
         yield GaugeMetricFamily("gossamer_round", "The crawl's last round.", crawl["round"])
-        rows = GaugeMetricFamily("gossamer_rows", "Rows of a dataset.", labels=["dataset"])
+        rows = GaugeMetricFamily("gossamer_rows", "Rows per dataset.", labels=["dataset"])
         for name, held in crawl["datasets"].items():
             rows.add_metric([name], held["rows"])
         yield rows
         fetches = CounterMetricFamily(
             "gossamer_fetches",
-            "Fetches by outcome, as far back as the crawl's history goes.",
+            "Fetches by outcome, over the steps that the crawl's history still holds.",
             labels=["outcome"],
         )
         for outcome, count in sorted(crawl["counts"].get("fetch", {}).items()):

@@ -1,8 +1,8 @@
-"""The description of the API (OpenAPI 3.1), made of what its answers are made of.
+"""The description of the API (OpenAPI 3.1).
 
-An operation is a row of OPERATIONS; the schemas of answers are those of the Structs that are
-encoded. A test compares both with real answers, and a fuzz asks for what is described and what
-is not (tests/test_serve_openapi.py).
+Each row of OPERATIONS describes one operation; the schemas are generated from the Structs that are
+encoded as responses. A test compares them with real responses, and a fuzzer sends requests inside
+and outside the description (tests/test_serve_openapi.py).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ import msgspec
 from starlette.routing import Route
 
 import gossamer
-from gossamer.serve.answers import Completions, Results
-from gossamer.serve.broker import MAX_RESULTS
-from gossamer.serve.pages import KnownPage
-from gossamer.serve.profiles import PROFILES
-from gossamer.serve.web import answers, paging, searching
+from gossamer.search import explaining
+from gossamer.search.broker import MAX_RESULTS
+from gossamer.search.page_info import KnownPage
+from gossamer.search.profiles import PROFILES
+from gossamer.search.results import Completions, Results
+from gossamer.serve.web import answers, page_info, searching
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
 from gossamer.serve.web.status import CrawlStatus, Health
 
@@ -32,7 +33,7 @@ _REF = "#/components/schemas/{name}"
 
 
 class Parameter(NamedTuple):
-    """A parameter of the query."""
+    """A parameter in the query part of a URL."""
 
     name: str
     about: str
@@ -41,7 +42,7 @@ class Parameter(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """A GET request: its answer, what it takes, and the statuses that it may end with."""
+    """A GET operation: the type of its response, its parameters, and its error statuses."""
 
     path: str
     name: str
@@ -56,57 +57,80 @@ def _count(least: int, most: int, default: int) -> dict[str, Any]:
 
 
 _FLAG = {"type": "string", "enum": ["0", "1", "false", "true"]}
-URL = Parameter("url", "of the page", {"type": "string", "minLength": 1}, required=True)
+URL = Parameter("url", "URL of the page", {"type": "string", "minLength": 1}, required=True)
 OPERATIONS = (
     Operation(
         "/api/search",
         "search",
-        "The pages for a query, the best first. offset + limit is at most "
-        f"{MAX_RESULTS}. The language of queries: docs/searching.md.",
+        "Search. The best pages come first; offset + limit may be at most "
+        f"{MAX_RESULTS}. docs/searching.md describes the query language.",
         Results,
         (
-            Parameter("q", "what to look for", {"type": "string"}, required=True),
-            Parameter("offset", "of the first answer", _count(0, MAX_RESULTS, 0)),
-            Parameter("limit", "of answers", _count(0, searching.MAX_LIMIT, searching.PAGE_HITS)),
-            Parameter("sort", "of the answers", {"type": "string", "enum": [*searching.ORDERS]}),
+            Parameter("q", "the query", {"type": "string"}, required=True),
+            Parameter("offset", "number of results to skip", _count(0, MAX_RESULTS, 0)),
+            Parameter(
+                "limit",
+                "maximum number of results",
+                _count(0, searching.MAX_LIMIT, searching.PAGE_HITS),
+            ),
+            Parameter(
+                "sort", "order of the results", {"type": "string", "enum": [*searching.ORDERS]}
+            ),
             Parameter("facets", "count the pages by host, language, kind and year", _FLAG),
-            Parameter("explain", "tell how each score came about", _FLAG),
+            Parameter(
+                "explain",
+                f"explain the scores of the first {explaining.MAX_PAGES} results",
+                _FLAG,
+            ),
             Parameter(
                 "profile",
-                "of ranking; left out: the one of the settings",
+                "ranking profile; the default is the setting ranking.profile",
                 {"type": "string", "enum": [*PROFILES]},
             ),
         ),
-        (400, 414, 503),
+        (400, 414, 429, 503),
     ),
     Operation(
         "/api/complete",
         "complete",
-        "What a query that is being typed may become.",
+        "Completions of a query that is being typed.",
         Completions,
-        (Parameter("q", "what was typed", {"type": "string"}, required=True),),
-        (400, 414, 503),
+        (Parameter("q", "the text typed so far", {"type": "string"}, required=True),),
+        (400, 414, 429, 503),
     ),
     Operation(
         "/api/page",
         "page",
-        "What the crawl knows of a page, and its links in and out.",
+        "What the crawl knows about a page, with its links in and out.",
         KnownPage,
         (
             URL,
-            Parameter("offset", "of the first link in and out", _count(0, 999_999_999, 0)),
-            Parameter("limit", "of links", _count(0, paging.MAX_LINKS, paging.SHOWN_LINKS)),
+            Parameter(
+                "offset", "number of links to skip, in each direction", _count(0, 999_999_999, 0)
+            ),
+            Parameter(
+                "limit",
+                "maximum number of links in each direction",
+                _count(0, page_info.MAX_LINKS, page_info.SHOWN_LINKS),
+            ),
         ),
-        (400, 404, 414, 503),
+        (400, 404, 414, 429, 503),
     ),
-    Operation("/api/status", "status", "What the crawl holds and does.", CrawlStatus, (), (503,)),
-    Operation("/health", "health", "Whether an index is being served.", Health, (), (503,)),
+    Operation(
+        "/api/status",
+        "status",
+        "The contents and progress of the crawl.",
+        CrawlStatus,
+        (),
+        (429, 503),
+    ),
+    Operation("/health", "health", "Whether an index is being served.", Health, (), (429, 503)),
 )
 
 
 @cache
 def description() -> dict[str, Any]:
-    """The description, as JSON has it."""
+    """The OpenAPI document as Python objects."""
     structs = [Problem, *(operation.answer for operation in OPERATIONS)]
     _, schemas = msgspec.json.schema_components(structs, ref_template=_REF)
     return {

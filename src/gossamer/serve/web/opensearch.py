@@ -1,4 +1,4 @@
-"""How browsers add the engine: an OpenSearch 1.1 description, which names our own address."""
+"""An OpenSearch 1.1 description, with which browsers add this server as a search engine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def describe(request: Request) -> Response:
-    """Only names that the server answers to get here, so the base is one of them."""
+    """The description. TrustedHostMiddleware has checked the host name that it is built from."""
     base = str(request.base_url)
     text = _DESCRIPTION.format(
         name=escape(request.base_url.netloc)[:900],

@@ -1,4 +1,4 @@
-"""An error as an answer: problem details (RFC 9457) for programs, a page for people."""
+"""Turns errors into responses: problem details (RFC 9457) for programs, a page for people."""
 
 from __future__ import annotations
 
@@ -9,22 +9,27 @@ import msgspec
 from starlette.exceptions import HTTPException
 
 from gossamer.errors import StoreError
+from gossamer.serve.turns import Busy
 from gossamer.serve.web import answers
 
 if TYPE_CHECKING:
+    from collections import Counter
+
     from starlette.requests import Request
     from starlette.responses import Response
 
 MEDIA_TYPE = "application/problem+json"
+RETRY = {"retry-after": "1"}
+"""Seconds. Most overloads are over by then."""
 FOR_PROGRAMS = ("/api/", "/health", "/metrics")
 _ABOUT = {
     404: "There is nothing at this address.",
-    405: "This address is only to be read: GET, HEAD.",
+    405: "This address only answers GET and HEAD.",
 }
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Problem details: `title` is that of the HTTP status, `detail` what to do about it."""
+    """Problem details: `title` is the phrase of the HTTP status, `detail` the error and remedy."""
 
     title: str
     status: int
@@ -35,16 +40,25 @@ def problem(request: Request, error: Exception) -> Response:
     return refusal(request.scope["path"], error)
 
 
+def busy(refused: Counter[str], request: Request, error: Exception) -> Response:
+    """Like `problem`, but count the error in `refused`."""
+    if isinstance(error, Busy):
+        refused[error.kind] += 1
+    return problem(request, error)
+
+
 def refusal(path: str, error: Exception) -> Response:
-    """The answer to a request for `path` that ended with an error."""
+    """The response to a request for `path` that ended with an error."""
     headers = None
     match error:
         case HTTPException():
             status, detail, headers = error.status_code, error.detail, error.headers
-        case StoreError():  # a commit may come to put it right
+        case Busy():
+            status, detail, headers = 503, str(error), RETRY
+        case StoreError():  # a later commit may repair it
             status, detail = 503, str(error)
         case _:
-            status, detail = 500, "the log of the server tells more"
+            status, detail = 500, "See the server's log for details."
     title = HTTPStatus(status).phrase
     if detail == title:
         detail = _ABOUT.get(status, detail)

@@ -1,4 +1,4 @@
-"""The search box and its results, as pages and as JSON."""
+"""Routes for the search box, results and completions, as HTML and as JSON."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from gossamer.serve.answers import Completions
-from gossamer.serve.broker import MAX_QUERY_CHARS, MAX_RESULTS
-from gossamer.serve.messages import Question
-from gossamer.serve.profiles import PROFILES
-from gossamer.serve.query import narrowed
+from gossamer.search.broker import MAX_QUERY_CHARS, MAX_RESULTS
+from gossamer.search.messages import Question
+from gossamer.search.profiles import PROFILES
+from gossamer.search.query import removable_filters
+from gossamer.search.results import Completions
 from gossamer.serve.web import answers
+from gossamer.serve.web.limits import client_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
     from gossamer.config import Profile
-    from gossamer.serve.cache import Cache
     from gossamer.serve.front import Front
-    from gossamer.serve.search import Searcher
     from gossamer.workspace import Workspace
 
 PAGE_HITS = 10
@@ -31,13 +30,12 @@ SUGGESTIONS = "application/x-suggestions+json"
 
 
 class Searching:
-    """Handlers wait in the event loop, not in threads: a search costs no thread, however long."""
+    """Handlers wait in the event loop, so that a waiting search does not occupy a thread."""
 
-    def __init__(self, work: Workspace, front: Front, cache: Cache) -> None:
+    def __init__(self, work: Workspace, front: Front) -> None:
         self._root = work.root
         self._pictures = work.config.parse.media
         self._front = front
-        self._cache = cache
 
     def routes(self) -> list[Route]:
         return [
@@ -49,14 +47,12 @@ class Searching:
         ]
 
     async def home(self, _: Request) -> Response:
-        searcher = await self._front.searcher()
-        pages = searcher and searcher.pages
+        pages = await self._front.pages()
         return answers.page("home.html", query="", pages=pages, path=self._root)
 
     async def results(self, request: Request) -> Response:
         query = request.query_params.get("q", "")[:MAX_QUERY_CHARS].strip()
-        searcher = await self._front.searcher()
-        if searcher is None or not query:
+        if not query or await self._front.pages() is None:
             return await self.home(request)
         last = MAX_RESULTS // PAGE_HITS
         number = min(max(answers.number(request, "page", 1, strict=False), 1), last)
@@ -64,14 +60,14 @@ class Searching:
         profile = _profile(request)
         first = (number - 1) * PAGE_HITS
         question = Question(query, first, PAGE_HITS, by_date=by_date, facets=True, profile=profile)
-        found = await self._cache.search(self._front, searcher, question)
+        found = await self._front.search(question, client_of(request.scope))
         last = min(last, -(-found.total // PAGE_HITS))
         asked = {"q": query} | ({"sort": "date"} if by_date else {})
         asked |= {"profile": profile} if profile else {}
         return answers.page(
             "results.html",
             asked=asked,
-            narrowed=narrowed(query),
+            narrowed=removable_filters(query),
             found=found,
             number=number,
             last=last,
@@ -84,12 +80,12 @@ class Searching:
         offset = answers.number(request, "offset", 0)
         limit = answers.number(request, "limit", PAGE_HITS)
         if limit > MAX_LIMIT:
-            raise HTTPException(400, f"limit: at most {MAX_LIMIT}")
+            raise HTTPException(400, f"limit may be at most {MAX_LIMIT}")
         if offset + limit > MAX_RESULTS:
-            raise HTTPException(400, f"offset + limit: at most {MAX_RESULTS}")
+            raise HTTPException(400, f"offset + limit may be at most {MAX_RESULTS}")
         profile = _profile(request)
         if profile is None and "profile" in request.query_params:
-            raise HTTPException(400, f"profile: one of {', '.join(PROFILES)}")
+            raise HTTPException(400, f"profile must be one of {', '.join(PROFILES)}")
         question = Question(
             request.query_params["q"][:MAX_QUERY_CHARS],
             offset,
@@ -99,28 +95,20 @@ class Searching:
             explain=answers.flag(request, "explain"),
             profile=profile,
         )
-        searcher = await self._searcher()
-        return answers.json(await self._cache.search(self._front, searcher, question))
+        return answers.json(await self._front.search(question, client_of(request.scope)))
 
     async def complete(self, request: Request) -> Response:
         if "q" not in request.query_params:
             raise HTTPException(400, "q is missing: /api/complete?q=words")
         text = request.query_params["q"]
-        return answers.json(Completions(text, await self._completions(text)))
+        found = await self._front.complete(text, client_of(request.scope))
+        return answers.json(Completions(text, found))
 
     async def suggest(self, request: Request) -> Response:
-        """The same as browsers ask for it (OpenSearch Suggestions 1.0)."""
+        """Completions in the form that browsers expect (OpenSearch Suggestions 1.0)."""
         text = request.query_params.get("q", "")
-        return answers.json([text, await self._completions(text)], media_type=SUGGESTIONS)
-
-    async def _completions(self, text: str) -> list[str]:
-        return await self._front.complete(await self._searcher(), text)
-
-    async def _searcher(self) -> Searcher:
-        searcher = await self._front.searcher()
-        if searcher is None:
-            raise HTTPException(503, f"no index yet: gossamer index {self._root}")
-        return searcher
+        found = await self._front.complete(text, client_of(request.scope))
+        return answers.json([text, found], media_type=SUGGESTIONS)
 
 
 def _profile(request: Request) -> Profile | None:

@@ -1,4 +1,4 @@
-"""What the crawl does, and whether an index is served."""
+"""Routes for the state of the crawl, and for whether an index is being served."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from gossamer.monitor import Heartbeat  # noqa: TC001  # msgspec reads the annotations
-from gossamer.overview import overview
+from gossamer.monitor import TaskProgress  # noqa: TC001  # msgspec reads the annotations
 from gossamer.serve import charts, dashboard
 from gossamer.serve.web import answers
+from gossamer.serve.web.guard import Guard
+from gossamer.status import overview
 from gossamer.store import StepReport  # noqa: TC001  # as above
 
 if TYPE_CHECKING:
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from gossamer.lookup import Lookup
-    from gossamer.serve.live import Live
+    from gossamer.serve.reloader import Live
     from gossamer.workspace import Workspace
 
 
 class Held(msgspec.Struct, frozen=True):
-    """What a dataset holds."""
+    """The size of a dataset."""
 
     rows: int
     bytes: int
@@ -33,7 +34,7 @@ class Held(msgspec.Struct, frozen=True):
 
 
 class CrawlStatus(msgspec.Struct, frozen=True):
-    """The form of gossamer.overview: totals of steps, the last of them, and the tasks at work."""
+    """The result of gossamer.status.overview: totals over all steps, the last steps, and tasks."""
 
     path: str
     version: int
@@ -42,11 +43,11 @@ class CrawlStatus(msgspec.Struct, frozen=True):
     counts: dict[str, dict[str, int]]
     refused: dict[str, int]
     steps: list[StepReport]
-    tasks: list[Heartbeat]
+    tasks: list[TaskProgress]
 
 
 class Health(msgspec.Struct, frozen=True):
-    """An index is being served, of so many pages."""
+    """An index with this many pages is being served."""
 
     status: str
     pages: int
@@ -59,10 +60,11 @@ class Status:
         self._history = dashboard.History()
         self._hosts = dashboard.Hosts(work, lookup)
 
-    def routes(self) -> list[Route]:
+    def routes(self, kept_s: float) -> list[Route]:
+        guard = Guard("status", kept_s=kept_s)
         return [
-            Route("/status", self.page),
-            Route("/api/status", self.api),
+            Route("/status", guard(self.page)),
+            Route("/api/status", guard(self.api)),
             Route("/health", self.health),
         ]
 
@@ -82,10 +84,10 @@ class Status:
                     (f"round {done.number}: {done.asked:,} URLs", done.asked, done.failed)
                     for done in rounds
                 ],
-                f"URLs asked for in each of the last {len(rounds)} rounds",
+                f"URLs requested in each of the last {len(rounds)} rounds",
             ),
             rates=rates,
-            rates_chart=charts.curve(rates, "Pages a second, while somebody looked"),
+            rates_chart=charts.curve(rates, "Pages per second, while this page was open"),
             hosts=self._hosts.busiest(),
         )
 
@@ -93,7 +95,7 @@ class Status:
         return answers.json(self._look()[0])
 
     def _look(self) -> tuple[dict[str, Any], int]:
-        """The state in figures, and when; it is remembered how far tasks are."""
+        """The state of the crawl and the time in ms; add a sample of the progress of tasks."""
         crawl, now_ms = overview(self._work), self._work.now_ms()
         self._history.note(crawl["tasks"], now_ms)
         return crawl, now_ms

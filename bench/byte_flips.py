@@ -1,0 +1,209 @@
+"""Does a changed byte ever change an answer unnoticed? Random flips over all files of a crawl.
+
+    python bench/byte_flips.py [flips] [seed]
+
+Creates a small crawl of the fake web. Then it changes one byte of one file, runs the code that
+reads the file, restores the byte, and repeats. The outcome of a flip is one of:
+
+    error     an error of Gossamer's that names the file
+    same      the same answer as before: the byte does not matter to the code that reads the file
+    RAW       another exception, or an error that does not name the file
+    WRONG     a different answer than before, without an error
+
+`check` counts the flips that `gossamer check` finds, which should be all flips in files of the
+current manifest.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gossamer import postings
+from gossamer.api import Crawl
+from gossamer.config import EngineConfig
+from gossamer.engine import Engine
+from gossamer.errors import GossamerError
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.parse.stored import bodies, read_answers
+from gossamer.postings.reader import Reader
+from gossamer.search.searcher import Searcher
+from gossamer.status import overview
+from gossamer.store import Store
+from gossamer.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+SETTINGS = """
+filter.scope = "any"
+fetch.delay_s = 0
+fetch.delay_factor = 0
+fetch.address_delay_s = 0
+fetch.allow_networks = ["127.0.0.0/8"]
+fetch.resolve = {{ "*.test" = "{address}" }}
+store.keep_versions = 3
+"""
+WORDS = ("page", "host OR the OR and", '"of the"', "type:html")
+
+
+def state(work: Workspace) -> object:
+    figures = overview(work)
+    return {name: figures[name] for name in ("version", "round", "datasets", "counts")}
+
+
+def rows(dataset: str) -> Callable[[Workspace], object]:
+    """Return a function that reads all rows of a dataset, as steps and exports do."""
+
+    def read(work: Workspace) -> object:
+        return sorted(map(repr, work.read(dataset).collect()))
+
+    return read
+
+
+def searches(work: Workspace) -> object:
+    searcher = Searcher.open(work)
+    return [
+        (found.total, [(hit.url, hit.title, hit.score, hit.snippet) for hit in found.hits])
+        for found in (searcher.search(words, facets=True) for words in WORDS)
+    ], searcher.complete("pa")
+
+
+def term_searches(work: Workspace) -> object:
+    reader = Reader.open(work)
+    return [
+        [(hit.url, hit.score) for hit in reader.search(words, every=False)]
+        for words in ("page", "the of and", "host")
+    ]
+
+
+def archive(work: Workspace) -> object:
+    """Return every stored body, as `parse`, `inspect` and the cached copy read them.
+
+    Raises DamagedRecordError with the file of the first damaged record.
+    """
+    files = work.store.files("responses")
+    answers = [answer for file in files for answer in read_answers(f"{work.root}/{file.path}")]
+    found = []
+    for answer, stored in bodies(work.root, answers):
+        if stored is None:
+            raise DamagedRecordError(answer.warc_file)
+        found.append((answer.url, stored))
+    return found
+
+
+class DamagedRecordError(Exception):
+    """A record that `parse` counts as `unreadable`, naming the file in the document's detail."""
+
+
+QUESTIONS: dict[str, Callable[[Workspace], object]] = {
+    "manifest": state,
+    "warc": archive,
+    "index": searches,
+    "postings": term_searches,
+    "numbered": term_searches,
+}
+"""The code that reads each folder's files; for other folders, `rows`."""
+
+
+def question_of(folder: str) -> Callable[[Workspace], object]:
+    return QUESTIONS.get(folder) or rows(folder)
+
+
+def outcome(root: Path, path: str, before: object, engine: Engine) -> tuple[str, str]:
+    """Return the outcome of a changed file, and the text of the error."""
+    try:
+        now = question_of(path.partition("/")[0])(Workspace.open(str(root), engine))
+    except (GossamerError, DamagedRecordError) as error:
+        return ("error" if path in str(error) else "RAW"), str(error)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  # a panic in native code is not an Exception
+        return "RAW", repr(error)
+    return ("same" if now == before else "WRONG"), ""
+
+
+def files_of(root: Path) -> list[str]:
+    """Return the relative paths of all data: no settings, locks (which are empty) or heartbeats."""
+    found = (path for path in sorted(root.rglob("*")) if path.is_file() and path.stat().st_size)
+    paths = (path.relative_to(root) for path in found)
+    return [str(path) for path in paths if len(path.parts) > 1 and path.parts[0] != "heartbeats"]
+
+
+def flipped(root: Path, path: str, draws: random.Random) -> Iterator[int]:
+    """Change a byte of a file, yield its offset, and restore it."""
+    file = root / path
+    data = file.read_bytes()
+    at = draws.randrange(len(data))
+    changed = bytes([data[at] ^ draws.randrange(1, 256)])
+    file.write_bytes(data[:at] + changed + data[at + 1 :])
+    try:
+        yield at
+    finally:
+        file.write_bytes(data)
+
+
+def is_found(root: Path, path: str) -> bool:
+    """Whether `gossamer check` finds that a file is damaged."""
+    try:
+        store = Store.open(Workspace.open(str(root)).store.backend)
+    except GossamerError as error:
+        return path in str(error)
+    files = [file for name in store.manifest.datasets for file in store.listed(name)]
+    return any(wrong is not None and file.path == path for file, wrong in store.verify(files))
+
+
+def answers(root: Path, engine: Engine) -> dict[str, object]:
+    """Return the undamaged crawl's answers to all questions."""
+    folders = {path.partition("/")[0] for path in files_of(root)}
+    return {name: question_of(name)(Workspace.open(str(root), engine)) for name in sorted(folders)}
+
+
+def kind_of(path: str) -> str:
+    folder = path.partition("/")[0]
+    return f"{folder} {Path(path).suffix}" if folder in ("warc", "index") else folder
+
+
+def main(flips: int, seed: int) -> None:
+    draws = random.Random(seed)  # noqa: S311  # no secret
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Engine(EngineConfig()) as engine,
+        FakeWeb(Web(hosts=3, pages_per_host=20, mix=Mix.plain())) as web,
+    ):
+        root = Path(folder, "crawl")
+        crawl = Crawl.create(str(root), SETTINGS.format(address=web.address), engine)
+        crawl.inject(web.web.seeds())
+        crawl.run(rounds=3)
+        postings.run(crawl.work)
+        paths, before = files_of(root), answers(root, engine)
+        table: dict[str, Counter[str]] = defaultdict(Counter)
+        for _ in range(flips):
+            path = draws.choice(paths)
+            for at in flipped(root, path, draws):  # noqa: B007  # printed below
+                found, text = outcome(root, path, before[path.partition("/")[0]], engine)
+                row = table[kind_of(path)]
+                row.update([found, "flips"])
+                row["check"] += is_found(root, path)
+            if found.isupper():
+                print(f"{found}: {path}, byte {at}: {text[:300]}")
+        report(table)
+
+
+def report(table: dict[str, Counter[str]]) -> None:
+    columns = ("flips", "error", "same", "RAW", "WRONG", "check")
+    print(f"{'file':20}" + "".join(f"{name:>8}" for name in columns))
+    total: Counter[str] = Counter()
+    for kind, counts in sorted(table.items()):
+        print(f"{kind:20}" + "".join(f"{counts[name]:8}" for name in columns))
+        total += counts
+    print(f"{'all':20}" + "".join(f"{total[name]:8}" for name in columns))
+
+
+if __name__ == "__main__":
+    numbers: list[Any] = [int(word) for word in sys.argv[1:]]
+    main(*numbers, *(300, 7)[len(numbers) :])

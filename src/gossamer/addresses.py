@@ -1,0 +1,23 @@
+"""How is an IP address in a URL or a setting read?"""
+
+from __future__ import annotations
+
+import ipaddress
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""RFC 6052: the last 32 bits are an IPv4 address, which a gateway connects to."""
+
+
+def parse_address(text: str) -> Address | None:
+    """Parse an address; return the IPv4 address inside it if it is IPv4-mapped, NAT64 or 6to4."""
+    try:
+        address = ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv6Address):
+        if address in NAT64:
+            return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        return address.ipv4_mapped or address.sixtofour or address
+    return address

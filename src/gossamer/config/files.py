@@ -1,0 +1,62 @@
+"""Reading settings files; one that cannot be read is an error and never counts as empty."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from gossamer.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_BYTES = 4_000_000
+"""Size limit of a settings file."""
+OTHERS = 0o077
+"""Mode bits that let the group or other users use a file."""
+
+
+def read_text(path: Path, remedy: str) -> tuple[str, int]:
+    """Return the text and the mode of a regular file. Raises ConfigError."""
+    try:
+        # Without O_NONBLOCK, opening a named pipe would wait for a writer.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            state = os.fstat(descriptor)
+            if not stat.S_ISREG(state.st_mode):
+                raise ConfigError(path, "cannot be read: it is not a regular file", remedy)
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(MAX_BYTES + 1)
+        finally:
+            os.close(descriptor)
+        if len(data) > MAX_BYTES:
+            raise ConfigError(
+                path, f"cannot be read: it is longer than {MAX_BYTES:,} bytes", remedy
+            )
+        return data.decode(), state.st_mode
+    except UnicodeDecodeError as error:
+        what = f"it is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
+        raise ConfigError(path, f"cannot be read: {what}", remedy) from None
+    except FileNotFoundError as error:
+        if path.is_symlink():
+            target = os.readlink(path)  # noqa: PTH115  # as text
+            what = f"it is a link to {target}, which does not exist"
+            raise ConfigError(path, f"cannot be read: {what}", remedy) from None
+        raise ConfigError(path, f"cannot be read: {_reason(error)}", remedy) from None
+    except OSError as error:
+        raise ConfigError(path, f"cannot be read: {_reason(error)}", remedy) from None
+
+
+def closed_to_others(path: Path, mode: int) -> None:
+    """Raises ConfigError if the mode of a file with a secret admits other users."""
+    if mode & OTHERS:
+        raise ConfigError(
+            path,
+            f"contains a secret, but its mode {stat.S_IMODE(mode):04o} lets other users read it",
+            f"chmod 600 {path}",
+        )
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,154 @@
+"""The budget of a registrable domain, which grows with the number of domains that link to it.
+
+Facts
+  * The owner of a domain gets any number of host names from one wildcard DNS record, so a limit per
+    host limits nobody. A registrable domain costs money. So budgets are per domain, and grow with
+    its in-degree, counted in domains: this is STAR, with which IRLbot survived link farms (Lee,
+    Leonard, Wang and Loguinov, IRLbot: Scaling to 6 Billion Pages and Beyond, WWW 2008, §5).
+  * A budget belongs to an owner, so the private section of the Public Suffix List applies to
+    budgets: alice.github.io and bob.github.io have one each. A vote must cost money, so that
+    section does not apply to voters: all users of github.io together are one voter, and have no
+    vote for each other.
+  * The user asked for the seeds, so their domains have the full budget.
+
+The dataset `domains` has a row for each domain that a seed is on or that another domain links to.
+It keeps the first FULL_LINKS voters, because a budget depends on no more, and this bounds the row.
+`update` writes the rows that a round changed; a domain without a row has no voters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from gossamer import lsm
+from gossamer.linkgraph import VOTES
+from gossamer.tables import DOMAINS
+from gossamer.urls import domain_of, host_column, owner_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+    from pyspark.sql import Column, DataFrame
+
+    from gossamer.engine import Engine
+    from gossamer.store import Layer
+    from gossamer.workspace import Workspace
+
+FULL_LINKS = 100
+"""Voters that give a domain the full budget, which is this many times the budget with one voter."""
+
+
+class Met(NamedTuple):
+    """The changes of a round to `domains`."""
+
+    layers: tuple[Layer, ...]
+    """The layers of the dataset, including the one with the changed rows."""
+    rows: DataFrame
+    """The rows that changed."""
+
+
+def with_domains(engine: Engine, hosts: DataFrame) -> DataFrame:
+    """Add the column `domain` to rows with a column `host`: its registrable domain."""
+    ddl = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in hosts.schema)
+    return engine.map_partitions(hosts, _add_domain, f"{ddl}, domain string")
+
+
+def known(work: Workspace, new: Met | None = None) -> DataFrame:
+    """The rows of `domains`, including the changes of a round that is not committed yet."""
+    stack = lsm.layers(work, DOMAINS)
+    return lsm.newest(stack if new is None else [*stack, new.rows], "domain")
+
+
+def standing() -> Column:
+    """A row's share of the full budget, times FULL_LINKS; 1 for a domain without a row."""
+    voters = F.coalesce(F.size("linked_from"), F.lit(0))
+    return F.when(F.col("seed"), FULL_LINKS).otherwise(
+        F.least(F.greatest(voters, F.lit(1)), F.lit(FULL_LINKS))
+    )
+
+
+def level(supply: npt.NDArray[np.int64], budget: npt.NDArray[np.int64], total: int) -> float:
+    """The factor (≥ 1) by which all budgets must grow to fill a round of `total` pages.
+
+    Each domain contributes the lesser of its supply and its grown budget: weighted max-min fairness
+    (Bertsekas and Gallager, Data Networks, 1992, §6.5.2). Infinite if the supply is too small.
+    """
+    if supply.sum() <= total:
+        return np.inf
+    needed = supply / budget  # the factor at which a domain's supply is used up
+    order = np.argsort(needed)
+    exhausted = np.concatenate(([0], np.cumsum(supply[order])))[:-1]
+    growing = budget.sum() - np.concatenate(([0], np.cumsum(budget[order])))[:-1]
+    first = int(np.argmax(exhausted + needed[order] * growing >= total))
+    return max(1.0, float((total - exhausted[first]) / growing[first]))
+
+
+def met(work: Workspace, links: DataFrame, answers: DataFrame, round_: int) -> Met | None:
+    """Write what the links and answers of a round change in `domains`; None if nothing."""
+    host_pairs = (
+        links.where(~F.col("nofollow") & F.col("relation").isin(*VOTES))
+        .select(host_column(F.col("src")).alias("src"), host_column(F.col("dst")).alias("dst"))
+        .where(F.col("src") != F.col("dst"))
+    )
+    seeds = answers.where(F.col("depth") == 0).select(
+        F.lit(None).cast("string").alias("src"), F.col("host").alias("dst")
+    )
+    votes = work.engine.map_partitions(
+        host_pairs.unionByName(seeds).distinct(), _votes, "domain string, voter string"
+    ).distinct()
+    in_domain = Window.partitionBy("domain").orderBy(F.asc_nulls_first("voter"))
+    linked, count = work.scratch(
+        votes.withColumn("place", F.row_number().over(in_domain))
+        .where(F.col("place") <= FULL_LINKS + 1)  # +1: null, for a seed
+        .groupBy("domain")
+        .agg(
+            F.sort_array(F.collect_list("voter")).alias("voters"),  # without nulls
+            F.max(F.col("voter").isNull()).alias("of_seed"),
+        )
+    )
+    if not count:
+        return None
+    known = lsm.rows_for(work, DOMAINS, linked.select("domain"))
+    voters_before = F.coalesce("linked_from", F.array().cast("array<string>"))
+    seed_before = F.coalesce("seed", F.lit(False))
+    voters = F.slice(F.array_union(voters_before, F.col("voters")), 1, FULL_LINKS)
+    changed = (F.size(voters) > F.size(voters_before)) | (F.col("of_seed") & ~seed_before)
+    rows, count = work.scratch(
+        linked.join(known, on="domain", how="left")
+        .where(changed)
+        .select(
+            "domain",
+            (F.col("of_seed") | seed_before).alias("seed"),
+            voters.alias("linked_from"),
+        )
+    )
+    return Met(lsm.put(work, DOMAINS, rows, count, round_), rows) if count else None
+
+
+def _votes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Pairs of hosts (src, dst) as pairs (domain, voter). A null src, for a seed, stays null."""
+    for batch in batches:
+        votes: set[tuple[str, str | None]] = set()
+        sources, targets = (batch.column(name).to_pylist() for name in ("src", "dst"))
+        for source, target in zip(sources, targets, strict=True):
+            url = f"http://{target}/"
+            voter = None if source is None else owner_of(f"http://{source}/")
+            if voter is None or voter != owner_of(url):
+                votes.add((domain_of(url), voter))
+        domains = pa.array([domain for domain, _ in votes], pa.string())
+        voters = pa.array([voter for _, voter in votes], pa.string())
+        yield pa.RecordBatch.from_arrays([domains, voters], names=["domain", "voter"])
+
+
+def _add_domain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        names = [domain_of(f"http://{host}/") for host in batch.column("host").to_pylist()]
+        yield pa.RecordBatch.from_arrays(
+            [*batch.columns, pa.array(names, pa.string())], names=[*batch.schema.names, "domain"]
+        )

@@ -1,0 +1,278 @@
+"""The index format: the fields of a tantivy index, and how a page becomes a document.
+
+A shard is a folder, and each language in it has an index of its own below (`analysis.py` says why);
+`layout.py` names the folders. All indexes have the same fields:
+
+  names   indexed whole: url, host, site (the host and every domain above it), language, kind,
+          title_key, and hash_prefix: some bits of the page's key, a short term to find it by
+  words   title, anchors, address, text, boilerplate, vocabulary. `text` holds all text about the
+          page: title, headings, description, main text, each anchor once, the address. So a page
+          matches a word if and only if `text` has it, and one posting list suffices. `boilerplate`
+          is the rest of the visible text: navigation and the like. `vocabulary` holds the words of
+          title, headings and anchors without stemming, for spelling
+  values  date_ms (published, else modified), its year, fetched_ms, key (see `page_key`), and
+          static_rank (PageRank divided by its mean, when the page was written)
+  stored  stored_document: the fields of a result (StoredDocument, as MessagePack)
+
+Stored text costs disk, and time for each snippet. So the whole text is indexed, but only its
+beginning is stored, once, compressed by tantivy.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import msgspec
+import tantivy
+import xxhash
+
+from gossamer.errors import StoreError
+from gossamer.fulltext.analysis import analyzer_for, plain, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+META = "meta.json"
+"""The file in which tantivy lists the segments of an index."""
+FORMAT = 3
+"""Increment whenever the fields or the text analysis change; the index is then rebuilt."""
+
+NAMES = ("url", "hash_prefix", "host", "site", "language", "kind", "title_key")
+FACETS = ("host", "language", "kind")
+WORDS = ("title", "anchors", "address", "text", "boilerplate", "vocabulary")
+
+EXCERPT_CHARS = 20_000
+"""Characters of the main text that are stored."""
+STORED_BLOCK_BYTES = 4_096
+"""Stored documents are compressed and read in blocks of this size. tantivy's default, 16,384, takes
+slightly less disk, but more time per document."""
+HOST_BITS = 23
+"""Low bits of a page's key, which are a hash of its host."""
+MIN_YEAR, MAX_YEAR = 1990, 2100
+"""Dates outside these years are mistakes and have no year in the facet."""
+
+_TERMS, _PLAIN = "terms", "plain"
+_OPTIONS = {"anchors": "freq", "vocabulary": "basic"}
+_KINDS = {
+    "application/epub+zip": "epub",
+    "application/json": "json",
+    "application/msword": "doc",
+    "application/pdf": "pdf",
+    "application/rtf": "rtf",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/xhtml+xml": "html",
+    "text/plain": "text",
+}
+
+
+class StoredDocument(msgspec.Struct, frozen=True, array_like=True):
+    """The fields of a result. `excerpt` is the beginning of the page's main text."""
+
+    url: str
+    title: str
+    description: str
+    excerpt: str
+    language: str | None
+    kind: str
+    image: str | None
+    date_ms: int | None
+    fetched_ms: int
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(StoredDocument).decode
+
+
+def schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    for name in NAMES:
+        builder.add_text_field(
+            name, fast=name in FACETS, tokenizer_name="raw", index_option="basic"
+        )
+    for name in WORDS:
+        builder.add_text_field(
+            name,
+            tokenizer_name=_PLAIN if name in ("address", "vocabulary") else _TERMS,
+            index_option=_OPTIONS.get(name, "position"),
+        )
+    builder.add_integer_field("date_ms", fast=True, indexed=True)
+    builder.add_integer_field("year", fast=True)
+    builder.add_integer_field("key", fast=True)
+    builder.add_integer_field("fetched_ms", fast=True)
+    builder.add_float_field("static_rank", fast=True)
+    builder.add_bytes_field("stored_document", stored=True)
+    return builder.build()
+
+
+def create(folder: Path) -> tantivy.Index:
+    """Create an empty index in an existing folder, named for a language (`analyzer_for`)."""
+    tantivy.Index(schema(), str(folder))
+    path = folder / META
+    meta = json.loads(path.read_bytes())
+    # The Python binding has no argument for this setting.
+    meta["index_settings"]["docstore_blocksize"] = STORED_BLOCK_BYTES
+    path.write_text(json.dumps(meta))
+    return resume(folder)
+
+
+def resume(folder: Path) -> tantivy.Index:
+    """Open an index for writing, in a folder named for its language."""
+    return _registered(tantivy.Index.open(str(folder)), folder.name)
+
+
+def open_index(folder: Path) -> tantivy.Index:
+    """Open an index for reading, in a folder named for its language. Raises StoreError.
+
+    Its files are mapped into memory, so they may be deleted while it is open.
+    """
+    try:
+        index = tantivy.Index.open(str(folder))
+    except ValueError as error:
+        raise StoreError(folder, f"is damaged: {error}", "build it again: gossamer index") from None
+    if index.schema != schema():
+        raise StoreError(
+            folder, "was written by another version of Gossamer", "build it again: gossamer index"
+        )
+    index.config_reader("Manual")  # a folder never changes, so there is nothing to watch
+    return _registered(index, folder.name)
+
+
+def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
+    index.register_tokenizer(_TERMS, analyzer_for(language).terms)
+    index.register_tokenizer(_PLAIN, plain())
+    return index
+
+
+def title_key(title: str) -> str:
+    """A hash of a title's words, which is the same for equal titles."""
+    return xxhash.xxh3_64_hexdigest(" ".join(whole().analyze(title)).encode())
+
+
+def page_key(url: str, host: str) -> int:
+    """A number that identifies a page: 40 bits of a hash of its URL, and 23 of one of its host.
+
+    Both are in one column, as opening a column costs more than reading a hundred pages' values.
+    """
+    return _hash(url, 40) << HOST_BITS | _hash(host, HOST_BITS)
+
+
+def host_bits(key: int) -> int:
+    """The host's bits of a page's key, equal for all pages of the host."""
+    return key & ((1 << HOST_BITS) - 1)
+
+
+def hash_prefix(key: int) -> str:
+    """The first 24 bits of the URL's hash as six digits: a short term is quick to look up."""
+    return f"{key >> (HOST_BITS + 16):06x}"
+
+
+def _hash(name: str, bits: int) -> int:
+    return xxhash.xxh3_64_intdigest(name.encode()) >> (64 - bits)
+
+
+def document(row: Mapping[str, Any]) -> tantivy.Document:
+    """The tantivy document of a row of `index._rows`."""
+    url, title, description = row["url"], composed(row["title"]), composed(row["description"])
+    anchors = [composed(anchor) for anchor in row["anchors"] or ()]
+    text, boilerplate = composed(row["text"]), composed(row["boilerplate"])
+    if not text:
+        text, boilerplate = boilerplate, ""
+    address = _address(url)
+    date_ms = row["published_ms"] or row["modified_ms"]
+    kind = kind_of(row["content_type"])
+    document = tantivy.Document()
+    document.add_text("url", url)
+    document.add_text("host", row["host"])
+    document.add_text("hash_prefix", hash_prefix(key := page_key(url, row["host"])))
+    document.add_integer("key", key)
+    for domain in _domains(row["host"]):
+        document.add_text("site", domain)
+    if row["language"]:
+        document.add_text("language", row["language"])
+    document.add_text("kind", kind)
+    document.add_text("title_key", title_key(title))
+    document.add_text("title", title)
+    document.add_text("address", address)
+    for anchor in anchors:
+        document.add_text("anchors", anchor)
+    headings = [composed(heading) for heading in row["headings"] or ()]
+    names = (title, *headings, *dict.fromkeys(anchors))
+    for part in (*names, description, text, address):
+        if part:
+            document.add_text("text", part)
+    document.add_text("vocabulary", "\n".join(names))
+    if boilerplate:
+        document.add_text("boilerplate", boilerplate)
+    if date_ms is not None:
+        document.add_integer("date_ms", date_ms)
+        if (year := _year(date_ms)) is not None:
+            document.add_integer("year", year)
+    document.add_integer("fetched_ms", row["fetched_ms"])
+    document.add_float("static_rank", row["static_rank"])
+    excerpt = text[:EXCERPT_CHARS] if not row["nosnippet"] else ""
+    stored_document = StoredDocument(
+        url,
+        title,
+        description if not row["nosnippet"] else "",
+        excerpt,
+        row["language"],
+        kind,
+        row["image"],
+        date_ms,
+        row["fetched_ms"],
+    )
+    document.add_bytes("stored_document", _encode(stored_document))
+    return document
+
+
+def stored_document(stored: tantivy.Document) -> StoredDocument:
+    packed: bytes = stored["stored_document"][0]
+    return _decode(packed)
+
+
+def kind_of(content_type: str | None) -> str:
+    """The short name of a media type, as in `type:pdf`."""
+    essence = (content_type or "text/html").partition(";")[0].strip().lower()
+    return _KINDS.get(essence) or essence.partition("/")[2].removeprefix("x-") or "html"
+
+
+def composed(text: str | None) -> str:
+    """Text in the Unicode form of the index: composed (NFC), so that equal letters are equal."""
+    if not text or text.isascii():
+        return text or ""
+    return unicodedata.normalize("NFC", text)
+
+
+def _address(url: str) -> str:
+    """The readable part of a URL: host without `www.`, path and query, decoded."""
+    return composed(unquote(url.partition("://")[2].removeprefix("www.")))
+
+
+def _domains(host: str) -> Iterator[str]:
+    """A host with and without its port, and the domains above it: a.b.org, b.org, org."""
+    name, _, port = host.rpartition(":")
+    if name and port.isdigit():
+        yield host
+    else:
+        name = host
+    while name:
+        yield name
+        name = name.partition(".")[2]
+
+
+def _year(date_ms: int) -> int | None:
+    try:
+        year = datetime.fromtimestamp(date_ms / 1000, UTC).year
+    except (OverflowError, ValueError, OSError):
+        return None
+    return year if MIN_YEAR <= year <= MAX_YEAR else None

@@ -1,0 +1,75 @@
+"""How much processor time a registrable domain's pages may take in a round.
+
+A limit per page does not protect other sites: ten thousand pages that each take four seconds keep
+a core busy for half a day. So the pages of a domain share a budget, and those beyond it are
+postponed.
+
+Several tasks can have pages of the same domain. Each gets a share of the domain's budget in
+proportion to its share of the domain's bytes, including pages left from earlier rounds. So tasks
+need not communicate, and the same bodies get the same budgets. Each task reads two columns of all
+responses for this, in native code: 0.3 s for a million pages of 20,000 hosts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gossamer.parse.stored import PAGE_BYTES
+from gossamer.urls import domain_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gossamer.parse.stored import ResponseRow
+
+
+class Budget:
+    """The processor time that each domain of a task's pages has left."""
+
+    def __init__(
+        self, seconds: float, mine: Iterable[ResponseRow], total: Mapping[str, int]
+    ) -> None:
+        """Divide `seconds`, the budget of each domain per round (0: no limit), among the tasks.
+
+        `mine` are this task's pages; `total` is from `domain_weights`.
+        """
+        self._limited = bool(seconds)
+        self._left_s: defaultdict[str, float] = defaultdict(float)
+        if seconds:
+            weights: Counter[str] = Counter()
+            for page in mine:
+                weights[_domain(page.host)] += PAGE_BYTES + page.body_bytes
+            for domain, weight in weights.items():
+                self._left_s[domain] = seconds * weight / total[domain]
+
+    def allows(self, page: ResponseRow) -> bool:
+        """Whether the page's domain has any time left. The page may then take more than that."""
+        return not self._limited or self._left_s[_domain(page.host)] > 0
+
+    def spend(self, page: ResponseRow, cpu_s: float) -> None:
+        self._left_s[_domain(page.host)] -= cpu_s
+
+
+def domain_weights(responses: Sequence[str], unparsed: Sequence[str]) -> dict[str, int]:
+    """Return the weight in bytes of the pages in all these files, by registrable domain."""
+    columns = ["host", "body_bytes"]
+    tables = [pq.read_table(path, columns=columns) for path in unparsed]
+    only = [("outcome", "=", "ok")]
+    tables += [pq.read_table(path, columns=columns, filters=only) for path in responses]
+    weights: Counter[str] = Counter()
+    if tables:
+        hosts = pa.concat_tables(tables).group_by("host")
+        sums = hosts.aggregate([("body_bytes", "sum"), ("host", "count")])
+        for host, size, pages in zip(*(column.to_pylist() for column in sums), strict=True):
+            weights[_domain(host)] += PAGE_BYTES * pages + (size or 0)
+    return weights
+
+
+@lru_cache(maxsize=1 << 16)
+def _domain(host: str) -> str:
+    return domain_of(f"http://{host}/")

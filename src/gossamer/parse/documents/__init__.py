@@ -1,0 +1,123 @@
+"""Text, links and metadata of files that are not HTML; one function reads all types.
+
+How a file is read:
+
+  1. Its type is the declared one, if that is plausible: the type of a zip file follows from its
+     contents, and a file that starts like PDF, RTF or an image is one, whatever is declared
+     (`kind_of`).
+  2. The type's reader fills a `Draft` (`document.py`) with text, links and metadata, until there
+     is enough text. Readers of zipped formats get an `Archive` (`archive.py`), which unpacks at
+     most 64 MB; XML is read as a stream by `markup.py`, which refuses entities.
+  3. What was read of a damaged file before the error is kept, and `detail` reports the error.
+
+Readers are imported when the first file of their kind arrives, so HTML does not pay for PDFium.
+Memory is bounded, and so is time, except for what PDFium does within one page. So these readers
+must run in the process that the kernel limits (`gossamer.parse.guard`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from gossamer.parse.documents.document import BinaryDocument, Broken, Draft, FileLink, Unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["BINARY_TYPES", "BinaryDocument", "FileLink", "kind_of", "read_binary"]
+
+MAX_OFFSET = 1_024
+"""Offset up to which a PDF's signature may begin (PDF 1.7, appendix H.3, note 13)."""
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_OASIS = "application/vnd.oasis.opendocument"
+
+BINARY_TYPES: Mapping[str, str] = {
+    **dict.fromkeys(("application/pdf", "application/x-pdf"), "pdf"),
+    **dict.fromkeys(("application/rtf", "text/rtf", "application/x-rtf"), "rtf"),
+    f"{_OFFICE}.wordprocessingml.document": "zip",
+    f"{_OFFICE}.wordprocessingml.template": "zip",
+    f"{_OFFICE}.presentationml.presentation": "zip",
+    f"{_OFFICE}.presentationml.slideshow": "zip",
+    f"{_OFFICE}.spreadsheetml.sheet": "zip",
+    "application/vnd.ms-word.document.macroenabled.12": "zip",
+    "application/vnd.ms-powerpoint.presentation.macroenabled.12": "zip",
+    "application/vnd.ms-excel.sheet.macroenabled.12": "zip",
+    f"{_OASIS}.text": "zip",
+    f"{_OASIS}.spreadsheet": "zip",
+    f"{_OASIS}.presentation": "zip",
+    "application/epub+zip": "zip",
+    **dict.fromkeys(("application/zip", "application/x-zip-compressed"), "zip"),
+    **dict.fromkeys(("application/msword", "application/vnd.ms-excel"), "ole"),
+    "application/vnd.ms-powerpoint": "ole",
+    **dict.fromkeys(("text/markdown", "text/x-markdown"), "markdown"),
+    **dict.fromkeys(("application/json", "application/ld+json", "text/json"), "json"),
+    **dict.fromkeys(("application/xml", "text/xml"), "xml"),
+    **dict.fromkeys(("image/jpeg", "image/png", "image/gif", "image/webp", "image/tiff"), "image"),
+}
+"""Media types in lower case, and the kind of file that each stands for."""
+
+_READERS = {
+    "pdf": "pdf:read",
+    "rtf": "rtf:read",
+    "zip": "zipped:read",
+    "markdown": "plain:read_markdown",
+    "json": "plain:read_json",
+    "xml": "plain:read_xml",
+    "image": "image:read",
+}
+_TYPES = {"pdf": "application/pdf", "rtf": "application/rtf", "zip": "application/zip"}
+_MAGIC = {
+    b"PK\x03\x04": "zip",
+    b"{\\rtf": "rtf",
+    b"\xff\xd8\xff": "image",
+    b"\x89PNG\r\n\x1a\n": "image",
+    b"GIF8": "image",
+    b"II*\0": "image",
+    b"MM\0*": "image",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "ole",
+}
+
+
+def read_binary(mime: str, body: bytes, max_chars: int) -> BinaryDocument:
+    """Read a file, with at most `max_chars` characters of text. Raises nothing but MemoryError.
+
+    `mime` is its declared type in lower case, without parameters; the file's first bytes take
+    precedence. A hostile file may take seconds.
+    """
+    kind = kind_of(mime, body)
+    draft = Draft(max_chars, mime if BINARY_TYPES.get(mime) == kind else _TYPES.get(kind, mime))
+    if kind == "ole":
+        return draft.refused("OLE: Office before 2007, or encrypted")
+    if kind not in _READERS:
+        return draft.refused(mime)
+    module, _, name = _READERS[kind].partition(":")
+    read: Callable[[bytes, Draft], None] = getattr(import_module(f"{__name__}.{module}"), name)
+    try:
+        read(body, draft)
+    except Unsupported as reason:
+        return draft.refused(str(reason))
+    except Broken as reason:
+        return draft.damaged(str(reason))
+    except Exception as error:  # noqa: BLE001  # any file may break a reader
+        return draft.damaged(repr(error))
+    return draft.done()
+
+
+def kind_of(mime: str, body: bytes) -> str:
+    """Return a file's kind, as in BINARY_TYPES: by its first bytes, else by `mime`; else "".
+
+    An HTML page declared as PDF, such as an error page, gets the kind "pdf"; the PDF reader then
+    rejects it.
+    """
+    start = body[:MAX_OFFSET].lstrip()
+    for magic, kind in _MAGIC.items():
+        if start.startswith(magic):
+            return kind
+    if start[:4] == b"RIFF" and start[8:12] == b"WEBP":
+        return "image"
+    declared = BINARY_TYPES.get(mime, "")
+    if b"%PDF-" in start[: len(start) if declared == "pdf" else 5]:
+        return "pdf"
+    return declared

@@ -1,0 +1,57 @@
+"""Pages that a task leaves for later, and why. None of them is lost.
+
+    postponed_cpu   its domain used up its processor time in this round (`budget.py`)
+    interrupted     its parser was killed from outside, so this is not the page's fault (`guard.py`)
+
+Such a page gets no new document, so an older one stays. Its response becomes a row of `unparsed`,
+which the next parse step reads and rewrites. An interrupted page is first tried again in the same
+step: on its own, in a second pass after all other tasks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from gossamer.filenames import SCRATCH
+from gossamer.tables import UNPARSED
+from gossamer.task_output import ParquetWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gossamer.parse.stored import ResponseRow
+    from gossamer.task_output import Row
+
+POSTPONED, INTERRUPTED = "postponed_cpu", "interrupted"
+RETRIED = "retried_alone"
+"""Name of the count of pages that go to the second pass."""
+
+
+class LeftWriter:
+    """Collects the pages that a task leaves for later; `close` writes them."""
+
+    def __init__(self, root: str, attempts: Sequence[str], *, alone: bool) -> None:
+        """`attempts` are folders of unparsed and of scratch; `alone` marks the second pass."""
+        unparsed, again = attempts
+        self.alone = alone
+        self._left = ParquetWriter(root, UNPARSED.name, unparsed)
+        self._again = ParquetWriter(root, SCRATCH, again, schema=UNPARSED.schema)
+        self.postponed: list[ResponseRow] = []
+        self.interrupted: list[ResponseRow] = []
+
+    def close(self) -> list[Row]:
+        """Write the pages and return the rows of YIELD for up to two files.
+
+        One is of unparsed, the other of scratch, with the pages for the second pass.
+        """
+        _write(self._left, self.postponed, POSTPONED)
+        _write(self._left if self.alone else self._again, self.interrupted, INTERRUPTED)
+        return self._left.close() + self._again.close()
+
+
+def _write(writer: ParquetWriter, answers: Sequence[ResponseRow], why: str) -> None:
+    if answers:
+        rows = [answer._asdict() | {"why": why} for answer in answers]
+        writer.write(pa.Table.from_pylist(rows, schema=UNPARSED.schema))

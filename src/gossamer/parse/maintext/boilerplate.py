@@ -1,0 +1,134 @@
+"""Which blocks of a page are boilerplate: navigation, dialogs, teasers and other surroundings.
+
+Elements, roles and names mark it (`blocks.py`, `names.py`), and are often wrong: a manual calls its
+boxes of hints "sidebar", a theme the whole page. So a mark counts only if enough text is left
+without the box, and if the box does not contain the article.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gossamer.parse.maintext.blocks import ARTICLE, BODY, CHROME
+from gossamer.parse.maintext.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME
+from gossamer.parse.maintext.sums import prefix_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gossamer.parse.maintext.blocks import Box, Outline
+
+MAX_WRAPPED = 0.9
+"""A box with more than this share of the page's prose contains the article, whatever its name."""
+MIN_PARDON = 0.3
+"""A box with little but an article of this share of the page's prose is not boilerplate."""
+MIN_LEFT = 0.15
+"""Share of the page's prose that must be left after dropping boilerplate, or ENOUGH_CHARS."""
+ENOUGH_CHARS = 1_500
+"""Characters of prose that make an article."""
+PROSE_AROUND = 0.7
+"""Share of prose (with links counted twice) for which a range belongs to the text beside it."""
+MIN_INSET_CHARS = 300
+"""Prose in the shortest aside that is kept in a text: shorter ones are ads and captions."""
+
+_ARTICLES = ARTICLE | BODY | NAMED_BODY
+
+
+def without_boilerplate(outline: Outline, prose: Sequence[int]) -> list[bool]:
+    """Return which blocks to keep.
+
+    It drops the boxes marked by element, role or name. If that leaves too little prose, it drops
+    only those marked by element or role; and if that still does, none. The text of dialogs does not
+    count as prose here.
+    """
+    boxes = outline.boxes
+    prose = _without_dialogs(outline, prose)
+    sums = prefix_sums(prose)
+    total = sums[-1]
+    pardoned = _pardoned(boxes, sums)
+    for marks in (CHROME | NAMED_CHROME, CHROME):
+        kept = [True] * len(prose)
+        covered = 0
+        for index, box in _marked(boxes, marks):
+            if (
+                box.end > covered
+                and not pardoned[index]
+                and sums[box.end] - sums[box.start] <= MAX_WRAPPED * total
+            ):
+                covered = box.end
+                kept[box.start : box.end] = [False] * (box.end - box.start)
+        left = sum([weight for weight, keep in zip(prose, kept, strict=True) if keep])
+        if left and left >= min(MIN_LEFT * total, ENOUGH_CHARS):
+            return kept
+    return kept if total == 0 else [True] * len(prose)
+
+
+def _marked(boxes: Sequence[Box], marks: int) -> Iterator[tuple[int, Box]]:
+    """Yield the marked boxes, and articles inside articles, which are comments.
+
+    §4.3.2 of HTML has "the comments as article elements nested within the article element".
+    """
+    article_end = 0
+    for index, box in enumerate(boxes):
+        within = False
+        if box.tag == "article":
+            within = box.end <= article_end
+            article_end = max(article_end, box.end)
+        if (box.marks & marks or within) and not box.marks & BODY:
+            yield index, box
+
+
+def _without_dialogs(outline: Outline, prose: Sequence[int]) -> Sequence[int]:
+    """Return the prose outside dialogs if there is any: dialogs can be longer than the article.
+
+    A box that contains the h1 is not a dialog; its name says that it has one.
+    """
+    dialogs = [box for box in outline.boxes if box.marks & DIALOG and not box.marks & _ARTICLES]
+    if not dialogs:
+        return prose
+    headlines = prefix_sums([block.tag == "h1" for block in outline.blocks])
+    without = list(prose)
+    covered = 0
+    for box in dialogs:
+        if box.end > covered and headlines[box.start] == headlines[box.end]:
+            covered = box.end
+            without[box.start : box.end] = [0] * (box.end - box.start)
+    return without if any(without) else prose
+
+
+def _pardoned(boxes: Sequence[Box], sums: Sequence[int]) -> list[bool]:
+    """Return for each box whether it is an article, or contains one and little else.
+
+    Names that would mark an article as boilerplate are ignored: its classes list tags and author.
+    """
+    least = MIN_PARDON * sums[-1]
+    largest = [0] * len(boxes)
+    pardoned = [False] * len(boxes)
+    for index in range(len(boxes) - 1, 0, -1):
+        box = boxes[index]
+        prose = sums[box.end] - sums[box.start]
+        if box.marks & _ARTICLES and not box.marks & CHROME and prose >= least:
+            largest[index] = prose
+        pardoned[index] = 0 < prose <= 2 * largest[index]
+        largest[box.parent] = max(largest[box.parent], largest[index])
+    return pardoned
+
+
+def with_insets(
+    outline: Outline, prose: Sequence[int], kept: Sequence[bool], start: int, end: int
+) -> list[bool]:
+    """Return `kept` plus the asides and sidebars of prose within a text, which are its notes."""
+    restored = list(kept)
+    text = [index for index in range(start, end) if kept[index] and prose[index]]
+    if not text:
+        return restored
+    covered, last = text[0], text[-1]
+    for box in outline.boxes:
+        if not box.marks & BESIDE or not covered <= box.start < box.end <= last or kept[box.start]:
+            continue
+        covered = box.end
+        blocks = outline.blocks[box.start : box.end]
+        written = sum([block.chars + block.link_chars for block in blocks])
+        if sum(prose[box.start : box.end]) >= max(PROSE_AROUND * written, MIN_INSET_CHARS):
+            restored[box.start : box.end] = [True] * len(blocks)
+    return restored

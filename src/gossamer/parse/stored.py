@@ -1,0 +1,135 @@
+"""What a parse task reads: its pieces of the files of responses, and the bodies in WARC.
+
+A piece is a share of the bodies that a file of responses names. They are neighbours in the WARC
+file, so bodies are read in order. Pieces are far smaller than files, so slow pages keep one core
+busy for the time of a piece, not of a file. To read a piece, a task reads some columns of the whole
+file of responses, which costs a microsecond per page.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, groupby
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow.parquet as pq
+
+from gossamer.errors import MissingFile
+from gossamer.warc import WarcReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gossamer.store import File
+    from gossamer.warc import StoredResponse
+
+MIN_PAGES = 200
+"""Smallest piece, on average: each task writes its own files, and a crawl keeps them."""
+PAGE_BYTES = 2_000
+"""Weight of a page without its body: its rows, and the way to the parser and back."""
+
+
+class Piece(NamedTuple):
+    """Part `number` of `of` equal parts of a file; `bytes` is the part's share of its size."""
+
+    path: str
+    number: int
+    of: int
+    bytes: int
+
+
+class ResponseRow(NamedTuple):
+    """The columns of responses that parsing needs."""
+
+    round: int
+    url: str
+    host: str
+    depth: int
+    fetches: int
+    fetched_ms: int
+    content_type: str | None
+    body_bytes: int
+    digest: str
+    warc_file: str
+    warc_offset: int
+
+
+class Redirect(NamedTuple):
+    """The columns of responses that describe a redirect."""
+
+    round: int
+    url: str
+    redirect_url: str
+    depth: int
+    hops: int
+    fetches: int
+
+
+def pieces(files: Sequence[File], tasks: int) -> list[Piece]:
+    """Cut files into pieces of at most 1/`tasks` of all bytes, but not below MIN_PAGES pages."""
+    share = sum(file.bytes for file in files) / tasks
+    cut = []
+    for file in files:
+        of = min(-int(-file.bytes // share), max(1, file.rows // MIN_PAGES))
+        cut += [Piece(file.path, number, of, file.bytes // of) for number in range(of)]
+    return cut
+
+
+def read_answers(path: str, *, fetched: bool = True) -> list[ResponseRow]:
+    """Return the rows of a file that have a new body, in the order of the WARC files.
+
+    With `fetched` the file is one of `responses`, which also has other rows; else of `unparsed`.
+    """
+    only = [("outcome", "=", "ok")] if fetched else None
+    table = pq.read_table(path, columns=list(ResponseRow._fields), filters=only)
+    columns = [table.column(name).to_pylist() for name in ResponseRow._fields]
+    rows = (ResponseRow(*row) for row in zip(*columns, strict=True))
+    return sorted(rows, key=lambda row: (row.warc_file, row.warc_offset, row.url))
+
+
+def piece_of(answers: Sequence[ResponseRow], piece: Piece) -> list[ResponseRow]:
+    """Return the piece's share of a file's answers. Those that share a record stay together."""
+    records = [list(sharing) for _, sharing in groupby(answers, key=record_of)]
+    begins = [0, *accumulate(PAGE_BYTES + sharing[0].body_bytes for sharing in records)]
+    return [
+        answer
+        for begin, sharing in zip(begins, records, strict=False)
+        if begin * piece.of // begins[-1] == piece.number
+        for answer in sharing
+    ]
+
+
+def record_of(answer: ResponseRow) -> tuple[str, int]:
+    return answer.warc_file, answer.warc_offset
+
+
+def read_redirects(paths: Sequence[str]) -> list[Redirect]:
+    """Return the rows that redirect to a URL that can be crawled."""
+    if not paths:
+        return []
+    only = [("outcome", "=", "redirect")]
+    table = pq.read_table(list(paths), columns=list(Redirect._fields), filters=only)
+    columns = [table.column(name).to_pylist() for name in Redirect._fields]
+    return [row for row in map(Redirect._make, zip(*columns, strict=True)) if row.redirect_url]
+
+
+def bodies(
+    root: str, answers: Iterable[ResponseRow]
+) -> Iterator[tuple[ResponseRow, StoredResponse | None]]:
+    """Yield each answer with its stored response, or None if the WARC record is damaged.
+
+    Answers with equal bodies share a record. They follow each other, and the record is read once.
+    Each record is read only when it is needed. Raises MissingFile if a WARC file is gone.
+    """
+    for file, of_file in groupby(answers, key=attrgetter("warc_file")):
+        path = Path(root, file)
+        if not path.exists():
+            raise MissingFile(
+                path, "responses name this file, but it is gone", "put it back from a copy"
+            )
+        with WarcReader(path) as reader:
+            for offset, sharing in groupby(of_file, key=attrgetter("warc_offset")):
+                stored = reader.at(offset)
+                for answer in sharing:
+                    yield answer, stored

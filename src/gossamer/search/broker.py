@@ -1,0 +1,395 @@
+"""From a question to its answer: which requests the nodes get, and how replies are combined.
+
+The index may lie in one process or on many machines; the answer is the same. A question is answered
+in a few steps, and each step asks all nodes, or some of them, concurrently:
+
+    Read, CountTerms  the text of the page that `related:` names, and how frequent its terms are
+    Survey            how many pages have each term (unless there is only one node)
+    Find              the best pages with all terms; then with any term, if those are few
+    Rescore           the scores that the second step of the ranking adds to the best pages
+    Weigh             the cosines of the best pages with the query (profile `cosine` only)
+    Show              titles and snippets of the requested results
+    CheckSpelling     similar words, if few pages have all terms
+
+The broker does no I/O: an answer is a generator that yields requests and receives replies
+(`conversation.py`). Its driver decides how nodes are asked, and how long to wait (`searcher.py`,
+`serve/cluster/`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gossamer.fulltext.schema import composed
+from gossamer.search import explaining
+from gossamer.search import query as query_tree
+from gossamer.search.conversation import Conversation
+from gossamer.search.diversity import Placed, demote_crowded_hosts, in_order
+from gossamer.search.messages import (
+    ENOUGH,
+    MAX_LIMIT,
+    REORDERED,
+    Answered,
+    CheckedSpelling,
+    CheckSpelling,
+    Complete,
+    Completed,
+    Explain,
+    Explained,
+    Find,
+    Found,
+    Rescore,
+    Rescored,
+    Show,
+    Shown,
+    Survey,
+    Surveyed,
+    Weigh,
+    Weighed,
+)
+from gossamer.search.page_filters import resolved
+from gossamer.search.profiles import popularity, scores
+from gossamer.search.recency import freshness, freshness_intent
+from gossamer.search.results import FACETS, Count, Hit, Results, most_frequent
+from gossamer.search.spelling import SimilarWords, completed, suggestion, words_to_check
+from gossamer.urls import host_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from gossamer.config import RankingConfig
+    from gossamer.search.messages import (
+        Candidate,
+        Counts,
+        HitFields,
+        Place,
+        Question,
+        RequestGenerator,
+    )
+    from gossamer.search.page_filters import PageFacts
+
+MAX_QUERY_CHARS = 1_000
+MAX_RESULTS = MAX_LIMIT
+"""Results of one query that can be reached by paging."""
+RESCORED = 30
+"""The best pages by words, which get the second step of the ranking."""
+MIN_WHOLE = 10
+MIN_LOOSE_WORDS = 3
+"""A query of at least MIN_LOOSE_WORDS words is followed by pages with some of them if fewer than
+MIN_WHOLE pages have all. For two words, one page with both suffices."""
+
+
+class Broker:
+    """Answers questions to an index that is spread over `nodes` nodes."""
+
+    def __init__(self, nodes: int, weights: RankingConfig) -> None:
+        self._nodes = range(nodes)
+        self._weights = weights
+
+    def answer(self, question: Question, facts: PageFacts) -> RequestGenerator[Answered]:
+        """The results of a question, starting at its `offset`; at most MAX_RESULTS can be reached.
+
+        `facts`: what the crawl knows about the pages that the query names; see `page_filters.py`.
+        """
+        return _Answer(Conversation(self._nodes), self._weights, question, facts).answered()
+
+    def complete(self, text: str, limit: int) -> RequestGenerator[list[str]]:
+        """The query with its last word completed, at most `limit` ways, most frequent first."""
+        text = effective_query(text)
+        counts: Counter[str] = Counter()
+        replies = yield dict.fromkeys(self._nodes, Complete(text, limit))
+        for reply in replies.values():
+            if isinstance(reply, Completed):
+                counts.update(reply.words)
+        return completed(text, counts, limit)
+
+
+class _Answer:
+    """One question on its way to an answer: each method is a phase, and `answered` lists them."""
+
+    def __init__(
+        self,
+        nodes: Conversation,
+        weights: RankingConfig,
+        question: Question,
+        facts: PageFacts,
+    ) -> None:
+        self._nodes = nodes
+        self._weights = weights
+        self._question = question
+        self._facts = facts
+        self._profile = question.profile or weights.profile
+        self._text = effective_query(question.query)
+        self._tree = query_tree.parse(self._text)
+        self._time = freshness_intent(self._tree, time.time_ns() // 1_000_000)
+        self._last = question.offset + question.limit
+        self._limit = min(MAX_RESULTS, max(REORDERED, self._last))
+        self._found: Mapping[int, Found] = {}
+        self._ranked: list[Placed] = []
+        self._total = self._whole = self._pages = self._searched = self._content_words = 0
+
+    def answered(self) -> RequestGenerator[Answered]:
+        started_s = time.perf_counter()
+        all_terms = yield from self._prepared()
+        yield from self._find_all_terms(all_terms)
+        if self._searched < self._pages and len(self._ranked) < self._last:
+            yield from self._add_other_tiers(all_terms)
+        any_term = msgspec.structs.replace(all_terms, first=False, any_term=True)
+        if self._has_few():
+            yield from self._add_partial_matches(any_term)
+        hits = yield from self._hits(all_terms, any_term)
+        suggested = (yield from self._suggested()) if self._whole < MIN_WHOLE else None
+        results = Results(
+            self._total,
+            hits,
+            round((time.perf_counter() - started_s) * 1000, 1),
+            whole=self._whole,
+            relaxed=self._whole == 0 < self._total,
+            facets=self._facets() if self._question.facets else {},
+            suggestion=suggested,
+            missing=len(self._nodes.missing),
+            estimated=self._searched < self._pages,
+        )
+        return Answered(self._nodes.state, results)
+
+    def _prepared(self) -> RequestGenerator[Find]:
+        """The search for pages with all terms: page filters replaced, frequencies collected."""
+        self._tree = yield from resolved(self._tree, self._facts, self._nodes.ask_all)
+        counts = (yield from self._frequencies()) if len(self._nodes.nodes) > 1 else None
+        return Find(
+            self._tree,
+            self._limit,
+            first=not self._question.by_date,
+            by_date=self._question.by_date,
+            facets=self._question.facets,
+            counts=counts,
+            dated=self._time is not None,
+        )
+
+    def _frequencies(self) -> RequestGenerator[Counts]:
+        """How many pages of all nodes have each term, by language, field and term."""
+        replies = yield from self._nodes.ask_all(Survey(self._tree), Surveyed)
+        counts: Counts = {}
+        for reply in replies.values():
+            for key, fields in reply.counts.items():
+                for field, terms in fields.items():
+                    known = counts.setdefault(key, {}).setdefault(field, {})
+                    for term, pages in terms.items():
+                        known[term] = known.get(term, 0) + pages
+        return counts
+
+    def _find_all_terms(self, find: Find) -> RequestGenerator[None]:
+        """Find the best pages with all terms: in the first tier only, if it has enough of them."""
+        found = yield from self._nodes.find(find)
+        if _first_tier_is_short(found.values()):
+            find = msgspec.structs.replace(find, first=False)
+            found = yield from self._nodes.find_afresh(find)
+        self._found = found
+        self._pages = sum(each.pages for each in found.values())
+        self._searched = sum(each.searched for each in found.values())
+        matched = sum(each.total for each in found.values())
+        self._whole = self._total = matched * self._pages // max(self._searched, 1)
+        self._content_words = max((each.content_words for each in found.values()), default=0)
+        self._ranked = yield from self._ordered(find, partial=False)
+
+    def _add_other_tiers(self, all_terms: Find) -> RequestGenerator[None]:
+        """Append the pages of the other tiers to those of the first."""
+        find = msgspec.structs.replace(all_terms, first=False)
+        self._found = yield from self._nodes.find(find)
+        self._whole = self._total = sum(each.total for each in self._found.values())
+        self._searched = self._pages
+        before = {each.page.key for each in self._ranked}
+        rest = yield from self._ordered(find, partial=False)
+        self._ranked += [each for each in rest if each.page.key not in before]
+
+    def _has_few(self) -> bool:
+        """Whether so few pages have all words that pages with some of them should follow."""
+        few = MIN_WHOLE if self._content_words >= MIN_LOOSE_WORDS else 1
+        return (
+            self._content_words > 0
+            and self._whole < few
+            and query_tree.allows_partial_matches(self._tree)
+        )
+
+    def _add_partial_matches(self, any_term: Find) -> RequestGenerator[None]:
+        self._found = yield from self._nodes.find(any_term)
+        self._total = sum(each.total for each in self._found.values())
+        known = {each.place for each in self._ranked}
+        more = yield from self._ordered(any_term, partial=True)
+        self._ranked += [each for each in more if each.place not in known]
+
+    def _ordered(self, find: Find, *, partial: bool) -> RequestGenerator[list[Placed]]:
+        """The candidates of all nodes in their final order, best first."""
+        best = self._by_words(partial=partial)
+        if self._question.by_date:
+            return best
+        front, behind = best[:REORDERED], best[REORDERED:]
+        yield from self._rescore(front[:RESCORED], find)
+        if self._profile == "cosine":
+            yield from self._weigh(front, find)
+        worth = scores(self._profile, front, self._weights, self._time)
+        for each, score in zip(front, worth, strict=True):
+            each.score = score
+        front = in_order(front)
+        if not partial and not query_tree.restricts_host(self._tree):
+            front = demote_crowded_hosts(front)
+        return [*front, *behind]
+
+    def _by_words(self, *, partial: bool) -> list[Placed]:
+        """The candidates by the scores of their words, the only scores known so far."""
+        scored = not self._question.by_date and any(
+            each.content_words for each in self._found.values()
+        )
+        placed = [
+            Placed(number, page, partial, words := page.value if scored else 0.0, words)
+            for number, each in self._found.items()
+            for page in each.candidates
+        ]
+        if len(self._found) > 1:
+            placed.sort(key=lambda each: (-each.page.value, each.node, each.page.place))
+        return placed[: self._limit]
+
+    def _rescore(self, placed: Sequence[Placed], find: Find) -> RequestGenerator[None]:
+        """Add the second step of the ranking to the scores of the best."""
+        if not any(each.rescore for each in self._found.values()):
+            return
+        added = yield from self._nodes.ask_about(
+            placed,
+            lambda state, pages: Rescore(state, find, [(page.place, page.key) for page in pages]),
+            Rescored,
+            lambda reply: reply.scores,
+        )
+        for each in placed:
+            each.words += added.get(each.place, 0.0)
+
+    def _weigh(self, placed: Sequence[Placed], find: Find) -> RequestGenerator[None]:
+        cosines = yield from self._nodes.ask_about(
+            placed,
+            lambda state, pages: Weigh(state, self._tree, _places(pages), find.counts),
+            Weighed,
+            lambda reply: reply.cosines,
+        )
+        for each in placed:
+            each.cosine = cosines.get(each.place, 0.0)
+
+    def _hits(self, all_terms: Find, any_term: Find) -> RequestGenerator[list[Hit]]:
+        """The requested page of results, with titles and snippets."""
+        shown = self._ranked[self._question.offset : self._last]
+        fields = yield from self._nodes.ask_about(
+            shown,
+            lambda state, pages: Show(state, self._tree, _places(pages)),
+            Shown,
+            lambda reply: reply.pages,
+        )
+        explained: dict[tuple[int, Place], dict[str, Any]] = {}
+        words = len(query_tree.wanted_words(self._tree))
+        if self._question.explain and words <= explaining.MAX_WORDS:
+            first = shown[: explaining.MAX_PAGES]
+            explained = yield from self._explained(first, all_terms, any_term)
+        return [
+            _hit(each, fields[each.place], self._pages, explained.get(each.place))
+            for each in shown
+            if each.place in fields
+        ]
+
+    def _explained(
+        self, placed: Sequence[Placed], all_terms: Find, any_term: Find
+    ) -> RequestGenerator[dict[tuple[int, Place], dict[str, Any]]]:
+        """How the scores were computed: tantivy's explanation of the words, and the other parts."""
+        words: dict[tuple[int, Place], dict[str, Any]] = {}
+        for partial, find in ((False, all_terms), (True, any_term)):
+            words |= yield from self._nodes.ask_about(
+                [each for each in placed if each.partial == partial],
+                _explaining(find),
+                Explained,
+                lambda reply: reply.words,
+            )
+        return {
+            each.place: {
+                "words": words[each.place],
+                "profile": self._profile,
+                "popularity": {
+                    "value": popularity(each.page.static_rank),
+                    "weight": self._weights.popularity,
+                },
+                "freshness": {
+                    "value": freshness(each.page.date_ms, self._time),
+                    "weight": self._weights.freshness,
+                },
+            }
+            for each in placed
+            if words.get(each.place)
+        }
+
+    def _facets(self) -> dict[str, list[Count]]:
+        """The most frequent values of each facet, extrapolated from the pages searched to all."""
+        counts: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
+        for each in self._found.values():
+            for name, values in each.facets.items():
+                for value in values:
+                    counts[name][value.value] += value.pages
+        return {
+            name: [
+                Count(each.value, each.pages * self._pages // self._searched)
+                for each in most_frequent(values)
+            ]
+            for name, values in counts.items()
+        }
+
+    def _suggested(self) -> RequestGenerator[str | None]:
+        """The query with its rare words replaced by similar ones that are more frequent."""
+        words = words_to_check(" ".join(each.text for each in query_tree.wanted_words(self._tree)))
+        if not words:
+            return None
+        replies = yield from self._nodes.ask_all(CheckSpelling(words), CheckedSpelling)
+        near = {}
+        for word in words:
+            known = [reply.words[word] for reply in replies.values() if word in reply.words]
+            similar: Counter[str] = Counter()
+            for each in known:
+                similar.update(each.words)
+            near[word] = SimilarWords(sum(each.pages for each in known), similar)
+        return suggestion(self._text, near)
+
+
+def effective_query(query: str) -> str:
+    """The part of a query that counts, in the Unicode form of the index."""
+    return composed(query[:MAX_QUERY_CHARS].encode("utf-8", "replace").decode())
+
+
+def _places(pages: Iterable[Candidate]) -> list[Place]:
+    return [page.place for page in pages]
+
+
+def _explaining(find: Find) -> Callable[[str, Sequence[Candidate]], Explain]:
+    return lambda state, pages: Explain(state, find, _places(pages))
+
+
+def _first_tier_is_short(found: Collection[Found]) -> bool:
+    """Whether only the first tier was searched, and too few of its pages match."""
+    partly = [each for each in found if each.searched < each.pages]
+    return bool(partly) and sum(each.total for each in partly) < ENOUGH
+
+
+def _hit(placed: Placed, fields: HitFields, pages: int, explanation: dict[str, Any] | None) -> Hit:
+    static_rank = placed.page.static_rank
+    return Hit(
+        url=fields.url,
+        title=fields.title,
+        snippet=fields.snippet,
+        score=placed.score,
+        host=host_of(fields.url),
+        fetched_ms=fields.fetched_ms,
+        rank=static_rank / pages if static_rank else None,
+        language=fields.language,
+        kind=fields.kind,
+        image=fields.image,
+        date_ms=fields.date_ms,
+        partial=placed.partial,
+        more=placed.more,
+        explanation=explanation,
+    )

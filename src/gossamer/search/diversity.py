@@ -1,0 +1,69 @@
+"""The order of the candidates of all nodes, with the further results of a host moved down."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gossamer.fulltext.schema import host_bits
+from gossamer.search.messages import Candidate  # noqa: TC001  # msgspec reads it
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gossamer.search.messages import Place
+
+HOST_RESULTS = 2
+"""Results per host that count in full."""
+CROWDED_FACTOR = 0.5
+"""Further results of a host count this share of their score, so results of other hosts that score
+more than half as much come first."""
+
+
+class Placed(msgspec.Struct, gc=False):
+    """A candidate, its node, the score of its words (`words`) and its whole `score`.
+
+    `partial`: it lacks some words of the query. `cosine`: of page and query, set only by the
+    profile `cosine`. `more`: its host has further results, which come later.
+    """
+
+    node: int
+    page: Candidate
+    partial: bool
+    words: float
+    score: float
+    cosine: float = 0.0
+    more: bool = False
+
+    @property
+    def place(self) -> tuple[int, Place]:
+        return self.node, self.page.place
+
+
+def in_order(placed: Iterable[Placed]) -> list[Placed]:
+    """The best first. The order of ties does not depend on which node holds a page."""
+    return sorted(placed, key=lambda each: (-each.score, each.page.key))
+
+
+def demote_crowded_hosts(placed: Sequence[Placed]) -> list[Placed]:
+    """Reorder as if each host's results beyond HOST_RESULTS had CROWDED_FACTOR of their score.
+
+    So the first page shows several hosts, if they have relevant pages. If a host has further
+    results, the last of its first HOST_RESULTS is marked `more`.
+    """
+    seen: dict[int, int] = defaultdict(int)
+    last: dict[int, Placed] = {}
+    worth = []
+    for each in placed:
+        host = host_bits(each.page.key)
+        seen[host] += 1
+        if seen[host] > HOST_RESULTS:
+            last[host].more = True
+            worth.append(each.score * CROWDED_FACTOR)
+        else:
+            last[host] = each
+            worth.append(each.score)
+    order = sorted(range(len(placed)), key=worth.__getitem__, reverse=True)
+    return [placed[number] for number in order]

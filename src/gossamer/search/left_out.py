@@ -1,0 +1,93 @@
+"""Why the crawl does not hold a URL.
+
+Dropped URLs are not stored, so the answer comes from the current settings and links. It costs a
+pass over two columns of `pages` for each new layer, and reading the links of a few pages that link
+to the URL.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+
+from gossamer.filters import Filters
+from gossamer.lookup import opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gossamer.lookup import Lookup
+    from gossamer.store import Layer
+    from gossamer.workspace import Workspace
+
+MAX_SOURCES = 3
+"""Linking pages whose links are read to see whether they are nofollow."""
+
+REASONS: Mapping[str, str] = {
+    "scope": "it is not on a host or domain of the seeds: filter.scope",
+    "extension": "its path has the extension of a file without text: filter.skip_extensions",
+    "allow": "it matches no pattern of filter.allow",
+    "deny": "it matches a pattern of filter.deny",
+    "path_segments": "its path has too many segments: filter.max_path_segments",
+    "repeated": "a segment of its path is repeated too often: filter.max_repeats",
+    "parameters": "its query has too many parameters: filter.max_parameters",
+    "calendar": "it contains a date out of range: filter.calendar_from_year, "
+    "filter.calendar_years_ahead",
+}
+"""Reasons of the built-in filters, in words that name the setting."""
+NOFOLLOW = "it was only found in links marked rel=nofollow"
+BEYOND = (
+    "pages link to it; either the round has not ended yet, or it exceeded a limit: "
+    "filter.max_depth, filter.max_redirects, update.new_queries_per_path or "
+    "update.new_urls_per_domain"
+)
+UNLINKED = "no page that was crawled links to it"
+
+
+class LeftOut:
+    """Explains why URLs are missing from `pages`. Safe to use from several threads."""
+
+    def __init__(self, work: Workspace, lookup: Lookup) -> None:
+        self._work = work
+        self._lookup = lookup
+        self._guard = threading.Lock()
+        self._seed_hosts: dict[Layer, frozenset[str]] = {}
+        self._filters: tuple[frozenset[str], Filters] | None = None
+
+    def why(self, url: str) -> str:
+        """Why a normalised URL is not in `pages`: a clause that names the setting."""
+        reason = self._current_filters().reject(url, depth=0)
+        if reason is not None:
+            return REASONS.get(reason, f"a filter rejects it: {reason}")
+        row = next(self._lookup.rows("inlinks", "dst", url, ["sources"]), None)
+        sources = [source["src"] for source in row["sources"]] if row else []
+        if not sources:
+            return UNLINKED
+        all_nofollow = all(self._is_nofollow(source, url) for source in sources[:MAX_SOURCES])
+        return f"{NOFOLLOW if all_nofollow else BEYOND}; one link is on {sources[0]}"
+
+    def _is_nofollow(self, source: str, url: str) -> bool:
+        rows = self._lookup.rows("links", "src", source, ("dst", "nofollow"))
+        return next((row["nofollow"] for row in rows if row["dst"] == url), False)
+
+    def _current_filters(self) -> Filters:
+        with self._guard:
+            layers = self._work.store.manifest.layers("pages")
+            known = self._seed_hosts
+            self._seed_hosts = {
+                layer: known[layer] if layer in known else frozenset(self._read(layer))
+                for layer in layers
+            }
+            hosts = frozenset().union(*self._seed_hosts.values())
+            if self._filters is None or self._filters[0] != hosts:
+                self._filters = hosts, Filters.from_config(self._work.config.filter, hosts)
+            return self._filters[1]
+
+    def _read(self, layer: Layer) -> Iterable[str]:
+        for file in layer.files:
+            with opened(f"{self._work.root}/{file.path}", "pages", ["source", "host"]) as parquet:
+                for batch in parquet.iter_batches(columns=["source", "host"]):
+                    seeds = batch.filter(pc.equal(batch.column("source"), "seed"))
+                    yield from pc.unique(seeds.column("host")).to_pylist()

@@ -1,0 +1,288 @@
+"""The messages between the broker and its nodes: requests and replies.
+
+A node holds some shards (`node.py`); the broker (`broker.py`) sends requests to several nodes and
+merges their replies. Messages are plain data: `msgspec` encodes them as MessagePack and rejects
+anything that is not of these types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+
+import msgspec
+
+from gossamer.config import Profile  # noqa: TC001  # msgspec reads it
+from gossamer.search.query import Query  # noqa: TC001
+from gossamer.search.results import Count, Results  # noqa: TC001  # msgspec reads it
+from gossamer.search.spelling import SimilarWords  # noqa: TC001
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+MAX_LIMIT = 1_000
+"""Pages or words per request. tantivy allocates memory for this many at once."""
+REORDERED = 100
+"""The best pages by words, which are reordered by popularity and host. Those behind them keep their
+places, so the order does not depend on which part of the results is requested."""
+ENOUGH = 50
+"""The first tier suffices if this many of its pages have all the words: five pages of results.
+Further pages of results come from the other tiers."""
+Limit: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_LIMIT)]
+Counts: TypeAlias = dict[str, dict[str, dict[str, int]]]
+"""How many pages have a term, by language, field and term. Field "" and term "": all pages."""
+
+
+class Question(msgspec.Struct, frozen=True, tag=True):
+    """A query to the whole index, with the options of the API."""
+
+    query: str
+    offset: int = 0
+    limit: int = 10
+    by_date: bool = False
+    facets: bool = False
+    explain: bool = False
+    profile: Profile | None = None
+
+
+class Survey(msgspec.Struct, frozen=True, tag=True):
+    """How many pages have each word of a query? Reply: Surveyed."""
+
+    query: Query
+
+
+class Find(msgspec.Struct, frozen=True, tag=True):
+    """Which are the `limit` best pages with all words of a query, or with `any_term` of them?
+
+    `first`: search only the first tier, if there is one and it may have enough matches, and add
+    pages of other tiers whose titles match the query. `counts`: frequencies of all nodes together;
+    without them, a node uses its own. `dated`: include the dates of the pages. Reply: Found.
+    """
+
+    query: Query
+    limit: Limit
+    first: bool = False
+    any_term: bool = False
+    by_date: bool = False
+    facets: bool = False
+    counts: Counts | None = None
+    dated: bool = False
+
+
+Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31 - 1)]
+"""tantivy numbers segments and documents below this. For a higher number it may never return."""
+Place: TypeAlias = tuple[Number, Number, Number]
+"""Numbers of index, segment and document of a page, which only its node can interpret."""
+
+
+class Candidate(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A page that was found, with the values that order it and its place in the node.
+
+    `value` is the score of its words, its date or its static rank, depending on the request.
+    `static_rank`, `key` and `date_ms` are defined by the index format (fulltext/schema.py). Ties
+    are ordered by `key`, so that their order is the same on all nodes.
+    """
+
+    value: float
+    static_rank: float
+    key: int
+    date_ms: int | None
+    place: Place
+
+
+class Found(msgspec.Struct, frozen=True, tag=True):
+    """`total` of the `searched` pages match, and the node holds `pages`. The best come first.
+
+    `content_words`: how many words of the query are not stop words; if there are none, pages are
+    ordered by static rank. `rescore`: whether a Rescore would add anything to the scores.
+    """
+
+    state: str
+    pages: int
+    searched: int
+    total: int
+    content_words: int
+    rescore: bool
+    candidates: list[Candidate]
+    facets: dict[str, list[Count]] = {}
+
+
+class Rescore(msgspec.Struct, frozen=True, tag=True):
+    """What does the second step of the ranking add to these pages, given by place and key?"""
+
+    state: str
+    find: Find
+    pages: list[tuple[Place, int]]
+
+
+class Rescored(msgspec.Struct, frozen=True, tag=True):
+    """The added scores, in the order of the request."""
+
+    scores: list[float]
+
+
+class Show(msgspec.Struct, frozen=True, tag=True):
+    """Which titles and snippets do these pages have? `state`: of the reply that found them."""
+
+    state: str
+    query: Query
+    places: list[Place]
+
+
+class HitFields(msgspec.Struct, frozen=True, array_like=True):
+    """The fields of a result. `snippet` is HTML: escaped text with the matches in <b>."""
+
+    url: str
+    title: str
+    snippet: str
+    language: str | None
+    kind: str
+    image: str | None
+    date_ms: int | None
+    fetched_ms: int
+
+
+class Shown(msgspec.Struct, frozen=True, tag=True):
+    """The fields of the pages, in the order of the request."""
+
+    pages: list[HitFields]
+
+
+class Explain(msgspec.Struct, frozen=True, tag=True):
+    """How were the scores of these pages computed?"""
+
+    state: str
+    find: Find
+    places: list[Place]
+
+
+class Explained(msgspec.Struct, frozen=True, tag=True):
+    """tantivy's trees of sums and products, in the order of the request.
+
+    A tree is empty if its page is beyond the limits of `explaining.py`.
+    """
+
+    words: list[dict[str, Any]]
+
+
+class Weigh(msgspec.Struct, frozen=True, tag=True):
+    """What are the cosines of these pages with a query (profiles.py)? `counts`: as in Find."""
+
+    state: str
+    query: Query
+    places: list[Place]
+    counts: Counts | None = None
+
+
+class Weighed(msgspec.Struct, frozen=True, tag=True):
+    """The cosines, in the order of the request."""
+
+    cosines: list[float]
+
+
+class Read(msgspec.Struct, frozen=True, tag=True):
+    """What is the text of this page? Reply: DocumentText."""
+
+    url: str
+
+
+class DocumentText(msgspec.Struct, frozen=True, tag=True):
+    """Title and beginning of the text of a page, and the language of the index that holds it.
+
+    Both are empty if the node does not hold the page.
+    """
+
+    language: str = ""
+    text: str = ""
+
+
+class CountTerms(msgspec.Struct, frozen=True, tag=True):
+    """How many pages of a language have each of these terms?"""
+
+    language: str
+    terms: list[str]
+
+
+class TermCounts(msgspec.Struct, frozen=True, tag=True):
+    """How many of the `pages` have each term."""
+
+    pages: int
+    counts: dict[str, int]
+
+
+class CheckSpelling(msgspec.Struct, frozen=True, tag=True):
+    """How frequent are these words, and which similar words are there?"""
+
+    words: list[str]
+
+
+class CheckedSpelling(msgspec.Struct, frozen=True, tag=True):
+    """For each word its frequency, and similar words with theirs."""
+
+    words: dict[str, SimilarWords]
+
+
+class Complete(msgspec.Struct, frozen=True, tag=True):
+    """Which words complete the last word of `text`, on pages that have the others?"""
+
+    text: str
+    limit: Limit
+
+
+class Completed(msgspec.Struct, frozen=True, tag=True):
+    """The words, and how many pages have each."""
+
+    words: dict[str, int]
+
+
+class Surveyed(msgspec.Struct, frozen=True, tag=True):
+    counts: Counts
+
+
+class Answered(msgspec.Struct, frozen=True, tag=True):
+    """The results of a Question. `state`: of the index, or "" if the nodes' states differ."""
+
+    state: str
+    results: Results
+
+
+class Suggest(msgspec.Struct, frozen=True, tag=True):
+    """How may the last word of a query be completed, by the whole index?"""
+
+    text: str
+    limit: Limit
+
+
+class Suggested(msgspec.Struct, frozen=True, tag=True):
+    completions: list[str]
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True):
+    """The node cannot answer: it has opened another index since, or has none."""
+
+    reason: str
+
+
+Request: TypeAlias = (
+    Survey | Find | Rescore | Show | Explain | CheckSpelling | Complete | Weigh | Read | CountTerms
+)
+Reply: TypeAlias = (
+    Surveyed
+    | Found
+    | Rescored
+    | Shown
+    | Explained
+    | CheckedSpelling
+    | Completed
+    | Refused
+    | Weighed
+    | DocumentText
+    | TermCounts
+)
+IndexRequest: TypeAlias = Question | Suggest
+"""Requests to a process that holds the whole index and runs its own broker."""
+AnyReply: TypeAlias = Answered | Suggested | Reply
+
+_T = TypeVar("_T")
+RequestGenerator: TypeAlias = "Generator[dict[int, Request], dict[int, Reply], _T]"
+"""A generator that yields requests by number of node, receives the replies of the nodes that
+answered, and returns its result."""

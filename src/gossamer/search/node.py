@@ -1,0 +1,370 @@
+"""A node: some shards of the index, opened, which answer the broker's requests.
+
+Facts
+  * tantivy's binding releases the GIL while it searches, but much of an answer's time is spent in
+    Python. So processes scale better than threads.
+  * The cost of a search is proportional to the number of matching pages, however few are shown.
+    Showing a page costs reading a block of stored documents and making a snippet.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter, defaultdict
+from functools import partial
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import tantivy
+from tantivy import Occur, Query
+
+from gossamer.fulltext import schema
+from gossamer.fulltext.analysis import analyzer_for
+from gossamer.fulltext.layout import FIRST, shard_of
+from gossamer.search import explaining
+from gossamer.search import query as query_tree
+from gossamer.search.messages import (
+    ENOUGH,
+    Candidate,
+    CheckedSpelling,
+    CheckSpelling,
+    Complete,
+    Completed,
+    CountTerms,
+    DocumentText,
+    Explain,
+    Explained,
+    Find,
+    Found,
+    HitFields,
+    Read,
+    Refused,
+    Rescore,
+    Rescored,
+    Show,
+    Shown,
+    Survey,
+    Surveyed,
+    TermCounts,
+    Weigh,
+    Weighed,
+)
+from gossamer.search.open_parts import assembled
+from gossamer.search.profiles import cosine, lnc, ltc
+from gossamer.search.ranking import Ranking
+from gossamer.search.results import FACET_VALUES, FACETS, most_frequent
+from gossamer.search.snippets import Snippets
+from gossamer.search.spelling import Spelling
+from gossamer.search.statistics import Statistics, Summed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path, PurePath
+
+    from gossamer.config import RankingConfig
+    from gossamer.search.messages import Counts, Place, Reply, Request
+    from gossamer.search.profiles import Vector
+    from gossamer.search.ranking import QueryPlan
+    from gossamer.search.statistics import Frequencies
+
+MAX_TITLE_MATCHES = 50
+"""Pages of all tiers whose titles match, which are added to those of the first tier."""
+MAX_PREFIX_PAGES = 500
+"""Hits of a query for hash prefixes. They include pages that share a prefix by chance."""
+
+
+class _Index(NamedTuple):
+    language: str
+    searcher: tantivy.Searcher
+    ranking: Ranking
+    statistics: Statistics
+    whole: Statistics | None = None
+    """For an index of the first tier, the statistics of the language's whole index."""
+
+
+class _LastQuery(NamedTuple):
+    """The last query, and its plans by number of index.
+
+    The next query replaces this object, so a thread that holds it can go on using it.
+    """
+
+    query: query_tree.Query | None
+    counts: Counts | None
+    plans: dict[int, QueryPlan]
+
+
+class Node:
+    """Answers requests from the parts of some shards. A newer index needs a new node."""
+
+    def __init__(
+        self,
+        folders: Iterable[Path],
+        weights: RankingConfig,
+        state: str = "",
+        *,
+        tiered: bool | None = None,
+    ) -> None:
+        """`tiered`: whether the index has a first tier; None: whether `folders` contain one."""
+        self._form = schema.schema()
+        self._weights = weights
+        folders = list(folders)
+        first = [folder for folder in folders if is_first_tier(folder)]
+        whole = list(self._opened(folders, {}))
+        self._indexes = [
+            *whole,
+            *self._opened(first, {each.language: each.statistics for each in whole}),
+        ]
+        self._whole = range(len(whole))
+        self._first = range(len(whole), len(self._indexes))
+        self._tiered = bool(first) if tiered is None else tiered
+        self._spelling = Spelling(self._form, [each.searcher for each in whole])
+        self._last = _LastQuery(None, None, {})
+        self.state = state
+        self.pages = sum(each.searcher.num_docs for each in whole)
+
+    def _opened(self, folders: Iterable[Path], whole: Mapping[str, Statistics]) -> Iterator[_Index]:
+        for key, searcher, held in assembled(folders):
+            statistics = Statistics(searcher, held)
+            ranking = Ranking(self._form, key, self._weights, statistics)
+            yield _Index(key, searcher, ranking, statistics, whole.get(key))
+
+    def reply(self, request: Request) -> Reply:
+        if isinstance(request, Show | Explain | Weigh | Rescore) and request.state != self.state:
+            return Refused("the index has changed")
+        return _REPLIES[type(request)](self, request)
+
+    def survey(self, ask: Survey) -> Surveyed:
+        whole = (self._indexes[number] for number in self._whole)
+        return Surveyed(
+            {each.language: each.statistics.counts(each.ranking.terms(ask.query)) for each in whole}
+        )
+
+    def find(self, ask: Find) -> Found:
+        whole = [self._query_plan(number, ask) for number in self._whole]
+        # Search the first tier only if enough pages can have the words that it may suffice.
+        tier = ask.first and self._tiered and sum(each.max_matches for each in whole) >= ENOUGH
+        plans = [self._query_plan(number, ask) for number in self._first] if tier else whole
+        total, content_words, searched, rescore = 0, 0, 0, False
+        found: list[Candidate] = []
+        facets: dict[str, Counter[str]] = {name: Counter() for name in FACETS if ask.facets}
+        for number, query_plan in zip(self._first if tier else self._whole, plans, strict=True):
+            searcher = self._indexes[number].searcher
+            searched += searcher.num_docs
+            plan = query_plan.any_term() if ask.any_term else query_plan.all_terms()
+            content_words = max(content_words, plan.words)
+            rescore = rescore or (plan.rescore and not ask.by_date)
+            query = plan.query
+            if query is None:
+                continue
+            order = "date_ms" if ask.by_date else None if plan.words else "static_rank"
+            counted = plan.min_matches < 0 or order is not None
+            answer = searcher.search(query, ask.limit, counted, order)
+            # `count` is missing in tantivy's stubs.
+            total += answer.count if counted else max(plan.min_matches, len(answer.hits))  # type: ignore[attr-defined]
+            found += _candidates(number, searcher, answer.hits, dated=ask.dated)
+            if ask.facets and answer.hits:
+                _count(facets, searcher, query)
+        if tier and self._first and total < ENOUGH:
+            return Found(self.state, self.pages, searched, total, content_words, rescore, [])
+        known = {each.key for each in found}
+        titled = [*self._title_matches(ask, whole, known)] if tier else []
+        if titled or len(plans) > 1:  # tantivy has sorted those of a single index
+            found = sorted([*found, *titled], key=in_order)[: ask.limit]
+        facet_counts = {name: most_frequent(counts) for name, counts in facets.items()}
+        return Found(
+            self.state,
+            self.pages,
+            searched,
+            total,
+            content_words,
+            rescore and content_words > 0,
+            found,
+            facet_counts,
+        )
+
+    def _title_matches(
+        self, ask: Find, whole: Iterable[QueryPlan], known: Collection[int]
+    ) -> Iterator[Candidate]:
+        """Pages of all tiers whose titles match the query, except those with `known` keys."""
+        for number, query_plan in enumerate(whole):
+            if (query := query_plan.title_matches()) is not None:
+                searcher = self._indexes[number].searcher
+                answer = searcher.search(query, MAX_TITLE_MATCHES, count=False)
+                titled = _candidates(number, searcher, answer.hits, dated=ask.dated)
+                yield from (each for each in titled if each.key not in known)
+
+    def rescore(self, ask: Rescore) -> Rescored:
+        added: dict[Place, float] = {}
+        hash_prefixes: dict[int, set[str]] = defaultdict(set)
+        for place, key in ask.pages:
+            hash_prefixes[place[0]].add(schema.hash_prefix(key))
+        for number, some in hash_prefixes.items():
+            query = self._query_plan(number, ask.find).rescore(
+                sorted(some), any_term=ask.find.any_term
+            )
+            if query is not None:
+                answer = self._indexes[number].searcher.search(query, MAX_PREFIX_PAGES, count=False)
+                for score, at in answer.hits:
+                    added[number, at.segment_ord, at.doc] = score
+        return Rescored([added.get(place, 0.0) for place, _ in ask.pages])
+
+    def show(self, ask: Show) -> Shown:
+        words = query_tree.highlighted_words(ask.query)
+        snippets: dict[str, Snippets] = {}
+        pages = []
+        for number, *at in ask.places:
+            key, searcher, *_ = self._indexes[number]
+            if key not in snippets:
+                snippets[key] = Snippets(words, key)
+            stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
+            snippet = snippets[key].of(stored.excerpt, stored.description)
+            pages.append(
+                HitFields(
+                    stored.url,
+                    stored.title,
+                    snippet,
+                    stored.language,
+                    stored.kind,
+                    stored.image,
+                    stored.date_ms,
+                    stored.fetched_ms,
+                )
+            )
+        return Shown(pages)
+
+    def explain(self, ask: Explain) -> Explained:
+        words: list[dict[str, Any]] = []
+        until_s = time.monotonic() + explaining.MAX_S
+        for number, *at in ask.places:
+            if len(words) >= explaining.MAX_PAGES or time.monotonic() > until_s:
+                words.append({})
+                continue
+            searcher, query_plan = (
+                self._indexes[number].searcher,
+                self._query_plan(number, ask.find),
+            )
+            address = tantivy.DocAddress(*at)
+            (key,) = searcher.fast_field_values("key", [address])
+            plan = query_plan.any_term() if ask.find.any_term else query_plan.all_terms()
+            steps = (
+                plan.query,
+                query_plan.rescore([schema.hash_prefix(int(key or 0))], any_term=ask.find.any_term),
+            )
+            query = Query.boolean_query([(Occur.Should, step) for step in steps if step])
+            words.append(explaining.cut(json.loads(query.explain(searcher, address).to_json())))
+        return Explained(words)
+
+    def spell(self, ask: CheckSpelling) -> CheckedSpelling:
+        return CheckedSpelling({word: self._spelling.like(word) for word in ask.words})
+
+    def complete(self, ask: Complete) -> Completed:
+        return Completed(self._spelling.completions(ask.text, ask.limit))
+
+    def weigh(self, ask: Weigh) -> Weighed:
+        asked: dict[int, Vector] = {}
+        cosines = []
+        for number, *at in ask.places:
+            key, searcher, _, statistics, whole = self._indexes[number]
+            analyzer = analyzer_for(key)
+            if number not in asked:
+                words = query_tree.highlighted_words(ask.query)
+                typed = [term for each in words for term in analyzer.analyzed(each.text)]
+                among = _node_counts(ask.counts, key) or whole or statistics
+                pages = {term: among.pages("text", term) for term in typed}
+                asked[number] = ltc(typed, pages, among.held)
+            stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
+            cosines.append(cosine(asked[number], lnc(analyzer.terms.analyze(_stored_text(stored)))))
+        return Weighed(cosines)
+
+    def read(self, ask: Read) -> DocumentText:
+        by_url = Query.term_query(self._form, "url", ask.url, "basic")
+        for index in self._indexes[: len(self._whole)]:
+            for _, at in index.searcher.search(by_url, 1).hits:
+                return DocumentText(
+                    index.language, _stored_text(schema.stored_document(index.searcher.doc(at)))
+                )
+        return DocumentText()
+
+    def count_terms(self, ask: CountTerms) -> TermCounts:
+        for index in self._indexes[: len(self._whole)]:
+            if index.language == ask.language:
+                pages = index.statistics.pages
+                return TermCounts(
+                    index.searcher.num_docs, {term: pages("text", term) for term in ask.terms}
+                )
+        return TermCounts(0, {})
+
+    def _query_plan(self, number: int, ask: Find) -> QueryPlan:
+        """The plan of a query for an index, kept because the broker asks in several steps."""
+        last = self._last
+        if ask.query is not last.query or ask.counts is not last.counts:
+            last = self._last = _LastQuery(ask.query, ask.counts, {})
+        if number not in last.plans:
+            index = self._indexes[number]
+            whole = _node_counts(ask.counts, index.language) or index.whole
+            last.plans[number] = index.ranking.query_plan(ask.query, whole)
+        return last.plans[number]
+
+
+def _node_counts(counts: Counts | None, key: str) -> Frequencies | None:
+    """The frequencies of a language on all nodes; None if they were not counted."""
+    counted = (counts or {}).get(key)
+    return Summed(counted) if counted else None
+
+
+def is_first_tier(folder: PurePath) -> bool:
+    """Whether this is the folder of a part of the first tier."""
+    return shard_of(folder) == FIRST
+
+
+def _candidates(
+    number: int,
+    searcher: tantivy.Searcher,
+    hits: Sequence[tuple[Any, tantivy.DocAddress]],
+    *,
+    dated: bool,
+) -> list[Candidate]:
+    addresses = [address for _, address in hits]
+    values: Callable[[str], Any] = partial(searcher.fast_field_values, doc_addresses=addresses)
+    dates = values("date_ms") if dated else repeat(None, len(hits))
+    return [
+        Candidate(value or 0.0, static_rank or 0.0, key, date_ms, (number, at.segment_ord, at.doc))
+        for (value, at), static_rank, key, date_ms in zip(
+            hits, values("static_rank"), values("key"), dates, strict=True
+        )
+    ]
+
+
+def in_order(candidate: Candidate) -> tuple[float, Place]:
+    """A sort key. Ties are in index order, as in tantivy, so a lower limit gives a prefix."""
+    return -candidate.value, candidate.place
+
+
+def _stored_text(stored: schema.StoredDocument) -> str:
+    return f"{stored.title}\n{stored.excerpt}"
+
+
+def _count(facets: Mapping[str, Counter[str]], searcher: tantivy.Searcher, query: Query) -> None:
+    """Add the counts of the most frequent values of each facet among all matching pages."""
+    aggregations = {name: {"terms": {"field": name, "size": FACET_VALUES}} for name in FACETS}
+    found = searcher.aggregate(query, aggregations)
+    for name in FACETS:
+        for bucket in found[name]["buckets"]:
+            value = bucket["key"]
+            text = str(int(value)) if isinstance(value, float) else str(value)
+            facets[name][text] += bucket["doc_count"]
+
+
+_REPLIES: Mapping[type[Request], Callable[[Node, Any], Reply]] = {
+    Survey: Node.survey,
+    Find: Node.find,
+    Rescore: Node.rescore,
+    Show: Node.show,
+    Explain: Node.explain,
+    CheckSpelling: Node.spell,
+    Complete: Node.complete,
+    Weigh: Node.weigh,
+    Read: Node.read,
+    CountTerms: Node.count_terms,
+}

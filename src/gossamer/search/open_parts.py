@@ -1,0 +1,100 @@
+"""Parts of the index, opened as one tantivy index per language, across shards.
+
+A tantivy index is a list of segments, each with its own terms and documents, and BM25 counts over
+all of them. So the segments of several folders, listed in one `meta.json`, are one index, which
+ranks as if its documents had never been apart. Nothing is copied: its folder holds symbolic links,
+which are needed only until tantivy has mapped the files.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections import defaultdict
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gossamer.backends import disk_errors
+from gossamer.errors import StoreError
+from gossamer.fulltext import schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    import tantivy
+
+MAX_REMOVALS = 100
+"""Attempts to remove a temporary folder: see `_temporary`."""
+REMEDY = "build it again: gossamer index"
+
+
+class Assembled(NamedTuple):
+    """The index of a language. `held` documents are in its segments, including deleted ones."""
+
+    language: str
+    searcher: tantivy.Searcher
+    held: int
+
+
+def assembled(folders: Iterable[Path]) -> list[Assembled]:
+    """Open folders of parts, each named for its language, as one index per language.
+
+    Their files may be deleted afterwards. Raises StoreError.
+    """
+    by_language: dict[str, list[Path]] = defaultdict(list)
+    for folder in sorted(folders):
+        by_language[folder.name].append(folder)
+    return [_joined(language, parts) for language, parts in sorted(by_language.items())]
+
+
+def _joined(language: str, parts: Sequence[Path]) -> Assembled:
+    metas = [_meta(part) for part in parts]
+    held = sum(segment["max_doc"] for meta in metas for segment in meta["segments"])
+    if len(parts) == 1:
+        return Assembled(language, _opened(parts[0], parts[0]), held)
+    for part, meta in zip(parts, metas, strict=True):
+        if meta["schema"] != metas[0]["schema"]:
+            raise StoreError(part, "was written by another version than the other parts", REMEDY)
+    segments = [segment for meta in metas for segment in meta["segments"]]
+    with disk_errors(tempfile.gettempdir()), _temporary() as temporary:
+        folder = temporary / language
+        folder.mkdir()
+        for part in parts:
+            for file in part.iterdir():
+                if not file.name.startswith((".", schema.META)):
+                    (folder / file.name).symlink_to(file.absolute())
+        (folder / schema.META).write_text(json.dumps({**metas[0], "segments": segments}))
+        return Assembled(language, _opened(folder, parts[0].parent), held)
+
+
+def _opened(folder: Path, named: Path) -> tantivy.Searcher:
+    """Open an index. If tantivy cannot read the folder, raises StoreError about `named`."""
+    try:
+        return schema.open_index(folder).searcher()
+    except (StoreError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  # a panic in tantivy is not an Exception
+        raise StoreError(named, f"is damaged: {error}", REMEDY) from None
+
+
+@contextmanager
+def _temporary() -> Iterator[Path]:
+    """A temporary folder. A thread of tantivy may still write a lock file while it is removed."""
+    folder = Path(tempfile.mkdtemp(prefix="gossamer-"))
+    try:
+        yield folder
+    finally:
+        for _ in range(MAX_REMOVALS):
+            if not folder.exists():
+                break
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _meta(part: Path) -> dict[str, Any]:
+    try:
+        meta: dict[str, Any] = json.loads((part / schema.META).read_bytes())
+    except (OSError, ValueError) as error:
+        raise StoreError(part, f"is damaged: {error}", REMEDY) from None
+    return meta

@@ -1,0 +1,142 @@
+"""Page filters: `link:` and `related:`, which are replaced before a query reaches any index.
+
+A query's tree holds `link:URL` and `related:URL` as they were typed. The pages that link to a URL
+are in the dataset `inlinks`, and the frequencies of a page's words are spread over all shards; but
+indexes may lie in other processes and on other machines. So `link:` is replaced by URLs, and
+`related:` by weighted words, minus the page itself. The new tree can be evaluated without looking
+anything up.
+
+`page_facts` reads what the crawl knows, `resolved` asks the nodes that hold the indexes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+
+from msgspec.structs import replace
+
+from gossamer.search.messages import CountTerms, DocumentText, Read, TermCounts
+from gossamer.search.more_like_this import significant_terms, words_by_terms
+from gossamer.search.query import And, Filter, Like, Not, Or, Urls, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from gossamer.search.messages import Request, RequestGenerator
+    from gossamer.search.query import Query
+
+PAGE_FILTERS = ("link", "related")
+MAX_PAGE_FILTERS = 4
+"""Page filters per query that are evaluated, as each may read files. Further ones match nothing."""
+MAX_URLS = 1_000
+"""Linking pages that one `link:` may stand for. `invert` names 200 per page."""
+
+PageFacts: TypeAlias = "Mapping[Filter, tuple[str, ...]]"
+"""URLs by filter: for `link:` the linking pages, for `related:` the possible URLs of the page."""
+_R = TypeVar("_R")
+
+
+class Ask(Protocol):
+    """Sends a request to all nodes, and returns their replies of the expected kind, by node."""
+
+    def __call__(self, request: Request, kind: type[_R]) -> RequestGenerator[dict[int, _R]]: ...
+
+
+class CrawlView(Protocol):
+    """What page filters need to know about the crawl."""
+
+    def normal(self, url: str) -> str | None:
+        """The crawl's normal form of a URL; None if it is invalid."""
+
+    def linking(self, url: str) -> Iterable[str]:
+        """The pages that link to a normalised URL."""
+
+
+class _NoCrawl:
+    """For an index without a crawl."""
+
+    def normal(self, _: str) -> None:
+        return None
+
+    def linking(self, _: str) -> Iterable[str]:
+        return ()
+
+
+NO_CRAWL: CrawlView = _NoCrawl()
+
+
+def page_facts(text: str, crawl: CrawlView) -> PageFacts:
+    """What the crawl knows about the pages that a query's page filters name. Reads files."""
+    if not any(f"{name}:" in text.lower() for name in PAGE_FILTERS):
+        return {}
+    filters = islice(dict.fromkeys(_page_filters(parse(text))), MAX_PAGE_FILTERS)
+    return {each: tuple(_urls_for(each, crawl)) for each in filters}
+
+
+def resolved(tree: Query, facts: PageFacts, ask: Ask) -> RequestGenerator[Query]:
+    """The tree with each page filter replaced. One without facts matches nothing."""
+    if not facts:
+        return tree
+    replacements: dict[Filter, Query] = {}
+    for page_filter, urls in facts.items():
+        if page_filter.name == "link":
+            replacements[page_filter] = Urls(urls)
+            continue
+        for url in urls:
+            if words := (yield from _weighted_words(url, ask)):
+                replacements[page_filter] = And((Like(tuple(words)), Not(Urls((url,)))))
+                break
+    return _replaced(tree, replacements)
+
+
+def _weighted_words(url: str, ask: Ask) -> RequestGenerator[Sequence[tuple[str, float]]]:
+    """The significant terms of a page, by the frequencies of all nodes; none if no node has it."""
+    pages = yield from ask(Read(url), DocumentText)
+    document = next((each for each in pages.values() if each.language), None)
+    if document is None:
+        return ()
+    words = words_by_terms(document.text, document.language)
+    terms = sorted({term for terms in words for term in terms})
+    replies = yield from ask(CountTerms(document.language, terms), TermCounts)
+    counts: Counter[str] = Counter()
+    for reply in replies.values():
+        counts.update(reply.counts)
+    return significant_terms(words, counts, sum(reply.pages for reply in replies.values()))
+
+
+def _page_filters(tree: Query) -> Iterator[Filter]:
+    match tree:
+        case Filter(name) if name in PAGE_FILTERS:
+            yield tree
+        case Not(part):
+            yield from _page_filters(part)
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _page_filters(part)
+
+
+def _replaced(tree: Query, replacements: Mapping[Filter, Query]) -> Query:
+    match tree:
+        case Filter(name) if name in PAGE_FILTERS:
+            return replacements.get(tree, Urls(()))
+        case Not(part):
+            return Not(_replaced(part, replacements))
+        case And(parts) | Or(parts):
+            return replace(tree, parts=tuple(_replaced(part, replacements) for part in parts))
+    return tree
+
+
+def _urls_for(page_filter: Filter, crawl: CrawlView) -> Iterable[str]:
+    urls = [
+        url for each in _with_scheme(page_filter.value) if (url := crawl.normal(each)) is not None
+    ]
+    if page_filter.name != "link":
+        return urls
+    return islice(dict.fromkeys(source for url in urls for source in crawl.linking(url)), MAX_URLS)
+
+
+def _with_scheme(typed: str) -> Sequence[str]:
+    """The URLs that may be meant: without a scheme, https and http are tried."""
+    return [typed] if "://" in typed else [f"https://{typed}", f"http://{typed}"]

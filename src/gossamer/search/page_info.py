@@ -1,0 +1,173 @@
+"""What the crawl knows about a page: its state, its metadata, links in both directions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from gossamer.urls import normalize
+
+if TYPE_CHECKING:
+    from gossamer.lookup import Lookup
+    from gossamer.workspace import Workspace
+
+ANSWERED = ("ok", "redirect")
+"""Outcomes after which a page's links are current: see gossamer.linkgraph."""
+VISIT = ("round", "outcome", "detail", "http_status", "fetched_ms", "redirect_url")
+STORED = (*VISIT, "url", "body_bytes", "truncated", "warc_file", "warc_offset")
+STATE = ("status", "source", "depth", "found_ms", "fetches", "failures", "stored_ms")
+DOCUMENT = (
+    *("outcome", "detail", "content_type", "charset", "title", "description", "language"),
+    *("published_ms", "modified_ms", "canonical", "noindex", "nofollow", "noarchive"),
+    *("nosnippet", "unavailable_after_ms"),
+)
+
+
+class LinkIn(msgspec.Struct, frozen=True):
+    """A page that links here, and its anchor text."""
+
+    src: str
+    anchor: str
+
+
+class LinkOut(msgspec.Struct, frozen=True):
+    """A link of the page. `relation`: as in the dataset links."""
+
+    dst: str
+    anchor: str
+    relation: str
+    nofollow: bool
+
+
+class Inlinks(msgspec.Struct, frozen=True):
+    """`total` pages linked here at the last `invert`, which names `known` of them."""
+
+    total: int
+    known: int
+    links: list[LinkIn]
+
+
+class Outlinks(msgspec.Struct, frozen=True):
+    """The links of the page as it last answered."""
+
+    total: int
+    links: list[LinkOut]
+
+
+class KnownPage(msgspec.Struct, frozen=True, kw_only=True):
+    """A URL that the crawl holds. Unknown values are null; times are ms since 1970, UTC."""
+
+    url: str
+    status: str
+    """unfetched, fetched, redirected, excluded, gone"""
+    source: str
+    depth: int
+    found_ms: int | None
+    fetches: int
+    failures: int
+    stored_ms: int | None
+    outcome: str | None
+    """Of the last fetch, as are detail, HTTP status, time and the target of a redirect."""
+    detail: str | None
+    http_status: int | None
+    fetched_ms: int | None
+    redirect_url: str | None
+    title: str | None
+    description: str | None
+    language: str | None
+    content_type: str | None
+    published_ms: int | None
+    modified_ms: int | None
+    canonical: str | None
+    noindex: bool
+    nofollow: bool
+    noarchive: bool
+    rank: float | None
+    """PageRank."""
+    copy: bool
+    """Whether the stored copy may be shown: see gossamer.serve.cached_copy."""
+    inlinks: Inlinks
+    outlinks: Outlinks
+
+
+class Capture(msgspec.Struct, frozen=True):
+    """The last answer with a body: its rows of responses and, once parsed, of documents."""
+
+    response: dict[str, Any]
+    document: dict[str, Any] | None
+
+
+class PageInfo:
+    """Looks pages up in the manifest that the store last read."""
+
+    def __init__(self, work: Workspace, lookup: Lookup) -> None:
+        self._work = work
+        self._lookup = lookup
+
+    def normal(self, url: str) -> str | None:
+        """The crawl's normal form of a URL; None if it is invalid."""
+        return normalize(url, None, self._work.config.urls)
+
+    def state(self, url: str) -> dict[str, Any] | None:
+        """The columns STATE of the page's newest row in `pages`."""
+        return next(self._lookup.rows("pages", "url", url, STATE), None)
+
+    def capture(self, url: str) -> Capture | None:
+        """Where the last stored body lies, and the document parsed from it."""
+        for response in self._lookup.rows("responses", "url", url, STORED):
+            if response["outcome"] == "ok":
+                documents = self._lookup.rows("documents", "url", url, DOCUMENT, response["round"])
+                return Capture(response, next(documents, None))
+        return None
+
+    def known(self, url: str, offset: int, limit: int, *, copy: bool) -> KnownPage | None:
+        """A page with `limit` of its links in each direction, from `offset`; None if unknown."""
+        state = self.state(url)
+        if state is None:
+            return None
+        visits = list(self._lookup.rows("responses", "url", url, VISIT))
+        visit = visits[0] if visits else dict.fromkeys(VISIT)
+        captured = self.capture(url)
+        document = (captured and captured.document) or _NO_DOCUMENT
+        rank = next(self._lookup.rows("ranks", "url", url, ["rank"]), None)
+        answered = next((row["round"] for row in visits if row["outcome"] in ANSWERED), None)
+        of_visit = {name: visit[name] for name in VISIT if name != "round"}
+        return msgspec.convert(
+            {
+                **document,
+                **state,
+                **of_visit,
+                "url": url,
+                "description": None if document["nosnippet"] else document["description"],
+                "rank": rank and rank["rank"],
+                "copy": copy,
+                "inlinks": self._inlinks(url, offset, limit),
+                "outlinks": self._outlinks(url, answered, offset, limit),
+            },
+            KnownPage,
+        )
+
+    def linking(self, url: str) -> list[str]:
+        """The pages that link to a URL, of which `invert` names a bounded number."""
+        row = next(self._lookup.rows("inlinks", "dst", url, ["sources"]), None)
+        return [source["src"] for source in row["sources"]] if row else []
+
+    def _inlinks(self, url: str, offset: int, limit: int) -> Inlinks:
+        row = next(self._lookup.rows("inlinks", "dst", url, ["count", "sources"]), None)
+        if row is None:
+            return Inlinks(0, 0, [])
+        sources = row["sources"]
+        links = [LinkIn(**source) for source in sources[offset : offset + limit]]
+        return Inlinks(row["count"], len(sources), links)
+
+    def _outlinks(self, url: str, round_: int | None, offset: int, limit: int) -> Outlinks:
+        if round_ is None:
+            return Outlinks(0, [])
+        rows = list(self._lookup.rows("links", "src", url, LinkOut.__struct_fields__, round_))
+        return Outlinks(len(rows), [LinkOut(**row) for row in rows[offset : offset + limit]])
+
+
+_NO_DOCUMENT = dict.fromkeys(DOCUMENT) | dict.fromkeys(
+    ("noindex", "nofollow", "noarchive", "nosnippet"), False
+)

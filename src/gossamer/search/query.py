@@ -1,0 +1,294 @@
+"""The query language: parses what people type into a tree. There are no syntax errors.
+
+    red apple         both words            "red apple"       the phrase
+    red OR apple      either                red -apple        the first, not the second
+    (red OR green) AND apple                NOT apple         the same as -apple
+
+    site:example.org  below a domain        host:www.example.org      on a host
+    lang:de           in a language         type:pdf                  of a format
+    intitle:apple     in the title          inurl:docs                in the address
+    after:2024-06     of that time or later before:2025               earlier
+    link:a.org/b      links to a page       related:a.org/b           similar to a page
+
+Words next to each other are joined by AND, which binds closer than OR. Operators must be in
+capitals. What cannot be parsed is reduced to the words in it.
+
+    query   = any ;
+    any     = all { "OR" all } ;
+    all     = part { [ "AND" ] part } ;
+    part    = ( "-" | "NOT" ) part | "(" any ")" | filter | phrase | word ;
+    filter  = name ":" ( phrase | word ) ;
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_DEPTH = 16
+"""Levels of nested parentheses; deeper ones are ignored."""
+MAX_WORDS = 64
+"""Words, phrases and filters per query; the rest of a longer query is ignored."""
+FILTERS = frozenset(
+    ("site", "host", "lang", "type", "intitle", "inurl", "before", "after", "link", "related")
+)
+
+
+class Words(msgspec.Struct, frozen=True, tag=True):
+    """A word as it was typed, or a phrase in quotes (`exact`)."""
+
+    text: str
+    exact: bool = False
+
+
+class Filter(msgspec.Struct, frozen=True, tag=True):
+    """A condition such as `site:` or `before:`. It does not affect the score."""
+
+    name: str
+    value: str
+
+
+class Urls(msgspec.Struct, frozen=True, tag=True):
+    """The page has one of these URLs. `page_filters.py` replaces `link:` by this."""
+
+    urls: tuple[str, ...]
+
+
+class Like(msgspec.Struct, frozen=True, tag=True):
+    """The page has some of these weighted words. `page_filters.py` replaces `related:` by this."""
+
+    words: tuple[tuple[str, float], ...]
+
+
+class Not(msgspec.Struct, frozen=True, tag=True):
+    part: Query
+
+
+class And(msgspec.Struct, frozen=True, tag=True):
+    """`strict`: the user wrote AND, so pages must have all parts."""
+
+    parts: tuple[Query, ...]
+    strict: bool = False
+
+
+class Or(msgspec.Struct, frozen=True, tag=True):
+    parts: tuple[Query, ...]
+
+
+Leaf: TypeAlias = Words | Filter | Urls | Like
+Query: TypeAlias = Leaf | Not | And | Or
+
+_TOKEN = re.compile(
+    rf"""(?P<minus>-(?=["(]|(?:{"|".join(sorted(FILTERS))}):))
+    |(?P<name>{"|".join(sorted(FILTERS))}):(?:"(?P<quoted>[^"]+)"?|(?P<value>[^\s()"]+))
+    |"(?P<phrase>[^"]*)"?|(?P<sign>[()])|(?P<word>[^\s()"]+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def parse(text: str) -> Query:
+    """The tree of a query. An empty query is `And(())`."""
+    return _Parser(_tokens(text)).query()
+
+
+def removable_filters(text: str) -> list[tuple[str, str]]:
+    """Each filter of a query as it was typed, with its minus, and the query without this filter."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        if match["name"] is not None:
+            before = text[: match.start()]
+            rest = f"{before.removesuffix('-')} {text[match.end() :]}"
+            found.append(("-" * before.endswith("-") + match[0], " ".join(rest.split())))
+    return found
+
+
+def wanted_words(query: Query) -> list[Words]:
+    """The words and phrases that a query asks for, in its order, without excluded ones."""
+    words = []
+    for leaf in _leaves(query):
+        match leaf:
+            case Words():
+                words.append(leaf)
+            case Filter("intitle", value):
+                words.append(Words(value))
+    return words
+
+
+def highlighted_words(query: Query) -> list[Words]:
+    """The words that a snippet highlights: those asked for, and those of `related:`."""
+    return [*wanted_words(query), *map(Words, similar_words(query))]
+
+
+def similar_words(query: Query) -> list[str]:
+    """The words of the pages to which the results should be similar."""
+    return [text for leaf in _leaves(query) if isinstance(leaf, Like) for text, _ in leaf.words]
+
+
+def _leaves(query: Query) -> Iterator[Leaf]:
+    """The leaves of the tree that are not under a Not."""
+    match query:
+        case And(parts) | Or(parts):
+            for part in parts:
+                yield from _leaves(part)
+        case Not():
+            return
+        case _:
+            yield query
+
+
+def plain_words(query: Query) -> list[Words]:
+    """The words of a query of words and phrases only; [] if it has operators or filters."""
+    match query:
+        case Words():
+            return [query]
+        case And(parts) if all(isinstance(part, Words) for part in parts):
+            return wanted_words(query)
+    return []
+
+
+def allows_partial_matches(query: Query) -> bool:
+    """Whether a page may lack some of the words.
+
+    It may not if the query has AND or OR, asks for similar pages, or if at least half of its words
+    are phrases in quotes.
+    """
+    words = wanted_words(query)
+    return _has_no_operator(query) and 2 * sum(each.exact for each in words) < max(len(words), 1)
+
+
+def _has_no_operator(query: Query) -> bool:
+    match query:
+        case Words() | Filter() | Urls() | Not():
+            return True
+        case And(parts, strict):
+            return not strict and all(map(_has_no_operator, parts))
+        case Or() | Like():
+            return False
+
+
+def conditions(query: Query) -> list[Query]:
+    """The filters and exclusions that every result must meet, whatever words it has."""
+    match query:
+        case Not() | Filter() | Urls():
+            return [query]
+        case And(parts):
+            return [part for within in parts for part in conditions(within)]
+        case Words() | Like() | Or():
+            return []
+
+
+def restricts_host(query: Query) -> bool:
+    """Whether the query is restricted to one site or host."""
+    match query:
+        case Filter(name):
+            return name in ("site", "host")
+        case And(parts):
+            return any(map(restricts_host, parts))
+        case _:
+            return False
+
+
+def _tokens(text: str) -> list[Words | Filter | str]:
+    """Words, phrases and filters, and the signs `(`, `)`, `-`, `AND`, `OR` as strings.
+
+    A minus is an operator only directly before what it excludes, unlike the dash of
+    `GNU - the system`.
+    """
+    tokens: list[Words | Filter | str] = []
+    for match in _TOKEN.finditer(text):
+        phrase, word, name = match["phrase"], match["word"], match["name"]
+        if name is not None:
+            tokens.append(Filter(name.lower(), match["quoted"] or match["value"]))
+        elif phrase is not None:
+            tokens.append(Words(phrase, exact=True))
+        elif word is None:
+            tokens.append(match[0])
+        elif word in ("AND", "OR"):
+            tokens.append(word)
+        elif word == "NOT":
+            tokens.append("-")
+        elif word.startswith("-"):
+            bare = word.lstrip("-")
+            tokens += ["-", Words(bare)] if bare else []
+        else:
+            tokens.append(Words(word))
+    words = [number for number, token in enumerate(tokens) if not isinstance(token, str)]
+    return tokens[: words[MAX_WORDS]] if len(words) > MAX_WORDS else tokens
+
+
+class _Parser:
+    """A recursive-descent parser of a list of tokens."""
+
+    def __init__(self, tokens: list[Words | Filter | str]) -> None:
+        self._tokens = tokens
+        self._at = 0
+        self._depth = 0
+
+    def query(self) -> Query:
+        parts = []
+        while self._at < len(self._tokens):
+            parts.append(self._any())
+            self._at += 1  # a `)` that closes nothing
+        return _joined(And, parts)
+
+    def _any(self) -> Query:
+        parts = [self._all()]
+        while self._peek() == "OR":
+            self._at += 1
+            parts.append(self._all())
+        return _joined(Or, parts)
+
+    def _all(self) -> Query:
+        parts = []
+        strict = False
+        while (item := self._peek()) not in (None, "OR", ")"):
+            if item == "AND":
+                strict = True
+                self._at += 1
+            else:
+                parts.append(self._part())
+        joined = _joined(And, parts)
+        if strict and isinstance(joined, And) and joined.parts:
+            return replace(joined, strict=True)
+        return joined
+
+    def _part(self) -> Query:
+        negated = self._peek() == "-"
+        while self._peek() == "-":
+            self._at += 1
+        item = self._peek()
+        if item == "(":
+            part = self._group()
+        elif isinstance(item, Words | Filter):
+            self._at += 1
+            part = item
+        else:  # a dangling minus
+            return And(())
+        return Not(part) if negated else part
+
+    def _group(self) -> Query:
+        if self._depth == MAX_DEPTH:
+            while self._peek() == "(":
+                self._at += 1
+            return And(())
+        self._at += 1
+        self._depth += 1
+        group = self._any()
+        self._depth -= 1
+        if self._peek() == ")":
+            self._at += 1
+        return group
+
+    def _peek(self) -> Words | Filter | str | None:
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+
+def _joined(kind: type[And | Or], parts: list[Query]) -> Query:
+    kept = tuple(part for part in parts if part != And(()))
+    return kept[0] if len(kept) == 1 else kind(kept) if kept else And(())

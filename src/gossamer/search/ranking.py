@@ -1,0 +1,374 @@
+"""The whole ranking on one page.
+
+score(page) = words + names + exact + pairs + popularity + freshness
+
+  words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
+              of each word in all text about the page (the field `text`).
+  names       BM25 of each word in the title, and in anchor texts, each times its weight.
+  exact       BM25 of the words as a phrase in the title, and a large bonus if they are the whole
+              title: most queries for a certain page use its title.
+  pairs       BM25 of each two neighbouring words of the query that occur within PAIR_SLOP
+              positions of each other, as if they were one word: the sequential dependence of
+              Metzler and Croft, "A Markov Random Field Model for Term Dependencies" (SIGIR 2005).
+  popularity  log2(1 + static_rank), where the static rank is PageRank over its mean: 1 for an
+              average page. A logarithm added to those of BM25 is one of the forms of Craswell et
+              al., "Relevance Weighting for Query Independent Evidence" (SIGIR 2005, §3).
+  freshness   how near a page's date is to the time that the query asks for, if it asks for one
+              (`recency.py`).
+
+`all_terms` finds the pages that have every word, except stop words. If there are few of them, the
+pages of `any_term` follow, which have any of the words.
+
+Ranking has two steps, because the full score costs many times as much as that of the words (pairs
+need positions, which are read from disk). The first step scores all matching pages by words, names
+and exact, and by pairs only if few pages match. `rescore` adds the rest for the best pages. Then
+`broker.py` adds popularity for some more of them. The first step of `any_term` scores words only,
+so that tantivy can skip pages that cannot be among the best (Ding and Suel, "Faster top-k document
+retrieval using block-max indexes", SIGIR 2011). `any_term` also counts a page's boilerplate: in the
+first step for words that no text contains, in the second step for all.
+
+The weights are settings (`[ranking]`). `profiles.py` has other formulas for comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from tantivy import Occur, Query
+
+from gossamer.fulltext.analysis import OTHER, analyzer_for, is_unspaced
+from gossamer.fulltext.schema import title_key
+from gossamer.search import query as query_tree
+from gossamer.search.filters import filter_query
+from gossamer.search.statistics import idf_correction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from tantivy import Schema
+
+    from gossamer.config import RankingConfig
+    from gossamer.fulltext.analysis import Analyzer, Unit
+    from gossamer.search.statistics import Frequencies, Statistics
+
+MAX_TERMS = 64
+"""Words of a query that are searched. A longer query is a quotation, which the first words find."""
+PAIR_SLOP = 2
+"""The slop of tantivy's phrase query for the two words of a pair."""
+FEW_MATCHES = 2_000
+"""If at most this many pages can have all the words, the first step scores pairs, too."""
+MAX_PHRASE_TITLES = 5_000
+"""A phrase finds pages by title beyond the first tier only if at most this many titles can contain
+it. More frequent phrases do not identify a page; an example is "unstable urgency" in Debian's
+changelogs."""
+FREQUENCIES_ONLY = "freq"
+"""tantivy's index option for scoring words: it reads their frequencies, not their positions."""
+LIKE_SHARE = 0.1
+"""The share of a page's significant terms that a similar page must have. The 0.3 of Lucene's
+MoreLikeThisQuery excludes many short pages."""
+
+_Part = TypeVar("_Part", bound=query_tree.Query)
+
+
+class CandidateQuery(NamedTuple):
+    """A query of the first step for the index of a language. `query` is None if nothing can match.
+
+    `words`: how many words other than stop words it has. `min_matches`: a lower bound of the number
+    of matches, which replaces counting them if the query is a union, so that tantivy can skip pages
+    that cannot be among the best; -1 if matches are counted. `rescore`: whether the second step
+    would add to the scores.
+    """
+
+    query: Query | None
+    words: int = 0
+    min_matches: int = -1
+    rescore: bool = False
+
+
+NO_CANDIDATES = CandidateQuery(None)
+
+
+class Ranking:
+    """Queries for an index of one language."""
+
+    def __init__(
+        self, schema: Schema, key: str, weights: RankingConfig, statistics: Statistics
+    ) -> None:
+        self.schema = schema
+        self.analyzer: Analyzer = analyzer_for(key)
+        self.weights = weights
+        self.statistics = statistics
+
+    def terms(self, tree: query_tree.Query) -> set[str]:
+        """The terms of all words of a query, including those of `related:`."""
+        words = query_tree.highlighted_words(tree)
+        return {term for each in words for term in self.analyzer.analyzed(each.text)}
+
+    def query_plan(self, tree: query_tree.Query, whole: Frequencies | None = None) -> QueryPlan:
+        """`whole`: the language's frequencies in the whole index, if this is a part of it."""
+        return QueryPlan(self, tree, whole or self.statistics)
+
+
+class QueryPlan:
+    """The tantivy queries for one query and one index.
+
+    Invariant: `_units` holds the terms of each word. Repeated words repeat there, and weigh more.
+    """
+
+    def __init__(self, ranking: Ranking, tree: query_tree.Query, whole: Frequencies) -> None:
+        self._schema = ranking.schema
+        self._analyzer = ranking.analyzer
+        self._weights = ranking.weights
+        self._statistics = ranking.statistics
+        self._whole = whole
+        self._tree = tree
+        self._plain = query_tree.plain_words(tree)
+        units = units_of(query_tree.wanted_words(tree), self._analyzer)
+        self._units = list(islice(units, MAX_TERMS))
+
+    @cached_property
+    def max_matches(self) -> float:
+        """An upper bound of the number of pages that have all the words."""
+        if not self._plain:
+            return math.inf
+        having = (self._whole.pages("text", term) for unit in self._units for term in unit)
+        return min(having, default=0)
+
+    @property
+    def _is_single_term(self) -> bool:
+        """Whether the query is one term, whose document frequency is the number of matches."""
+        is_term = len(self._units) == 1 and len(self._units[0]) == 1
+        return is_term and bool(self._plain) and not self._statistics.deleted
+
+    def all_terms(self) -> CandidateQuery:
+        """The first step, for pages that have every word."""
+        words = len(self._units) + len(query_tree.similar_words(self._tree))
+        if not self.max_matches:  # usual if the index has many languages
+            return CandidateQuery(None, words)
+        if self._matched is None:
+            return NO_CANDIDATES
+        more = [*self._name_queries, *self._exact_queries]
+        if self._is_single_term and not self._exact_queries:
+            pages = self._statistics.pages("text", *self._units[0])
+            return CandidateQuery(_any_of([self._matched, *more]), words, pages)
+        if self.max_matches <= FEW_MATCHES:
+            pairs = [*self._pair_queries(Query.const_score_query(self._matched, 0.0))]
+            return CandidateQuery(self._with(self._matched, [*more, *pairs]), words)
+        some = [(Occur.Must, self._matched), *((Occur.Should, each) for each in more)]
+        return CandidateQuery(Query.boolean_query(some), words, rescore=bool(self._pairs))
+
+    def any_term(self) -> CandidateQuery:
+        """The first step, for pages that have any of the words."""
+        units = self._units
+        if not units or not query_tree.allows_partial_matches(self._tree):
+            return NO_CANDIDATES
+        some = _any_of(self._unit_queries())
+        if conditions := [self._condition(part) for part in query_tree.conditions(self._tree)]:
+            found = Query.boolean_query([(Occur.Must, some), *conditions])
+            return CandidateQuery(found, len(units), rescore=True)
+        here = self._statistics.pages
+        pages = max(here("text", term) for unit in units for term in unit)
+        return CandidateQuery(some, len(units), pages, rescore=True)
+
+    def title_matches(self) -> Query | None:
+        """The matches of `all_terms` whose title is the query, or has it as a rare phrase."""
+        called = [*self._whole_title(), *self._title_phrase(MAX_PHRASE_TITLES)]
+        if self._matched is None or not called:
+            return None
+        either = _any_of(called)
+        more = [(Occur.Should, each) for each in (*self._name_queries, *self._exact_queries)]
+        required = [
+            (Occur.Must, Query.const_score_query(either, 0.0)),
+            (Occur.Must, self._matched),
+        ]
+        return Query.boolean_query([*required, *more])
+
+    def rescore(self, hash_prefixes: Iterable[str], *, any_term: bool) -> Query | None:
+        """The second step, for pages with these hash prefixes; None if it would add nothing."""
+        if not any_term and (self.max_matches <= FEW_MATCHES or not self._pairs):
+            return None
+        # tantivy's query for a set of terms scans the whole dictionary.
+        either = [
+            Query.term_query(self._schema, "hash_prefix", hash_prefix, "basic")
+            for hash_prefix in hash_prefixes
+        ]
+        found = Query.const_score_query(_any_of(either), 0.0)
+        pairs = [*self._pair_queries(found)]
+        if not any_term:
+            return _any_of(pairs)
+        boilerplate = [
+            self._scored("boilerplate", unit, self._weights.boilerplate) for unit in self._units
+        ]
+        return self._with(found, [*self._name_queries, *self._exact_queries, *boilerplate, *pairs])
+
+    def _with(self, found: Query, more: Iterable[Query]) -> Query:
+        """The query `found`, with each of `more` as an optional clause that adds to the score.
+
+        They are nested: in one union, tantivy would score all of `more` for other pages, too.
+        """
+        for each in more:
+            found = Query.boolean_query([(Occur.Must, found), (Occur.Should, each)])
+        return found
+
+    @cached_property
+    def _matched(self) -> Query | None:
+        return self._match(self._tree)
+
+    def _match(self, tree: query_tree.Query) -> Query | None:
+        """The query of a tree; None if the tree is empty or only excludes something."""
+        match tree:
+            case query_tree.Words():
+                return self._words(tree)
+            case query_tree.Filter() | query_tree.Urls():
+                return self._filter(tree)
+            case query_tree.Like():
+                return self._like(tree)
+            case query_tree.Not():
+                return None
+            case query_tree.Or(parts):
+                either = [found for part in parts if (found := self._match(part))]
+                return _any_of(either) if either else None
+            case query_tree.And(parts):
+                asked = [part for part in parts if not isinstance(part, query_tree.Not)]
+                matched = map(self._match, without_stop_words(asked, self._analyzer))
+                wanted = [(Occur.Must, found) for found in matched if found]
+                unwanted = [
+                    self._condition(part) for part in parts if isinstance(part, query_tree.Not)
+                ]
+                return Query.boolean_query([*wanted, *unwanted]) if wanted else None
+
+    def _words(self, words: query_tree.Words) -> Query | None:
+        wanted = [self._scored("text", unit) for unit in units_of([words], self._analyzer)]
+        if len(wanted) > 1:
+            return Query.boolean_query([(Occur.Must, each) for each in wanted])
+        return wanted[0] if wanted else None
+
+    def _like(self, like: query_tree.Like) -> Query:
+        """Pages that have LIKE_SHARE of the words, each by BM25 times its weight."""
+        units = [
+            (unit, weight)
+            for text, weight in like.words
+            for unit in units_of([query_tree.Words(text)], self._analyzer)
+        ]
+        if not units:
+            return Query.empty_query()
+        some = [(Occur.Should, self._scored("text", unit, weight)) for unit, weight in units]
+        return Query.boolean_query(some, math.ceil(LIKE_SHARE * len(some)))
+
+    def _condition(self, part: query_tree.Query) -> tuple[Occur, Query]:
+        """A Filter, Urls or Not as a clause. An empty one holds for every page."""
+        inner = part.part if isinstance(part, query_tree.Not) else part
+        found = self._match(inner)
+        if found is None:
+            return Occur.Must, Query.const_score_query(Query.all_query(), 0.0)
+        if isinstance(part, query_tree.Not):
+            return Occur.MustNot, found
+        return Occur.Must, found
+
+    def _filter(self, part: query_tree.Filter | query_tree.Urls) -> Query:
+        found = filter_query(self._schema, part, self._analyzer.terms)
+        return Query.const_score_query(found, 0.0)
+
+    def _unit_queries(self) -> Iterator[Query]:
+        """The query of each unit, in text, and in boilerplate if no text has all of its terms.
+
+        All clauses are optional: to require a half or a quarter of the units would lose the pages
+        that long questions are about.
+        """
+        for unit in self._units:
+            yield self._scored("text", unit)
+            if not all(self._whole.pages("text", term) for term in unit):
+                yield self._scored("boilerplate", unit, self._weights.boilerplate)
+
+    @cached_property
+    def _name_queries(self) -> Sequence[Query]:
+        return [
+            self._scored(field, part, weight)
+            for unit in self._units
+            for field, part, weight in self._name_fields(unit)
+            if all(self._whole.pages(field, term) for term in part)
+        ]
+
+    def _name_fields(self, unit: Unit) -> Iterator[tuple[str, Unit, float]]:
+        yield "title", unit, self._weights.title
+        for term in unit:
+            yield "anchors", (term,), self._weights.anchors
+
+    @cached_property
+    def _exact_queries(self) -> Sequence[Query]:
+        return [*self._title_phrase(), *self._whole_title()]
+
+    def _title_phrase(self, most: float = math.inf) -> Iterator[Query]:
+        """The words as a phrase in the title, if at most `most` titles can contain it."""
+        if len(self._units) > 1:
+            phrase = tuple(term for unit in self._units for term in unit)
+            if 0 < min(self._whole.pages("title", term) for term in phrase) <= most:
+                yield self._scored("title", phrase, self._weights.title_phrase)
+
+    def _whole_title(self) -> Iterator[Query]:
+        """The words as the whole title, if any page has this title."""
+        if self._plain:
+            text = " ".join(each.text for each in self._plain)
+            key = title_key(text)
+            if self._statistics.pages("title_key", key):
+                title_matches = Query.term_query(self._schema, "title_key", key, "basic")
+                weight = self._weights.whole_title * len(analyzer_for(OTHER).analyzed(text))
+                yield Query.const_score_query(title_matches, weight)
+
+    @cached_property
+    def _pairs(self) -> Sequence[Query]:
+        return [
+            self._scored("text", (*first, *second), self._weights.pairs, PAIR_SLOP)
+            for first, second in pairwise(self._units)
+            if first != second and len(first) == len(second) == 1
+        ]
+
+    def _pair_queries(self, found: Query) -> Iterator[Query]:
+        """The pairs, on the pages of a query that scores nothing.
+
+        Both are MUST clauses. As a SHOULD clause, the pair would make tantivy seek to its next
+        matching document, however far away.
+        """
+        for pair in self._pairs:
+            yield Query.boolean_query([(Occur.Must, found), (Occur.Must, pair)])
+
+    def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
+        """BM25 of a term, or of a phrase whose terms may be up to `slop` positions apart."""
+        if len(unit) == 1:
+            found = Query.term_query(self._schema, field, unit[0], FREQUENCIES_ONLY)
+        else:
+            found = Query.phrase_query(self._schema, field, [*unit], slop)
+        weight *= idf_correction(unit, field, self._statistics, self._whole)
+        return found if weight == 1 else Query.boost_query(found, weight)
+
+
+def _any_of(queries: Iterable[Query]) -> Query:
+    return Query.boolean_query([(Occur.Should, each) for each in queries])
+
+
+def without_stop_words(parts: Sequence[_Part], analyzer: Analyzer) -> Sequence[_Part]:
+    """The parts without single stop words; all of them if nothing else is left."""
+    return [
+        part
+        for part in parts
+        if not isinstance(part, query_tree.Words)
+        or part.exact
+        or analyzer.has_content_word(part.text)
+    ] or parts
+
+
+def units_of(words: Sequence[query_tree.Words], analyzer: Analyzer) -> Iterator[Unit]:
+    """The terms of each word that is not a stop word.
+
+    A run of a script without spaces is a text, not a word, so each two neighbouring characters are
+    a unit.
+    """
+    for each in without_stop_words(words, analyzer):
+        terms = analyzer.analyzed(each.text)[:MAX_TERMS]
+        if not each.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
+            yield from pairwise(terms)
+        elif terms:
+            yield terms

@@ -1,0 +1,80 @@
+"""The results of a search, as the API returns them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+FACETS = ("host", "language", "kind", "year")
+FACET_VALUES = 10
+"""Values listed per facet, the most frequent ones."""
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """A found page. `title` is plain text, `snippet` is HTML: escaped, with matches in <b>.
+
+    `rank` is its PageRank when it was last written to the index.
+    `partial`: it lacks some words of the query.
+    `more`: its host has further results, which come after those of other hosts.
+    `explanation`: how the score was computed, if requested.
+    """
+
+    url: str
+    title: str
+    snippet: str
+    score: float
+    host: str
+    fetched_ms: int
+    rank: float | None
+    language: str | None = None
+    kind: str = "html"
+    image: str | None = None
+    date_ms: int | None = None
+    partial: bool = False
+    more: bool = False
+    explanation: dict[str, Any] | None = None
+
+
+class Count(msgspec.Struct, frozen=True):
+    """The number of matching pages with this value of a facet."""
+
+    value: str
+    pages: int
+
+
+class Completions(msgspec.Struct, frozen=True):
+    """A query with its last word completed in several ways, the most frequent first."""
+
+    query: str
+    completions: list[str]
+
+
+class Results(msgspec.Struct, frozen=True):
+    """`total` pages match; `whole` of them have all the words, and come first.
+
+    `relaxed`: no page has all the words, so `hits` have only some of them.
+    `facets`: if requested, the most frequent values of host, language, kind and year.
+    `suggestion`: the query with rare words replaced by similar ones, if few pages match.
+    `estimated`: only the most popular pages were searched, because enough of them match; all
+    numbers are extrapolated from them.
+    `missing`: the number of nodes that did not answer in time, whose pages are left out.
+    """
+
+    total: int
+    hits: list[Hit]
+    took_ms: float
+    whole: int = 0
+    relaxed: bool = False
+    facets: dict[str, list[Count]] = msgspec.field(default_factory=dict)
+    suggestion: str | None = None
+    estimated: bool = False
+    missing: int = 0
+
+
+def most_frequent(values: Counter[str]) -> list[Count]:
+    """The most frequent values of a facet, at most FACET_VALUES."""
+    return [Count(value, pages) for value, pages in values.most_common(FACET_VALUES)]

@@ -1,0 +1,96 @@
+"""A searcher in this process: a broker, and a node with the whole index."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, TypeVar
+
+import xxhash
+
+from gossamer.fulltext import schema
+from gossamer.fulltext.layout import shard_of
+from gossamer.lookup import Lookup
+from gossamer.search.broker import Broker, effective_query
+from gossamer.search.messages import Question
+from gossamer.search.node import Node, is_first_tier
+from gossamer.search.page_filters import NO_CRAWL, page_facts
+from gossamer.search.page_info import PageInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Self
+
+    from gossamer.config import Profile, RankingConfig
+    from gossamer.search.messages import RequestGenerator
+    from gossamer.search.page_filters import CrawlView
+    from gossamer.search.results import Results
+    from gossamer.workspace import Workspace
+
+_T = TypeVar("_T")
+
+
+class Searcher:
+    """Searches the index as it was when it was opened. A newer index needs a new Searcher."""
+
+    @classmethod
+    def open(
+        cls, work: Workspace, crawl: CrawlView | None = None, shards: Collection[int] = ()
+    ) -> Self:
+        """Open the index that the manifest names, as the store last read it. Raises MissingFile.
+
+        `crawl`: for page filters; by default it is read from `work`. `shards`: open only these, if
+        any are given.
+        """
+        named = [PurePath(file.path) for file in work.store.files("index")]
+        parts = sorted(path.parent for path in named if path.name == schema.META)
+        # Independent of the folder, so that machines with copies of a crawl agree on it.
+        state = xxhash.xxh3_64_hexdigest("\n".join(map(str, parts)).encode())
+        mine = [Path(work.root, part) for part in parts if not shards or shard_of(part) in shards]
+        node = Node(mine, work.config.ranking, state, tiered=any(map(is_first_tier, parts)))
+        return cls(node, work.config.ranking, crawl or PageInfo(work, Lookup(work)))
+
+    def __init__(self, node: Node, weights: RankingConfig, crawl: CrawlView = NO_CRAWL) -> None:
+        self.node = node
+        self._crawl = crawl
+        self._broker = Broker(1, weights)
+
+    @property
+    def pages(self) -> int:
+        return self.node.pages
+
+    @property
+    def state(self) -> str:
+        """A hash of the names of the index's parts: it differs if the index does."""
+        return self.node.state
+
+    def search(
+        self,
+        query: str,
+        offset: int = 0,
+        limit: int = 10,
+        *,
+        by_date: bool = False,
+        facets: bool = False,
+        explain: bool = False,
+        profile: Profile | None = None,
+    ) -> Results:
+        """The results of a query, starting at `offset`; at most MAX_RESULTS can be reached."""
+        return self.answer(Question(query, offset, limit, by_date, facets, explain, profile))
+
+    def answer(self, question: Question) -> Results:
+        facts = page_facts(effective_query(question.query), self._crawl)
+        return self._driven(self._broker.answer(question, facts)).results
+
+    def complete(self, text: str, limit: int = 8) -> list[str]:
+        """The query with its last word completed, in at most `limit` ways."""
+        return self._driven(self._broker.complete(text, limit))
+
+    def _driven(self, asking: RequestGenerator[_T]) -> _T:
+        try:
+            requests = next(asking)
+            while True:
+                replies = {number: self.node.reply(each) for number, each in requests.items()}
+                requests = asking.send(replies)
+        except StopIteration as done:
+            answer: _T = done.value
+            return answer

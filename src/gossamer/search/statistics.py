@@ -1,0 +1,83 @@
+"""Document frequencies of one index and of several, and the correction of idf between them.
+
+BM25 weights a word by its inverse document frequency (idf; Sparck Jones 1972, in the form of
+Robertson and Zaragoza 2009, §3.3). An index uses its own frequencies, and tantivy's binding accepts
+no others. So if an index is one of several, each word is boosted by its idf among all pages divided
+by its idf in this index.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+
+    from tantivy import Searcher
+
+    from gossamer.fulltext.analysis import Unit
+
+SCORED = ("text", "boilerplate", "title", "anchors")
+"""Fields whose words count for the score."""
+MAX_KEPT = 20_000
+"""Frequencies that are cached per index."""
+ALL = ""
+"""In Counts, the field and the term that stand for all pages."""
+
+
+class Frequencies(Protocol):
+    """The number of pages (`held`), and how many have a term, by field and term (`pages`)."""
+
+    @property
+    def held(self) -> int: ...
+
+    @property
+    def pages(self) -> Callable[[str, str], int]: ...
+
+
+class Statistics:
+    """Document frequencies of one index.
+
+    `held` counts its documents, including deleted ones that are not merged away yet; `deleted`
+    counts only those.
+    """
+
+    def __init__(self, searcher: Searcher, held: int) -> None:
+        self.held = held
+        self.deleted = held - searcher.num_docs
+        # A frequency is looked up in each segment, and the same ones are needed again and again.
+        self.pages: Callable[[str, str], int] = lru_cache(MAX_KEPT)(searcher.doc_freq)
+
+    def counts(self, terms: Collection[str]) -> dict[str, dict[str, int]]:
+        """The frequencies of terms, by field and term, and the number of documents under ALL."""
+        found = {field: {term: self.pages(field, term) for term in terms} for field in SCORED}
+        return {**found, ALL: {ALL: self.held}}
+
+
+class Summed:
+    """Document frequencies of several indexes together, summed by the broker."""
+
+    def __init__(self, counts: Mapping[str, Mapping[str, int]]) -> None:
+        self._counts = counts
+        self.held = counts[ALL][ALL]
+
+    def pages(self, field: str, term: str) -> int:
+        return self._counts[field].get(term, 0)
+
+
+def idf_correction(unit: Unit, field: str, here: Frequencies, there: Frequencies) -> float:
+    """The boost that gives a unit in the index `here` the idf that it has `there`."""
+    if here is there:
+        return 1.0
+    return _weight(unit, field, there) / _weight(unit, field, here)
+
+
+def _weight(unit: Unit, field: str, among: Frequencies) -> float:
+    """The sum of the idf of a unit's terms, as tantivy computes it."""
+    weight = 0.0
+    for term in unit:
+        having = among.pages(field, term)
+        weight += math.log(1 + (among.held - having + 0.5) / (having + 0.5))
+    return weight

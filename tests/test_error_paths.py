@@ -1,0 +1,476 @@
+"""Every command over every broken state: a message with the path and the remedy, no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import socket
+import sys
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+import rich.progress  # noqa: F401  # commands cannot import it under `closed`, without permissions
+
+from commands import gossamer
+from gossamer import engine as engines
+from gossamer import generate, postings
+from gossamer.api import Crawl
+from gossamer.backends import LocalBackend
+from gossamer.cli import app, main
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.store import Holder
+from rows import put
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from gossamer.engine import Engine
+
+SETTINGS = """
+filter.scope = "any"
+fetch.delay_s = 0
+fetch.delay_factor = 0
+fetch.address_delay_s = 0
+fetch.allow_networks = ["127.0.0.0/8"]
+fetch.resolve = {{ "*.test" = "{address}" }}
+serve.processes = 1
+"""
+OF_A_CRAWL: dict[str, list[str]] = {
+    "crawl": ["CRAWL"],
+    "serve": ["CRAWL", "--port", "0"],
+    "node": ["CRAWL", "--port", "0"],
+    "search": ["CRAWL", "words"],
+    "status": ["CRAWL"],
+    "export": ["CRAWL", "pages", "-o", "OUT"],
+    "inspect": ["http://localhost/", "--crawl", "CRAWL", "--stored"],
+    "check": ["CRAWL"],
+    "inject": ["CRAWL", "https://example.org/"],
+    "reparse": ["CRAWL"],
+    "generate": ["CRAWL"],
+    "fetch": ["CRAWL"],
+    "parse": ["CRAWL"],
+    "update": ["CRAWL"],
+    "invert": ["CRAWL"],
+    "rank": ["CRAWL"],
+    "index": ["CRAWL"],
+    "postings": ["CRAWL"],
+}
+"""Commands that need a crawl, with their arguments."""
+SETTLED = frozenset(OF_A_CRAWL) - {"check"}
+"""Commands that read the settings."""
+WRITERS = frozenset(OF_A_CRAWL) - {
+    "serve",
+    "node",
+    "search",
+    "status",
+    "export",
+    "inspect",
+    "check",
+}
+
+
+class Row(NamedTuple):
+    """Bad arguments of a command, and a part of its error message."""
+
+    words: list[str]
+    says: str
+    code: int = 1
+
+
+ELSEWHERE: dict[str, list[Row]] = {
+    "init": [
+        Row(["FILE/web"], "FILE"),
+        Row(["CRAWL"], "already contains a crawl"),
+        Row(["/proc/web"], "/proc/web"),
+        Row(["OUT", "--contact", "a\nb"], "contact"),
+    ],
+    "demo": [
+        Row(["--folder", "CRAWL"], "CRAWL"),
+        Row(["--folder", "FILE"], "FILE"),
+        Row(["--port", "70000"], "--port", 2),
+        Row(["--hosts", "0"], "--hosts", 2),
+    ],
+    "fakeweb": [
+        Row(["--port", "TAKEN"], "127.0.0.1:TAKEN"),
+        Row(["--port", "70000"], "--port", 2),
+        Row(["--hosts", "-1"], "--hosts", 2),
+        Row(["--addresses", "0"], "--addresses", 2),
+        Row(["--docs", "FILE"], "FILE"),
+        Row(["--hosts", "1", "--port", "0", "--log", "NOWHERE"], "NOWHERE"),
+    ],
+    "serve": [
+        Row(["CRAWL", "--port", "TAKEN"], "127.0.0.1:TAKEN"),
+        Row(["CRAWL", "--port", "70000"], "--port", 2),
+        Row(["CRAWL", "--host", "192.0.2.1", "--port", "0"], "192.0.2.1:0"),
+        Row(["CRAWL", "--host", "no.such.host.invalid", "--port", "0"], "no.such.host.invalid"),
+        Row(["CRAWL", "--host", f"{'a' * 70}.test", "--port", "0"], "aaa.test:0"),
+        Row(["CRAWL", "--host", "", "--port", "0"], "--host", 2),
+    ],
+    "node": [
+        Row(["CRAWL", "--port", "TAKEN"], "127.0.0.1:TAKEN"),
+        Row(["CRAWL", "--port", "65536"], "--port", 2),
+        Row(["CRAWL", "--host", "", "--port", "0"], "--host", 2),
+    ],
+    "export": [
+        Row(["CRAWL", "ranks", "-o", "NOWHERE"], "NOWHERE"),
+        Row(["CRAWL", "ranks", "-o", "FOLDER"], "FOLDER"),
+        Row(["CRAWL", "ranks", "-o", "FILE/x"], "FILE/x"),
+        Row(["CRAWL", "ranks", "-o", "/proc/x"], "/proc/x"),
+        *(
+            Row(["CRAWL", "pages", "--to", f, "-o", "/dev/full"], "/dev/full")
+            for f in ("csv", "jsonl")
+        ),
+        Row(["CRAWL", "pages", "-o", "/dev/full"], "/dev/full: no space left"),
+        Row(["CRAWL", "unheard"], "unheard: no such dataset"),
+        Row(["CRAWL", "ranks", "--to", "xml"], "--to", 2),
+    ],
+    "inspect": [
+        Row(["NOWHERE"], "NOWHERE"),
+        Row(["FOLDER"], "FOLDER"),
+        Row(["FILE", "--rules", "NOWHERE"], "NOWHERE"),
+        Row(["FILE", "--rules", "FILE"], "FILE: not TOML"),
+        Row(["http://127.0.0.1:1/"], "http://127.0.0.1:1/"),
+    ],
+    "inject": [
+        Row(["CRAWL", "--list", "NOWHERE"], "NOWHERE"),
+        Row(["CRAWL", "FILE"], "--list FILE"),
+    ],
+    "crawl": [Row(["OUT", "--list", "NOWHERE"], "NOWHERE"), Row(["OUT", "FILE"], "--list FILE")],
+}
+
+
+def commands() -> set[str]:
+    found = (c.name or (c.callback and c.callback.__name__) for c in app.registered_commands)
+    return {str(name).replace("_", "-") for name in found}
+
+
+def test_every_command_has_rows() -> None:
+    """A new command must be added to OF_A_CRAWL or ELSEWHERE."""
+    assert commands() == OF_A_CRAWL.keys() | ELSEWHERE.keys()
+
+
+@pytest.fixture(scope="module")
+def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl of one round, with all datasets, whose second round is generated."""
+    folder = tmp_path_factory.mktemp("whole") / "crawl"
+    with FakeWeb(Web(hosts=2, pages_per_host=4, mix=Mix.plain())) as web:
+        crawl = Crawl.create(str(folder), SETTINGS.format(address=web.address), engine)
+        crawl.inject(web.web.seeds())
+        crawl.run(rounds=1)
+    postings.run(crawl.work)
+    generate.run(crawl.work)
+    return folder
+
+
+@pytest.fixture
+def crawl(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "crawl"))
+
+
+class Lent:
+    """The engine shared by all tests; commands cannot stop it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def stop(self) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def lent(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "Engine", lambda _config: Lent(engine))
+
+
+@contextmanager
+def nowhere(crawl: Path) -> Iterator[str]:
+    shutil.rmtree(crawl)
+    yield f"{crawl}: is not a crawl"
+
+
+@contextmanager
+def a_file(crawl: Path) -> Iterator[str]:
+    shutil.rmtree(crawl)
+    crawl.write_text("")
+    yield str(crawl)
+
+
+@contextmanager
+def no_manifest(crawl: Path) -> Iterator[str]:
+    shutil.rmtree(crawl / "manifest")
+    yield f"{crawl}: is not a crawl"
+
+
+@contextmanager
+def newest_manifest(crawl: Path, data: bytes) -> Iterator[str]:
+    newest = max((crawl / "manifest").glob("*.json"))
+    newest.write_bytes(data)
+    yield str(newest)
+
+
+def empty_manifest(crawl: Path) -> AbstractContextManager[str]:
+    return newest_manifest(crawl, b"")
+
+
+def gibberish_manifest(crawl: Path) -> AbstractContextManager[str]:
+    return newest_manifest(crawl, b"\xff\x00{")
+
+
+@contextmanager
+def manifest_is_a_file(crawl: Path) -> Iterator[str]:
+    shutil.rmtree(crawl / "manifest")
+    (crawl / "manifest").write_text("")
+    yield str(crawl)
+
+
+@contextmanager
+def manifest_is_closed(crawl: Path) -> Iterator[str]:
+    newest = max((crawl / "manifest").glob("*.json"))
+    with closed(newest):
+        yield str(newest)
+
+
+@contextmanager
+def manifests_are_closed(crawl: Path) -> Iterator[str]:
+    with closed(crawl / "manifest"):
+        yield str(crawl / "manifest")
+
+
+@contextmanager
+def no_settings(crawl: Path) -> Iterator[str]:
+    (crawl / "gossamer.toml").unlink()
+    yield f"{crawl}/gossamer.toml: cannot be read"
+
+
+@contextmanager
+def bad_settings(crawl: Path) -> Iterator[str]:
+    (crawl / "gossamer.toml").write_text("fetch.delay_s = inf")
+    yield f"{crawl}/gossamer.toml: fetch.delay_s = inf"
+
+
+@contextmanager
+def held(crawl: Path) -> Iterator[str]:
+    with LocalBackend(crawl).lock(Holder.me()):
+        yield f"{crawl}/.lock: process {os.getpid()}"
+
+
+@contextmanager
+def lock_is_a_folder(crawl: Path) -> Iterator[str]:
+    (crawl / ".lock").unlink(missing_ok=True)
+    (crawl / ".lock").mkdir()
+    yield f"{crawl}/.lock"
+
+
+@contextmanager
+def closed(path: Path) -> Iterator[None]:
+    """Take away all permissions to a path; as root, also switch to an unprivileged user."""
+    for parent in path.parents:
+        if parent.stat().st_uid == os.getuid() and parent != Path("/"):
+            parent.chmod(parent.stat().st_mode | 0o055)
+    mode = path.stat().st_mode
+    path.chmod(0)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        path.chmod(mode)
+
+
+STATES: dict[Callable[[Path], AbstractContextManager[str]], frozenset[str]] = {
+    nowhere: frozenset(OF_A_CRAWL),
+    a_file: frozenset(OF_A_CRAWL),
+    no_manifest: frozenset(OF_A_CRAWL),
+    empty_manifest: frozenset(OF_A_CRAWL),
+    gibberish_manifest: frozenset(OF_A_CRAWL),
+    manifest_is_a_file: frozenset(OF_A_CRAWL),
+    manifest_is_closed: frozenset(OF_A_CRAWL),
+    manifests_are_closed: frozenset(OF_A_CRAWL),
+    no_settings: SETTLED,
+    bad_settings: SETTLED,
+    held: WRITERS,
+    lock_is_a_folder: WRITERS,
+}
+"""Ways to break a crawl, and the commands that fail then."""
+
+
+@pytest.mark.parametrize(
+    ("state", "command"),
+    [
+        pytest.param(state, command, id=f"{command}-{state.__name__}")
+        for state, names in STATES.items()
+        for command in sorted(names)
+    ],
+)
+def test_a_broken_crawl_is_an_error_with_path_and_remedy(
+    state: Callable[[Path], AbstractContextManager[str]], command: str, crawl: Path, tmp_path: Path
+) -> None:
+    words = [
+        {"CRAWL": str(crawl), "OUT": str(tmp_path / "out")}.get(w, w) for w in OF_A_CRAWL[command]
+    ]
+    with state(crawl) as says:
+        told = gossamer(command, *words, code=1).stderr
+    assert told.startswith(f"gossamer: {says}"), told
+    assert "\n  → " in told
+    assert not (tmp_path / "out").exists()
+
+
+READERS = {
+    "pages": ["generate", "status", "export", "crawl", "inject"],
+    "fetchlist": ["fetch", "crawl"],
+    "hosts": ["fetch"],
+    "links": ["invert", "rank"],
+    "documents": ["index", "postings"],
+    "inlinks": ["index"],
+    "ranks": ["index", "postings"],
+}
+DAMAGED = [(dataset, command) for dataset, names in READERS.items() for command in names]
+
+
+@pytest.mark.parametrize(("dataset", "command"), DAMAGED)
+def test_a_damaged_file_is_named(dataset: str, command: str, crawl: Path, tmp_path: Path) -> None:
+    manifest = Crawl.open(str(crawl)).work.store.manifest
+    file = crawl / manifest.layers(dataset)[-1].files[0].path
+    file.write_bytes(bytes(file.stat().st_size))
+    words = [
+        {"CRAWL": str(crawl), "OUT": str(tmp_path / "out")}.get(w, w) for w in OF_A_CRAWL[command]
+    ]
+    told = gossamer(command, *words, code=1).stderr
+    assert told.startswith(f"gossamer: {file}: "), told
+    assert "\n  → " in told
+
+
+@pytest.mark.parametrize("dataset", ["responses", "documents", "ranks", "hosts"])
+def test_an_export_of_a_damaged_file_names_it(dataset: str, crawl: Path, tmp_path: Path) -> None:
+    manifest = Crawl.open(str(crawl)).work.store.manifest
+    file = crawl / manifest.layers(dataset)[-1].files[0].path
+    data = bytearray(file.read_bytes())
+    data[4 : len(data) // 2] = bytes(len(data) // 2 - 4)
+    file.write_bytes(data)
+    told = gossamer("export", crawl, dataset, "-o", tmp_path / "out", code=1).stderr
+    assert told.startswith(f"gossamer: {file}: "), told
+
+
+ROWS = [(command, row) for command, rows in ELSEWHERE.items() for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("command", "row"), ROWS, ids=[" ".join([name, *row.words])[:60] for name, row in ROWS]
+)
+def test_a_bad_argument_is_an_error_with_path_and_remedy(
+    command: str, row: Row, crawl: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("no [TOML")
+    (tmp_path / "folder").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        names = {
+            "CRAWL": str(crawl),
+            "FILE": str(tmp_path / "file"),
+            "FOLDER": str(tmp_path / "folder"),
+            "NOWHERE": str(tmp_path / "no" / "where"),
+            "OUT": str(tmp_path / "out"),
+            "TAKEN": str(taken.getsockname()[1]),
+        }
+
+        def filled(text: str) -> str:
+            for name, value in names.items():
+                text = text.replace(name, value)
+            return text
+
+        said = gossamer(command, *map(filled, row.words), code=row.code)
+    assert filled(row.says) in said.stderr, said.stderr
+    if row.code == 1:
+        assert said.stderr.startswith("gossamer: ")
+        assert "\n  → " in said.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["status", "CRAWL"],
+        ["status", "CRAWL", "--json"],
+        ["export", "CRAWL", "ranks", "--to", "csv"],
+    ],
+)
+@pytest.mark.parametrize("output", ["full", "gone"])
+def test_an_output_that_cannot_be_written_is_an_error(
+    words: list[str],
+    output: str,
+    crawl: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Runs the console script with a real descriptor: a full disk, or a pipe without a reader."""
+    monkeypatch.setattr(
+        sys, "argv", ["gossamer", *(str(crawl) if w == "CRAWL" else w for w in words)]
+    )
+    if output == "full":
+        descriptor = os.open("/dev/full", os.O_WRONLY)
+    else:
+        reader, descriptor = os.pipe()
+        os.close(reader)
+    with os.fdopen(descriptor, "w") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    told = capfd.readouterr().err
+    if output == "full":
+        assert (ended.value.code, told.startswith("gossamer: standard output: no space left")) == (
+            1,
+            True,
+        ), told
+    else:
+        assert (ended.value.code, told) == (141, "")
+
+
+def test_no_control_characters_are_exported_to_a_terminal(
+    crawl: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evil = "a\x1b[2Jb\x9bc\u202ed\re"
+    put(
+        Crawl.open(str(crawl), engine).work,
+        "documents",
+        [{"url": "http://a.example/", "title": evil}],
+    )
+
+    def shown(form: str, code: int) -> str:
+        """The output of an export to a pseudo-terminal."""
+        ours, theirs = pty.openpty()
+        seen: list[bytes] = []
+
+        def read() -> None:
+            with suppress(OSError):  # the terminal is closed
+                while data := os.read(ours, 1 << 16):
+                    seen.append(data)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        with os.fdopen(theirs, "w") as screen, monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", screen)
+            patch.setattr(
+                sys, "argv", ["gossamer", "export", str(crawl), "documents", "--to", form]
+            )
+            with pytest.raises(SystemExit) as ended:
+                main()
+        reader.join()
+        os.close(ours)
+        assert ended.value.code == code
+        return b"".join(seen).decode().replace("\r\n", "\n")  # as terminals end lines
+
+    assert shown("parquet", 1) == ""
+    lines = shown("jsonl", 0)
+    assert not set(lines + shown("csv", 0)) & set("\x1b\x9b\u202e\r")
+    assert evil in [json.loads(line)["title"] for line in lines.splitlines()]

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.fulltext.analysis import OTHER, STEMMERS, analyzer_for, plain
+from gossamer.fulltext.schema import title_key
+
+
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [
+        ("ar", "كتاب الكتاب"),
+        ("da", "huset huse"),
+        ("de", "Häuser Haus HÄUSERN hauser"),
+        ("de", "Straße STRASSE Strassen"),
+        ("el", "λόγος ΛΟΓΟΙ λογος"),
+        ("en", "Searching searched searches"),
+        ("es", "canción cancion CANCIONES"),
+        ("fi", "talo taloissa"),
+        ("fr", "école Écoles ecole"),
+        ("hu", "ház házakért"),
+        ("it", "città citta CITTÀ"),
+        ("nl", "boeken boek"),
+        ("no", "husene huset"),
+        ("pt", "informação Informações"),
+        ("ro", "copii copiilor"),
+        ("ru", "книга книгами КНИГИ"),
+        ("ru", "ёлка Елки"),
+        ("sv", "flickor flickorna"),
+        ("tr", "kitap kitaplar KİTAP"),
+        ("tr", "ISPARTA Isparta ısparta"),
+    ],
+)
+def test_forms_of_a_word_are_one_term(language: str, forms: str) -> None:
+    assert len(set(analyzer_for(language).terms.analyze(forms))) == 1
+
+
+@pytest.mark.parametrize(
+    ("title", "like", "unlike"),
+    [
+        ("The Café: a Guide", "the cafe - A GUIDE", "the cafe's guides"),
+        ("Straße nach İstanbul", "STRASSE NACH ISTANBUL", "Strasse Istanbul nach"),
+        ("計畫 Debian", "計畫, debian", "畫計 Debian"),
+        ("हिन्दी", "हिन्दी!", "हन्द"),
+    ],
+)
+def test_titles_are_compared_by_their_words(title: str, like: str, unlike: str) -> None:
+    assert title_key(title) == title_key(like) != title_key(unlike)
+
+
+def test_other_languages_keep_their_words() -> None:
+    assert plain().analyze("searches häuser İstanbul") == ["searches", "hauser", "istanbul"]
+    assert analyzer_for(OTHER).has_content_word("the")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "tells"),
+    [
+        ("en", "the", False),
+        ("en", "The of", False),
+        ("en", "the web", True),
+        ("de", "für und", False),
+        ("de", "Haus", True),
+        ("ru", "и в на", False),
+        ("fr", "et les", False),
+        ("en", "", False),
+    ],
+)
+def test_stop_words_tell_nothing(language: str, text: str, tells: bool) -> None:
+    assert analyzer_for(language).has_content_word(text) is tells
+
+
+@given(st.sampled_from([*STEMMERS, OTHER]), st.text())
+def test_no_text_is_an_error_and_no_term_is_empty(language: str, text: str) -> None:
+    assert all(analyzer_for(language).terms.analyze(text))

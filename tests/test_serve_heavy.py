@@ -1,0 +1,112 @@
+"""Expensive searches: they leave room for others, and being late harms only themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer.search.messages import Question
+from gossamer.search.results import Results
+from gossamer.search.searcher import Searcher
+from gossamer.serve import front
+from gossamer.serve.front import Front
+from gossamer.serve.reloader import Live
+from gossamer.serve.turns import Busy
+from shards import crawl, put_index
+from test_serve_cluster import address, cluster
+from test_serve_limits import PATIENCE_S
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gossamer.workspace import Workspace
+
+HEAVY = Question("apple", front.HEAVY_LAST, 10)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    work = crawl(tmp_path)
+    put_index(work, [{"url": "http://a.example/", "title": "apple"}])
+    return work
+
+
+def test_an_expensive_search_does_not_keep_others_waiting(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process, one expensive search runs and the rest wait; a cheap one overtakes them."""
+    go, begun = threading.Event(), threading.Semaphore(0)
+
+    def slow(_: Searcher, question: Question) -> Results:
+        if front.is_heavy(question):
+            begun.release()
+            assert go.wait(PATIENCE_S)
+        return Results(0, [], 0.0)
+
+    monkeypatch.setattr(Searcher, "answer", slow)
+
+    async def run() -> None:
+        site = Front(Live(work))
+        long = " ".join(map(str, range(front.HEAVY_WORDS + 1)))
+        heavy = [
+            asyncio.create_task(site.search(Question(f"{long} {number}"))) for number in range(5)
+        ]
+        assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE_S)
+        await site.search(Question("apple"))
+        assert not any(task.done() for task in heavy)
+        assert not begun.acquire(blocking=False)
+        go.set()
+        await asyncio.gather(*heavy)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("question", "is_heavy"),
+    [
+        (Question("apple pear"), False),
+        (Question("apple", 0, 10, facets=True), False),
+        (Question("apple", explain=True), True),
+        (Question("apple", 900, 100), True),
+        (Question("word " * 64), True),
+        (Question("Related:a.example/"), True),
+    ],
+)
+def test_what_is_expected_to_be_expensive(question: Question, is_heavy: bool) -> None:
+    assert front.is_heavy(question) == is_heavy
+
+
+@pytest.mark.parametrize("groups", [1, 2], ids=["whole index", "shards"])
+def test_a_late_expensive_search_neither_fails_the_processes_nor_runs_in_the_server(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, groups: int
+) -> None:
+    """The processes accept connections but never answer; a cheap search does fall back."""
+    answered_here = []
+    answer = Searcher.answer
+
+    def noted(searcher: Searcher, question: Question) -> Results:
+        answered_here.append(question)
+        return answer(searcher, question)
+
+    monkeypatch.setattr(Searcher, "answer", noted)
+    with ExitStack() as stack:
+        silent = [
+            stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(groups)
+        ]
+        addresses = [[address(listener)] for listener in silent]
+        late = stack.enter_context(cluster(work, *addresses, deadline_s=0.1))
+        site = Front(Live(work), late.cluster)
+        with pytest.raises(Busy) as refused:
+            late.runner.run(site.search(HEAVY))
+        assert refused.value.kind == front.HEAVY
+        assert late.well() == [True] * groups
+        assert not answered_here
+
+        assert late.runner.run(site.search(Question("apple"))).total == 1
+        assert late.well() == [False] * groups
+        assert answered_here == [Question("apple")]

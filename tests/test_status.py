@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gossamer.status import overview, refused
+
+if TYPE_CHECKING:
+    from gossamer.workspace import Workspace
+
+COUNTS = {
+    "fetch": {"ok": 90, "not_found": 5, "timeout": 1, "redirect": 3}
+    | {"robots": 7, "forbidden_address": 2, "bad_redirect": 1, "postponed_failing": 4},
+    "parse": {"documents": 90, "links": 900, "dropped_scope": 40, "dropped_calendar": 2},
+    "update": {"touched": 900, "dropped_domain_growth": 12},
+    "index": {"indexed": 80, "dropped_duplicate": 10},
+}
+
+
+def test_what_was_refused_by_reason() -> None:
+    assert list(refused(COUNTS).items()) == [
+        ("scope", 40),
+        ("domain_growth", 12),
+        ("robots", 7),
+        ("postponed_failing", 4),
+        ("calendar", 2),
+        ("forbidden_address", 2),
+        ("bad_redirect", 1),
+    ]
+
+
+def test_nothing_refused() -> None:
+    assert refused({}) == {}
+    assert refused({"parse": {"links": 3, "dropped_scope": 0}}) == {}
+
+
+def test_all_steps_of_a_crawl_count(work: Workspace) -> None:
+    assert overview(work)["refused"] == {}
+    for round_ in 1, 2:
+        for step, counts in COUNTS.items():
+            with work.step(step, round_) as draft:
+                draft.counts.update(counts)
+    figures = overview(work)
+    assert figures["refused"] == {reason: 2 * n for reason, n in refused(COUNTS).items()}
+    assert figures["counts"]["fetch"]["ok"] == 180
