@@ -18,6 +18,7 @@ from gossamer.search.query import (
     conditions,
     highlighted_words,
     parse,
+    plain_words,
     removable_filters,
     restricts_host,
     wanted_words,
@@ -37,7 +38,8 @@ A, B, C = Words("a"), Words("b"), Words("c")
         ("a OR b", Or((A, B))),
         ("a b OR c", Or((And((A, B)), C))),
         ("a (b OR c)", And((A, Or((B, C))))),
-        ("a -b", And((A, Not(B)))),
+        ("a -b", And((A, Not(B, unless="-b")))),
+        ("a (-b)", And((A, Not(B, unless="-b")))),
         ("a NOT b", And((A, Not(B)))),
         ("a -(b c)", And((A, Not(And((B, C)))))),
         ('"a b" c', And((Words("a b", exact=True), C))),
@@ -55,18 +57,72 @@ A, B, C = Words("a"), Words("b"), Words("c")
         # What makes no sense is taken for its words.
         ('"a b', Words("a b", exact=True)),
         ("a OR", A),
-        ("OR AND NOT", And(())),
+        ("or OR AND NOT", Words("or")),
         ("(a", A),
         ("a) b", And((A, B))),
         ("()", And(())),
         ("-", And(())),
         ("NOT NOT a", Not(A)),
-        ("print(a)", And((Words("print"), A))),
+        ("print(a", And((Words("print"), A))),
         ("(" * 1000 + "a", A),
     ],
 )
 def test_trees(text: str, tree: Query) -> None:
     assert parse(text) == tree
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["HOW TO SET UP THE ROUTER AND MODEM", "TO BE OR NOT TO BE", "NOT AND 2 OR 3", "ПАР И OR"],
+)
+def test_a_query_all_in_capitals_has_no_operators(text: str) -> None:
+    assert parse(text) == And(tuple(map(Words, text.split())))
+
+
+@pytest.mark.parametrize("text", ["a OR B", "日本 OR 中国", "lang:de A OR B"])
+def test_operators_count_if_not_all_letters_are_capitals(text: str) -> None:
+    assert not allows_partial_matches(parse(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("check --as-cran", "check --as-cran"),
+        ("cargo --release", "cargo --release"),
+        ("a---b --c", "a---b --c"),
+        ("kill ->", "kill ->"),
+        ("a -- b", "a b"),
+        ("-sname", "-sname"),
+        ("-a -b", "-a -b"),
+    ],
+)
+def test_what_looks_like_a_minus_and_is_none(text: str, words: str) -> None:
+    assert wanted_words(parse(text)) == [Words(word) for word in words.split()]
+
+
+def test_a_minus_excludes_a_word_except_where_it_is_an_option() -> None:
+    tree = parse("erl -sname")
+    assert tree == And((Words("erl"), Not(Words("sname"), unless="-sname")))
+    assert highlighted_words(tree) == [Words("erl"), Words("-sname")]
+    assert parse("erl NOT sname") == parse("erl NOT -sname")
+    assert parse("erl NOT sname") == And((Words("erl"), Not(Words("sname"))))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Thing (Java SE 17 & JDK 17)", ["Thing", "Java", "SE", "17", "&", "JDK", "17"]),
+        ("print(a)", ["print(a)"]),
+        ("#[derive(Debug)]", ["#[derive(Debug)]"]),
+        ("=SUM(A1:A10)", ["=SUM(A1:A10)"]),
+        ("main() (c)", ["main()", "c"]),
+        ("main() OR (a b)", ["main()", "a", "b"]),
+    ],
+)
+def test_parentheses_group_only_with_operators(text: str, words: list[str]) -> None:
+    tree = parse(text)
+    assert wanted_words(tree) == list(map(Words, words))
+    assert (plain_words(tree) == []) is (" OR " in text)
 
 
 def test_words_asked_for() -> None:
@@ -81,7 +137,8 @@ def test_words_that_show_why_a_page_was_found() -> None:
 
 
 def test_what_no_page_may_have() -> None:
-    assert conditions(parse("a -b (c -(a OR b)) (c OR -a)")) == [Not(B), Not(Or((A, B)))]
+    excluded = [Not(B, unless="-b"), Not(Or((A, B)))]
+    assert conditions(parse("a -b (c -(a OR b)) (c OR -a)")) == excluded
 
 
 def test_what_every_page_must_be_or_be_like() -> None:
@@ -124,14 +181,30 @@ def test_whether_it_is_of_one_host(text: str, names: bool) -> None:
 
 TEXT = st.lists(
     st.sampled_from(
-        ["(", ")", '"', "-", "OR", "AND", "NOT", "site:", "after:", "link:", "a", "b ", " "]
+        ["(", ")", '"', "-", "OR", "AND", "NOT", "site:", "after:", "link:", "a", "b ", " ", "I "]
     )
 ).map("".join)
 
 
 @given(TEXT | st.text())
 def test_no_text_is_an_error(text: str) -> None:
-    parse(text)
+    tree = parse(text)
+    assert len(wanted_words(tree)) <= MAX_WORDS
+    assert all(each.text for each in plain_words(tree) if not each.exact)
+    words = {each.text for each in highlighted_words(tree)}
+    assert all(word in text for word in words)
+
+
+@given(TEXT | st.text())
+def test_a_query_without_one_of_its_filters_has_the_others(text: str) -> None:
+    filters = [typed for typed, _ in removable_filters(text)]
+    for number, (typed, rest) in enumerate(removable_filters(text)):
+        assert typed in text
+        left = [other for other, _ in removable_filters(rest)]
+        kept = filters[:number] + filters[number + 1 :]
+        assert [" ".join(each.split()) for each in kept] == [
+            " ".join(each.split()) for each in left
+        ]
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,23 @@
     after:2024-06     of that time or later before:2025               earlier
     link:a.org/b      links to a page       related:a.org/b           similar to a page
 
-Words next to each other are joined by AND, which binds closer than OR. Operators must be in
-capitals. What cannot be parsed is reduced to the words in it.
+Words next to each other are joined by AND, which binds closer than OR. What cannot be parsed is
+reduced to the words in it.
 
     query   = any ;
     any     = all { "OR" all } ;
     all     = part { [ "AND" ] part } ;
     part    = ( "-" | "NOT" ) part | "(" any ")" | filter | phrase | word ;
     filter  = name ":" ( phrase | word ) ;
+
+Text that people paste looks like operators, so
+
+  * AND, OR and NOT must be in capitals, and the query must not be all in capitals;
+  * parentheses group only in a query with an operator, and only if they do not follow a word
+    directly: `print(a)` and `Map (Java SE)` have none;
+  * a minus excludes only once, at the front of a word, and a query that would only exclude words
+    asks for them. `--release` is a word. `erl -sname` excludes the word `sname`, except on pages
+    that have the option `-sname` (`Not.unless`).
 """
 
 from __future__ import annotations
@@ -67,7 +76,13 @@ class Like(msgspec.Struct, frozen=True, tag=True):
 
 
 class Not(msgspec.Struct, frozen=True, tag=True):
+    """The page does not match `part`, unless it has `unless` as written: `-word` may be an option.
+
+    `unless` is empty if the exclusion is strict.
+    """
+
     part: Query
+    unless: str = ""
 
 
 class And(msgspec.Struct, frozen=True, tag=True):
@@ -83,11 +98,17 @@ class Or(msgspec.Struct, frozen=True, tag=True):
 
 Leaf: TypeAlias = Words | Filter | Urls | Like
 Query: TypeAlias = Leaf | Not | And | Or
+_Token: TypeAlias = Words | Filter | Not | str
+"""A leaf, an excluded word, or one of the signs `(`, `)`, `-`, `AND` and `OR`."""
 
+_NAMES = "|".join(sorted(FILTERS))
+_WORD = r'[^\s()"]+ (?: \([^\s()"]*\) [^\s()"]* )*'
+"""A word may contain pairs of parentheses: `print(a)`."""
 _TOKEN = re.compile(
-    rf"""(?P<minus>-(?=["(]|(?:{"|".join(sorted(FILTERS))}):))
-    |(?P<name>{"|".join(sorted(FILTERS))}):(?:"(?P<quoted>[^"]+)"?|(?P<value>[^\s()"]+))
-    |"(?P<phrase>[^"]*)"?|(?P<sign>[()])|(?P<word>[^\s()"]+)""",
+    rf"""(?P<minus>-(?=["(]|(?:{_NAMES}):))
+    |(?P<name>{_NAMES}):(?:"(?P<quoted>[^"]+)"?|(?P<value>[^\s()"]+))
+    |"(?P<phrase>[^"]*)"?|(?P<sign>[()])
+    |(?<![^\s(])-(?P<excluded>(?=\w){_WORD})|(?P<word>{_WORD})""",
     re.VERBOSE | re.IGNORECASE,
 )
 
@@ -121,8 +142,19 @@ def wanted_words(query: Query) -> list[Words]:
 
 
 def highlighted_words(query: Query) -> list[Words]:
-    """The words that a snippet highlights: those asked for, and those of `related:`."""
-    return [*wanted_words(query), *map(Words, similar_words(query))]
+    """The words that a snippet highlights: those asked for, options, and those of `related:`."""
+    return [*wanted_words(query), *map(Words, [*options(query), *similar_words(query)])]
+
+
+def options(query: Query) -> list[str]:
+    """The excluded words that may be options of a command, such as `-sname`."""
+    match query:
+        case Not(_, unless):
+            return [unless] if unless else []
+        case And(parts) | Or(parts):
+            return [option for part in parts for option in options(part)]
+        case _:
+            return []
 
 
 def similar_words(query: Query) -> list[str]:
@@ -194,38 +226,41 @@ def restricts_host(query: Query) -> bool:
             return False
 
 
-def _tokens(text: str) -> list[Words | Filter | str]:
-    """Words, phrases and filters, and the signs `(`, `)`, `-`, `AND`, `OR` as strings.
-
-    A minus is an operator only directly before what it excludes, unlike the dash of
-    `GNU - the system`.
-    """
-    tokens: list[Words | Filter | str] = []
-    for match in _TOKEN.finditer(text):
-        phrase, word, name = match["phrase"], match["word"], match["name"]
-        if name is not None:
-            tokens.append(Filter(name.lower(), match["quoted"] or match["value"]))
-        elif phrase is not None:
-            tokens.append(Words(phrase, exact=True))
-        elif word is None:
-            tokens.append(match[0])
-        elif word in ("AND", "OR"):
-            tokens.append(word)
-        elif word == "NOT":
-            tokens.append("-")
-        elif word.startswith("-"):
-            bare = word.lstrip("-")
-            tokens += ["-", Words(bare)] if bare else []
-        else:
-            tokens.append(Words(word))
+def _tokens(text: str) -> list[_Token]:
+    """The tokens of a query. Without an operator among them, there are no parentheses either."""
+    capitals_only = not any(char.isalpha() and not char.isupper() for char in text)
+    tokens = [
+        token for match in _TOKEN.finditer(text) for token in _token(match, plain=capitals_only)
+    ]
+    if not any(isinstance(token, Not) or token in ("AND", "OR", "-") for token in tokens):
+        tokens = [token for token in tokens if not isinstance(token, str)]
     words = [number for number, token in enumerate(tokens) if not isinstance(token, str)]
+    if all(isinstance(tokens[number], Not) for number in words):
+        tokens = [Words(token.unless) if isinstance(token, Not) else token for token in tokens]
     return tokens[: words[MAX_WORDS]] if len(words) > MAX_WORDS else tokens
+
+
+def _token(match: re.Match[str], *, plain: bool) -> Iterator[_Token]:
+    """The token of a match; none for a dash. `plain`: AND, OR and NOT are words."""
+    phrase, excluded, word, name = match.group("phrase", "excluded", "word", "name")
+    if name is not None:
+        yield Filter(name.lower(), match["quoted"] or match["value"])
+    elif phrase is not None:
+        yield Words(phrase, exact=True)
+    elif excluded is not None:
+        yield Not(Words(excluded), unless=match[0])
+    elif word is None:
+        yield match[0]
+    elif word in ("AND", "OR", "NOT") and not plain:
+        yield "-" if word == "NOT" else word
+    elif word.strip("-"):
+        yield Words(word)
 
 
 class _Parser:
     """A recursive-descent parser of a list of tokens."""
 
-    def __init__(self, tokens: list[Words | Filter | str]) -> None:
+    def __init__(self, tokens: list[_Token]) -> None:
         self._tokens = tokens
         self._at = 0
         self._depth = 0
@@ -265,9 +300,9 @@ class _Parser:
         item = self._peek()
         if item == "(":
             part = self._group()
-        elif isinstance(item, Words | Filter):
+        elif isinstance(item, Words | Filter | Not):
             self._at += 1
-            part = item
+            part = item.part if negated and isinstance(item, Not) else item
         else:  # a dangling minus
             return And(())
         return Not(part) if negated else part
@@ -285,7 +320,7 @@ class _Parser:
             self._at += 1
         return group
 
-    def _peek(self) -> Words | Filter | str | None:
+    def _peek(self) -> _Token | None:
         return self._tokens[self._at] if self._at < len(self._tokens) else None
 
 
