@@ -82,6 +82,18 @@ def test_elements_that_would_connect_to_a_host_are_neutralised(
         assert raw(client).text == "<p>text of this page" + sent + cached_copy.REACHABLE
 
 
+@pytest.mark.parametrize("tag", ["<link rel=x>", "<a href='/b'>", "<a href =\n'#b'>", "<frame>>"])
+def test_large_copies_are_rewritten_the_same_in_pieces(
+    work: Workspace, tag: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_and_parse(work, [Fetched(HOME, b"<p>text of this page" + 50 * tag.encode())])
+    with serving(work) as client:
+        whole = raw(client).text
+        for chars in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89):
+            monkeypatch.setattr(cached_copy, "PIECE_CHARS", chars)
+            assert raw(client).text == whole
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/json", "text/markdown", "text/xml"])
 def test_other_texts_are_shown_as_text(work: Workspace, kind: str) -> None:
     body = b'{"a": "<script>alert(1)</script>"}' if "json" in kind else b"<a>1 &lt; 2</a>"

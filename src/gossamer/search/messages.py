@@ -32,7 +32,7 @@ Counts: TypeAlias = dict[str, dict[str, dict[str, int]]]
 """How many pages have a term, by language, field and term. Field "" and term "": all pages."""
 
 
-class Question(msgspec.Struct, frozen=True, tag=True):
+class Question(msgspec.Struct, frozen=True, tag=True, gc=False):
     """A query to the whole index, with the options of the API."""
 
     query: str
@@ -128,7 +128,7 @@ class Show(msgspec.Struct, frozen=True, tag=True):
     places: list[Place]
 
 
-class HitFields(msgspec.Struct, frozen=True, array_like=True):
+class HitFields(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The fields of a result. `snippet` is HTML: escaped text with the matches in <b>."""
 
     url: str

@@ -11,7 +11,8 @@ mapped until their last search is done, so no answer mixes the two.
     cluster/        search processes, on this machine and on others
     web/            the pages and the API (starlette); views.py and templates/ render their HTML
     cached_copy.py  the stored copy of a page, shown in a sandbox; pictures.py serves stored images
-    descriptors.py  raises the limit of open files
+    descriptors.py  raises the limit of open files; garbage.py shortens the garbage collector's
+                    passes
     dashboard.py    figures for the status page; charts.py draws them
 
 `gossamer.search` parses queries and ranks pages.
@@ -31,6 +32,7 @@ from typing import TYPE_CHECKING
 from gossamer.errors import UsageError
 from gossamer.serve.cluster.children import Children
 from gossamer.serve.descriptors import raise_limit
+from gossamer.serve.garbage import exempt_present_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -116,6 +118,7 @@ def _processes(config: ServeConfig) -> int:
 def _run(server: uvicorn.Server, host: str, port: int, announce: Callable[[str], object]) -> None:
     with _listen(host, port) as listener, suppress(KeyboardInterrupt):
         name = f"[{host}]" if ":" in host else host
+        exempt_present_objects()
         announce(f"http://{name}:{listener.getsockname()[1]}/")
         server.run([listener])
 

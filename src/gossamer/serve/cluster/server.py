@@ -25,6 +25,7 @@ from gossamer.search.messages import (
     Weigh,
 )
 from gossamer.serve.cluster import wire
+from gossamer.serve.garbage import exempt_present_objects
 
 if TYPE_CHECKING:
     from socket import socket
@@ -61,6 +62,7 @@ class Server:
         searcher = self._live.searcher()
         if searcher is not self._now:
             self._before, self._now = self._now, searcher
+            exempt_present_objects()
         if searcher is None:
             return Refused("no index yet")
         match request:
