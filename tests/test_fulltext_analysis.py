@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.fulltext.analysis import OTHER, STEMMERS, analyzer_for, plain
-from gossamer.fulltext.schema import title_key
+from gossamer.fulltext.schema import title_keys
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,12 @@ def test_forms_of_a_word_are_one_term(language: str, forms: str) -> None:
     ],
 )
 def test_titles_are_compared_by_their_words(title: str, like: str, unlike: str) -> None:
-    assert title_key(title) == title_key(like) != title_key(unlike)
+    assert title_keys(title) == title_keys(like) != title_keys(unlike)
+
+
+def test_titles_of_the_same_words_and_other_code_differ() -> None:
+    (c,), (same, c_plus_plus) = title_keys("C"), title_keys("C++")
+    assert c == same != c_plus_plus
 
 
 def test_other_languages_keep_their_words() -> None:

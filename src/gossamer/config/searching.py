@@ -154,6 +154,9 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
     pairs: Annotated[
         Weight, Meta(description="neighbouring words of the query that are close in the text")
     ] = 0.25
+    written: Annotated[
+        Weight, Meta(description="words and code as they were typed, in the text and in the title")
+    ] = 2.0
     boilerplate: Annotated[Weight, Meta(description="match outside the main text only")] = 0.2
     title_phrase: Annotated[Weight, Meta(description="the query as a phrase in the title")] = 1.0
     whole_title: Annotated[

@@ -80,10 +80,17 @@ _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 _STEM_FIRST = frozenset(("hu", "pt"))
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
+_CODE = r"\S*[!-/:-@\[-`{-~]\S*"
+"""A term of `written.py` that is more than a word."""
+_QUERY_STOP_WORDS = ["versus", "vs"]
+"""Words that people write between the things that they look for, and pages do not."""
 
 
 class Analyzer:
-    """Splits text in one language into words. `terms` makes the terms of a whole text."""
+    """Splits text in one language into words.
+
+    `terms` makes the terms of a whole text, and `written` those of the terms of `written.py`.
+    """
 
     def __init__(self, language: str) -> None:
         stemmer = STEMMERS.get(language)
@@ -95,8 +102,13 @@ class Analyzer:
         self.terms = _text_analyzer(
             language, [lower, *stem, fold] if folded_last else [fold, lower, *stem]
         )
-        self._content_words = _text_analyzer(language, [lower, *stop])
+        self._content_words = _text_analyzer(
+            language, [lower, *stop, Filter.custom_stopword(_QUERY_STOP_WORDS)]
+        )
         self._by_pattern = language in _BY_PATTERN
+        # Words that are not stemmed, and those of scripts with marks, need no second form.
+        by_space = Tokenizer.regex(_CODE) if self._by_pattern else Tokenizer.whitespace()
+        self.written = _built(by_space, [lower, *stop, fold])
         self.analyzed = lru_cache(MAX_KEPT)(self._analyzed)
         self.has_content_word = lru_cache(MAX_KEPT)(self._has_content_word)
         self._stem = lru_cache(MAX_KEPT)(self._stemmed)

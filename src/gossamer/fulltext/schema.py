@@ -5,11 +5,13 @@ A shard is a folder, and each language in it has an index of its own below (`ana
 
   names   indexed whole: url, host, site (the host and every domain above it), language, kind,
           title_key, and hash_prefix: some bits of the page's key, a short term to find it by
-  words   title, anchors, address, text, boilerplate, vocabulary. `text` holds all text about the
-          page: title, headings, description, main text, each anchor once, the address. So a page
-          matches a word if and only if `text` has it, and one posting list suffices. `boilerplate`
-          is the rest of the visible text: navigation and the like. `vocabulary` holds the words of
-          title, headings and anchors without stemming, for spelling
+  words   title, anchors, address, text, boilerplate, vocabulary, written, title_written. `text` has
+          all text about the page: title, headings, description, main text, each anchor once, the
+          address. So a page matches a word if and only if `text` has it, and one posting list
+          suffices. In `text` and `title`, words in CamelCase are followed by their parts.
+          `boilerplate` is the rest of the visible text: navigation and the like. `vocabulary` has
+          the words of title, headings and anchors without stemming, for spelling. `written` has
+          what is in `text` as it is written, and `title_written` that of the title (`written.py`)
   values  date_ms (published, else modified), its year, fetched_ms, key (see `page_key`), and
           static_rank (PageRank divided by its mean, when the page was written)
   stored  stored_document: the fields of a result (StoredDocument, as MessagePack)
@@ -32,19 +34,29 @@ import xxhash
 
 from gossamer.errors import StoreError
 from gossamer.fulltext.analysis import analyzer_for, plain, whole
+from gossamer.fulltext.written import Written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 3
+FORMAT = 4
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "language", "kind", "title_key")
 FACETS = ("host", "language", "kind")
-WORDS = ("title", "anchors", "address", "text", "boilerplate", "vocabulary")
+WORDS = (
+    "title",
+    "anchors",
+    "address",
+    "text",
+    "boilerplate",
+    "vocabulary",
+    "written",
+    "title_written",
+)
 
 EXCERPT_CHARS = 20_000
 """Characters of the main text that are stored."""
@@ -56,8 +68,14 @@ HOST_BITS = 23
 MIN_YEAR, MAX_YEAR = 1990, 2100
 """Dates outside these years are mistakes and have no year in the facet."""
 
-_TERMS, _PLAIN = "terms", "plain"
-_OPTIONS = {"anchors": "freq", "vocabulary": "basic"}
+_TERMS, _PLAIN, _WRITTEN = "terms", "plain", "written"
+_TOKENIZERS = {
+    "address": _PLAIN,
+    "vocabulary": _PLAIN,
+    "written": _WRITTEN,
+    "title_written": _WRITTEN,
+}
+_OPTIONS = {"anchors": "freq", "vocabulary": "basic", "written": "basic", "title_written": "basic"}
 _KINDS = {
     "application/epub+zip": "epub",
     "application/json": "json",
@@ -102,7 +120,7 @@ def schema() -> tantivy.Schema:
     for name in WORDS:
         builder.add_text_field(
             name,
-            tokenizer_name=_PLAIN if name in ("address", "vocabulary") else _TERMS,
+            tokenizer_name=_TOKENIZERS.get(name, _TERMS),
             index_option=_OPTIONS.get(name, "position"),
         )
     builder.add_integer_field("date_ms", fast=True, indexed=True)
@@ -150,12 +168,18 @@ def open_index(folder: Path) -> tantivy.Index:
 def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
     index.register_tokenizer(_TERMS, analyzer_for(language).terms)
     index.register_tokenizer(_PLAIN, plain())
+    index.register_tokenizer(_WRITTEN, analyzer_for(language).written)
     return index
 
 
-def title_key(title: str) -> str:
-    """A hash of a title's words, which is the same for equal titles."""
-    return xxhash.xxh3_64_hexdigest(" ".join(whole().analyze(title)).encode())
+def title_keys(title: str) -> Sequence[str]:
+    """Hashes that are the same for equal titles: of the words, and of these with code, if any.
+
+    `C` and `C++` differ only in the last one.
+    """
+    words = " ".join(whole().analyze(title))
+    code = "\n".join(Written.of(title).code_terms()).lower()
+    return [xxhash.xxh3_64_hexdigest(key.encode()) for key in dict.fromkeys((words, words + code))]
 
 
 def page_key(url: str, host: str) -> int:
@@ -200,16 +224,19 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     if row["language"]:
         document.add_text("language", row["language"])
     document.add_text("kind", kind)
-    document.add_text("title_key", title_key(title))
+    for title_key in title_keys(title):
+        document.add_text("title_key", title_key)
     document.add_text("title", title)
     document.add_text("address", address)
     for anchor in anchors:
         document.add_text("anchors", anchor)
     headings = [composed(heading) for heading in row["headings"] or ()]
     names = (title, *headings, *dict.fromkeys(anchors))
-    for part in (*names, description, text, address):
-        if part:
-            document.add_text("text", part)
+    parts = [part for part in (*names, description, text, address) if part]
+    for part in parts:
+        document.add_text("text", part)
+    _add_written(document, "text", "written", "\n".join(parts))
+    _add_written(document, "title", "title_written", title)
     document.add_text("vocabulary", "\n".join(names))
     if boilerplate:
         document.add_text("boilerplate", boilerplate)
@@ -233,6 +260,13 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     )
     document.add_bytes("stored_document", _encode(stored_document))
     return document
+
+
+def _add_written(document: tantivy.Document, words: str, forms: str, text: str) -> None:
+    """Add a text as it is written to the field `forms`, and its split words to `words`."""
+    written = Written.of(text)
+    document.add_text(forms, "\n".join(written.terms()))
+    document.add_text(words, "\n".join(written.split_words()))
 
 
 def stored_document(stored: tantivy.Document) -> StoredDocument:

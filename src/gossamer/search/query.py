@@ -184,6 +184,16 @@ def plain_words(query: Query) -> list[Words]:
     return []
 
 
+def title_words(query: Query) -> list[Words]:
+    """The words of a query that may be a pasted title: words, phrases and options only."""
+    match query:
+        case And(parts):
+            words = [Words(part.unless) if isinstance(part, Not) else part for part in parts]
+            return plain_words(And(tuple(each for each in words if each != Words(""))))
+        case _:
+            return plain_words(query)
+
+
 def allows_partial_matches(query: Query) -> bool:
     """Whether a page may lack some of the words.
 

@@ -1,10 +1,12 @@
 """The whole ranking on one page.
 
-score(page) = words + names + exact + pairs + popularity + freshness
+score(page) = words + names + typed + exact + pairs + popularity + freshness
 
   words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
               of each word in all text about the page (the field `text`).
   names       BM25 of each word in the title, and in anchor texts, each times its weight.
+  typed       BM25 of the parts of joined words as a phrase, and a bonus for words and code as they
+              were typed (`written.py`).
   exact       BM25 of the words as a phrase in the title, and a large bonus if they are the whole
               title: most queries for a certain page use its title.
   pairs       BM25 of each two neighbouring words of the query that occur within PAIR_SLOP
@@ -16,16 +18,16 @@ score(page) = words + names + exact + pairs + popularity + freshness
   freshness   how near a page's date is to the time that the query asks for, if it asks for one
               (`recency.py`).
 
-`all_terms` finds the pages that have every word, except stop words. If there are few of them, the
-pages of `any_term` follow, which have any of the words.
+`all_terms` finds the pages that have every word, except stop words (`units.py`). If there are few
+of them, the pages of `any_term` follow, which have any of the words.
 
 Ranking has two steps, because the full score costs many times as much as that of the words (pairs
-need positions, which are read from disk). The first step scores all matching pages by words, names
-and exact, and by pairs only if few pages match. `rescore` adds the rest for the best pages. Then
-`broker.py` adds popularity for some more of them. The first step of `any_term` scores words only,
-so that tantivy can skip pages that cannot be among the best (Ding and Suel, "Faster top-k document
-retrieval using block-max indexes", SIGIR 2011). `any_term` also counts a page's boilerplate: in the
-first step for words that no text contains, in the second step for all.
+need positions, which are read from disk). The first step scores all matching pages by words, names,
+typed and exact, and by pairs only if few pages match. `rescore` adds the rest for the best pages.
+Then `broker.py` adds popularity for some more of them. The first step of `any_term` scores words
+only, so that tantivy can skip pages that cannot be among the best (Ding and Suel, "Faster top-k
+document retrieval using block-max indexes", SIGIR 2011). `any_term` also counts a page's
+boilerplate: in the first step for words that no text contains, in the second step for all.
 
 The weights are settings (`[ranking]`). `profiles.py` has other formulas for comparison.
 """
@@ -35,15 +37,25 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Occur, Query
 
-from gossamer.fulltext.analysis import OTHER, analyzer_for, is_unspaced
-from gossamer.fulltext.schema import title_key
+from gossamer.fulltext.analysis import OTHER, analyzer_for
+from gossamer.fulltext.schema import title_keys
 from gossamer.search import query as query_tree
+from gossamer.search.clauses import all_of, any_of, with_optional
 from gossamer.search.filters import filter_query
 from gossamer.search.statistics import idf_correction
+from gossamer.search.units import (
+    joined_phrases,
+    parts_of,
+    split_units,
+    terms_of,
+    units_of,
+    without_stop_words,
+)
+from gossamer.search.written import bonus, code_of, pages_having, typed_terms, typed_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -54,8 +66,8 @@ if TYPE_CHECKING:
     from gossamer.fulltext.analysis import Analyzer, Unit
     from gossamer.search.statistics import Frequencies, Statistics
 
-MAX_TERMS = 64
-"""Words of a query that are searched. A longer query is a quotation, which the first words find."""
+MAX_UNITS = 64
+"""Units of a query that are searched. A longer query is a quotation, which the first words find."""
 PAIR_SLOP = 2
 """The slop of tantivy's phrase query for the two words of a pair."""
 FEW_MATCHES = 2_000
@@ -69,8 +81,6 @@ FREQUENCIES_ONLY = "freq"
 LIKE_SHARE = 0.1
 """The share of a page's significant terms that a similar page must have. The 0.3 of Lucene's
 MoreLikeThisQuery excludes many short pages."""
-
-_Part = TypeVar("_Part", bound=query_tree.Query)
 
 
 class CandidateQuery(NamedTuple):
@@ -105,7 +115,7 @@ class Ranking:
     def terms(self, tree: query_tree.Query) -> set[str]:
         """The terms of all words of a query, including those of `related:`."""
         words = query_tree.highlighted_words(tree)
-        return {term for each in words for term in self.analyzer.analyzed(each.text)}
+        return {*terms_of(words, self.analyzer), *typed_terms(words, self.analyzer)}
 
     def query_plan(self, tree: query_tree.Query, whole: Frequencies | None = None) -> QueryPlan:
         """`whole`: the language's frequencies in the whole index, if this is a part of it."""
@@ -126,37 +136,63 @@ class QueryPlan:
         self._whole = whole
         self._tree = tree
         self._plain = query_tree.plain_words(tree)
-        units = units_of(query_tree.wanted_words(tree), self._analyzer)
-        self._units = list(islice(units, MAX_TERMS))
+        self._title = query_tree.title_words(tree)
+        words = query_tree.wanted_words(tree)
+        self._units = list(islice(self._known_units(words), MAX_UNITS))
+        self._joined = [*joined_phrases(words, self._analyzer)]
+        options = query_tree.options(tree)
+        self._option_units = [*units_of([*map(query_tree.Words, options)], self._analyzer)]
+        typed = [*(each.text for each in words), *options]
+        self._typed = typed_units(typed, self._analyzer, whole)
+
+    def _known_units(self, words: Sequence[query_tree.Words]) -> Iterator[Unit]:
+        """The units of words. A word in CamelCase that no page has is replaced by its parts."""
+        for each in without_stop_words(words, self._analyzer):
+            for part in parts_of(each, self._analyzer):
+                units = [*units_of([part], self._analyzer)]
+                if not self._pages_at_most(units):
+                    units = [*split_units(part, self._analyzer)] or units
+                yield from units
+
+    def _pages_at_most(self, units: Iterable[Unit], field: str = "text") -> int:
+        """An upper bound of the number of pages that have all units."""
+        return min((self._whole.pages(field, term) for unit in units for term in unit), default=0)
 
     @cached_property
     def max_matches(self) -> float:
         """An upper bound of the number of pages that have all the words."""
         if not self._plain:
             return math.inf
-        having = (self._whole.pages("text", term) for unit in self._units for term in unit)
-        return min(having, default=0)
+        if not self._units:
+            return self._pages_at_most(self._typed, "written")
+        spellings = [
+            self._pages_at_most(split_units(part, self._analyzer))
+            for each in self._plain
+            for part in parts_of(each, self._analyzer)
+        ]
+        return self._pages_at_most(self._units) + max(spellings, default=0)
 
     @property
     def _is_single_term(self) -> bool:
         """Whether the query is one term, whose document frequency is the number of matches."""
-        is_term = len(self._units) == 1 and len(self._units[0]) == 1
-        return is_term and bool(self._plain) and not self._statistics.deleted
+        if len(self._units) != 1 or len(self._units[0]) != 1 or self._statistics.deleted:
+            return False
+        return self.max_matches == self._whole.pages("text", *self._units[0])
 
     def all_terms(self) -> CandidateQuery:
         """The first step, for pages that have every word."""
-        words = len(self._units) + len(query_tree.similar_words(self._tree))
+        words = len(self._units or self._typed) + len(query_tree.similar_words(self._tree))
         if not self.max_matches:  # usual if the index has many languages
             return CandidateQuery(None, words)
         if self._matched is None:
             return NO_CANDIDATES
-        more = [*self._name_queries, *self._exact_queries]
+        more = [*self._name_queries, *self._exact_queries, *self._typed_queries]
         if self._is_single_term and not self._exact_queries:
             pages = self._statistics.pages("text", *self._units[0])
-            return CandidateQuery(_any_of([self._matched, *more]), words, pages)
+            return CandidateQuery(any_of([self._matched, *more]), words, pages)
         if self.max_matches <= FEW_MATCHES:
             pairs = [*self._pair_queries(Query.const_score_query(self._matched, 0.0))]
-            return CandidateQuery(self._with(self._matched, [*more, *pairs]), words)
+            return CandidateQuery(with_optional(self._matched, [*more, *pairs]), words)
         some = [(Occur.Must, self._matched), *((Occur.Should, each) for each in more)]
         return CandidateQuery(Query.boolean_query(some), words, rescore=bool(self._pairs))
 
@@ -165,7 +201,7 @@ class QueryPlan:
         units = self._units
         if not units or not query_tree.allows_partial_matches(self._tree):
             return NO_CANDIDATES
-        some = _any_of(self._unit_queries())
+        some = any_of(self._unit_queries())
         if conditions := [self._condition(part) for part in query_tree.conditions(self._tree)]:
             found = Query.boolean_query([(Occur.Must, some), *conditions])
             return CandidateQuery(found, len(units), rescore=True)
@@ -178,8 +214,9 @@ class QueryPlan:
         called = [*self._whole_title(), *self._title_phrase(MAX_PHRASE_TITLES)]
         if self._matched is None or not called:
             return None
-        either = _any_of(called)
-        more = [(Occur.Should, each) for each in (*self._name_queries, *self._exact_queries)]
+        either = any_of(called)
+        names = (*self._name_queries, *self._exact_queries, *self._typed_queries)
+        more = [(Occur.Should, each) for each in names]
         required = [
             (Occur.Must, Query.const_score_query(either, 0.0)),
             (Occur.Must, self._matched),
@@ -195,27 +232,22 @@ class QueryPlan:
             Query.term_query(self._schema, "hash_prefix", hash_prefix, "basic")
             for hash_prefix in hash_prefixes
         ]
-        found = Query.const_score_query(_any_of(either), 0.0)
+        found = Query.const_score_query(any_of(either), 0.0)
         pairs = [*self._pair_queries(found)]
         if not any_term:
-            return _any_of(pairs)
+            return any_of(pairs)
         boilerplate = [
             self._scored("boilerplate", unit, self._weights.boilerplate) for unit in self._units
         ]
-        return self._with(found, [*self._name_queries, *self._exact_queries, *boilerplate, *pairs])
-
-    def _with(self, found: Query, more: Iterable[Query]) -> Query:
-        """The query `found`, with each of `more` as an optional clause that adds to the score.
-
-        They are nested: in one union, tantivy would score all of `more` for other pages, too.
-        """
-        for each in more:
-            found = Query.boolean_query([(Occur.Must, found), (Occur.Should, each)])
-        return found
+        names = [*self._name_queries, *self._exact_queries, *self._typed_queries]
+        return with_optional(found, [*names, *boilerplate, *pairs])
 
     @cached_property
     def _matched(self) -> Query | None:
-        return self._match(self._tree)
+        if self._units or not self._typed or not self._plain:
+            return self._match(self._tree)
+        # A query of symbols only, such as `~*`, has no words.
+        return all_of([pages_having(unit, "written", self._schema) for unit in self._typed])
 
     def _match(self, tree: query_tree.Query) -> Query | None:
         """The query of a tree; None if the tree is empty or only excludes something."""
@@ -230,7 +262,7 @@ class QueryPlan:
                 return None
             case query_tree.Or(parts):
                 either = [found for part in parts if (found := self._match(part))]
-                return _any_of(either) if either else None
+                return any_of(either) if either else None
             case query_tree.And(parts):
                 asked = [part for part in parts if not isinstance(part, query_tree.Not)]
                 matched = map(self._match, without_stop_words(asked, self._analyzer))
@@ -241,10 +273,16 @@ class QueryPlan:
                 return Query.boolean_query([*wanted, *unwanted]) if wanted else None
 
     def _words(self, words: query_tree.Words) -> Query | None:
-        wanted = [self._scored("text", unit) for unit in units_of([words], self._analyzer)]
-        if len(wanted) > 1:
-            return Query.boolean_query([(Occur.Must, each) for each in wanted])
-        return wanted[0] if wanted else None
+        parts = parts_of(words, self._analyzer)
+        wanted = [found for part in parts if (found := self._part(part)) is not None]
+        return all_of(wanted) if wanted else None
+
+    def _part(self, part: query_tree.Words) -> Query | None:
+        """Pages that have a word; if it is in CamelCase, also those that have its parts."""
+        units = [*units_of([part], self._analyzer)]
+        spellings = [units, split] if (split := split_units(part, self._analyzer)) else [units]
+        found = [all_of([self._scored("text", unit) for unit in each]) for each in spellings]
+        return any_of(found) if len(found) > 1 else found[0] if units else None
 
     def _like(self, like: query_tree.Like) -> Query:
         """Pages that have LIKE_SHARE of the words, each by BM25 times its weight."""
@@ -264,9 +302,12 @@ class QueryPlan:
         found = self._match(inner)
         if found is None:
             return Occur.Must, Query.const_score_query(Query.all_query(), 0.0)
-        if isinstance(part, query_tree.Not):
-            return Occur.MustNot, found
-        return Occur.Must, found
+        if not isinstance(part, query_tree.Not):
+            return Occur.Must, found
+        if code := code_of(part.unless, self._analyzer):
+            option = pages_having(code, "written", self._schema)
+            found = Query.boolean_query([(Occur.Must, found), (Occur.MustNot, option)])
+        return Occur.MustNot, found
 
     def _filter(self, part: query_tree.Filter | query_tree.Urls) -> Query:
         found = filter_query(self._schema, part, self._analyzer.terms)
@@ -298,6 +339,14 @@ class QueryPlan:
             yield "anchors", (term,), self._weights.anchors
 
     @cached_property
+    def _typed_queries(self) -> Sequence[Query]:
+        """What is on a page as it was typed: words joined in this way, forms, code, options."""
+        phrases = [*self._joined, *self._option_units]
+        known = (unit for unit in phrases if self._pages_at_most([unit]))
+        bonuses = bonus(self._typed, self._schema, self._whole, self._weights.written)
+        return [*(self._scored("text", unit) for unit in known), *bonuses]
+
+    @cached_property
     def _exact_queries(self) -> Sequence[Query]:
         return [*self._title_phrase(), *self._whole_title()]
 
@@ -310,9 +359,9 @@ class QueryPlan:
 
     def _whole_title(self) -> Iterator[Query]:
         """The words as the whole title, if any page has this title."""
-        if self._plain:
-            text = " ".join(each.text for each in self._plain)
-            key = title_key(text)
+        if self._title:
+            text = " ".join(each.text for each in self._title)
+            *_, key = title_keys(text)
             if self._statistics.pages("title_key", key):
                 title_matches = Query.term_query(self._schema, "title_key", key, "basic")
                 weight = self._weights.whole_title * len(analyzer_for(OTHER).analyzed(text))
@@ -343,32 +392,3 @@ class QueryPlan:
             found = Query.phrase_query(self._schema, field, [*unit], slop)
         weight *= idf_correction(unit, field, self._statistics, self._whole)
         return found if weight == 1 else Query.boost_query(found, weight)
-
-
-def _any_of(queries: Iterable[Query]) -> Query:
-    return Query.boolean_query([(Occur.Should, each) for each in queries])
-
-
-def without_stop_words(parts: Sequence[_Part], analyzer: Analyzer) -> Sequence[_Part]:
-    """The parts without single stop words; all of them if nothing else is left."""
-    return [
-        part
-        for part in parts
-        if not isinstance(part, query_tree.Words)
-        or part.exact
-        or analyzer.has_content_word(part.text)
-    ] or parts
-
-
-def units_of(words: Sequence[query_tree.Words], analyzer: Analyzer) -> Iterator[Unit]:
-    """The terms of each word that is not a stop word.
-
-    A run of a script without spaces is a text, not a word, so each two neighbouring characters are
-    a unit.
-    """
-    for each in without_stop_words(words, analyzer):
-        terms = analyzer.analyzed(each.text)[:MAX_TERMS]
-        if not each.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
-            yield from pairwise(terms)
-        elif terms:
-            yield terms

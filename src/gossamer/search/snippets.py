@@ -15,10 +15,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from html import escape
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from gossamer.fulltext.analysis import FIRST_UNSPACED, OTHER, analyzer_for
-from gossamer.search.ranking import units_of, without_stop_words
+from gossamer.search.units import joined_phrases, units_of, without_stop_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -46,7 +47,8 @@ class Snippets:
         typed = list(wanted)
         self._analyzer = analyzer_for(language)
         self._phrases: dict[str, set[Unit]] = defaultdict(set)
-        for unit in units_of(typed, self._analyzer):
+        units = units_of(typed, self._analyzer)
+        for unit in chain(units, joined_phrases(typed, self._analyzer)):
             self._phrases[unit[0]].add(unit)
         # Phrases need all words of the passage. Without phrases, words are skipped by initial.
         every = (phrase for phrases in self._phrases.values() for phrase in phrases)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gossamer.fulltext.analysis import Unit
 
-SCORED = ("text", "boilerplate", "title", "anchors")
+SCORED = ("text", "boilerplate", "title", "anchors", "written", "title_written")
 """Fields whose words count for the score."""
 MAX_KEPT = 20_000
 """Frequencies that are cached per index."""
@@ -74,10 +74,11 @@ def idf_correction(unit: Unit, field: str, here: Frequencies, there: Frequencies
     return _weight(unit, field, there) / _weight(unit, field, here)
 
 
+def idf(term: str, field: str, among: Frequencies) -> float:
+    """The inverse document frequency of a term, as tantivy computes it."""
+    having = among.pages(field, term)
+    return math.log(1 + (among.held - having + 0.5) / (having + 0.5))
+
+
 def _weight(unit: Unit, field: str, among: Frequencies) -> float:
-    """The sum of the idf of a unit's terms, as tantivy computes it."""
-    weight = 0.0
-    for term in unit:
-        having = among.pages(field, term)
-        weight += math.log(1 + (among.held - having + 0.5) / (having + 0.5))
-    return weight
+    return sum(idf(term, field, among) for term in unit)

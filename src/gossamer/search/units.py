@@ -1,0 +1,111 @@
+"""Units: which terms a page needs for each word of a query.
+
+A word that joins several by punctuation or by its scripts (`router-setup`, `Optional.orElseThrow`,
+`PDFにエクスポート`) is taken for its parts, so that pages without this spelling are found, too. Its
+terms as a phrase add to the score (`joined_phrases`). A phrase in quotes is one unit.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from gossamer.fulltext.analysis import is_unspaced
+from gossamer.fulltext.written import camel_parts
+from gossamer.search.query import Words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gossamer.fulltext.analysis import Analyzer, Unit
+    from gossamer.search.query import Query
+
+MAX_TERMS = 64
+"""Terms of a word or phrase that are searched."""
+
+_Part = TypeVar("_Part", bound="Query")
+
+
+def without_stop_words(parts: Sequence[_Part], analyzer: Analyzer) -> Sequence[_Part]:
+    """The parts without single stop words; all of them if nothing else is left."""
+    return [
+        part
+        for part in parts
+        if not isinstance(part, Words) or part.exact or analyzer.has_content_word(part.text)
+    ] or parts
+
+
+def units_of(words: Sequence[Words], analyzer: Analyzer) -> Iterator[Unit]:
+    """The units of the words that are not stop words.
+
+    A run of a script without spaces is a text, not a word, so each two neighbouring characters are
+    a unit.
+    """
+    for each in without_stop_words(words, analyzer):
+        for part in parts_of(each, analyzer):
+            terms = analyzer.analyzed(part.text)[:MAX_TERMS]
+            if not part.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
+                yield from pairwise(terms)
+            elif terms:
+                yield terms
+
+
+def parts_of(words: Words, analyzer: Analyzer) -> Sequence[Words]:
+    """The words that are joined in a word, without stop words; a phrase in quotes is one part.
+
+    In a word of several scripts, hiragana mostly inflects or joins the others and is left out.
+    """
+    text = words.text
+    if words.exact or (text.isascii() and text.isalnum()):
+        return (words,)
+    found = analyzer.words(text)
+    mixed = not all(is_unspaced(term) for term, _ in found)
+    runs: list[_Run] = []
+    for term, (start, end) in found:
+        kind = _kind(term, text[start]) if mixed else _UNSPACED
+        if kind != _SPACED and runs and runs[-1].kind == kind and runs[-1].end == start:
+            runs[-1] = runs[-1]._replace(end=end)
+        else:
+            runs.append(_Run(kind, start, end))
+    runs = [run for run in runs if run.kind != _HIRAGANA] or runs
+    parts = [Words(text[run.start : run.end]) for run in runs]
+    return without_stop_words(parts, analyzer) if mixed or len(parts) > 1 else (words,)
+
+
+class _Run(NamedTuple):
+    """One word, or neighbouring characters of a script without spaces."""
+
+    kind: int
+    start: int
+    end: int
+
+
+_SPACED, _UNSPACED, _HIRAGANA = range(3)
+
+
+def _kind(term: str, character: str) -> int:
+    if not is_unspaced(term):
+        return _SPACED
+    return _HIRAGANA if "\u3040" <= character <= "\u309f" else _UNSPACED
+
+
+def joined_phrases(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
+    """The terms of each word that has several parts, or is a long run without spaces, in order."""
+    for each in words:
+        terms = analyzer.analyzed(each.text)[:MAX_TERMS]
+        if not each.exact and len(terms) > 1:
+            yield terms
+
+
+def terms_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[str]:
+    """All terms of words, with those of the parts of CamelCase."""
+    for each in words:
+        yield from analyzer.analyzed(each.text)
+        for part in parts_of(each, analyzer):
+            yield from (term for unit in split_units(part, analyzer) for term in unit)
+
+
+def split_units(word: Words, analyzer: Analyzer) -> Sequence[Unit]:
+    """The units of the parts of a word in CamelCase; none of another word."""
+    parts = [] if word.exact else [Words(part) for part in camel_parts(word.text)]
+    return list(units_of(parts, analyzer)) if len(parts) > 1 else []

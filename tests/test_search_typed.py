@@ -1,0 +1,182 @@
+"""Queries as programmers and other people type them, over one index of a small shelf of manuals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gossamer.search.searcher import Searcher
+from shards import crawl, put_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FILLER = " ".join(f"about{number}" for number in range(30))
+
+
+def page(name: str, text: str, title: str = "", language: str = "en") -> dict[str, Any]:
+    return {
+        "url": f"http://{name}.example/",
+        "title": title or f"Page {name}",
+        "text": f"{text} {FILLER}",
+        "language": language,
+    }
+
+
+SHELF = [
+    page("modem", "How to set up the router and the modem at home"),
+    page("router", "The router has a setup page. Setup takes a minute."),
+    page("joined", "The router-setup wizard"),
+    page("tutorial", "A Python tutorial for beginners"),
+    page("gelubde", "Die Bodhisattvas legten ihre Gelübde ab, jeder Bodhisattva", language="de"),
+    page("optional", "Class Optional: T get(), T orElse(T other), T orElseThrow()"),
+    page("swap", "The kernel parameter swappiness of the vm subsystem"),
+    page("pdf", "文書をPDF形式でエクスポートする方法", language="ja"),
+    page("cran", "Run R CMD check --as-cran before a release"),
+    page("nocran", "Run R CMD check"),
+    page("cargo", "cargo build --release makes an optimized build"),
+    page("debug", "cargo build makes a debug build"),
+    page("erl", "erl starts a node; -sname Name makes it distributed, with -setcookie"),
+    page("erlang", "erl starts a node; erl erl"),
+    page("node", "An sname for erl is a short name"),
+    page("apple", "red apple, a fruit"),
+    page("brick", "red brick"),
+    page("executor", "An object", "ThreadPoolExecutor (Java SE 17 & JDK 17)"),
+    page("threads", "A pool of threads: each thread pool has an executor"),
+    page("jdk", "Java SE 17 & JDK 17 " * 5, "Java SE 17 & JDK 17 (all classes)"),
+    page("et", "The et event tracer. et et et et et", "et"),
+    page("ets", "Built-in term storage, the ets tables", "Term storage"),
+    page("ordered", "Ordered data has an order. Ordered, ordered, see Ordering", "Ordered"),
+    page("ordering", "Strategies for sorting. Ordering", "Ordering"),
+    page("c", "C is a language. C C C C", "C"),
+    page("cpp", "Templates of C++11 are Turing complete", "Templates"),
+    page("csharp", "Properties in C# are methods", "Properties"),
+    page("net", "The net of a fisherman. Net net net", "Net"),
+    page("dotnet", "The .NET runtime", "Runtime"),
+    page("derive", "Put #[derive(Debug, Clone)] before a struct"),
+    page("debugging", "How to debug: derive the cause. Derive debug derive debug", "Derive debug"),
+    page("bashrc", "Aliases belong in ~/.bashrc, which bash reads"),
+    page("bash", "bashrc bashrc is a word", "Bashrc"),
+    page("vec", "use std::vec::Vec; makes a growable array", "Arrays"),
+    page("std", "vec std vec std", "Std and vec"),
+    page("sum", "Type =SUM(A1:A10) in the cell", "Formulas"),
+    page("total", "The sum of A1 and A10. Sum sum", "Sum A1 A10"),
+    page("regex", "The operator ~* matches, ignoring case", "Patterns"),
+    page("hba", 'The file "pg_hba.conf", which lists hosts', "Authentication"),
+    page("conf", "hba conf pg conf hba pg", "Conf pg hba"),
+    page("lambda", "Anonymous functions: λ x", "Functions"),
+    page("loc", "Access rows by label with .loc[], or by position with .iloc[]", "Indexing"),
+    page("str", "The slice &str, and String, which owns its bytes", "Slices"),
+    page("string", "Strings: str, str and string; strs", "Strings"),
+    page("percent", "Use % for the remainder"),
+]
+NAMES = {each["url"].split("//")[1].split(".")[0] for each in SHELF}
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    work = crawl(tmp_path_factory.mktemp("crawl"))
+    put_index(work, SHELF)
+    return Searcher.open(work)
+
+
+def names(searcher: Searcher, query: str) -> list[str]:
+    return [hit.host.removesuffix(".example") for hit in searcher.search(query).hits]
+
+
+def whole(searcher: Searcher, query: str) -> Iterator[str]:
+    hits = searcher.search(query).hits
+    return (hit.host.removesuffix(".example") for hit in hits if not hit.partial)
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("HOW TO SET UP THE ROUTER AND MODEM", "modem"),
+        ("CHECK OR RELEASE --AS-CRAN", "cran"),
+        ("check --as-cran", "cran"),
+        ("cargo --release", "cargo"),
+        ("erl -sname", "erl"),
+        ("-sname", "erl"),
+        ("ThreadPoolExecutor (Java SE 17 & JDK 17)", "executor"),
+        ("thread pool executor java", "executor"),
+        ("orElseThrow", "optional"),
+        ("or else throw optional", "optional"),
+        ("ets", "ets"),
+        ("Ordering", "ordering"),
+        ("Ordered", "ordered"),
+        ("C++", "cpp"),
+        ("c++ templates", "cpp"),
+        ("C#", "csharp"),
+        ("c", "c"),
+        (".NET", "dotnet"),
+        ("net", "net"),
+        ("#[derive(Debug)]", "derive"),
+        (".bashrc", "bashrc"),
+        ("std::vec", "vec"),
+        ("=SUM(A1:A10)", "sum"),
+        ("~*", "regex"),
+        ("operator ~*", "regex"),
+        ("pg_hba.conf", "hba"),
+        ("λ", "lambda"),
+        ("loc vs iloc", "loc"),
+        ("String vs &str", "str"),
+        ("&str", "str"),
+        ("%", "percent"),
+    ],
+)
+def test_what_is_typed_is_found_first_as_it_is_written(
+    searcher: Searcher, query: str, first: str
+) -> None:
+    assert names(searcher, query)[0] == first
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("router-setup", ["joined", "router"]),
+        ("tutorial-python", ["tutorial"]),
+        ("Bodhisattva-Gelübde", ["gelubde"]),
+        ("Optional.orElseThrow", ["optional"]),
+        ("vm.swappiness", ["swap"]),
+        ("PDFにエクスポート", ["pdf"]),
+        ("red -apple", ["brick"]),
+        ("erl -sname", ["erl", "erlang"]),
+        ("erl NOT sname", ["erlang"]),
+        ('erl -"sname"', ["erlang"]),
+        ("ThreadPoolExecutor", ["executor", "threads"]),
+        ('"router-setup"', ["joined"]),
+        ("event-tracer-nothing", []),
+    ],
+)
+def test_joined_words_find_their_parts_and_first_the_phrase(
+    searcher: Searcher, query: str, found: list[str]
+) -> None:
+    assert list(whole(searcher, query)) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "marked"),
+    [
+        ("router-setup", "<b>router-setup</b>"),
+        ("std::vec", "<b>std::vec</b>"),
+        ("#[derive(Debug)]", "#[<b>derive(Debug</b>"),
+        ("erl -sname", "-<b>sname</b>"),
+    ],
+)
+def test_snippets_mark_joined_words_as_one(searcher: Searcher, query: str, marked: str) -> None:
+    assert marked in searcher.search(query).hits[0].snippet
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.text(max_size=60)
+    | st.lists(
+        st.sampled_from(["C++", "-", "--", "(", "~*", "&", "OR", '"', "λ", "エク", "aB", "_x", " "])
+    ).map("".join)
+)
+def test_any_text_has_an_answer(searcher: Searcher, text: str) -> None:
+    assert searcher.search(text, explain=True).total >= 0
