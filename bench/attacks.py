@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import random
@@ -511,6 +512,7 @@ def main() -> None:
     parser.add_argument("--attack", help=argparse.SUPPRESS)
     parser.add_argument("--url", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    gc.disable()  # neither the visitor nor the attackers may take time of their own
     if asked.attack:
         work = Crawl.open(str(asked.crawl)).work
         attacking(asked.attack, asked.url, asked.seconds, words_of(work))
