@@ -11,8 +11,8 @@ mapped until their last search is done, so no answer mixes the two.
     cluster/        search processes, on this machine and on others
     web/            the pages and the API (starlette); views.py and templates/ render their HTML
     cached_copy.py  the stored copy of a page, shown in a sandbox; pictures.py serves stored images
-    descriptors.py  raises the limit of open files; garbage.py shortens the garbage collector's
-                    passes
+    descriptors.py  raises the limit of open files; gc_pauses.py shortens the passes of
+                    the garbage collector
     dashboard.py    figures for the status page; charts.py draws them
 
 `gossamer.search` parses queries and ranks pages.
@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 from gossamer.errors import UsageError
 from gossamer.serve.cluster.children import Children
 from gossamer.serve.descriptors import raise_limit
-from gossamer.serve.garbage import exempt_present_objects
+from gossamer.serve.gc_pauses import exempt_present_objects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator

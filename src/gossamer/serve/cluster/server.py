@@ -25,7 +25,7 @@ from gossamer.search.messages import (
     Weigh,
 )
 from gossamer.serve.cluster import wire
-from gossamer.serve.garbage import exempt_present_objects
+from gossamer.serve.gc_pauses import exempt_present_objects
 
 if TYPE_CHECKING:
     from socket import socket
