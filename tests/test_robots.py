@@ -285,6 +285,39 @@ def test_section_2_2_2_in_a_query_delimiters_are_their_encodings(
     assert allowed(text, "/w?title=Special%3AX") is of_encoded
 
 
+@pytest.mark.parametrize(
+    ("pattern", "path", "verdict"),
+    [
+        ("/%", "/%E4", False),
+        ("/%", "/%zz", False),
+        ("/%", "/a", True),
+        ("/%2", "/%2Fa", False),
+        ("/%2", "/%3Fa", True),
+        ("/%e", "/%E4", True),  # only whole triplets are compared in any case
+        ("/%25", "/%E4", True),
+        ("/%25", "/%25E4", False),
+        ("/*%", "/a%20b", False),
+        ("/a%*b$", "/a%2F/b", False),
+        ("/%$", "/%", False),
+        ("/%$", "/%E4", True),
+        ("/a?b=%", "/a?b=%26", False),
+        ("/a?b=%", "/a?b=c", True),
+        ("/100%-off", "/100%-off", False),
+        ("/100%-off", "/100%25-off", False),  # so we request it
+        ("/%25zz", "/%zz", False),
+    ],
+)
+def test_section_2_2_2_a_stray_percent_sign_matches_as_in_googles_parser(
+    pattern: str, path: str, verdict: bool
+) -> None:
+    assert allowed(f"User-agent: *\nDisallow: {pattern}", path) is verdict
+
+
+def test_a_stray_percent_sign_counts_as_one_octet() -> None:
+    assert allowed("User-agent: *\nDisallow: /%z\nAllow: /*zz", "/%zz")
+    assert not allowed("User-agent: *\nDisallow: /%zz\nAllow: /*z", "/%zz")
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_section_2_2_line_ends(end: str) -> None:
     text = end.join(("User-agent: *", "Disallow: /a", "", "User-agent: b", "Disallow: /c"))
@@ -363,7 +396,7 @@ rule_lists = st.lists(st.tuples(st.booleans(), paths), max_size=5)
 
 
 def spelled(text: str) -> str:
-    """As RFC 9309 compares it, octet by octet; `*` is left alone."""
+    """As RFC 9309 compares it, octet by octet; `*` and stray percent signs are left alone."""
     octets, spelling = text.encode(), ""
     while octets:
         triplet = re.match(rb"%([0-9A-Fa-f]{2})", octets)
@@ -373,7 +406,7 @@ def spelled(text: str) -> str:
             plain = quote(octet, safe="")
             spelling += plain if len(plain) == 1 else f"%{triplet[1].decode().upper()}"
         else:
-            spelling += quote(octet, safe="/?:@!&'()*+,;=")
+            spelling += quote(octet, safe="/?:@!&'()*+,;=%")
     return spelling
 
 
@@ -385,13 +418,15 @@ def opened(spelling: str) -> str:
 
 
 def slowly_allowed(rules: list[tuple[bool, str]], path: str) -> bool:
-    compared = spelled(path).replace("*", "%2A")
+    encoded = re.sub("%(?![0-9A-Fa-f]{2})", "%25", spelled(path)).replace("*", "%2A")
+    stray = re.sub("%25(?![0-9A-Fa-f]{2})", "%", encoded)
+    compared = [encoded, opened(encoded), stray, opened(stray)]
     found = [(0, True)]
     for allow, pattern in rules:
         anchored = pattern.endswith("$")
         literal = opened(spelled(pattern.removesuffix("$")))
         expression = ".*".join(map(re.escape, literal.split("*"))) + ("$" if anchored else "")
-        if re.match(expression, compared) or re.match(expression, opened(compared)):
+        if any(re.match(expression, spelling) for spelling in compared):
             found.append((len(literal) + anchored, allow))
     return max(found)[1]
 

@@ -4,6 +4,8 @@ Patterns and URLs are compared as octets in one spelling:
 
     percent-encoding  unreserved octets are decoded, hex digits are in upper case, and everything
                       that RFC 3986 requires to be encoded is; reserved octets stay as written
+    a stray `%`       of a pattern stays as it is, as in Google's parser (robots.cc), so `/%` is the
+                      head of every encoded octet; one of a URL equals both `%` and its encoding
     `*` and `$`       become %2A and %24, unless they are a wildcard or the end of a pattern
     a query           `/`, `:`, `?` and `@` are not delimiters in it, so they equal their encoded
                       form, as in the table of §2.2.2; a pattern without `?` matches both forms
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
 # RFC 3986 appendix B, up to the fragment.
 _URL = re.compile(rb"(?:[^:/?#]+:)?(?://[^/?#]*)?([^#]*)")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-# Triplets, stray percent signs, `$`, and octets that neither a path nor a query may contain.
-_ESCAPES = re.compile(rb"%(?:[0-9A-Fa-f]{2})?|[^A-Za-z0-9._~/?:@!&'()*+,;=%-]")
+# Triplets, and `$` and octets that neither a path nor a query may contain.
+_ESCAPES = re.compile(rb"%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~/?:@!&'()*+,;=%-]")
+_STRAY = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_ENCODED_STRAY = re.compile(r"%25(?![0-9A-Fa-f]{2})")
 _QUERY_DELIMITERS = {"%2F": "/", "%3A": ":", "%3F": "?", "%40": "@"}
 _ESCAPED_DELIMITERS = re.compile("|".join(_QUERY_DELIMITERS))
 
@@ -89,10 +93,11 @@ class Rules:
     def allow(self, url: str) -> bool:
         """Whether the rules allow an absolute URL. A URL that no rule matches is allowed."""
         path = _path(url)
-        rank = self._rank(path)
-        opened = _open_query(path)
-        if opened != path:
-            rank = max(rank, self._rank(opened))
+        spellings = {path, _open_query(path)}
+        if "%25" in path:  # it may be a stray `%` that `urls.normalize` has encoded
+            stray = _ENCODED_STRAY.sub("%", path)
+            spellings |= {stray, _open_query(stray)}
+        rank = max(map(self._rank, spellings))
         return rank % 2 == 1 or path == "/robots.txt"  # which is always allowed
 
     def _rank(self, path: str) -> int:
@@ -125,14 +130,14 @@ def _path(url: str) -> str:
     path = match[1] if match else b""
     if path[:1] != b"/":
         path = b"/" + path
-    return _normal(path).replace("*", "%2A")
+    return _STRAY.sub("%25", _normal(path)).replace("*", "%2A")
 
 
 def _normal(text: bytes) -> str:
     return _ESCAPES.sub(lambda escape: _escaped(escape[0]), text).decode("ascii")
 
 
-@cache  # for 741 different arguments
+@cache  # for 740 different arguments
 def _escaped(escape: bytes) -> bytes:
     triplet = len(escape) == len("%41")
     octet = int(escape[1:], 16) if triplet else escape[0]
