@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, unquote_to_bytes
+from urllib.parse import quote, unquote, unquote_to_bytes
 
 import ada_url
 import msgspec
@@ -360,8 +360,9 @@ def test_the_web_s_schemes_are_a_choice_too(scheme: str) -> None:
         "http://" + "a." * 126 + "ab/",
         "http://h/" + "a" * 2000,
         "http://h/?" + "%" * 700,  # short as given, not as %25
-        "http://h/a\x00b",
-        "http://h/a\x7fb",
+        "http://h\x00/",
+        "http://h\x7f/",
+        "http://h:8\x010/",
         "http://h/\ud800",
         "relative",
         "/absolute",
@@ -385,13 +386,48 @@ def test_what_cannot_be_crawled_is_none(href: str) -> None:
         ("/" + "ü" * 400, "long_url"),
         ("http://[", "no_url"),
         ("http://a,b/", "no_url"),
-        ("http://h/a\x00b", "no_url"),
+        ("http://h\x00/", "no_url"),
         ("\ud800", "no_url"),
     ],
 )
 def test_why_it_cannot_be_crawled(href: str, reason: str) -> None:
     assert normalize(href, BASE) is None
     assert refusal(href, BASE) == reason
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("http://h/a\x00b\x1f\x7f\x80c", "http://h/a%00b%1F%7F%C2%80c"),
+        ("http://h/?a\x01=\x0b", "http://h/?a%01="),
+        ("http://h/?\x01=\x0b&b=c", "http://h/?%01=%0B&b=c"),
+        ("http://h/a#\x01", "http://h/a"),
+        ("http://u\x01:p\x7f@h/a", "http://h/a"),
+        ("http://h\t:8\n0/a\r/b", "http://h/a/b"),
+        ("\x00 \x1fhttp://h/a \x00", "http://h/a"),
+        ("http://h/a\x01#", "http://h/a%01"),
+        ("\x08//h/a\x08\x08", "http://h/a"),
+        ("/.\x01./a", "http://site.example/.%01./a"),
+        ("ftp://h/a\x01", "ftp://h/a"),
+        ("ftp://h/a\x01b;type=i", "ftp://h/a%01b"),
+        ("gopher://h/1\x01/?\x7f", "gopher://h/1%01/?%7F"),
+    ],
+)
+def test_control_characters_are_encoded_as_browsers_do(href: str, url: str) -> None:
+    assert normalize(href, BASE, ALL) == url
+
+
+controls = st.text("a \t\n\r\x00\x01\x0b\x0c\x1f\x7f\x80\x9f")
+
+
+@given(path=controls, query=controls, fragment=st.none() | controls)
+def test_control_characters_in_each_part_are_encoded(
+    path: str, query: str, fragment: str | None
+) -> None:
+    tail = "" if fragment is None else f"#{fragment}"
+    stripped = f"http://h/{path}?q={query}{tail}".rstrip("".join(map(chr, range(0x21))))
+    encoded = quote(re.sub("[\t\n\r]", "", stripped.partition("#")[0]), safe=":/?=")
+    assert normalize(f"\x00 http://h/{path}?q={query}{tail}") == encoded
 
 
 def test_lengths_are_inclusive() -> None:

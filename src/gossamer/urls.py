@@ -10,6 +10,8 @@
                       separated by `;` are dropped likewise, but the others keep their order
     percent-encoding  RFC 3986 §6.2.2: unreserved characters decoded, hex digits in upper case;
                       characters that the RFC forbids encoded (WHATWG permits `|[]{}` and `%`)
+    control           as in browsers: tabs and line ends removed, all of them stripped at both ends,
+    characters        encoded elsewhere; a host with one is invalid
 
 Sessions and tracking are handled for http and https only. For other schemes in `UrlRules.schemes`:
 
@@ -24,9 +26,8 @@ strangers' pages contain anything.
 Stricter than WHATWG: a host is an IP address or a valid DNS name of letters, digits, hyphens and
 underscores (RFC 1035 §2.3.4: labels of 1 to 63 octets, 253 in all). Browsers also accept
 `http://'+host+'/`, which only broken scripts contain; and a `,` or `)` in a host would make the
-keys of CDXJ indexes ambiguous. A reference that contains a control character, other than the tabs
-and line ends that WHATWG removes, is binary garbage and becomes None. As in browsers, only files
-may link to files: on a page of another scheme, a `file:` URL is None.
+keys of CDXJ indexes ambiguous. As in browsers, only files may link to files: on a page of another
+scheme, a `file:` URL is None.
 
 Cost: a fragment, or a reference already seen on the page, is a dictionary look-up; a plain path
 is one regular expression (see `_PLAIN`); only other references go through ada's parser.
@@ -167,9 +168,6 @@ _CANONICAL = {
     **{character: f"%{ord(character):02X}" for character in "%[]\\^`{|}"},
 }  # fmt: skip
 
-_C0_OR_SPACE = "".join(map(chr, range(0x21)))
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-
 # HTML 4 §B.2.2 permits `;` between parameters; without `name=` after it, it is part of a value.
 _SEMICOLON = re.compile(r";(?=[^;=]*=)")
 
@@ -289,8 +287,6 @@ def _resolve(
     try:
         url = ada_url.normalize_url(href) if base is None else ada_url.join_url(base.url, href)
     except ValueError:  # lone surrogates too
-        return None
-    if "%" in url and _CONTROL.search(href.strip(_C0_OR_SPACE)):
         return None
     # The length is checked twice: here to bound the work on a hostile reference, and again after
     # escapes have made it longer.
