@@ -15,8 +15,8 @@ Facts:
   than such a label, and than either label if header and meta disagree.
 - For few characters, the language that the page declares is better evidence than a detector.
 
-`plausibility.py` decides whether the bytes support a label. bench/charset.py measures how often the
-result is right.
+`prescan.py` reads the meta elements, and `plausibility.py` decides whether the bytes support a
+label. bench/charset.py measures how often the result is right.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ from gossamer.encodings import (
     usual_encoding,
 )
 from gossamer.parse.charset.plausibility import beyond_ascii, fits, sample
+from gossamer.parse.charset.prescan import PRESCAN_BYTES, declared_in_meta
 
-PRESCAN_BYTES = 8192
-"""Bytes searched for a meta element. The standard suggests 1,024, but browsers read on."""
 DETECT_BYTES = 65_536
 START_BYTES, MIN_NULS = 1_024, 4
 """To recognise UTF-16, in which every other byte of ASCII is NUL: how many bytes are examined, and
@@ -58,11 +57,6 @@ _BOMS = (
 )
 _XML = re.compile(
     rb"""\s{0,64}<\?xml[^<>]{0,200}?\bencoding\s{0,8}=\s{0,8}["']([A-Za-z0-9_:.-]{1,40})"""
-)
-_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
-_META = re.compile(
-    rb"""<meta[\s/][^<>]{0,512}?charset\s{0,8}=\s{0,8}["']?\s{0,8}([a-z0-9_:.-]{1,40})""",
-    re.IGNORECASE,
 )
 _LANGUAGE = re.compile(
     rb"""<html\s[^<>]{0,512}?\blang\s{0,8}=\s{0,8}["']?([a-z]{2}(?:-[a-z]{2,4})?)""", re.IGNORECASE
@@ -118,12 +112,11 @@ def _like_ascii(body: bytes) -> str | None:
 
 def _declared(body: bytes, header: str | None) -> list[str]:
     """Return the known encodings that header, XML declaration and meta declare."""
-    labels = [] if header is None else [encoding_of(header)]
-    for found in (_XML.match(body), _META.search(_COMMENT.sub(b"", body[:PRESCAN_BYTES]))):
-        if found is not None:
-            name = encoding_of(found[1].decode())
-            # A declaration found byte by byte cannot be in UTF-16 (HTML, §13.2.3.2).
-            labels.append("utf-8" if name in ("utf-16le", "utf-16be") else name)
+    xml = _XML.match(body)
+    written = (xml and encoding_of(xml[1].decode()), declared_in_meta(body))
+    # A declaration found byte by byte cannot be in UTF-16 (HTML, §13.2.3.2).
+    ascii_like = ("utf-8" if name in ("utf-16le", "utf-16be") else name for name in written)
+    labels = (None if header is None else encoding_of(header), *ascii_like)
     return [name for name in labels if name is not None]
 
 
