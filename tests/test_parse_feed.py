@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from datetime import UTC, datetime
 
 import pytest
@@ -17,8 +18,8 @@ from gossamer.parse.listing.feed_model import (
     Entry,
     Feed,
     FeedLink,
-    plain,
 )
+from gossamer.parse.listing.feed_text import plain
 
 DAY = datetime(2024, 5, 1, tzinfo=UTC)
 NEXT_DAY = datetime(2024, 5, 2, tzinfo=UTC)
@@ -262,6 +263,82 @@ def test_atom_0_3_and_atom_without_its_namespace() -> None:
         ]
     assert atom_entry("<link href='x'/><id>http://a.example/2</id>").url == "x"
     assert atom_entry("<id>http://a.example/2</id>").url == "http://a.example/2"
+
+
+def atom(version: str, title: str) -> str | None:
+    space = {"0.3": "http://purl.org/atom/ns#", "1.0": "http://www.w3.org/2005/Atom"}[version]
+    return parsed(f"<feed xmlns='{space}'>{title}</feed>").title
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("K<:b>n</:b>ots", "Knots"),
+        ("<:p>Two</:p><:p>knots<:br/>here</:p>", "Two knots here"),
+        ("<:i>how</:i> to use &lt;b&gt; &amp;amp; co", "how to use <b> &amp; co"),
+        ("Knots<:script>no()</:script>", "Knots"),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "h:"])
+def test_atom_type_xhtml_is_read_as_elements(markup: str, text: str, prefix: str) -> None:
+    inner = markup.replace("<:", f"<{prefix}").replace("</:", f"</{prefix}")
+    space = f"{'xmlns:h' if prefix else 'xmlns'}='http://www.w3.org/1999/xhtml'"
+    for written in (inner, f"<{prefix}div {space}>{inner}</{prefix}div>"):
+        assert atom("1.0", f"<title type='xhtml'>{written}</title>") == text
+        assert atom("0.3", f"<title type='application/xhtml+xml'>{written}</title>") == text
+        assert parsed(f"<feed><title type='xhtml'>{written}</title></feed>").title == text
+
+
+def test_inline_elements_do_not_split_words_in_any_feed() -> None:
+    assert rss_item("<title>K<b>n</b>ots</title><link>x</link>").title == "Knots"
+    assert atom("1.0", "<title type='html'>K<i>n</i>ots</title>") == "Knots"
+
+
+def test_atom_type_xhtml_without_elements_is_escaped_html() -> None:
+    assert atom("1.0", "<title type='xhtml'>K&lt;b&gt;n&lt;/b&gt;ots</title>") == "Knots"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "content", "text"),
+    [
+        ("", "AT&amp;amp;T", "AT&amp;T"),
+        ("mode='escaped' type='text/html'", "K&lt;b&gt;n&lt;/b&gt;ots", "Knots"),
+        ("mode='escaped' type='text/plain'", "&lt;b&gt; is bold", "<b> is bold"),
+        ("mode='xml' type='text/html'", "K<b>n</b>ots", "Knots"),
+        ("mode='base64' type='text/html'", b64encode(b"K<b>n</b>ots").decode(), "Knots"),
+        ("mode='base64' type='text/plain'", b64encode(b"<b> is bold").decode(), "<b> is bold"),
+        ("mode='base64'", "4oi\n IIHM=", "∈ s"),
+        ("mode='base64'", b64encode("Узлы".encode()).decode().rstrip("="), "Узлы"),
+        ("mode='base64'", "a", None),
+        ("mode='base64'", "§", None),
+    ],
+)
+def test_atom_0_3_modes_and_base64(attributes: str, content: str, text: str | None) -> None:
+    assert atom("0.3", f"<title {attributes}>{content}</title>") == text
+
+
+def test_atom_0_3_tagline_is_the_description() -> None:
+    tagline = "<tagline mode='base64'>QWxsIGtub3Rz</tagline>"
+    assert parsed(f"<feed xmlns='http://purl.org/atom/ns#'>{tagline}</feed>").description == (
+        "All knots"
+    )
+    assert parsed("<feed><tagline>All knots</tagline></feed>").description == "All knots"
+
+
+def test_atom_content_that_is_elsewhere_is_the_page_of_an_entry() -> None:
+    content = "<content type='text/html' src='/c'/>"
+    assert atom_entry(f"<id>http://a.example/1</id>{content}").url == "/c"
+    assert atom_entry(f"<link href='/1'/>{content}").url == "/1"
+    assert atom_entry("<id>http://a.example/1</id><content>aGk=</content>").url == (
+        "http://a.example/1"
+    )
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"])))
+def test_base64_of_any_text_is_the_text(text: str) -> None:
+    title = f"<title mode='base64' type='text/plain'>{b64encode(text.encode()).decode()}</title>"
+    known = text.encode().decode("utf-8-sig")
+    assert atom("0.3", title) == (" ".join(known.split())[:MAX_TITLE_CHARS] or None)
 
 
 def test_entries_and_texts_are_bounded() -> None:

@@ -5,10 +5,10 @@ RFC 5005 (pages of a feed), jsonfeed.org/version/1.1, purl.org/rss/1.0/modules/c
 rssboard.org/media-rss. We look for the elements of every format in every feed, as feeds mix them.
 The tables below list alternatives in order of precedence.
 
-Facts: RSS does not define whether a title is text or HTML, so it is read as HTML if it looks like
-HTML. The types that Atom feeds declare are wrong as often; we only believe `text`. A guid is the
-URL of its item unless it is marked otherwise, and is often just a number. URLs are returned as
-written, joined with xml:base if there is one; the caller joins them with the document's URL.
+Facts: a guid is the URL of its item unless it is marked otherwise, and is often just a number. URLs
+are returned as written, joined with xml:base if there is one; the caller joins them with the
+document's URL. `feed_text.py` extracts the texts. The content of entries is not read: their pages
+are crawled.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from gossamer.parse.listing.feed_model import (
     Feed,
     FeedLink,
     media_type,
-    plain,
     short_name,
 )
+from gossamer.parse.listing.feed_text import text_of
 from gossamer.parse.listing.xml import fold, read
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ _ROOTS: Mapping[str, Kind] = {
 }
 _LINKS = frozenset(("link", "atom:link"))
 _TITLE = ("title", "atom:title", "media:title", "dc:title")
-_DESCRIPTION = ("description", "subtitle", "atom:subtitle", "tagline", "itunes:summary")
+_DESCRIPTION = (
+    *("description", "subtitle", "atom:subtitle", "tagline", "atom:tagline", "itunes:summary"),
+)
 _PUBLISHED = (
     *("pubdate", "atom:published", "published", "dc:date", "dcterms:issued", "atom:issued"),
     *("dcterms:created", "atom:created"),
@@ -110,7 +112,7 @@ def _entry(node: Node) -> Entry:
     enclosures = [link.url for link in links if link.relation == "enclosure"]
     enclosures += islice(_enclosures(node), MAX_LINKS - len(enclosures))
     return Entry(
-        url=_alternate(links) or _permalink(node, first),
+        url=_alternate(links) or _source(first) or _permalink(node, first),
         title=_text(first, _TITLE, MAX_TITLE_CHARS),
         published=_date(first, _PUBLISHED),
         updated=_date(first, _UPDATED),
@@ -146,6 +148,13 @@ def _alternate(links: list[FeedLink]) -> str | None:
     return next((link.url for link in (*pages, *found)), None)
 
 
+def _source(first: Mapping[str, Node]) -> str | None:
+    """Return the URL of content that is not in the feed (RFC 4287 §4.1.3.2)."""
+    content = first.get("atom:content") or first.get("content")
+    source = content and content.attributes.get("src")
+    return content.url(source) if content and source else None
+
+
 def _permalink(node: Node, first: Mapping[str, Node]) -> str | None:
     """Return the item's identifier (rdf:about, guid or id) if that is a URL."""
     if (about := node.attributes.get("rdf:about", "")).startswith(_WEB):
@@ -163,11 +172,8 @@ def _permalink(node: Node, first: Mapping[str, Node]) -> str | None:
 def _text(first: Mapping[str, Node], names: Iterable[str], limit: int) -> str | None:
     """Return the text of the first of these elements that has any."""
     for name in names:
-        if (node := first.get(name)) is not None:
-            text = node.text
-            is_text = name.startswith("atom:") and node.attributes.get("type", "text") == "text"
-            if text := fold(text, limit) if is_text else plain(text, limit):
-                return text
+        if (node := first.get(name)) is not None and (text := text_of(node, limit)):
+            return text
     return None
 
 

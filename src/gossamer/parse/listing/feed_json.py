@@ -15,9 +15,9 @@ from gossamer.parse.listing.feed_model import (
     Entry,
     Feed,
     FeedLink,
-    plain,
     short_name,
 )
+from gossamer.parse.listing.feed_text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

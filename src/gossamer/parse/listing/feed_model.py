@@ -1,14 +1,12 @@
-"""A feed, its links and its entries, for all formats of feeds; and the cleaning of their texts."""
+"""A feed, its links and its entries, for all formats of feeds."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from datetime import datetime  # noqa: TC003  # msgspec reads annotations
 from typing import Literal
 
 from msgspec import Struct
-from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.listing.xml import fold
 
@@ -16,8 +14,6 @@ MAX_ENTRIES = 10_000
 MAX_TITLE_CHARS = 1_000
 MAX_TEXT_CHARS = 20_000
 """Length of a feed's description."""
-MAX_MARKUP_CHARS = 100_000
-"""Characters of HTML from which a text is extracted."""
 MAX_LINKS = 100
 """Links of a feed, and enclosures of an entry."""
 MAX_NAME_CHARS = 100
@@ -25,13 +21,6 @@ MAX_NAME_CHARS = 100
 
 Kind = Literal["rss", "rdf", "atom", "json"]
 Refusal = Literal["no_url", "too_many"]
-
-_MARKUP = re.compile(r"<[a-z!/]|&[#a-z]", re.IGNORECASE)
-_BLOCK = re.compile(
-    r"(?=</?(?:p|div|br|li|[uod]l|d[dt]|h\d|t[rdh]|table|blockquote|figure|pre|hr)\b)",
-    re.IGNORECASE,
-)
-_HIDDEN = ["script", "style", "template", "noscript", "iframe"]
 
 
 class FeedLink(Struct, frozen=True, kw_only=True):
@@ -86,15 +75,6 @@ class Entries:
             self.kept.append(entry)
         else:
             self.refused["no_url"] += 1
-
-
-def plain(markup: str, limit: int) -> str:
-    """Return up to `limit` characters of the visible text of something that may be HTML."""
-    if not _MARKUP.search(markup):
-        return fold(markup, limit)
-    parser = LexborHTMLParser(_BLOCK.sub(" ", markup[:MAX_MARKUP_CHARS]))
-    parser.strip_tags(_HIDDEN)
-    return fold(parser.body.text() if parser.body else "", limit)
 
 
 def short_name(text: str | None) -> str | None:
