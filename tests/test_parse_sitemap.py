@@ -167,6 +167,54 @@ def test_other_formats_and_broken_ones(body: bytes) -> None:
     assert parse_sitemap(gzip.compress(body)) == expected
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<sitemap>http://a.example/1.xml</sitemap> <sitemap>\n http://a.example/2.xml</sitemap>",
+        "<sitemap><![CDATA[http://a.example/1.xml]]><sitemap>http://a.example/2.xml",
+        "<url>http://a.example/1.xml</url><url>http://a.example/2.xml</url>",
+        "<sitemap>http://a.example/1.xml<lastmod/></sitemap><loc>http://a.example/2.xml</loc>",
+        "<sitemap><url>http://a.example/1.xml</url><url>http://a.example/2.xml</url></sitemap>",
+        "<loc>http://a.example/1.xml</loc><loc> http://a.example/2.xml </loc>",
+        "http://a.example/1.xml\r\n\r\n http://a.example/2.xml\r\n",
+        "<!-- all --> http://a.example/1.xml <br/> http://a.example/2.xml",
+        "<![CDATA[http://a.example/1.xml\nhttp://a.example/2.xml]]>",
+    ],
+)
+def test_a_sitemap_index_with_bare_urls(content: str) -> None:
+    sitemap = parse_sitemap(f"<sitemapindex>{content}</sitemapindex>".encode())
+    assert sitemap is not None
+    assert sitemap.kind == "index"
+    assert [entry.url for entry in sitemap.entries] == [
+        "http://a.example/1.xml",
+        "http://a.example/2.xml",
+    ]
+
+
+def test_a_sitemap_with_bare_urls() -> None:
+    sitemap = parse_sitemap(b"<urlset><url>http://a.example/1</url><url>words</url></urlset>")
+    assert sitemap == Sitemap(kind="urlset", entries=(ONE,), refused={"no_url": 1})
+    escaped = parse_sitemap(b"<urlset>http://a.example/?a=1&amp;b=2 and words /3</urlset>")
+    assert escaped == Sitemap(
+        kind="urlset", entries=(SitemapEntry(url="http://a.example/?a=1&b=2"),)
+    )
+
+
+def test_bare_urls_of_a_feed_are_not_a_sitemap() -> None:
+    image = b"<image><url>http://a.example/logo.png</url></image>"
+    item = b"<item><link>http://a.example/1</link></item>"
+    sitemap = parse_sitemap(b"<rss><channel>" + image + item + b"</channel></rss>")
+    assert sitemap == Sitemap(kind="urlset", entries=(ONE,))
+    assert parse_sitemap(b"<x>" + image + b"</x>") is None
+
+
+def test_bare_urls_are_bounded() -> None:
+    body = b"<sitemapindex>" + b"http://a.example/1\n" * 3 + b"</sitemapindex>"
+    sitemap = parse_sitemap(body, max_entries=2)
+    assert sitemap is not None
+    assert (len(sitemap.entries), sitemap.refused) == (2, {"too_many": 1})
+
+
 def test_a_feed_as_a_sitemap_has_dates() -> None:
     body = b"""<feed xmlns="http://www.w3.org/2005/Atom">
         <entry><link href="http://a.example/1"/><published>2023-01-01</published>

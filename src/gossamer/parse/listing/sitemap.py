@@ -7,7 +7,8 @@ extensions and for alternates in other languages.
 Facts: `priority` and `changefreq` are mostly a program's defaults, so they are not read; `lastmod`
 is useful. Sitemaps with the name or type of gzip were often unpacked on the way, and vice versa, so
 the first bytes decide. Namespaces are wrong as often as right, so the names of elements decide.
-URLs are returned as written: relative ones violate the protocol, but are common.
+Some sitemaps lack elements: their records contain the bare URL, or the root contains `loc` elements
+or lines. URLs are returned as written: relative ones violate the protocol, but are common.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import datetime  # noqa: TC003  # msgspec reads annotations
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -39,9 +40,10 @@ MAX_URL_CHARS = 2_048
 MAX_TEXT_CHARS = 1_000
 MAX_PARTS = 1_000
 """Images per page, which is Google's limit; we apply it to videos and alternates, too."""
+_ROOTS = frozenset(("urlset", "sitemapindex"))
 _RECORDS = frozenset(("url", "sitemap"))
 _LINKS = frozenset(("xhtml:link", "link"))
-_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
+_BARE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 Refusal = Literal["no_url", "url_too_long", "too_many"]
 
@@ -93,16 +95,28 @@ def parse_sitemap(
 
 def _of_xml(text: str, max_entries: int) -> Sitemap | None:
     entries = _Entries(max_entries)
+    located = False
     for node in read(text, _RECORDS):
         if node.name:
             entries.add(node.name, _entry(node))
+            located = located or any(part.name == "loc" for part in node.elements())
             continue
-        roots = {element.name for element in node.elements()}
-        if not entries.kept and roots.isdisjoint(("urlset", "sitemapindex")):
+        roots = {element.name: element for element in node.elements() if element.name in _ROOTS}
+        if not roots and not (located and entries.kept):  # RSS has bare URLs, too
             return None
         if "sitemapindex" in roots:
             entries.kind = "index"
+        for url in chain.from_iterable(map(_without_record, roots.values())):
+            entries.add("url", _judged(SitemapEntry(url=url)))
     return entries.sitemap()
+
+
+def _without_record(root: Node) -> Iterator[str]:
+    for child in root.children:
+        if isinstance(child, str):
+            yield from _BARE.findall(child)
+        elif child.name == "loc":
+            yield child.url(child.text)
 
 
 def _of_feed(body: bytes, declared: str | None, max_entries: int) -> Sitemap | None:
@@ -118,11 +132,11 @@ def _of_feed(body: bytes, declared: str | None, max_entries: int) -> Sitemap | N
 
 def _of_lines(text: str, max_entries: int) -> Sitemap | None:
     lines = [line for line in map(str.strip, text.lstrip("\ufeff").splitlines()) if line]
-    if not lines or not _LINE.fullmatch(lines[0]):
+    if not lines or not _BARE.fullmatch(lines[0]):
         return None
     entries = _Entries(max_entries)
     for line in lines:
-        entries.add("url", _judged(SitemapEntry(url=line if _LINE.fullmatch(line) else "")))
+        entries.add("url", _judged(SitemapEntry(url=line if _BARE.fullmatch(line) else "")))
     return entries.sitemap()
 
 
@@ -160,7 +174,7 @@ def _entry(node: Node) -> SitemapEntry | Refusal:
     names = first.keys()
     return _judged(
         SitemapEntry(
-            url=_url(first.get("loc")) or "",
+            url=_url(first.get("loc")) or _bare(node),
             lastmod=_date(first.get("lastmod")),
             news=_news(first["news:news"]) if "news:news" in names else None,
             images=tuple(islice(_images(node), MAX_PARTS)) if "image:image" in names else (),
@@ -168,6 +182,11 @@ def _entry(node: Node) -> SitemapEntry | Refusal:
             alternates=tuple(_alternates(node)) if not names.isdisjoint(_LINKS) else (),
         )
     )
+
+
+def _bare(node: Node) -> str:
+    found = _BARE.search("".join(part for part in node.children if isinstance(part, str)))
+    return found[0] if found else ""
 
 
 def _images(node: Node) -> Iterator[str]:
