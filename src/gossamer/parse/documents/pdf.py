@@ -21,6 +21,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as c
 
 from gossamer.parse.documents.document import MAX_HEADINGS, Broken, Draft, Unsupported
+from gossamer.parse.documents.pdf_annotations import opened_form, texts
 from gossamer.parse.documents.xmp import read_xmp
 
 if TYPE_CHECKING:
@@ -39,8 +40,11 @@ the page for each link. 3 million take 0.1 s."""
 MAX_URL_BYTES = 4_096
 MAX_TITLE_PAGE_CHARS = 2_000
 MAX_PRINTED_TITLE_CHARS = 200
-MAX_STRANGE = 0.3
-"""Largest share of a page's characters that may be meaningless; with more, it is not text."""
+MAX_JUDGED_CHARS = 100_000
+"""Characters of a page whose glyphs are examined, if any of them is strange. It takes 50 ms."""
+MAX_STRANGE = 1 / 20
+"""Largest share of strange characters among those of unmapped glyphs that may be text after all:
+ligatures, such as those of TeX. The space, which is one in six, is strange in other fonts."""
 MAX_OUTLINE_DEPTH = 1
 
 _KEYS = {"Title": "title", "Author": "author", "CreationDate": "published", "ModDate": "modified"}
@@ -56,7 +60,7 @@ _NOT_TEXT = re.compile("[\0-\x08\x0e-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8f
 def read(body: bytes, draft: Draft) -> None:
     """Read a PDF. Raises Unsupported if it needs a password, Broken if it is not a PDF."""
     draft.metadata.update(read_xmp(body))
-    with closing(_open(body)) as document:
+    with closing(_open(body)) as document, opened_form(document) as form:
         _read_metadata(document, draft)
         draft.pages = len(document)
         deadline = time.process_time() + MAX_CPU_S
@@ -64,13 +68,14 @@ def read(body: bytes, draft: Draft) -> None:
         for number, page in _pages(document):
             with closing(page), closing(page.get_textpage()) as text_page:
                 text = text_page.get_text_bounded()
-                if number == 0:
-                    draft.metadata.setdefault("title", _largest(text_page))
-                if _is_text(text):
-                    for line in _lines(text):
-                        draft.say(line)
-                else:
+                if unmapped := _unmapped(text_page, text):
                     unreadable += 1
+                    characters = enumerate(_characters(text_page, MAX_JUDGED_CHARS))
+                    text = "".join(" " if n in unmapped else each for n, each in characters)
+                if number == 0 and "title" not in draft.metadata:
+                    draft.metadata["title"] = _largest(text_page, unmapped)
+                for line in _lines("\n".join((text, *dict.fromkeys(texts(page, form))))):
+                    draft.say(line)
                 _read_links(document, page, text_page, draft)
             if draft.room <= 0:
                 break
@@ -145,26 +150,41 @@ def _lines(text: str) -> list[str]:
     return _NOT_TEXT.sub(" ", text.replace("\r\n", "\n").replace("\n\n", "\n")).split("\n")
 
 
-def _is_text(text: str) -> bool:
-    """Whether the fonts of a page map their glyphs to characters (ISO 32000-1 §9.10.2).
+def _unmapped(text_page: pdfium.PdfTextPage, text: str) -> set[int]:
+    """Return the places of glyphs that fonts do not map to characters (ISO 32000-1 §9.10.2).
 
-    If they do not, PDFium returns glyph codes as characters, which are control characters or of
-    private use. FPDFText_HasUnicodeMapError is useless: it is true for every font that names its
-    glyphs.
+    PDFium returns their codes as characters. If few of these are control characters or of private
+    use, they are text: fonts with their own names of glyphs mostly have the codes of ASCII.
     """
-    text = _HYPHEN.sub("", text)
-    return len(_NOT_TEXT.findall(text)) <= MAX_STRANGE * len(text)
+    if not _NOT_TEXT.search(_HYPHEN.sub("", text)):
+        return set()
+    judged = range(min(text_page.count_chars(), MAX_JUDGED_CHARS))
+    places = [place for place in judged if c.FPDFText_HasUnicodeMapError(text_page, place) == 1]
+    codes = "".join(chr(c.FPDFText_GetUnicode(text_page, place)) for place in places)
+    return set(places) if len(_NOT_TEXT.findall(codes)) > MAX_STRANGE * len(codes) else set()
 
 
-def _largest(text_page: pdfium.PdfTextPage) -> str:
-    """Return the printed title: the first lines in the largest type, if it is larger than most."""
-    text = text_page.get_text_range(0, min(text_page.count_chars(), MAX_TITLE_PAGE_CHARS))
+def _characters(text_page: pdfium.PdfTextPage, limit: int) -> str:
+    """Return the first characters of a page, one for each place.
+
+    PDFium's own texts omit NULs, so they cannot be used to find places.
+    """
+    places = range(min(text_page.count_chars(), limit))
+    return "".join(chr(c.FPDFText_GetUnicode(text_page, place)) for place in places)
+
+
+def _largest(text_page: pdfium.PdfTextPage, unmapped: set[int]) -> str:
+    """Return the printed title: the first lines in the largest type, if it is larger than most.
+
+    Lines with an unmapped glyph are ignored.
+    """
     lines: list[tuple[float, str]] = []
     at, box = 0, c.FS_RECTF()
-    for line in text.split("\r\n"):
+    for line in _characters(text_page, MAX_TITLE_PAGE_CHARS).split("\r\n"):
         first = at + len(line) - len(line.lstrip())  # a space has no height
-        if line.strip() and c.FPDFText_GetLooseCharBox(text_page, first, box):
-            lines.append((box.top - box.bottom, line))
+        readable = line.strip() and unmapped.isdisjoint(range(at, at + len(line)))
+        if readable and c.FPDFText_GetLooseCharBox(text_page, first, box):
+            lines.append((box.top - box.bottom, line.replace("\0", "")))
         at += len(line) + 2
     if not lines:
         return ""
