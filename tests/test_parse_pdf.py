@@ -97,7 +97,7 @@ class TestUnmappedGlyphs:
 FIELDS = [
     "<< /Fields [11 0 R 12 0 R 13 0 R 14 0 R 15 0 R 17 0 R] >>",
     "<< /Subtype /Widget /FT /Tx /T (name) /V (Ada L.\rof London) /Rect [0 0 9 9] >>",
-    "<< /Subtype /Widget /FT /Ch /Ff 131072 /V (de) /Opt [[(de) (Germany)]] /Rect [0 0 9 9] >>",
+    "<< /Subtype /Widget /FT /Ch /T (b) /Ff 131072 /V (de) /Opt [[(de) (Germany)]] >>",
     "<< /Subtype /Widget /FT /Tx /T (secret) /Ff 8192 /V (hunter2) /Rect [0 0 9 9] >>",
     "<< /Subtype /Widget /FT /Btn /T (box) /V /Yes /AS /Yes /Rect [0 0 9 9] >>",
     "<< /FT /Tx /T (twice) /V (in the parent) /Kids [16 0 R] >>",
