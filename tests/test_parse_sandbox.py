@@ -14,8 +14,15 @@ from gossamer.parse import sandbox
 from gossamer.parse.content import parse_page
 from gossamer.parse.guard import GuardedParser
 from gossamer.parse.page import Page, Rules
+from needed import lacking
 
-pytestmark = pytest.mark.skipif(len(sandbox.supported()) < 2, reason="needs Landlock and seccomp")
+
+@pytest.fixture(scope="module", autouse=True)
+def supported() -> None:
+    if len(sandbox.supported()) < 2:
+        has = " and ".join(sandbox.supported()) or "neither"
+        lacking(f"this kernel lacks Landlock or seccomp (it has {has}): the sandbox is untested")
+
 
 ATTEMPTS = {
     "read a file": "open('/etc/passwd')",

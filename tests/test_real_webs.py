@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,6 +9,7 @@ import pytest
 
 import real_webs
 from gossamer.search.searcher import Searcher
+from needed import lacking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,10 +26,7 @@ T = TypeVar("T")
 def walked() -> Walk:
     missing = [folder for folder in real_webs.folders().values() if not folder.is_dir()]
     if missing:
-        words = f"{missing[0]} is not there: apt-get install {real_webs.PACKAGES}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(words)
-        pytest.skip(words)
+        lacking(f"{missing[0]} is not there: apt-get install {real_webs.PACKAGES}")
     return real_webs.judge(real_webs.folders())
 
 

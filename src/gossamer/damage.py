@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 SIGNS = ("Parquet error", "Parquet argument error", "Arrow error", "decompress", "thrift")
 """In an error of the engine, that it could not decode a file. Facts: Sail 0.7."""
-COPY = "put it back from a copy"
 
 
 @contextmanager
@@ -50,7 +49,7 @@ def damaged(paths: Iterable[str]) -> MissingFile | None:
             try:
                 read(path)
             except (pa.ArrowException, OSError) as error:
-                return MissingFile(path, f"is damaged: {str(error).strip()}", COPY)
+                return MissingFile(path, f"is damaged: {str(error).strip()}")
     return None
 
 

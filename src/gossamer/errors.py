@@ -22,6 +22,9 @@ is data (the `outcome` of a response), never an error.
 
 from __future__ import annotations
 
+RESTORE = "put it back from a copy"
+"""The remedy for a file that is gone or damaged."""
+
 
 class GossamerError(Exception):
     """`what` happened to `subject` (path, URL, key), and the `remedy`."""
@@ -74,7 +77,8 @@ class CorruptManifest(StoreError):
 
 
 class MissingFile(StoreError):
-    pass
+    def __init__(self, subject: object, what: str, remedy: str = RESTORE) -> None:
+        super().__init__(subject, what, remedy)
 
 
 class StoreFull(StoreError):

@@ -153,7 +153,7 @@ def opened(path: str, dataset: str, columns: Sequence[str]) -> Iterator[pq.Parqu
                 raise StoreError(path, what, _remedy(dataset))
             yield file
     except (OSError, pa.ArrowInvalid) as error:
-        raise MissingFile(path, f"cannot be read: {error}", "put it back from a copy") from None
+        raise MissingFile(path, f"cannot be read: {error}") from None
 
 
 def _remedy(dataset: str) -> str:

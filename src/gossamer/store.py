@@ -23,7 +23,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.backends import Backend, Holder
-from gossamer.errors import Conflict, CorruptManifest, MissingFile, NotACrawl, Occupied
+from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl, Occupied
 from gossamer.filenames import (
     FOLDERS,
     is_collected,
@@ -277,7 +277,7 @@ class Store:
         return None
 
     def _file_remedy(self, path: str) -> str:
-        remedy = "put it back from a copy"
+        remedy = RESTORE
         if command := rewriter_of(path):
             remedy += f", or write it again: {command} {self.url}"
         if later := self._states_since(path):
@@ -320,7 +320,7 @@ class Store:
             return "an older Gossamer wrote it: use that one, or crawl again in another folder"
         if self._versions()[0] < version:
             return "delete this file to return to the previous state"
-        return "put it back from a copy"
+        return RESTORE
 
     def _put(self, manifest: Manifest) -> None:
         path = manifest_path(manifest.version)

@@ -42,7 +42,7 @@ from gossamer.config.searching import (
 )
 from gossamer.config.secrets import PUBLIC_HEADERS, has_secrets, revealed, secret_files
 from gossamer.config.table import Line, Secret, Table
-from gossamer.errors import ConfigError
+from gossamer.errors import RESTORE, ConfigError
 from gossamer.urls import UrlRules
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ __all__ = [
 ]
 
 REMEDY = "see docs/settings.md"
-RESTORE = "put it back from a copy; for the default settings: echo '# defaults' > {path}"
+RESTORE_SETTINGS = f"{RESTORE}; for the default settings: echo '# defaults' > {{path}}"
 
 
 class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -113,9 +113,11 @@ def load(path: Path) -> Config:
     default settings might crawl what the lost ones forbid. A file with secrets that other users
     can read is a ConfigError, too.
     """
-    text, mode = read_text(path, RESTORE.format(path=path))
+    text, mode = read_text(path, RESTORE_SETTINGS.format(path=path))
     if not text.strip():
-        raise ConfigError(path, "is empty; its settings are lost", RESTORE.format(path=path))
+        raise ConfigError(
+            path, "is empty; its settings are lost", RESTORE_SETTINGS.format(path=path)
+        )
     config = loads(text, path)
     if has_secrets(config.fetch):
         closed_to_others(path, mode)

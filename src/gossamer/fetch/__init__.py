@@ -149,6 +149,6 @@ def _distinct(paths: Sequence[str], column: str) -> Iterator[Any]:
         try:
             found = set(pc.unique(pq.read_table(path, columns=[column]).column(0)).to_pylist())
         except pa.ArrowInvalid as error:
-            raise MissingFile(path, f"is damaged: {error}", "put it back from a copy") from None
+            raise MissingFile(path, f"is damaged: {error}") from None
         yield from sorted(found - seen)
         seen |= found

@@ -125,9 +125,7 @@ def bodies(
     for file, of_file in groupby(answers, key=attrgetter("warc_file")):
         path = Path(root, file)
         if not path.exists():
-            raise MissingFile(
-                path, "responses name this file, but it is gone", "put it back from a copy"
-            )
+            raise MissingFile(path, "responses name this file, but it is gone")
         with WarcReader(path) as reader:
             for offset, sharing in groupby(of_file, key=attrgetter("warc_offset")):
                 stored = reader.at(offset)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from gossamer.encodings import NAMES, codec_of
-from gossamer.errors import MissingFile
+from gossamer.errors import RESTORE, MissingFile
 from gossamer.warc import WarcReader
 
 if TYPE_CHECKING:
@@ -98,9 +98,7 @@ def find(work: Workspace, pages: PageInfo, url: str) -> Copy | Refusal:
         for file in layer.files
     }
     if row["warc_file"] not in named:
-        return Refusal(
-            503, f"The manifest does not name {row['warc_file']}: put it back from a copy."
-        )
+        return Refusal(503, f"The manifest does not name {row['warc_file']}: {RESTORE}.")
     return Copy(
         url,
         row["fetched_ms"],
@@ -161,9 +159,7 @@ def stored(root: str, copy: Copy) -> bytes:
     except OSError:
         record = None
     if record is None:
-        raise MissingFile(
-            path, f"no complete record at byte {copy.offset}", "put it back from a copy"
-        )
+        raise MissingFile(path, f"no complete record at byte {copy.offset}")
     return record.body
 
 
