@@ -68,6 +68,17 @@ def test_ranks_solve_the_linear_system(new_work: Callable[[], Workspace], edges:
     assert sum(found.values()) == pytest.approx(1)
 
 
+def test_a_graph_too_large_for_memory_is_ranked_by_the_engine(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edges = ["ab", "ac", "bc", "ca", "dc", "ea"]
+    crawl(work, "abcde", edges)
+    before = rank.run(work).counts, ranks(work)
+    monkeypatch.setattr(rank, "MAX_IN_MEMORY", 0)
+    assert (rank.run(work).counts, ranks(work)) == (before[0], pytest.approx(before[1], rel=1e-12))
+    assert before[1] == pytest.approx(dense("abcde", set(edges)), abs=1e-5)
+
+
 def test_only_fetched_pages_have_rank(work: Workspace) -> None:
     crawl(work, "ab", ["ab", "ba", "ax", "ay"])
     put(work, "pages", [{"url": "y", "status": "redirected"}])

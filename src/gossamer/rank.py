@@ -9,44 +9,69 @@ weakly and the strongly preferential PageRank of Boldi, Santini and Vigna ("Page
 dependencies", ACM TOIS 2009). Stops when Σ|x(t+1) − x(t)| < tolerance, or after `iterations`; the
 error against the fixed point is then at most α/(1 − α) times that sum.
 
-Facts: the engine does not cache, so each iteration writes its state, 16 bytes per page, to scratch
-files. Nodes are xxhash64 of their URLs. Some two of n pages collide with probability n²/2⁶⁵ (one in
-three thousand at a hundred million pages), and would then share a rank.
+A graph of at most MAX_IN_MEMORY links and pages is iterated here, in arrays: 10 ns per link and
+iteration. For a larger one, the engine joins links and ranks in each iteration, and writes the new
+ranks, 16 bytes per page, to scratch files, as it does not cache. An iteration of the engine takes
+at least a tenth of a second, however small the graph.
+
+Nodes are xxhash64 of their URLs. Some two of n pages collide with probability n²/2⁶⁵ (one in three
+thousand at a hundred million pages), and would then share a rank.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer import linkgraph, lsm
 from gossamer.tables import PAGES, RANKS
+from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
     from pyspark.sql import DataFrame
 
     from gossamer.config import RankConfig
-    from gossamer.store import StepReport
+    from gossamer.store import File, Layer, StepReport
     from gossamer.workspace import Workspace
+
+MAX_IN_MEMORY = 5_000_000
+"""Links and pages of the largest graph that is ranked in memory, which then takes 300 MB."""
 
 
 def run(work: Workspace) -> StepReport:
     with work.step("rank", work.round) as draft:
         fetched = lsm.current(work, PAGES).where("status = 'fetched'").select("url")
-        nodes, n = work.scratch(fetched.select("url", F.xxhash64("url").alias("id")))
-        edges, _ = work.scratch(weighted(linkgraph.votes(work), nodes))
-        ranks, iterations = power(work, nodes.select("id"), edges, n, work.config.rank)
-        layer = work.write(nodes.join(ranks, on="id", how="inner"), RANKS.name, work.round)
-        draft.replace["ranks"] = (layer,) if layer.files else ()
+        node_files = work.scratch_files(fetched.select("url", F.xxhash64("url").alias("id")))
+        nodes = work.engine.read(_paths(work, node_files), "url string, id long")
+        link_files = work.scratch_files(between(nodes.select("id"), linkgraph.votes(work)))
+        n = sum(file.rows for file in node_files)
+        if n + sum(file.rows for file in link_files) <= MAX_IN_MEMORY:
+            layers, iterations = _ranked_in_memory(work, node_files, link_files)
+        else:
+            links = work.engine.read(_paths(work, link_files), "src long, dst long")
+            edges, _ = work.scratch(weighted(links))
+            ranks, iterations = power(work, nodes.select("id"), edges, n, work.config.rank)
+            ranked = nodes.join(ranks, on="id", how="inner")
+            layers = (work.write(ranked, RANKS.name, work.round),)
+        draft.replace["ranks"] = layers
         draft.counts.update(pages=n, iterations=iterations)
     return draft.done
 
 
-def weighted(links: DataFrame, nodes: DataFrame) -> DataFrame:
-    """Edges: src, dst (node ids), and the `share` of src's rank that the link carries."""
-    ids = nodes.select("id")
-    pairs = (
+def _paths(work: Workspace, files: Sequence[File]) -> list[str]:
+    return [f"{work.root}/{file.path}" for file in files]
+
+
+def between(ids: DataFrame, links: DataFrame) -> DataFrame:
+    """The links between nodes (a column `id`), each pair (src, dst) once."""
+    return (
         links.where(~F.col("nofollow"))
         .select(F.xxhash64("src").alias("src"), F.xxhash64("dst").alias("dst"))
         .where(F.col("src") != F.col("dst"))
@@ -54,14 +79,57 @@ def weighted(links: DataFrame, nodes: DataFrame) -> DataFrame:
         .join(ids.withColumnRenamed("id", "dst"), on="dst", how="left_semi")
         .join(ids.withColumnRenamed("id", "src"), on="src", how="left_semi")
     )
-    degrees = pairs.groupBy("src").agg((1 / F.count("*")).alias("share"))
-    return pairs.join(degrees, on="src", how="inner").select("src", "dst", "share")
+
+
+def _ranked_in_memory(
+    work: Workspace, node_files: Sequence[File], link_files: Sequence[File]
+) -> tuple[tuple[Layer, ...], int]:
+    """Rank nodes (url, id) by links (src, dst); return the layers and the iterations."""
+    if not node_files:
+        return (), 0
+    ids, node_of = np.unique(_numbers(work, node_files, "id"), return_inverse=True)
+    sources, targets = (
+        np.searchsorted(ids, _numbers(work, link_files, end)) for end in ("src", "dst")
+    )
+    ranks, iterations = in_memory(sources, targets, len(node_of), work.config.rank)
+    urls = pq.read_table(_paths(work, node_files), columns=["url"]).column("url")
+    writer = ParquetWriter(work.root, RANKS.name, work.store.attempt(RANKS.name))
+    writer.write(pa.table({"url": urls, "rank": ranks[node_of]}))
+    return (layers_of(writer.close(), work.round)[RANKS.name],), iterations
+
+
+def _numbers(work: Workspace, files: Sequence[File], column: str) -> npt.NDArray[np.int64]:
+    tables = [pq.read_table(path, columns=[column]) for path in _paths(work, files)]
+    return np.concatenate([np.empty(0, np.int64), *(table.column(0) for table in tables)])
+
+
+def in_memory(
+    sources: npt.NDArray[np.intp], targets: npt.NDArray[np.intp], n: int, config: RankConfig
+) -> tuple[npt.NDArray[np.float64], int]:
+    """The ranks of n nodes, numbered from 0, by links between them, and the iterations."""
+    shares = 1 / np.bincount(sources, minlength=n).clip(1)[sources]
+    ranks = np.full(n, 1 / n)
+    iteration, change = 0, np.inf
+    while change >= config.tolerance and iteration < config.iterations:
+        iteration += 1
+        received = np.bincount(targets, ranks[sources] * shares, minlength=n)
+        everyone = ((1 - config.damping) + config.damping * (1 - received.sum())) / n
+        moved = config.damping * received + everyone
+        change = np.abs(moved - ranks).sum()
+        ranks = moved
+    return ranks, iteration
+
+
+def weighted(links: DataFrame) -> DataFrame:
+    """Edges: src, dst (node ids), and the `share` of src's rank that the link carries."""
+    degrees = links.groupBy("src").agg((1 / F.count("*")).alias("share"))
+    return links.join(degrees, on="src", how="inner").select("src", "dst", "share")
 
 
 def power(
     work: Workspace, ids: DataFrame, edges: DataFrame, n: int, config: RankConfig
 ) -> tuple[DataFrame, int]:
-    """The fixed point (id, rank), and the number of iterations."""
+    """The fixed point (id, rank), and the number of iterations, computed by the engine."""
     ranks = ids.select("id", F.lit(1 / max(n, 1)).alias("rank"))
     iteration, change = 0, float("inf")
     while change >= config.tolerance and iteration < config.iterations and n:
