@@ -188,6 +188,15 @@ def test_a_process_that_is_killed_while_it_starts(monkeypatch: pytest.MonkeyPatc
         assert parser.parse(page("<p>y")).text == "y"
 
 
+def test_a_process_that_was_started_ahead_serves_the_first_parser() -> None:
+    guard.start_ahead()
+    (ahead,) = guard._ahead
+    with GuardedParser(Rules()) as first, GuardedParser(Rules()) as second:
+        assert first.parse(page("<p>x")).text == second.parse(page("<p>x")).text == "x"
+        assert first._process is ahead
+        assert second._process is not ahead
+
+
 def test_the_time_of_pages_is_counted() -> None:
     """With a limit set, the kernel counts in ticks, so small pages may take none."""
     with GuardedParser(Rules()) as parser:

@@ -105,6 +105,7 @@ class Crawl:
         """
         from gossamer import inject
 
+        self.work.prepare = prepare_worker
         with self.work.store.lock(), self.work.errors():
             return inject.run(self.work, urls, lists, report)
 
@@ -122,6 +123,7 @@ class Crawl:
         """
         from gossamer import rounds as flow
 
+        self.work.prepare = prepare_worker
         done = []
         with self.work.store.lock(), self.work.errors():
             for step_report in flow.run(self.work, rounds, minutes, announce):
@@ -186,6 +188,14 @@ class Crawl:
         from gossamer.search.searcher import Searcher
 
         return Searcher.open(self.work).search(query, offset=offset, limit=limit)
+
+
+def prepare_worker() -> None:
+    """Import what the tasks of a round need, and start a parser: in a new worker of the engine."""
+    from gossamer import rounds  # noqa: F401
+    from gossamer.parse.guard import start_ahead
+
+    start_ahead()
 
 
 def _write_settings(backend: Backend, settings: str, *, private: bool) -> None:

@@ -51,19 +51,22 @@ SLOW_START_S = 3.0
 
 
 class Engine:
-    """One Spark Connect session, and a pool of worker processes if the engine is local."""
+    """One Spark Connect session, and a pool of worker processes if the engine is local.
 
-    def __init__(self, config: EngineConfig) -> None:
+    The first workers start beside the engine if they have something to `prepare` (see `Pool`).
+    """
+
+    def __init__(self, config: EngineConfig, prepare: Callable[[], None] | None = None) -> None:
         self.workers = config.workers or os.cpu_count() or 1
         self._pool: Pool | None = None
         with ExitStack() as started, _message_when_slow(SLOW_START_S):
             url = config.url
             if url == "local":
+                self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
                 server = _start_sail(config, self.workers)
                 started.callback(server.stop)
                 url = "sc://{}:{}".format(*server.listening_address)
-                self._pool = started.enter_context(closing(Pool(self.workers)))
-            self.spark = _connect(url)
+            self.spark = _connect(url, embedded=self._pool is not None)
             started.callback(self.spark.stop)
             self._started = started.pop_all()
 
@@ -202,7 +205,7 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
     return server
 
 
-def _connect(url: str) -> SparkSession:
+def _connect(url: str, *, embedded: bool) -> SparkSession:
     where = urlsplit(url)
     try:  # the client itself would keep trying for ten minutes
         port = where.port or SPARK_CONNECT_PORT
@@ -218,7 +221,8 @@ def _connect(url: str) -> SparkSession:
 
             os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark's builder sets it for URLs
             builder = _channel_builder(url, where.hostname or "")
-            _await_greeting(builder)
+            if not embedded:
+                _await_greeting(builder)
             spark = Remote.builder.channelBuilder(builder).create()
             spark.conf.set("spark.sql.session.timeZone", "UTC")
         except Exception as error:
@@ -240,7 +244,10 @@ def _channel_builder(url: str, host: str) -> DefaultChannelBuilder:
 
 
 def _await_greeting(builder: DefaultChannelBuilder) -> None:
-    """Raises TimeoutError if the server accepts connections but does not answer in gRPC."""
+    """Raises TimeoutError if the server accepts connections but does not answer in gRPC.
+
+    gRPC looks for an answer five times a second, so this takes 0.2 s.
+    """
     import grpc
 
     with builder.toChannel() as channel:

@@ -30,6 +30,7 @@ import threading
 import traceback
 import uuid
 from collections import Counter
+from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
 NICE = 10
 """Priority of workers. If a process of normal priority (0) needs the same core, it gets 90 %."""
 
+AHEAD = 2
+"""Workers that are started before there is work for them."""
+
 _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no types
 
 _POOLS: dict[str, Pool] = {}
@@ -66,18 +70,25 @@ class _Call(NamedTuple):
 class Pool:
     """Worker processes, started on demand: `size` per wrapped function, or more if it says so.
 
+    `prepare` is called in each worker when it starts, and imports what its functions need. If it is
+    given, the first AHEAD workers are started at once.
+
     Invariants: a worker is either in `_idle` or held by exactly one `run`; there are at most `size`
     idle workers, and each of them waits for a function.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, prepare: Callable[[], None] | None = None) -> None:
         self._size = size
+        self._prepare = b"" if prepare is None else _dumps(prepare)
         self._token = uuid.uuid4().hex
         self._idle: list[_Worker] = []
         self._running: Counter[_Call] = Counter()
         self._changed = threading.Condition()
         self._closed = False
         _POOLS[self._token] = self
+        if prepare is not None:
+            with suppress(OSError):  # raised again when a worker is needed
+                self._idle += [_Worker(self._prepare) for _ in range(min(size, AHEAD))]
 
     def wrap(self, fn: PartitionFunction, more: int = 0) -> PartitionFunction:
         """Return a picklable function that runs `fn` here, in up to `size + more` processes."""
@@ -114,7 +125,7 @@ class Pool:
             if self._idle:
                 return self._idle.pop()
         try:
-            return _Worker()
+            return _Worker(self._prepare)
         except BaseException as error:
             with self._changed:
                 self._leave(call)
@@ -157,12 +168,12 @@ class _TaskError(Exception):
 class _Worker:
     """The parent's side of one process."""
 
-    def __init__(self) -> None:
+    def __init__(self, prepare: bytes) -> None:
         ours, theirs = socket.socketpair()
         self._connection = Connection(ours.detach())
         with theirs:
             self._process = start_python(
-                f"from gossamer.pool import work; work({theirs.fileno()})",
+                f"from gossamer.pool import work; work({theirs.fileno()}, {prepare!r})",
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
@@ -195,12 +206,15 @@ class _Worker:
         self._connection.close()
 
 
-def work(descriptor: int) -> None:
+def work(descriptor: int, prepare: bytes) -> None:
     """Run as a worker: receive a function, run it over the batches it pulls, and repeat."""
     for number in (signal.SIGINT, signal.SIGTERM):  # the parent handles Ctrl-C and the end of
         signal.signal(number, signal.SIG_IGN)  # a service, and then ends its workers
     os.nice(NICE)
     connection = Connection(descriptor)
+    if prepare:
+        with suppress(Exception):  # whatever it is, the functions that need it will meet it
+            cloudpickle.loads(prepare)()
     try:
         while True:
             fn = connection.recv_bytes()

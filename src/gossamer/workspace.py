@@ -22,7 +22,7 @@ from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Self
 
     from pyspark.sql import DataFrame
@@ -39,6 +39,8 @@ class Workspace:
     config: Config
     clock_ms: int | None = None
     """The time that steps use as the current one, set by tests and replays; None: the real time."""
+    prepare: Callable[[], None] | None = None
+    """What a worker of the engine does when it starts: see `pool.Pool`."""
     _engine: Engine | None = field(default=None, repr=False)
     _scratch: list[str] = field(default_factory=list, repr=False)
 
@@ -57,7 +59,7 @@ class Workspace:
         if self._engine is None:
             from gossamer.engine import Engine
 
-            self._engine = Engine(self.config.engine)
+            self._engine = Engine(self.config.engine, self.prepare)
         return self._engine
 
     @property

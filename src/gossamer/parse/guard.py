@@ -74,6 +74,9 @@ KILLED = frozenset(
 )
 """Exit codes of a process that was ended from outside; no page causes them."""
 
+_ahead: list[subprocess.Popen[bytes]] = []
+"""Children that no parser uses yet."""
+
 _LENGTH_BYTES = 8
 _CPU = struct.Struct("<d")
 
@@ -100,6 +103,21 @@ def standing_parser(rules: Rules) -> GuardedParser:
     return parser
 
 
+def start_ahead() -> None:
+    """Start a child for this process's first parser, unless its settings are unusual."""
+    _ahead.append(_spawn(MAX_CPU_S, sandboxed=True))
+
+
+def _spawn(max_cpu_s: int, sandboxed: bool) -> subprocess.Popen[bytes]:
+    """Start a child, which then waits for the `Rules`."""
+    return start_python(
+        f"from {__name__} import main; main({max_cpu_s})",
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=sandbox.environment(os.environ) if sandboxed else None,
+    )
+
+
 class GuardedParser:
     """`parse_page` in a child process with limits on time and memory.
 
@@ -117,7 +135,7 @@ class GuardedParser:
         self._max_cpu_s = max_cpu_s
         self._max_wall_s = max_wall_s
         self._rules = msgspec.msgpack.encode(rules)
-        self._environment = sandbox.environment(os.environ) if rules.sandbox else None
+        self._sandboxed = rules.sandbox
         self._answer = msgspec.msgpack.Decoder(ParsedPage)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -174,12 +192,8 @@ class GuardedParser:
             return _failed(f"the parser returned an invalid page: {error}")
 
     def _start(self) -> subprocess.Popen[bytes] | _End:
-        process = start_python(
-            f"from {__name__} import main; main({self._max_cpu_s})",
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=self._environment,
-        )
+        usual = self._sandboxed and self._max_cpu_s == MAX_CPU_S
+        process = _ahead.pop() if usual and _ahead else _spawn(self._max_cpu_s, self._sandboxed)
         with suppress(BrokenPipeError):
             _send(process.stdin, self._rules)
         if _receive(process.stdout) is None:
