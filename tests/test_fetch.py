@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import threading
 from hashlib import shake_128
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
@@ -21,7 +22,7 @@ from gossamer.fetch import responses as fetch_responses
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.hosts import HostBook
 from gossamer.fetch.page_rows import PageRows
-from gossamer.fetch.responses import ResponseWriter
+from gossamer.fetch.responses import ResponseWriter, Wanted
 from gossamer.fetch.visits import FetchLoop
 from gossamer.monitor import Heartbeat, heartbeats
 from gossamer.store import File, Layer, StepReport, Store
@@ -64,6 +65,27 @@ def test_a_page_becomes_a_row_and_a_record(server: Loopback, crawl: Crawl) -> No
     stored = read_response(fetched.root / file.path, row["warc_offset"])
     assert (stored.body, stored.headers["etag"]) == (body, '"1"')
     assert fetched.counts == {"ok": 1}
+
+
+def test_the_next_request_is_sent_before_an_answer_is_recorded(
+    server: Loopback, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = threading.Event()
+
+    async def last(_: StreamReader, writer: StreamWriter) -> None:
+        asked.set()
+        writer.write(page(b"b"))
+
+    def add(writer: ResponseWriter, wanted: Wanted, answer: FetchResult) -> str:
+        early.append(asked.wait(10))
+        return record(writer, wanted, answer)
+
+    early: list[bool] = []
+    record = ResponseWriter.add
+    monkeypatch.setattr(ResponseWriter, "add", add)
+    server.answers |= {"/a": page(b"a"), "/b": last}
+    assert crawl(["http://a.test/a", "http://a.test/b"]).outcomes() == ["ok", "ok"]
+    assert early == [True, True]
 
 
 def test_what_is_no_new_page_has_no_body_to_parse(server: Loopback, crawl: Crawl) -> None:
