@@ -589,17 +589,21 @@ def test_servers_see_the_same_octets(href: str) -> None:
 
 plain_segment = st.from_regex(r"[A-Za-z0-9._~-]{0,4}", fullmatch=True)
 plain_path = st.lists(plain_segment, max_size=4).map("/".join)
+upwards = st.integers(1, 5).map("../".__mul__)
 plain_host = st.from_regex(
     r"https?://([a-z0-9-]{1,3}\.|xn--[a-z]{1,3}\.){0,4}[a-z0-9]{1,3}/", fullmatch=True
 )
 
 
-@given(href=plain_path | st.builds(str.__add__, plain_host, plain_path), base=absolute | other)
+@given(
+    href=plain_path | st.builds(str.__add__, plain_host | upwards, plain_path),
+    base=absolute | other | st.builds(str.__add__, plain_host, plain_path),
+)
 @pytest.mark.parametrize("rules", [DEFAULT, ALL, UrlRules(schemes=("https", "file", "gopher"))])
 def test_the_shortcut_agrees_with_the_parser(href: str, base: str, rules: UrlRules) -> None:
     short = normalize(href, base, rules)
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_PLAIN", "_PLAIN_PATH"):
+        for name in ("_PLAIN", "_PLAIN_PATH", "_UPWARDS"):
             patch.setattr(urls, name, re.compile(r"(?!)"))
         urls._form.cache_clear()
         assert normalize(href, base, rules) == short

@@ -30,7 +30,8 @@ keys of CDXJ indexes ambiguous. As in browsers, only files may link to files: on
 scheme, a `file:` URL is None.
 
 Cost: a fragment, or a reference already seen on the page, is a dictionary look-up; a plain path
-is one regular expression (see `_PLAIN`); only other references go through ada's parser.
+is one regular expression (see `_PLAIN` and `_UPWARDS`); only other references go through ada's
+parser.
 """
 
 from __future__ import annotations
@@ -57,36 +58,15 @@ LOCALHOST = "localhost"
 WEB = ("http", "https")
 
 TRACKING_PARAMETERS = (
-    "_ga",  # Google, down to wbraid
-    "_gl",
-    "dclid",
-    "gbraid",
-    "gclid",
-    "gclsrc",
-    "srsltid",
-    "utm_*",
-    "wbraid",
-    "_hsenc",  # HubSpot
-    "_hsmi",
-    "hsa_*",
-    "fbclid",  # Facebook
-    "igshid",  # Instagram
-    "li_fat_id",  # LinkedIn
-    "mc_cid",  # Mailchimp
-    "mc_eid",
-    "mkt_tok",  # Marketo
-    "msclkid",  # Microsoft
-    "mtm_*",  # Matomo
-    "oly_anon_id",  # Omeda
-    "oly_enc_id",
-    "s_cid",  # Adobe
-    "ttclid",  # TikTok
-    "twclid",  # Twitter
-    "vero_id",  # Vero
-    "_openstat",  # Yandex
-    "yclid",
-    "ysclid",
-)
+    "_ga", "_gl", "dclid", "gbraid", "gclid", "gclsrc", "srsltid", "utm_*", "wbraid",  # Google
+    "_hsenc", "_hsmi", "hsa_*",  # HubSpot
+    "fbclid", "igshid",  # Facebook, Instagram
+    "li_fat_id", "mc_cid", "mc_eid",  # LinkedIn, Mailchimp
+    "mkt_tok", "msclkid",  # Marketo, Microsoft
+    "mtm_*", "oly_anon_id", "oly_enc_id", "s_cid",  # Matomo, Omeda, Adobe
+    "ttclid", "twclid", "vero_id",  # TikTok, Twitter, Vero
+    "_openstat", "yclid", "ysclid",  # Yandex
+)  # fmt: skip
 
 
 class UrlRules(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -128,12 +108,13 @@ class _Base(NamedTuple):
 # be a number (of at most 4 labels, so it is shorter than 253), and segments of unreserved
 # characters, none empty and none starting with a dot. The possessive quantifiers make it fail
 # without backtracking, which happens twice for every URL with a query.
-_PLAIN_PATH = re.compile(
-    r"/?[A-Za-z0-9_~-][A-Za-z0-9._~-]*+(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)*+/?"
-)
+_PLAIN_NAMES = r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*+(?:/[A-Za-z0-9_~-][A-Za-z0-9._~-]*+)*+/?"
+_PLAIN_PATH = re.compile(f"/?{_PLAIN_NAMES}")
 _PLAIN = re.compile(
     r"(?:https?://(?:[a-z0-9-]{1,60}\.){1,3}[a-z]{2,60}(?=/))?" + _PLAIN_PATH.pattern
 )
+# A reference to a folder above, or to something in it: most links of generated manuals.
+_UPWARDS = re.compile(rf"((?:\.\./)++)(?:{_PLAIN_NAMES})?")
 
 # Splits a URL that ada serialised. Its userinfo holds no raw "@", "/" or "?" any more. For schemes
 # that WHATWG does not define, ada keeps the case of the host and may leave the path empty.
@@ -284,6 +265,9 @@ def _resolve(
         else:
             url = (base.origin if href[0] == "/" else base.directory) + href
         return url if len(url) <= max_length else None
+    if base is not None and (upwards := _UPWARDS.fullmatch(href)):
+        url = _above(base, upwards.end(1) // len("../")) + href[upwards.end(1) :]
+        return url if len(url) <= max_length else None
     try:
         url = ada_url.normalize_url(href) if base is None else ada_url.join_url(base.url, href)
     except ValueError:  # lone surrogates too
@@ -292,6 +276,16 @@ def _resolve(
     # escapes have made it longer.
     url = url.removesuffix("#")
     return fold(url) if len(url) <= max_length else None
+
+
+def _above(base: _Base, levels: int) -> str:
+    """The folder this many levels above that of a base; the root has none above it."""
+    directory, root = base.directory, len(base.origin) + 1
+    end = len(directory)
+    while levels and end > root:
+        end = directory.rindex("/", 0, end - 1) + 1
+        levels -= 1
+    return directory[:end]
 
 
 @lru_cache(maxsize=8)
