@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -210,14 +209,21 @@ def test_a_function_may_have_more_processes_than_the_pool() -> None:
 def test_workers_are_prepared_before_there_is_work_for_them(tmp_path: Path) -> None:
     fifo = tmp_path / "prepared"
     os.mkfifo(fifo)
-    pool = Pool(1, partial(fifo.write_bytes, b"ready"))
-    assert fifo.read_bytes() == b"ready"
+
+    def tell() -> None:
+        fifo.write_text("ready")
+
+    pool = Pool(1, tell)
+    assert fifo.read_text() == "ready"
     assert run(pool, double, numbers(1)) == [2]
     pool.close()
 
 
 def test_a_worker_that_cannot_be_prepared_works_all_the_same() -> None:
-    with closing(Pool(1, partial(int, "x"))) as pool:
+    def fail() -> None:
+        raise ValueError
+
+    with closing(Pool(1, fail)) as pool:
         assert run(pool, double, numbers(1)) == [2]
 
 
