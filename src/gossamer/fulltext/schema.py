@@ -173,12 +173,12 @@ def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
 
 
 def title_keys(title: str) -> Sequence[str]:
-    """Hashes that are the same for equal titles: of the words, and of these with code, if any.
+    """Hashes that are the same for equal titles: of the words, and of these with symbols, if any.
 
     `C` and `C++` differ only in the last one.
     """
     words = " ".join(whole().analyze(title))
-    code = "\n".join(Written.of(title).code_terms()).lower()
+    code = "\n".join(Written.of(title).edge_terms()).lower()
     return [xxhash.xxh3_64_hexdigest(key.encode()) for key in dict.fromkeys((words, words + code))]
 
 

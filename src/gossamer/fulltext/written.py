@@ -6,20 +6,20 @@ piece that is more than a word is taken apart at its symbols, so that code is al
 longer code; each part overlaps the next:
 
     name    a word with underscores                     pg_hba
-    joined  two words and the symbols between           std::vec::Vec  std::vec, vec::vec
+    joined  two words and the symbols between           std::vec::Vec  std::vec, vec::Vec
     led     symbols and the word that they lead to      ~/.bashrc      ~/.bashrc, /.bashrc, .bashrc
     ended   a word and the operator that ends it        C++11          c++
     bare    symbols on their own                        ~*
 
-Hyphens and apostrophes join words of natural language, so they count only in front of a word, where
-they may begin an option. Texts and queries are taken apart by the same functions. The terms are a
-set: neither positions nor frequencies are known.
+An apostrophe joins no words, and in front of a word, hyphens may begin an option (`--as-cran`).
+Texts and queries are taken apart by the same functions. The terms are a set: neither positions nor
+frequencies are known.
 """
 
 from __future__ import annotations
 
 import re
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.fulltext.analysis import MAX_WORD_BYTES
@@ -39,16 +39,13 @@ _SYMBOL = r"[!-/:-@\[-^`{-~]"
 _WORD = re.compile(r"[^\W_]+")
 # Each pattern is anchored at the beginning of a word or of symbols, so it takes linear time.
 _NAME = re.compile(r"(?<!\w)[^\W_]*_\w+")
-_JOINED = re.compile(
-    rf"(?<!\w)(?=(?!\d+[.,:/]\d) (\w+ (?!['-]\w){_SYMBOL}{{1,4}} \w+))", re.VERBOSE
-)
+_JOINED = re.compile(rf"(?<!\w)(?=(?!\d+[.,:/]\d) (\w+ (?!'\w){_SYMBOL}{{1,4}} \w+))", re.VERBOSE)
 _LED = re.compile(rf"(?<!\w)(?=((?![()\[\]{{}}\"'`,;]){_SYMBOL}{{1,4}} \w+ (?:-\w+)*))", re.VERBOSE)
 _ENDED = re.compile(r"(?<!\w)(?=(\w+ (?:[+#*&|~^%$@=]{2,3} | [+#*&|~^%$@=](?!\w))))", re.VERBOSE)
 _BARE = re.compile(
     rf"(?<!\S)(?! (?:[.,;:!?'\"()\[\]{{}}] | [.]+ | -+) (?!\S)) ({_SYMBOL}{{1,4}}) (?!\S)",
     re.VERBOSE,
 )
-_CODE = (_NAME, _JOINED, _LED, _ENDED, _BARE)
 _HUMP = re.compile(r"[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]{2}")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
@@ -62,28 +59,38 @@ class Written(NamedTuple):
     @classmethod
     def of(cls, text: str) -> Written:
         pieces = dict.fromkeys(text.split())
-        others = [piece for piece in pieces if not piece.isalnum()]
-        bare = dict.fromkeys(each.lstrip(_BEFORE).rstrip(_AFTER) or each for each in others)
-        code = "\n".join(each for each in bare if not each.isalnum())
-        found = (each for some in (pieces, bare) for each in some if each.isalnum())
-        return cls([*dict.fromkeys([*found, *_WORD.findall(code)])], code)
+        around = filterfalse(str.isalnum, pieces)
+        bare = dict.fromkeys(each.lstrip(_BEFORE).rstrip(_AFTER) or each for each in around)
+        code = "\n".join(filterfalse(str.isalnum, bare))
+        words = chain(filter(str.isalnum, chain(pieces, bare)), _WORD.findall(code))
+        return cls([*dict.fromkeys(words)], code)
 
     def terms(self) -> Iterator[str]:
         """The terms, at most MAX_TERMS. They are not yet folded to lower case."""
         return islice(chain(self.words, self.code_terms()), MAX_TERMS)
 
-    def code_terms(self) -> Sequence[str]:
+    def code_terms(self) -> Iterator[str]:
         """The terms of pieces that are more than a word."""
-        return [*dict.fromkeys(term for pattern in _CODE for term in pattern.findall(self.code))]
+        if "_" in self.code:
+            yield from _NAME.findall(self.code)
+        yield from _JOINED.findall(self.code)
+        yield from self.edge_terms()
+        yield from _BARE.findall(self.code)
+
+    def edge_terms(self) -> Iterator[str]:
+        """The terms with symbols at one end, such as `.NET` and `C++`."""
+        yield from _LED.findall(self.code)
+        yield from _ENDED.findall(self.code)
 
     def split_words(self) -> Iterator[str]:
         """The words in CamelCase, each as its parts: "thread pool executor"."""
-        found = (" ".join(parts) for word in self.words if len(parts := camel_parts(word)) > 1)
+        mixed = filterfalse(str.islower, self.words)
+        found = (" ".join(parts) for word in mixed if len(parts := camel_parts(word)) > 1)
         return islice(found, MAX_CAMEL_CASE)
 
 
 def camel_parts(word: str) -> Sequence[str]:
     """The parts of a word in CamelCase; none if it is another word or very long."""
-    if word.islower() or len(word) > MAX_WORD_BYTES or not word.isascii():
+    if len(word) > MAX_WORD_BYTES or not word.isascii():
         return ()
     return _HUMPS.findall(word) if _HUMP.search(word) else ()

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Occur, Query
@@ -46,16 +46,10 @@ from gossamer.fulltext.schema import title_keys
 from gossamer.search import query as query_tree
 from gossamer.search.clauses import all_of, any_of, with_optional
 from gossamer.search.filters import filter_query
+from gossamer.search.interpretation import Interpretation
 from gossamer.search.statistics import idf_correction
-from gossamer.search.units import (
-    joined_phrases,
-    parts_of,
-    split_units,
-    terms_of,
-    units_of,
-    without_stop_words,
-)
-from gossamer.search.written import bonus, code_of, pages_having, typed_terms, typed_units
+from gossamer.search.units import parts_of, split_units, terms_of, units_of, without_stop_words
+from gossamer.search.written import TEXT, bonuses, code_of, pages_having, typed_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -66,8 +60,6 @@ if TYPE_CHECKING:
     from gossamer.fulltext.analysis import Analyzer, Unit
     from gossamer.search.statistics import Frequencies, Statistics
 
-MAX_UNITS = 64
-"""Units of a query that are searched. A longer query is a quotation, which the first words find."""
 PAIR_SLOP = 2
 """The slop of tantivy's phrase query for the two words of a pair."""
 FEW_MATCHES = 2_000
@@ -123,10 +115,7 @@ class Ranking:
 
 
 class QueryPlan:
-    """The tantivy queries for one query and one index.
-
-    Invariant: `_units` holds the terms of each word. Repeated words repeat there, and weigh more.
-    """
+    """The tantivy queries for one query and one index."""
 
     def __init__(self, ranking: Ranking, tree: query_tree.Query, whole: Frequencies) -> None:
         self._schema = ranking.schema
@@ -137,51 +126,26 @@ class QueryPlan:
         self._tree = tree
         self._plain = query_tree.plain_words(tree)
         self._title = query_tree.title_words(tree)
-        words = query_tree.wanted_words(tree)
-        self._units = list(islice(self._known_units(words), MAX_UNITS))
-        self._joined = [*joined_phrases(words, self._analyzer)]
-        options = query_tree.options(tree)
-        self._option_units = [*units_of([*map(query_tree.Words, options)], self._analyzer)]
-        typed = [*(each.text for each in words), *options]
-        self._typed = typed_units(typed, self._analyzer, whole)
+        self._meant = Interpretation.of(tree, ranking.analyzer, whole)
+        self._units = self._meant.units
 
-    def _known_units(self, words: Sequence[query_tree.Words]) -> Iterator[Unit]:
-        """The units of words. A word in CamelCase that no page has is replaced by its parts."""
-        for each in without_stop_words(words, self._analyzer):
-            for part in parts_of(each, self._analyzer):
-                units = [*units_of([part], self._analyzer)]
-                if not self._pages_at_most(units):
-                    units = [*split_units(part, self._analyzer)] or units
-                yield from units
-
-    def _pages_at_most(self, units: Iterable[Unit], field: str = "text") -> int:
-        """An upper bound of the number of pages that have all units."""
-        return min((self._whole.pages(field, term) for unit in units for term in unit), default=0)
-
-    @cached_property
+    @property
     def max_matches(self) -> float:
         """An upper bound of the number of pages that have all the words."""
-        if not self._plain:
-            return math.inf
-        if not self._units:
-            return self._pages_at_most(self._typed, "written")
-        spellings = [
-            self._pages_at_most(split_units(part, self._analyzer))
-            for each in self._plain
-            for part in parts_of(each, self._analyzer)
-        ]
-        return self._pages_at_most(self._units) + max(spellings, default=0)
+        return self._meant.pages if self._plain else math.inf
 
     @property
     def _is_single_term(self) -> bool:
         """Whether the query is one term, whose document frequency is the number of matches."""
-        if len(self._units) != 1 or len(self._units[0]) != 1 or self._statistics.deleted:
+        if len(self._units) != 1 or len(self._units[0]) != 1 or self._meant.symbols:
+            return False
+        if self._statistics.deleted:
             return False
         return self.max_matches == self._whole.pages("text", *self._units[0])
 
     def all_terms(self) -> CandidateQuery:
         """The first step, for pages that have every word."""
-        words = len(self._units or self._typed) + len(query_tree.similar_words(self._tree))
+        words = len(self._units or self._meant.symbols) + len(query_tree.similar_words(self._tree))
         if not self.max_matches:  # usual if the index has many languages
             return CandidateQuery(None, words)
         if self._matched is None:
@@ -244,10 +208,12 @@ class QueryPlan:
 
     @cached_property
     def _matched(self) -> Query | None:
-        if self._units or not self._typed or not self._plain:
-            return self._match(self._tree)
-        # A query of symbols only, such as `~*`, has no words.
-        return all_of([pages_having(unit, "written", self._schema) for unit in self._typed])
+        found = self._match(self._tree)
+        if not self._plain or not self._meant.symbols:
+            return found
+        symbols = all_of([pages_having(terms, TEXT, self._schema) for terms in self._meant.symbols])
+        symbols = Query.const_score_query(symbols, 0.0)
+        return all_of([found, symbols]) if found else symbols
 
     def _match(self, tree: query_tree.Query) -> Query | None:
         """The query of a tree; None if the tree is empty or only excludes something."""
@@ -305,7 +271,7 @@ class QueryPlan:
         if not isinstance(part, query_tree.Not):
             return Occur.Must, found
         if code := code_of(part.unless, self._analyzer):
-            option = pages_having(code, "written", self._schema)
+            option = pages_having(code, TEXT, self._schema)
             found = Query.boolean_query([(Occur.Must, found), (Occur.MustNot, option)])
         return Occur.MustNot, found
 
@@ -341,10 +307,8 @@ class QueryPlan:
     @cached_property
     def _typed_queries(self) -> Sequence[Query]:
         """What is on a page as it was typed: words joined in this way, forms, code, options."""
-        phrases = [*self._joined, *self._option_units]
-        known = (unit for unit in phrases if self._pages_at_most([unit]))
-        bonuses = bonus(self._typed, self._schema, self._whole, self._weights.written)
-        return [*(self._scored("text", unit) for unit in known), *bonuses]
+        typed = bonuses(self._meant.typed, self._schema, self._whole, self._weights.written)
+        return [*(self._scored("text", unit) for unit in self._meant.phrases), *typed]
 
     @cached_property
     def _exact_queries(self) -> Sequence[Query]:

@@ -2,22 +2,27 @@
 
 `C++` has the word `c`, and `ets` the same stem as `et`. A page that has a word of the query as it
 was typed gets a bonus: the idf of this form in the text, and that of the form in the title, each
-times the weight `written`. Code counts if a page has all its parts. The forms of n words have the
-weight divided by n², because the longer a query is, the more likely it is prose.
+times the weight `written`. The forms of n words have the weight divided by n², because the longer a
+query is, the more likely it is prose.
+
+Code counts if a page has all its parts. So does a page whose title has one word of the code, and
+whose text has the others: the page about `Optional` explains `Optional.orElseThrow` without calling
+it so.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Query
 
 from gossamer.fulltext.written import Written
-from gossamer.search.clauses import all_of
+from gossamer.search.clauses import all_of, any_of
 from gossamer.search.statistics import idf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tantivy import Schema
 
@@ -25,9 +30,21 @@ if TYPE_CHECKING:
     from gossamer.search.query import Words
     from gossamer.search.statistics import Frequencies
 
-FIELDS = ("written", "title_written")
+TEXT, TITLE = "written", "title_written"
 MAX_FORMS = 3
 """In a query of more words, only code counts."""
+MAX_NAMES = 5
+"""In code of more words, pages about one of them do not count."""
+
+_NAME = re.compile(r"\w+")
+
+
+class Typed(NamedTuple):
+    """The terms that a page has if it has a word as it was typed, and the words in its code."""
+
+    terms: Unit
+    names: Unit = ()
+    share: float = 1.0
 
 
 def code_of(typed: str, analyzer: Analyzer) -> Unit:
@@ -35,30 +52,31 @@ def code_of(typed: str, analyzer: Analyzer) -> Unit:
     return tuple(analyzer.written.analyze("\n".join(Written.of(typed).code_terms())))
 
 
-def forms_of(typed: str, analyzer: Analyzer) -> Sequence[str]:
+def forms_of(typed: str, analyzer: Analyzer) -> Unit:
     """The words of a typed text as they stand, without stop words."""
-    forms: Sequence[str] = analyzer.written.analyze("\n".join(Written.of(typed).words))
-    return forms
+    return tuple(analyzer.written.analyze("\n".join(Written.of(typed).words)))
 
 
-def typed_units(
-    words: Sequence[str], analyzer: Analyzer, pages: Frequencies
-) -> Mapping[Unit, float]:
-    """The terms that a page must have to have a word as it was typed, with their share.
+def symbols_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
+    """The words that consist of several symbols, such as `~*`. Single ones often are decoration."""
+    for each in words:
+        if len(each.text) > 1 and not analyzer.analyzed(each.text):
+            yield code_of(each.text, analyzer)
 
-    A word with code that no page has counts by the forms of its words.
-    """
-    code: dict[Unit, float] = {}
-    forms: dict[Unit, float] = {}
+
+def typed_words(words: Iterable[str], analyzer: Analyzer, pages: Frequencies) -> Sequence[Typed]:
+    """The words as they were typed. Code that no page has counts by the forms of its words."""
+    code: dict[str, Typed] = {}
+    forms: set[str] = set()
     for word in words:
-        unit = code_of(word, analyzer)
-        if unit and all(pages.pages("written", term) for term in unit):
-            code[unit] = 1
+        terms = code_of(word, analyzer)
+        names = tuple(analyzer.written.analyze("\n".join(_NAME.findall(word)))) if terms else ()
+        if terms and _known(terms, TEXT, pages):
+            code[word] = Typed(terms, names)
         else:
-            forms |= {(form,): 1 for form in forms_of(word, analyzer)}
-    if len(forms) > MAX_FORMS:
-        return code
-    return code | dict.fromkeys(forms, 1 / max(len(forms), 1) ** 2)
+            forms.update(forms_of(word, analyzer))
+    share = 1 / len(forms) ** 2 if 0 < len(forms) <= MAX_FORMS else 0
+    return [*code.values(), *(Typed((form,), (), share) for form in sorted(forms) if share)]
 
 
 def typed_terms(words: Iterable[Words], analyzer: Analyzer) -> Iterator[str]:
@@ -68,17 +86,37 @@ def typed_terms(words: Iterable[Words], analyzer: Analyzer) -> Iterator[str]:
         yield from forms_of(each.text, analyzer)
 
 
-def bonus(
-    units: Mapping[Unit, float], schema: Schema, pages: Frequencies, weight: float
+def bonuses(
+    typed: Iterable[Typed], schema: Schema, pages: Frequencies, weight: float
 ) -> Iterator[Query]:
-    """For each unit and field, the pages that have it get its idf; none if there are no pages."""
-    for unit, share in units.items():
-        for field in FIELDS:
-            if all(pages.pages(field, term) for term in unit):
-                score = weight * share * sum(idf(term, field, pages) for term in unit)
-                yield Query.const_score_query(pages_having(unit, field, schema), score)
+    """The queries that give the pages which have a word as it was typed their bonus."""
+    for each in typed:
+        for field in (TEXT, TITLE):
+            if _known(each.terms, field, pages):
+                found = [pages_having(each.terms, field, schema)]
+                if field == TEXT:
+                    found += _explaining(each.names, schema, pages)
+                score = sum(idf(term, field, pages) for term in each.terms)
+                yield Query.const_score_query(any_of(found), weight * each.share * score)
 
 
-def pages_having(unit: Unit, field: str, schema: Schema) -> Query:
-    """Pages that have all terms of a unit in a field."""
-    return all_of([Query.term_query(schema, field, term, "basic") for term in unit])
+def pages_having(terms: Unit, field: str, schema: Schema) -> Query:
+    """Pages that have all the terms in a field."""
+    return all_of([Query.term_query(schema, field, term, "basic") for term in terms])
+
+
+def _explaining(names: Unit, schema: Schema, pages: Frequencies) -> Iterator[Query]:
+    """Pages that have one of the names in the title, and the others in the text."""
+    names = tuple(name for name in names if len(name) > 1)  # a letter names nothing
+    if 1 < len(names) <= MAX_NAMES:
+        for name in names:
+            others = tuple(other for other in names if other != name)
+            if others and _known((name,), TITLE, pages) and _known(others, TEXT, pages):
+                yield all_of(
+                    [pages_having((name,), TITLE, schema), pages_having(others, TEXT, schema)]
+                )
+
+
+def _known(terms: Unit, field: str, pages: Frequencies) -> bool:
+    """Whether there are pages with each of the terms."""
+    return all(pages.pages(field, term) for term in terms)

@@ -1,0 +1,83 @@
+"""What the words of a query mean in one index: the terms to look for, in the forms that it has."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer.search import query as query_tree
+from gossamer.search.units import (
+    joined_phrases,
+    parts_of,
+    split_units,
+    units_of,
+    without_stop_words,
+)
+from gossamer.search.written import TEXT, symbols_of, typed_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gossamer.fulltext.analysis import Analyzer, Unit
+    from gossamer.search.statistics import Frequencies
+    from gossamer.search.written import Typed
+
+MAX_UNITS = 64
+"""Units of a query that are searched. A longer query is a quotation, which the first words find."""
+
+
+class Interpretation(NamedTuple):
+    """The terms of a query. `pages`: how many pages can have all its words, if all are required."""
+
+    units: Sequence[Unit]
+    """The terms of each word. Repeated words repeat there, and weigh more."""
+    phrases: Sequence[Unit]
+    """Joined words as they were typed, and options."""
+    typed: Sequence[Typed]
+    """Forms and code that give a bonus."""
+    symbols: Sequence[Unit]
+    """Code without words, which a page must have."""
+    pages: int
+
+    @classmethod
+    def of(cls, tree: query_tree.Query, analyzer: Analyzer, whole: Frequencies) -> Interpretation:
+        """`whole`: the frequencies of the pages in the language of the analyzer."""
+        words = query_tree.wanted_words(tree)
+        options = [*map(query_tree.Words, query_tree.options(tree))]
+        units = list(islice(_known_units(words, analyzer, whole), MAX_UNITS))
+        phrases = [*joined_phrases(words, analyzer), *units_of(options, analyzer)]
+        typed = typed_words([each.text for each in (*words, *options)], analyzer, whole)
+        symbols: Iterable[Unit] = (each.terms for each in typed)
+        if units:
+            symbols = symbols_of(words, analyzer)
+        symbols = [terms for terms in symbols if pages_at_most([terms], whole, TEXT)]
+        pages = pages_at_most(units, whole) + _pages_by_parts(words, analyzer, whole)
+        if not units:
+            pages = pages_at_most(symbols, whole, TEXT)
+        known = [unit for unit in phrases if pages_at_most([unit], whole)]
+        return cls(units, known, typed, symbols, pages)
+
+
+def pages_at_most(units: Iterable[Unit], whole: Frequencies, field: str = "text") -> int:
+    """An upper bound of the number of pages that have all units."""
+    return min((whole.pages(field, term) for unit in units for term in unit), default=0)
+
+
+def _known_units(
+    words: Sequence[query_tree.Words], analyzer: Analyzer, whole: Frequencies
+) -> Iterator[Unit]:
+    """The units of words. A word in CamelCase that no page has is replaced by its parts."""
+    for each in without_stop_words(words, analyzer):
+        for part in parts_of(each, analyzer):
+            units = [*units_of([part], analyzer)]
+            if not pages_at_most(units, whole):
+                units = [*split_units(part, analyzer)] or units
+            yield from units
+
+
+def _pages_by_parts(
+    words: Iterable[query_tree.Words], analyzer: Analyzer, whole: Frequencies
+) -> int:
+    """How many pages may have a word in CamelCase only by its parts."""
+    parts = (part for each in words for part in parts_of(each, analyzer))
+    return max((pages_at_most(split_units(part, analyzer), whole) for part in parts), default=0)
