@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fulltext.written import MAX_TERMS, Written, camel_parts
+from gossamer.fulltext.camel_case import camel_parts
+from gossamer.fulltext.written import MAX_TERMS, Written
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ from gossamer.fulltext.written import MAX_TERMS, Written, camel_parts
         ("std::vec::Vec<T>", "std vec Vec T", "std::vec vec::Vec Vec<T :vec :Vec"),
         ('"pg_hba.conf",', "pg hba conf", "pg_hba pg_hba.conf"),
         ("--as-cran [-sname", "as cran sname", "as-cran --as-cran -as-cran -sname"),
-        ("Option<&str>", "Option str", "Option<&str &str"),
+        ("Option<&str>", "Option str", "Option<& Option<&str &str"),
         ("a ~* b | c - d -- e ... ?.", "a b c d e", "~* | ?."),
         ("don't 3.14 10:30", "don t 3 14 10 30", ""),
         ("λx", "λx", ""),

@@ -31,6 +31,7 @@ def snippet(text: str, *wanted: str, description: str = "") -> str:
         ("nothing here", ["apple"], "nothing here"),
         ("", ["apple"], ""),
         ("a b c", ["a b", "b c"], "<b>a b c</b>"),
+        ("a ThreadPoolExecutor", ["pool", "executor"], "a <b>ThreadPoolExecutor</b>"),
     ],
 )
 def test_marks(text: str, wanted: list[str], shown: str) -> None:

@@ -164,6 +164,7 @@ def test_joined_words_find_their_parts_and_first_the_phrase(
         ("router-setup", "<b>router-setup</b>"),
         ("std::vec", "<b>std::vec</b>"),
         ("#[derive(Debug)]", "#[<b>derive(Debug</b>"),
+        ("thread pool object", "An <b>object</b>"),
         ("erl -sname", "-<b>sname</b>"),
     ],
 )

@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
+from gossamer.fulltext.camel_case import camel_parts
+
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
@@ -82,6 +84,7 @@ _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
 _CODE = r"\S*[!-/:-@\[-`{-~]\S*"
 """A term of `written.py` that is more than a word."""
+_CAMEL_CASE = re.compile(r"(?<![^\W_])[^\W_]*?[^\W_A-Z][A-Z][^\W_]*|(?<![^\W_])[A-Z]{2}[^\W_]+")
 _QUERY_STOP_WORDS = ["versus", "vs"]
 """Words that people write between the things that they look for, and pages do not."""
 
@@ -123,15 +126,23 @@ class Analyzer:
         ]
 
     def spans(self, text: str, terms: Container[str], initials: str = "") -> list[Span]:
-        """The spans of these terms in a text.
+        """The spans of these terms in a text, and of words in CamelCase with one of them.
 
         `initials`: ASCII letters and digits; words that begin with any other ASCII character may be
         skipped.
         """
+        stem = self._stem
         if self._by_pattern:
-            return [span for term, span in self.words(text) if term in terms]
-        words, stem = _beginning_with(initials).finditer(text), self._stem
-        return [match.span() for match in words if stem(match[0]) in terms]
+            spans = [span for term, span in self.words(text) if term in terms]
+        else:
+            words = _beginning_with(initials).finditer(text)
+            spans = [match.span() for match in words if stem(match[0]) in terms]
+        joined = [
+            match.span()
+            for match in _CAMEL_CASE.finditer(text)
+            if any(stem(part) in terms for part in camel_parts(match[0]))
+        ]
+        return sorted({*spans, *joined}) if joined else spans
 
     def _analyzed(self, typed: str) -> tuple[str, ...]:
         """The terms of a word or phrase that was typed."""

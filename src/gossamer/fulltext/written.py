@@ -22,7 +22,7 @@ import re
 from itertools import chain, filterfalse, islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.fulltext.analysis import MAX_WORD_BYTES
+from gossamer.fulltext.camel_case import camel_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -41,13 +41,13 @@ _WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"(?<!\w)[^\W_]*_\w+")
 _JOINED = re.compile(rf"(?<!\w)(?=(?!\d+[.,:/]\d) (\w+ (?!'\w){_SYMBOL}{{1,4}} \w+))", re.VERBOSE)
 _LED = re.compile(rf"(?<!\w)(?=((?![()\[\]{{}}\"'`,;]){_SYMBOL}{{1,4}} \w+ (?:-\w+)*))", re.VERBOSE)
-_ENDED = re.compile(r"(?<!\w)(?=(\w+ (?:[+#*&|~^%$@=]{2,3} | [+#*&|~^%$@=](?!\w))))", re.VERBOSE)
+_ENDED = re.compile(
+    r"(?<!\w)(?=(\w+ (?:[+#*&|~^%$@=<>!-]{2,3} | [+#*&|~^%$@=](?!\w))))", re.VERBOSE
+)
 _BARE = re.compile(
     rf"(?<!\S)(?! (?:[.,;:!?'\"()\[\]{{}}] | [.]+ | -+) (?!\S)) ({_SYMBOL}{{1,4}}) (?!\S)",
     re.VERBOSE,
 )
-_HUMP = re.compile(r"[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]{2}")
-_HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 class Written(NamedTuple):
@@ -87,10 +87,3 @@ class Written(NamedTuple):
         mixed = filterfalse(str.islower, self.words)
         found = (" ".join(parts) for word in mixed if len(parts := camel_parts(word)) > 1)
         return islice(found, MAX_CAMEL_CASE)
-
-
-def camel_parts(word: str) -> Sequence[str]:
-    """The parts of a word in CamelCase; none if it is another word or very long."""
-    if len(word) > MAX_WORD_BYTES or not word.isascii():
-        return ()
-    return _HUMPS.findall(word) if _HUMP.search(word) else ()

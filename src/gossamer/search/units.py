@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gossamer.fulltext.analysis import is_unspaced
-from gossamer.fulltext.written import camel_parts
+from gossamer.fulltext.camel_case import camel_parts
 from gossamer.search.query import Words
 
 if TYPE_CHECKING:
