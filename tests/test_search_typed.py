@@ -32,7 +32,11 @@ SHELF = [
     page("joined", "The router-setup wizard"),
     page("tutorial", "A Python tutorial for beginners"),
     page("gelubde", "Die Bodhisattvas legten ihre Gelübde ab, jeder Bodhisattva", language="de"),
-    page("optional", "Class Optional: T get(), T orElse(T other), T orElseThrow()"),
+    page("optional", "T get(), T orElse(T other), T orElseThrow()", "Optional"),
+    page("mention", "See Optional.orElse for a default. Optional.orElse is short"),
+    page("otherwise", "Say it or else it throws, or else not"),
+    page("override", "Says that a method has the same in a superclass", "Override"),
+    page("annotated", "class A { @Override public String toString() }"),
     page("swap", "The kernel parameter swappiness of the vm subsystem"),
     page("pdf", "文書をPDF形式でエクスポートする方法", language="ja"),
     page("cran", "Run R CMD check --as-cran before a release"),
@@ -105,6 +109,8 @@ def whole(searcher: Searcher, query: str) -> Iterator[str]:
         ("thread pool executor java", "executor"),
         ("orElseThrow", "optional"),
         ("or else throw optional", "optional"),
+        ("or else throw", "optional"),
+        ("@Override", "override"),
         ("ets", "ets"),
         ("Ordering", "ordering"),
         ("Ordered", "ordered"),
@@ -156,6 +162,12 @@ def test_joined_words_find_their_parts_and_first_the_phrase(
     searcher: Searcher, query: str, found: list[str]
 ) -> None:
     assert list(whole(searcher, query)) == found
+
+
+def test_the_page_about_a_name_counts_as_if_it_had_the_qualified_name(searcher: Searcher) -> None:
+    assert set(names(searcher, "Optional.orElse")[:2]) == {"mention", "optional"}
+    scores = {hit.host: hit.score for hit in searcher.search("Optional.missing orElse").hits}
+    assert scores["optional.example"] > scores["mention.example"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.search import query as query_tree
 from gossamer.search.units import (
+    compounds,
     joined_phrases,
     parts_of,
     split_units,
@@ -31,8 +32,8 @@ class Interpretation(NamedTuple):
 
     units: Sequence[Unit]
     """The terms of each word. Repeated words repeat there, and weigh more."""
-    phrases: Sequence[Unit]
-    """Joined words as they were typed, and options."""
+    further: Sequence[tuple[Unit, float]]
+    """Terms that add to the score, with weights: joined words as phrases, compounds, options."""
     typed: Sequence[Typed]
     """Forms and code that give a bonus."""
     symbols: Sequence[Unit]
@@ -45,7 +46,12 @@ class Interpretation(NamedTuple):
         words = query_tree.wanted_words(tree)
         options = [*map(query_tree.Words, query_tree.options(tree))]
         units = list(islice(_known_units(words, analyzer, whole), MAX_UNITS))
-        phrases = [*joined_phrases(words, analyzer), *units_of(options, analyzer)]
+        share = 1 / max(len(words), 1)
+        further = [
+            *((unit, share) for unit in joined_phrases(words, analyzer)),
+            *compounds(words, analyzer),
+            *((unit, 1.0) for unit in units_of(options, analyzer)),
+        ]
         typed = typed_words([each.text for each in (*words, *options)], analyzer, whole)
         symbols: Iterable[Unit] = (each.terms for each in typed)
         if units:
@@ -54,7 +60,7 @@ class Interpretation(NamedTuple):
         pages = pages_at_most(units, whole) + _pages_by_parts(words, analyzer, whole)
         if not units:
             pages = pages_at_most(symbols, whole, TEXT)
-        known = [unit for unit in phrases if pages_at_most([unit], whole)]
+        known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
         return cls(units, known, typed, symbols, pages)
 
 

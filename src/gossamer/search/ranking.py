@@ -308,7 +308,8 @@ class QueryPlan:
     def _typed_queries(self) -> Sequence[Query]:
         """What is on a page as it was typed: words joined in this way, forms, code, options."""
         typed = bonuses(self._meant.typed, self._schema, self._whole, self._weights.written)
-        return [*(self._scored("text", unit) for unit in self._meant.phrases), *typed]
+        further = (self._scored("text", unit, weight) for unit, weight in self._meant.further)
+        return [*further, *typed]
 
     @cached_property
     def _exact_queries(self) -> Sequence[Query]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 MAX_TERMS = 64
 """Terms of a word or phrase that are searched."""
+MAX_COMPOUNDED = 16
+"""Words of a query that are tried as one word with their neighbours."""
+MAX_IN_COMPOUND = 4
 
 _Part = TypeVar("_Part", bound="Query")
 
@@ -97,8 +100,29 @@ def joined_phrases(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]
             yield terms
 
 
-def terms_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[str]:
-    """All terms of words, with those of the parts of CamelCase."""
+def compounds(words: Sequence[Words], analyzer: Analyzer) -> Iterator[tuple[Unit, float]]:
+    """What neighbouring words are if they are written as one (`hash map`, `hashmap`), with weights.
+
+    A query of few words is one word in full, with stop words: `or else throw`.
+    """
+    plain = [each.text for each in words if not each.exact and each.text.isalnum()][:MAX_COMPOUNDED]
+    telling = [word for word in plain if analyzer.has_content_word(word)]
+    joined = {
+        "".join(telling[first : first + size]): 1 / len(words)
+        for size in (2, 3)
+        for first in range(len(telling) - size + 1)
+    }
+    if 1 < len(plain) == len(words) <= MAX_IN_COMPOUND:
+        joined["".join(plain)] = 1.0
+    for each, weight in joined.items():
+        terms = analyzer.analyzed(each)
+        if len(terms) == 1:
+            yield terms, weight
+
+
+def terms_of(words: Sequence[Words], analyzer: Analyzer) -> Iterator[str]:
+    """All terms of words, with those of compounds and of the parts of CamelCase."""
+    yield from (term for unit, _ in compounds(words, analyzer) for term in unit)
     for each in words:
         yield from analyzer.analyzed(each.text)
         for part in parts_of(each, analyzer):

@@ -2,12 +2,13 @@
 
 `C++` has the word `c`, and `ets` the same stem as `et`. A page that has a word of the query as it
 was typed gets a bonus: the idf of this form in the text, and that of the form in the title, each
-times the weight `written`. The forms of n words have the weight divided by n², because the longer a
-query is, the more likely it is prose.
+times the weight `written`. In a query of n words, the weight of forms is divided by n², and that of
+code that says no more than its words (`std::vec`, unlike `C++`) by n, because the longer a query
+is, the more likely it is prose.
 
 Code counts if a page has all its parts. So does a page whose title has one word of the code, and
 whose text has the others: the page about `Optional` explains `Optional.orElseThrow` without calling
-it so.
+it so. Of `@Override`, that is the page about `Override`: the sign only marks a name.
 """
 
 from __future__ import annotations
@@ -37,6 +38,10 @@ MAX_NAMES = 5
 """In code of more words, pages about one of them do not count."""
 
 _NAME = re.compile(r"\w+")
+_HYPHENED = re.compile(r"\w[\w-]*")
+"""A word of natural language, such as `f-string`."""
+_INNER = re.compile(r"\w.*[\w.,:;!?)}\]]")
+"""Code that differs from its words only inside, such as `std::vec`, unlike `C++` and `&str`."""
 
 
 class Typed(NamedTuple):
@@ -45,6 +50,7 @@ class Typed(NamedTuple):
     terms: Unit
     names: Unit = ()
     share: float = 1.0
+    is_name: bool = False
 
 
 def code_of(typed: str, analyzer: Analyzer) -> Unit:
@@ -64,19 +70,23 @@ def symbols_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
             yield code_of(each.text, analyzer)
 
 
-def typed_words(words: Iterable[str], analyzer: Analyzer, pages: Frequencies) -> Sequence[Typed]:
+def typed_words(words: Sequence[str], analyzer: Analyzer, pages: Frequencies) -> Sequence[Typed]:
     """The words as they were typed. Code that no page has counts by the forms of its words."""
     code: dict[str, Typed] = {}
-    forms: set[str] = set()
+    forms: set[Unit] = set()
     for word in words:
         terms = code_of(word, analyzer)
-        names = tuple(analyzer.written.analyze("\n".join(_NAME.findall(word)))) if terms else ()
-        if terms and _known(terms, TEXT, pages):
-            code[word] = Typed(terms, names)
+        if not terms or not _known(terms, TEXT, pages):
+            forms.update((form,) for form in forms_of(word, analyzer))
+        elif _HYPHENED.fullmatch(word):
+            forms.add(terms)
         else:
-            forms.update(forms_of(word, analyzer))
-    share = 1 / len(forms) ** 2 if 0 < len(forms) <= MAX_FORMS else 0
-    return [*code.values(), *(Typed((form,), (), share) for form in sorted(forms) if share)]
+            names = tuple(analyzer.written.analyze("\n".join(_NAME.findall(word))))
+            share = 1 / len(words) if _INNER.fullmatch(word) else 1.0
+            code[word] = Typed(terms, names, share, is_name=word.startswith("@"))
+    number = len(forms) + len(code)
+    share = 1 / number**2 if 0 < number <= MAX_FORMS else 0
+    return [*code.values(), *(Typed(terms, (), share) for terms in sorted(forms) if share)]
 
 
 def typed_terms(words: Iterable[Words], analyzer: Analyzer) -> Iterator[str]:
@@ -95,7 +105,7 @@ def bonuses(
             if _known(each.terms, field, pages):
                 found = [pages_having(each.terms, field, schema)]
                 if field == TEXT:
-                    found += _explaining(each.names, schema, pages)
+                    found += _explaining(each, schema, pages)
                 score = sum(idf(term, field, pages) for term in each.terms)
                 yield Query.const_score_query(any_of(found), weight * each.share * score)
 
@@ -105,16 +115,16 @@ def pages_having(terms: Unit, field: str, schema: Schema) -> Query:
     return all_of([Query.term_query(schema, field, term, "basic") for term in terms])
 
 
-def _explaining(names: Unit, schema: Schema, pages: Frequencies) -> Iterator[Query]:
+def _explaining(typed: Typed, schema: Schema, pages: Frequencies) -> Iterator[Query]:
     """Pages that have one of the names in the title, and the others in the text."""
-    names = tuple(name for name in names if len(name) > 1)  # a letter names nothing
-    if 1 < len(names) <= MAX_NAMES:
-        for name in names:
-            others = tuple(other for other in names if other != name)
-            if others and _known((name,), TITLE, pages) and _known(others, TEXT, pages):
-                yield all_of(
-                    [pages_having((name,), TITLE, schema), pages_having(others, TEXT, schema)]
-                )
+    names = [name for name in typed.names if len(name) > 1]  # a letter names nothing
+    if not typed.is_name and not 1 < len(names) <= MAX_NAMES:
+        return
+    for name in names:
+        others = tuple(other for other in names if other != name)
+        if _known((name,), TITLE, pages) and _known(others, TEXT, pages):
+            found = [pages_having((name,), TITLE, schema)]
+            yield all_of([*found, pages_having(others, TEXT, schema)] if others else found)
 
 
 def _known(terms: Unit, field: str, pages: Frequencies) -> bool:
