@@ -25,7 +25,7 @@ LONG_DEFAULT = 60
 
 
 DATASETS_INTRO = """\
-The datasets in a crawl folder, generated from `src/gossamer/tables.py`. `gossamer export` writes
+The datasets in a crawl folder, generated from `src/gossamer/tables/`. `gossamer export` writes
 each table as Parquet, CSV or JSON Lines; [formats.md](formats.md) describes the files."""
 OUTCOMES_INTRO = """\
 The possible outcomes of a fetch, and what follows from each. A failure with a wait is tried again,

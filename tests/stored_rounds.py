@@ -37,6 +37,7 @@ class Fetched:
     fetches: int = 0
     headers: tuple[tuple[bytes, bytes], ...] = ()
     redirect_url: str | None = None
+    truncated: bool = False
 
 
 def rows_of(columns: pa.Schema, rows: Sequence[dict[str, Any]]) -> pa.Table:
@@ -85,7 +86,7 @@ def response(warc: WarcWriter, page: Fetched, round_: int) -> dict[str, Any]:
         "redirect_url": page.redirect_url,
         "fetched_ms": 1_700_000_000_000,
         "content_type": page.content_type,
-        "truncated": False,
+        "truncated": page.truncated,
     }
     if page.outcome != "ok":
         return row

@@ -13,6 +13,7 @@ from gossamer.errors import ConfigError, MissingFile, UsageError
 from gossamer.monitor import heartbeats
 from gossamer.parse import Rules, step, task
 from gossamer.parse.stored import Piece
+from gossamer.status import overview
 from hostile_pages import reopened
 from stored_rounds import HOME, Fetched, archive_of, store_round, table, with_filter
 
@@ -66,6 +67,7 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         "fetched_ms": 1_700_000_000_000,
         "content_type": "text/html",
         "charset": "utf-8",
+        "truncated": False,
         "title": "Home",
         "headline": None,
         "description": None,
@@ -118,6 +120,18 @@ def test_the_lines_around_the_main_text_are_told_once(
     text: str | None, main: str | None, row: tuple[str | None, str | None]
 ) -> None:
     assert task.main_and_boilerplate(text, main) == row
+
+
+def test_all_text_of_a_long_page_is_kept_and_a_cut_one_is_marked_truncated(work: Workspace) -> None:
+    long = b"<p>" + b"registering native routines " * 40_000 + b"the last word"
+    fetched = [Fetched(HOME, long), Fetched(HOME + "cut", b"<p>cut", truncated=True)]
+    store_round(work, fetched)
+    assert parse.run(work).counts["truncated"] == 1
+    whole, cut = table(work, "documents")
+    assert (whole["truncated"], cut["truncated"]) == (False, True)
+    assert len(whole["text"]) > 1_000_000
+    assert whole["main_text"].endswith("the last word")
+    assert overview(work)["truncated"] == 1
 
 
 def test_what_the_filters_drop_is_counted_by_reason(work: Workspace) -> None:

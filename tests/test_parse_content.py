@@ -59,6 +59,16 @@ def test_plain_text() -> None:
     assert parse_page(Page(URL, {"content-type": "text/plain"}, b" \n"), Rules()).outcome == "empty"
 
 
+@pytest.mark.parametrize("mime", ["text/plain", "text/html", "text/markdown", "application/rtf"])
+def test_text_beyond_the_limit_is_marked_truncated(mime: str) -> None:
+    body = {"application/rtf": rb"{\rtf1 ferries sail}"}.get(mime, b"ferries sail")
+    page = Page(URL, {"content-type": mime}, body)
+    cut = parse_page(page, Rules(max_text_chars=9))
+    assert (cut.text, cut.truncated) == ("ferries s", True)
+    whole = parse_page(page, Rules(max_text_chars=12))
+    assert (whole.text, whole.truncated) == ("ferries sail", False)
+
+
 def test_xhtml_is_html() -> None:
     page = parse_page(Page(URL, {"content-type": "application/xhtml+xml"}, b"<p>x</p>"), Rules())
     assert (page.outcome, page.text, page.content_type) == ("parsed", "x", "application/xhtml+xml")

@@ -235,7 +235,7 @@ def spending(parser: Killed, cost_s: dict[str, float]) -> Callable[[Page], Parse
 
 def row(n: int, host: str = "a.example", size: int = 100, offset: int | None = None) -> ResponseRow:
     where = n if offset is None else offset
-    return ResponseRow(1, f"http://{host}/{n}", host, 0, 0, 0, None, size, "", "w", where)
+    return ResponseRow(1, f"http://{host}/{n}", host, 0, 0, 0, None, size, False, "", "w", where)
 
 
 @given(st.lists(st.tuples(st.integers(0, 50_000), st.booleans()), max_size=40), st.integers(1, 9))

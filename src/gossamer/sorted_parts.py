@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from gossamer.store import File
 
-BATCH_ROWS = 256
+BATCH_ROWS = 64
+"""A page may have 10 MB of text."""
 READ_BUFFER_BYTES = 1 << 20
 
 

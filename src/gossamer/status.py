@@ -45,6 +45,7 @@ def overview(work: Workspace) -> dict[str, Any]:
         },
         "counts": counts,
         "refused": refused(counts),
+        "truncated": counts.get("parse", {}).get("truncated", 0),
         "steps": [msgspec.to_builtins(report) for report in manifest.history[-LAST_STEPS:]],
         "tasks": [msgspec.to_builtins(beat) for beat in heartbeats(work.root)],
     }

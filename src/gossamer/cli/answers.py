@@ -54,6 +54,10 @@ def print_overview(figures: dict[str, Any]) -> None:
         for reason, count in figures["refused"].items():
             table.add_row(escape(reason), f"{count:,}")
         console.print(table)
+    if figures["truncated"]:
+        console.print(
+            f"{figures['truncated']:,} pages are truncated: some of their text is missing"
+        )
     for step in figures["steps"][-8:]:
         when = datetime.fromtimestamp(step["started_ms"] / 1000, UTC)
         counts = ", ".join(f"{n:,} {name}" for name, n in sorted(step["counts"].items()) if n)

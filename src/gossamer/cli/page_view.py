@@ -66,6 +66,7 @@ def _facts(page: ParsedPage) -> Iterator[tuple[str, Text]]:
     until = _date(page.robots.unavailable_after)
     values = {
         "detail": page.detail,
+        "truncated": "text beyond a limit was left out" if page.truncated else None,
         "type": _joined((page.content_type, page.charset)),
         "language": language and language + (f" (declared: {hint})" if hint else ""),
         "headline": page.headline if page.headline != page.title else None,

@@ -23,9 +23,16 @@ class ParseConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             description="maximum link targets kept per page; the first ones on the page are kept",
         ),
     ] = 10_000
+    # The longest pages of manuals have 2 million: alphabetical lists of all names.
     max_text_chars: Annotated[
-        int, Meta(ge=1, le=100_000_000, description="maximum characters of text kept per page")
-    ] = 200_000
+        int,
+        Meta(
+            ge=1,
+            le=100_000_000,
+            description="maximum characters of text kept per page; longer pages are marked as "
+            "truncated",
+        ),
+    ] = 10_000_000
     media: Annotated[
         bool,
         Meta(

@@ -38,7 +38,7 @@ from gossamer.index.changes import (
 from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
 from gossamer.monitor import clear
 from gossamer.store import Layer
-from gossamer.tables import INDEXED
+from gossamer.tables import DOCUMENTS, INDEXED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -127,9 +127,9 @@ def _parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
 
 
 def _check_documents(work: Workspace) -> None:
-    """Raise StoreError if a file lacks the column `boilerplate`, so its text would be lost."""
+    """Raise StoreError if a file lacks a column, so that text would be lost."""
     for path in work.paths("documents"):
-        if "boilerplate" not in pq.read_schema(path).names:
+        if not {*DOCUMENTS.column_names} <= {*pq.read_schema(path).names}:
             remedy = "parse all pages again: gossamer reparse"
             raise StoreError(path, "was parsed by an older version", remedy)
 

@@ -72,7 +72,10 @@ def parse_page(page: Page, rules: Rules) -> ParsedPage:
 
 
 def completed(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> ParsedPage:
-    """Return the parsed page with language, header directives and checked dates filled in."""
+    """Return the parsed page with its language, the header's directives and checked dates.
+
+    Texts end at `rules.max_text_chars`.
+    """
     hint = parsed.language_hint or page.headers.get("content-language") or ""
     robots = parsed.robots | header_wishes(page.headers.get("x-robots-tag", ""), rules.agent)
     published, modified = (
@@ -80,11 +83,16 @@ def completed(parsed: ParsedPage, page: Page, mime: str, rules: Rules) -> Parsed
         for date in (parsed.published, parsed.modified)
     )
     links = parsed.links
+    limit = rules.max_text_chars
+    longest = max(len(parsed.text or ""), len(parsed.main_text or ""))
     if robots.nofollow:
         links = tuple([link._replace(nofollow=True) for link in links])
     return structs.replace(
         parsed,
         content_type=parsed.content_type or mime,
+        text=parsed.text and parsed.text[:limit],
+        main_text=parsed.main_text and parsed.main_text[:limit],
+        truncated=parsed.truncated or longest > limit,
         language=language_of(parsed.main_text or parsed.text or "", hint_of(hint)),
         language_hint=tag_of(hint),
         published=published,

@@ -28,6 +28,7 @@ def parse_file(content: Content, rules: Rules) -> ParsedPage:
         title=document.title,
         headings=document.headings,
         text=document.text,
+        truncated=document.truncated,
         language_hint=document.language,
         authors=() if document.author is None else (document.author,),
         published=document.published,

@@ -60,7 +60,7 @@ class Rules(Struct, frozen=True, kw_only=True):
 
     agent: str = "gossamer"
     max_links: int = 10_000
-    max_text_chars: int = 200_000
+    max_text_chars: int = 10_000_000
     media: bool = True
     """Whether the URLs of images and videos count as links."""
     extractor: str = "gossamer"
@@ -127,6 +127,8 @@ class ParsedPage(Struct, frozen=True, kw_only=True):
     """All visible text, one line per block."""
     main_text: str | None = None
     """The text without boilerplate, one line per block. None if `text` is all main text."""
+    truncated: bool = False
+    """Whether text is missing because the page is longer than a limit."""
     language: str | None = None
     """Language of the main text (ISO 639-1); None if it could not be determined."""
     language_hint: str | None = None

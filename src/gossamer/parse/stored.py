@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow.parquet as pq
 
 from gossamer.errors import MissingFile
+from gossamer.tables import RESPONSES, UNPARSED
 from gossamer.warc import WarcReader
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class ResponseRow(NamedTuple):
     fetched_ms: int
     content_type: str | None
     body_bytes: int
+    truncated: bool | None
     digest: str
     warc_file: str
     warc_offset: int
@@ -82,7 +84,8 @@ def read_answers(path: str, *, fetched: bool = True) -> list[ResponseRow]:
     With `fetched` the file is one of `responses`, which also has other rows; else of `unparsed`.
     """
     only = [("outcome", "=", "ok")] if fetched else None
-    table = pq.read_table(path, columns=list(ResponseRow._fields), filters=only)
+    schema = (RESPONSES if fetched else UNPARSED).schema  # older files lack `truncated`: nulls
+    table = pq.read_table(path, columns=list(ResponseRow._fields), filters=only, schema=schema)
     columns = [table.column(name).to_pylist() for name in ResponseRow._fields]
     rows = (ResponseRow(*row) for row in zip(*columns, strict=True))
     return sorted(rows, key=lambda row: (row.warc_file, row.warc_offset, row.url))

@@ -40,6 +40,8 @@ UNREADABLE = pa.schema([("url", pa.string()), ("has_links", pa.bool_())])
 UNREADABLE_DDL = "url string, has_links boolean"
 MAX_ALONE = 100
 """Pages per round in the second pass, during which all other cores wait."""
+TRUNCATED = "truncated"
+"""Name of the count of pages of which text is missing."""
 FLUSH_PAGES = 500
 FLUSH_CHARS = 32_000_000
 """Rows are written after this many pages or characters of text and links. Text counts twice: it is
@@ -193,6 +195,8 @@ class PageWriter:
         found = () if is_robots(answer.url) else page.links
         links = self._add_links(answer, found, answer.depth + 1, first=answer.fetches == 0)
         self._counts["documents"] += 1
+        if answer.truncated or page.truncated:
+            self._counts[TRUNCATED] += 1
         self._count_dropped(page.refused)
         self._counts.update(f"unmatched_{field.replace('.', '_')}" for field in page.unmatched)
         self._document_rows.append(document_row(answer, page, links))
@@ -273,6 +277,7 @@ def document_row(answer: ResponseRow, page: ParsedPage, links: int) -> tuple[Any
         answer.fetched_ms,
         page.content_type or essence(answer.content_type or "") or None,
         page.charset,
+        bool(answer.truncated or page.truncated),
         page.title,
         page.headline,
         page.description,

@@ -20,5 +20,5 @@ def parse_text(content: Content, rules: Rules) -> ParsedPage:
     if (listing := parse_lines(content, text, rules)) is not None:
         return structs.replace(listing, charset=charset)
     lines = map(fold, text.replace("\0", "").splitlines())
-    visible = "\n".join(line for line in lines if line)[: rules.max_text_chars]
+    visible = "\n".join(line for line in lines if line)
     return ParsedPage(outcome="parsed" if visible else "empty", charset=charset, text=visible)

@@ -18,9 +18,9 @@ VISIT = ("round", "outcome", "detail", "http_status", "fetched_ms", "redirect_ur
 STORED = (*VISIT, "url", "body_bytes", "truncated", "warc_file", "warc_offset")
 STATE = ("status", "source", "depth", "found_ms", "fetches", "failures", "stored_ms")
 DOCUMENT = (
-    *("outcome", "detail", "content_type", "charset", "title", "description", "language"),
-    *("published_ms", "modified_ms", "canonical", "noindex", "nofollow", "noarchive"),
-    *("nosnippet", "unavailable_after_ms"),
+    *("outcome", "detail", "content_type", "charset", "truncated", "title", "description"),
+    *("language", "published_ms", "modified_ms", "canonical", "noindex", "nofollow"),
+    *("noarchive", "nosnippet", "unavailable_after_ms"),
 )
 
 
@@ -77,6 +77,8 @@ class KnownPage(msgspec.Struct, frozen=True, kw_only=True):
     description: str | None
     language: str | None
     content_type: str | None
+    truncated: bool
+    """Whether text is missing, because the page is longer than a limit or came incomplete."""
     published_ms: int | None
     modified_ms: int | None
     canonical: str | None
@@ -169,5 +171,5 @@ class PageInfo:
 
 
 _NO_DOCUMENT = dict.fromkeys(DOCUMENT) | dict.fromkeys(
-    ("noindex", "nofollow", "noarchive", "nosnippet"), False
+    ("truncated", "noindex", "nofollow", "noarchive", "nosnippet"), False
 )

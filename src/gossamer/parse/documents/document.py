@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,9 @@ from gossamer.parse.language import tag_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+MAX_CPU_S = 3.0
+"""Processor time after which no more text is read. It is less than the 5 s of `guard.py`, so what
+was read by then is kept."""
 MAX_LINKS = 10_000
 MAX_HEADINGS = 100
 MAX_URL_CHARS = 10_000
@@ -56,6 +60,7 @@ class BinaryDocument(Struct, frozen=True, kw_only=True):
     title: str | None = None
     author: str | None = None
     text: str | None = None
+    truncated: bool = False
     headings: tuple[str, ...] = ()
     published: datetime | None = None
     modified: datetime | None = None
@@ -75,11 +80,14 @@ class Broken(Exception):
 class Draft:
     """A document that is being read. Readers add what they find; `done` cleans and bounds it.
 
-    `room` is how many characters of text may still be added.
+    `room` is how many characters of text may still be added. `truncated`: text was left out for
+    lack of room or time, so readers may stop.
     """
 
     def __init__(self, max_chars: int, content_type: str = "") -> None:
         self.room = max_chars
+        self.truncated = False
+        self._until_s = time.process_time() + MAX_CPU_S
         self.content_type = content_type
         self.detail: str | None = None
         self.metadata: dict[str, str] = {}
@@ -90,12 +98,14 @@ class Draft:
         self._links: dict[str, str] = {}
 
     def say(self, line: str) -> bool:
-        """Add a line of text. Return false if there is no room for more."""
+        """Add a line of text. Return false if text was left out."""
         line = " ".join(line.split())
-        if line and self.room > 0:
-            self._lines.append(line[: self.room])
-            self.room -= len(line) + 1
-        return self.room > 0
+        if line and not self.truncated:
+            self.truncated = len(line) > self.room or time.process_time() > self._until_s
+            if self.room > 0:
+                self._lines.append(line[: self.room])
+                self.room -= len(line) + 1
+        return not self.truncated
 
     def head(self, heading: str) -> None:
         heading = " ".join(heading.split())[:MAX_HEADING_CHARS]
@@ -136,6 +146,7 @@ class Draft:
             title=title,
             author=_clean(field("author"), MAX_AUTHOR_CHARS),
             text=text,
+            truncated=self.truncated,
             headings=tuple(map(whole, self.headings)),
             published=moment(field("published", "")),
             modified=moment(field("modified", "")),

@@ -40,7 +40,7 @@ def read_epub(archive: Archive, draft: Draft) -> None:
     draft.metadata.update(read_fields(xml, PACKAGE))
     unread: list[Broken] = []
     for chapter in _spine(xml, posixpath.dirname(package))[:MAX_CHAPTERS]:
-        if draft.room <= 0:
+        if draft.truncated:
             return
         try:
             Walk(_XHTML, draft, _LINKS).read(archive.read(chapter))

@@ -70,7 +70,7 @@ def read_pptx(archive: Archive, draft: Draft) -> None:
     parse(archive.read(part), start)
     draft.pages = len(slides)
     for slide in slides:
-        if draft.room <= 0:
+        if draft.truncated:
             return
         with suppress(Broken):  # the other slides are worth reading
             _Slide(draft, relations(archive, slide)).read(archive.read(slide))

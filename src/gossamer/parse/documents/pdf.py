@@ -77,11 +77,13 @@ def read(body: bytes, draft: Draft) -> None:
                 for line in _lines("\n".join((text, *dict.fromkeys(texts(page, form))))):
                     draft.say(line)
                 _read_links(document, page, text_page, draft)
-            if draft.room <= 0:
+            if draft.truncated:
                 break
             if time.process_time() > deadline:
                 draft.detail = f"{number + 1} of {draft.pages} pages read in {MAX_CPU_S:.0f} s"
+                draft.truncated = True
                 break
+        draft.truncated = draft.truncated or draft.pages > MAX_PAGES
         if unreadable:
             draft.detail = f"{unreadable} pages with fonts that do not map glyphs to characters"
 

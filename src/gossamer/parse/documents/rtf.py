@@ -134,7 +134,7 @@ class _Reader:
         at = 0
         for _ in range(MAX_TOKENS):
             token = _TOKEN.match(body, at)
-            if token is None or self._draft.room <= 0:
+            if token is None or self._draft.truncated:
                 break
             at = token.end()
             word, number, hexadecimal, symbol, brace, text = token.groups()

@@ -42,7 +42,7 @@ def read_xlsx(archive: Archive, draft: Draft) -> None:
     parse(archive.read(part), start)
     strings = _strings(archive, related)
     for sheet in sheets:
-        if draft.room <= 0:
+        if draft.truncated:
             return
         with suppress(Broken):  # the other sheets are worth reading
             _Sheet(draft, strings, relations(archive, sheet)).read(archive.read(sheet))

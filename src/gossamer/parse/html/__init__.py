@@ -46,8 +46,7 @@ def parse_html(content: Content, rules: Rules) -> ParsedPage:
     if MICRODATA in text:
         found.head_metadata.add_microdata(tree)
     main = by_trafilatura(text, tree) if rules.extractor == "trafilatura" else ""
-    main = (main or main_text(tree))[: rules.max_text_chars]
-    return ruled(_page(content, found, charset, main), tree, content.page, rules)
+    return ruled(_page(content, found, charset, main or main_text(tree)), tree, content.page, rules)
 
 
 def _page(content: Content, found: Findings, charset: str, main: str) -> ParsedPage:

@@ -130,7 +130,7 @@ def ruled(parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rules: Rules) 
     if authors:
         changes["authors"] = authors
     if body:
-        changes["main_text"] = body[: rules.max_text_chars]
+        changes["main_text"] = body
     if title or body:
         changes["outcome"] = "parsed"
     return structs.replace(parsed, **changes)

@@ -79,7 +79,7 @@ class Findings:
         """Return the visible text: one line for each block that has any."""
         blocks = "".join(self.pieces).split(BREAK)
         lines = map(" ".join, map(str.split, blocks))
-        return "\n".join(filter(None, lines))[: self.rules.max_text_chars]
+        return "\n".join(filter(None, lines))
 
     def phrase(self, start: int, limit: int) -> str:
         """Return up to `limit` characters of the folded text from piece `start` on.

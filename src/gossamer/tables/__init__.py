@@ -1,0 +1,51 @@
+"""Every dataset of a crawl: columns, types, units, key, writer, readers.
+
+The single source: steps select exactly these columns, files are written with exactly these types,
+and docs/datasets.md is generated from it.
+
+Times are `_ms` (milliseconds since 1970, UTC) or `_s` (seconds). URLs are normalised
+(`gossamer.urls.normalize`), so that the same page always has the same key.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gossamer.tables.dataset import Column, Dataset
+from gossamer.tables.fetching import DOMAINS, FETCHLIST, HOSTS, PAGES, RESPONSES, WARC
+from gossamer.tables.parsing import DOCUMENTS, INLINKS, LINKS, RANKS, UNPARSED
+from gossamer.tables.searching import INDEX, INDEXED, NUMBERED, POSTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "DATASETS",
+    "DOCUMENTS",
+    "DOMAINS",
+    "FETCHLIST",
+    "HOSTS",
+    "INDEX",
+    "INDEXED",
+    "INLINKS",
+    "LINKS",
+    "NUMBERED",
+    "PAGES",
+    "POSTINGS",
+    "RANKS",
+    "RESPONSES",
+    "UNPARSED",
+    "WARC",
+    "Column",
+    "Dataset",
+]
+
+DATASETS: Mapping[str, Dataset] = {
+    table.name: table
+    for table in (
+        *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, WARC),
+        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, RANKS),
+        *(INDEX, INDEXED, POSTINGS, NUMBERED),
+    )
+}
+"""All datasets, in the order in which a crawl writes them."""

@@ -1,0 +1,69 @@
+"""The types of columns and datasets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ARROW: Mapping[str, pa.DataType] = {
+    "string": pa.string(),
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "double": pa.float64(),
+    "array<string>": pa.list_(pa.string()),
+    "array<int>": pa.list_(pa.int32()),
+    "array<struct<origin:string,fetched_ms:bigint,status:int,body:binary>>": pa.list_(
+        pa.struct(
+            [("origin", "string"), ("fetched_ms", "int64"), ("status", "int32"), ("body", "binary")]
+        )
+    ),
+    "array<struct<language:string,url:string>>": pa.list_(
+        pa.struct([("language", pa.string()), ("url", pa.string())])
+    ),
+    "array<struct<src:string,anchor:string>>": pa.list_(
+        pa.struct([("src", pa.string()), ("anchor", pa.string())])
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    type: str
+    """A Spark SQL type, one of the keys of `_ARROW`."""
+    doc: str
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table of a crawl. Its rows are in immutable layers (see store.py)."""
+
+    name: str
+    holds: str
+    key: tuple[str, ...]
+    writer: str
+    readers: tuple[str, ...]
+    newest_wins: bool
+    """True: a row replaces older rows of its key. False: layers have different keys."""
+    columns: tuple[Column, ...] = ()
+    """Empty for files of other formats (WARC, the index), which docs/formats.md describes."""
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        return pa.schema([(column.name, _ARROW[column.type]) for column in self.columns])
+
+    @cached_property
+    def ddl(self) -> str:
+        """The schema in the form that Spark reads."""
+        return ", ".join(f"{column.name} {column.type}" for column in self.columns)
+
+    @property
+    def column_names(self) -> list[str]:
+        return [column.name for column in self.columns]

@@ -1,0 +1,143 @@
+"""Datasets of URLs and hosts, and of what their servers answered."""
+
+from __future__ import annotations
+
+from gossamer.tables.dataset import Column, Dataset
+
+PAGES = Dataset(
+    "pages",
+    "the state of every known URL",
+    key=("url",),
+    writer="inject, refresh, update",
+    readers=("inject", "refresh", "generate", "parse", "update", "rank", "index", "postings"),
+    newest_wins=True,
+    columns=(
+        Column("url", "string", "normalised URL"),
+        Column("host", "string", "host, with the port if it is not the scheme's default"),
+        Column("status", "string", "unfetched, fetched, redirected, excluded (robots.txt), gone"),
+        Column("source", "string", "how it was first found: seed, link, redirect"),
+        Column("depth", "int", "number of links from the nearest seed"),
+        Column("hops", "int", "smallest number of redirects in a row that led to it"),
+        Column("inlinks", "long", "links to it, each linking page counted once"),
+        Column("score", "double", "pages with higher scores are fetched first (see scoring)"),
+        Column("found_ms", "long", "when it was first found"),
+        Column("fetches", "int", "fetches that were answered with a page or as unchanged"),
+        Column("failures", "int", "failures since the last answer"),
+        Column("outcome", "string", "outcome of the last fetch (see docs/datasets.md, outcomes)"),
+        Column("fetched_ms", "long", "when it was last requested"),
+        Column("stored_ms", "long", "when the stored answer was fetched"),
+        Column("next_fetch_ms", "long", "due time: after interval_s or the wait before a retry"),
+        Column("interval_s", "long", "update.interval_days when next_fetch_ms was computed"),
+        Column("etag", "string", "validator of the stored answer"),
+        Column("last_modified", "string", "validator of the stored answer"),
+        Column("digest", "string", "SHA-1 of the stored body, base 32, as in WARC"),
+    ),
+)
+
+FETCHLIST = Dataset(
+    "fetchlist",
+    "the pages that a round will fetch",
+    key=("round", "url"),
+    writer="generate",
+    readers=("fetch",),
+    newest_wins=False,
+    columns=(
+        Column("round", "int", "the round, from 1"),
+        Column("url", "string", "normalised URL"),
+        Column("host", "string", "as in pages"),
+        Column("part", "int", "fetch task; the same for all hosts of a registrable domain"),
+        Column("score", "double", "as in pages; a host's pages are fetched in descending order"),
+        Column("depth", "int", "as in pages"),
+        Column("hops", "int", "as in pages"),
+        Column("fetches", "int", "as in pages; 0: never fetched"),
+        Column("asked", "boolean", "it was requested in an earlier round"),
+        Column("etag", "string", "as in pages, for conditional requests"),
+        Column("last_modified", "string", "as in pages, for conditional requests"),
+        Column("digest", "string", "as in pages, to detect an unchanged body"),
+        Column("stored_ms", "long", "as in pages"),
+    ),
+)
+
+RESPONSES = Dataset(
+    "responses",
+    "the outcome of each fetch",
+    key=("round", "url"),
+    writer="fetch",
+    readers=("parse", "update", "invert", "rank"),
+    newest_wins=False,
+    columns=(
+        Column("round", "int", "the round"),
+        Column("url", "string", "as requested"),
+        Column("host", "string", "as in pages"),
+        Column("depth", "int", "as in pages"),
+        Column("hops", "int", "as in pages"),
+        Column("fetches", "int", "as in the fetchlist"),
+        Column("outcome", "string", "see docs/datasets.md, outcomes"),
+        Column("detail", "string", "the reason, if the outcome is not specific enough"),
+        Column("http_status", "int", "null if no answer came"),
+        Column("fetched_ms", "long", "when it was requested"),
+        Column("elapsed_ms", "int", "from the request to the last byte"),
+        Column("content_type", "string", "header as received"),
+        Column("body_bytes", "long", "size of the decoded body"),
+        Column("truncated", "boolean", "the body is incomplete: cut, or the transfer broke off"),
+        Column("digest", "string", "SHA-1 of the body, base 32"),
+        Column("redirect_url", "string", "normalised target; null if it cannot be crawled"),
+        Column("retry_after_s", "long", "the wait that the server requested"),
+        Column("etag", "string", "header"),
+        Column("last_modified", "string", "header"),
+        Column("warc_file", "string", "file in the dataset warc; null if nothing was stored"),
+        Column("warc_offset", "long", "offset in bytes of the record that holds the body"),
+    ),
+)
+
+HOSTS = Dataset(
+    "hosts",
+    "the state of each host that was contacted",
+    key=("host",),
+    writer="inject, fetch, update",
+    readers=("inject", "generate", "fetch", "parse", "update"),
+    newest_wins=True,
+    columns=(
+        Column("host", "string", "as in pages"),
+        Column("depth", "int", "smallest depth of its pages in any fetchlist"),
+        Column("address", "string", "IP address of the last contact"),
+        Column(
+            "robots",
+            "array<struct<origin:string,fetched_ms:bigint,status:int,body:binary>>",
+            "robots.txt of its origins: when it was fetched, the HTTP status (0: no answer), the "
+            "body of a 200; kept for at most a day",
+        ),
+        Column("crawl_delay_s", "double", "the delay that robots.txt requests"),
+        Column("ready_ms", "long", "earliest time of the next contact"),
+        Column("failures", "int", "failures in a row"),
+        Column("outcome", "string", "outcome of the last contact"),
+        Column("contacted_ms", "long", "when the last contact ended"),
+        Column("latency_ms", "int", "duration of the last contact"),
+        Column("requests", "long", "requests in all rounds, including robots.txt"),
+        Column("pages", "long", "pages requested in all rounds, each counted once"),
+        Column("bytes", "long", "size of all decoded bodies in all rounds"),
+    ),
+)
+
+DOMAINS = Dataset(
+    "domains",
+    "registrable domains with a seed, or with links from another domain",
+    key=("domain",),
+    writer="update",
+    readers=("generate", "update"),
+    newest_wins=True,
+    columns=(
+        Column("domain", "string", "registrable domain, by the whole Public Suffix List"),
+        Column("seed", "boolean", "a seed is on it, or redirects to it"),
+        Column("linked_from", "array<string>", "the first 100 other domains found to link to it"),
+    ),
+)
+
+WARC = Dataset(
+    "warc",
+    "request, response, revisit and metadata records, in the standard format",
+    key=(),
+    writer="fetch",
+    readers=("parse",),
+    newest_wins=False,
+)

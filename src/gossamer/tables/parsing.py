@@ -1,0 +1,133 @@
+"""Datasets of what pages contain, and of their links."""
+
+from __future__ import annotations
+
+from gossamer.tables.dataset import Column, Dataset
+from gossamer.tables.fetching import RESPONSES
+
+_TO_PARSE = ("round", "url", "host", "depth", "fetches", "fetched_ms", "content_type")
+_IN_WARC = ("body_bytes", "truncated", "digest", "warc_file", "warc_offset")
+UNPARSED = Dataset(
+    "unparsed",
+    "responses that no parse step has parsed yet",
+    key=("round", "url"),
+    writer="parse",
+    readers=("parse",),
+    newest_wins=False,
+    columns=(
+        *(column for column in RESPONSES.columns if column.name in _TO_PARSE + _IN_WARC),
+        Column("why", "string", "the reason: postponed_cpu or interrupted, see docs/parsing.md"),
+    ),
+)
+
+DOCUMENTS = Dataset(
+    "documents",
+    "the text and metadata of each page, or why it could not be parsed",
+    key=("round", "url"),
+    writer="parse",
+    readers=("index", "postings"),
+    newest_wins=False,
+    columns=(
+        Column("round", "int", "the round that fetched it"),
+        Column("url", "string", "as requested"),
+        Column("host", "string", "as in pages"),
+        Column("outcome", "string", "parsed, listing, empty, unsupported, failed"),
+        Column("detail", "string", "the reason if it was not parsed, or only in part"),
+        Column("fetched_ms", "long", "as in responses"),
+        Column("content_type", "string", "media type of the body, by header or first bytes"),
+        Column("charset", "string", "WHATWG name of the encoding that was used"),
+        Column(
+            "truncated",
+            "boolean",
+            "text is missing: the body is incomplete, or longer than a limit of [parse] or of its "
+            "parser",
+        ),
+        Column("title", "string", "title, with white space collapsed"),
+        Column("headline", "string", "title of the article, without the name of the site"),
+        Column("description", "string", "from meta elements, else from JSON-LD or microdata"),
+        Column("headings", "array<string>", "h1 to h3, in document order"),
+        Column("text", "string", "visible text"),
+        Column("main_text", "string", "text without boilerplate; all text if it is not HTML"),
+        Column("boilerplate", "string", "the lines of text that are not in main_text, each once"),
+        Column("language", "string", "language of the main text, ISO 639-1; null if undetermined"),
+        Column("language_hint", "string", "language that the page or its header declares (BCP 47)"),
+        Column("authors", "array<string>", "names of the authors"),
+        Column("published_ms", "long", "date of publication that the page states"),
+        Column("modified_ms", "long", "date of the last change that the page states"),
+        Column("image", "string", "URL of the image that represents the page"),
+        Column("site_name", "string", "name of the site that the page states"),
+        Column("page_type", "string", "Open Graph's type: article, video, product, …"),
+        Column("canonical", "string", "normalised URL of rel=canonical"),
+        Column(
+            "alternates",
+            "array<struct<language:string,url:string>>",
+            "the same page in other languages: hreflang, normalised URL",
+        ),
+        Column("noindex", "boolean", "the page asks not to be indexed"),
+        Column("nofollow", "boolean", "the page asks that its links not be followed"),
+        Column("noarchive", "boolean", "the page asks that no copy of it be shown"),
+        Column("nosnippet", "boolean", "the page asks that no text of it be shown"),
+        Column("unavailable_after_ms", "long", "when the page asks to be removed"),
+        Column("links", "int", "number of links that passed the filters"),
+        Column("body_bytes", "long", "as in responses"),
+        Column("digest", "string", "digest of the body, as in responses"),
+    ),
+)
+
+LINKS = Dataset(
+    "links",
+    "links between pages",
+    key=("round", "src", "dst"),
+    writer="parse",
+    readers=("parse", "update", "invert", "rank"),
+    newest_wins=False,
+    columns=(
+        Column("round", "int", "the round that fetched src"),
+        Column("src", "string", "the linking page, or a robots.txt"),
+        Column("dst", "string", "the linked page, normalised"),
+        Column("anchor", "string", "text of the link; of several, the first non-empty one"),
+        Column(
+            "relation",
+            "string",
+            "element or role: a, area, frame, iframe, refresh, canonical, alternate, amphtml, "
+            "next, prev, feed; with parse.media also img, srcset, image, video; in feeds and "
+            "sitemaps entry, enclosure, sitemap; in robots.txt sitemap; or redirect",
+        ),
+        Column("nofollow", "boolean", "rel=nofollow, ugc or sponsored, or the page is nofollow"),
+        Column("dated_ms", "long", "when dst was published or changed, by a feed or sitemap"),
+        Column("depth", "int", "src's depth when it was fetched, plus 1 unless a redirect"),
+        Column("hops", "int", "src's hops plus 1 for a redirect, else 0"),
+        Column("first", "boolean", "src was fetched for the first time"),
+    ),
+)
+
+INLINKS = Dataset(
+    "inlinks",
+    "the pages that link to each page, with their anchor texts",
+    key=("dst",),
+    writer="invert",
+    readers=("index",),
+    newest_wins=True,
+    columns=(
+        Column("dst", "string", "the page"),
+        Column("count", "long", "number of linking pages"),
+        Column(
+            "sources",
+            "array<struct<src:string,anchor:string>>",
+            "linking pages and their anchor texts, at most 200, in the order of their URLs",
+        ),
+    ),
+)
+
+RANKS = Dataset(
+    "ranks",
+    "PageRank",
+    key=("url",),
+    writer="rank",
+    readers=("index", "postings"),
+    newest_wins=True,
+    columns=(
+        Column("url", "string", "the page"),
+        Column("rank", "double", "a probability; all ranks sum to 1"),
+    ),
+)

@@ -1,0 +1,63 @@
+"""Datasets that make pages searchable."""
+
+from __future__ import annotations
+
+from gossamer.tables.dataset import Column, Dataset
+
+INDEX = Dataset(
+    "index",
+    "the full-text index, one tantivy folder per shard and language",
+    key=(),
+    writer="index",
+    readers=("serve",),
+    newest_wins=False,
+)
+
+INDEXED = Dataset(
+    "indexed",
+    "the documents that the index holds",
+    key=("url",),
+    writer="index",
+    readers=("index",),
+    newest_wins=False,
+    columns=(
+        Column("url", "string", "as requested"),
+        Column("round", "int", "round of its document"),
+        Column("source", "long", "a hash of the files that hold the documents of that round"),
+        Column("shard", "int", "the shard that holds it; 0: the first tier"),
+        Column("index_language", "string", "the language of the index that holds it"),
+        Column("anchors", "long", "a hash of its anchor texts"),
+        Column("static_rank", "double", "PageRank divided by its mean, when the page was written"),
+    ),
+)
+
+POSTINGS = Dataset(
+    "postings",
+    "a term-partitioned index: the documents with each term, and how often they have it",
+    key=("term", "first"),
+    writer="postings",
+    readers=("postings.reader",),
+    newest_wins=False,
+    columns=(
+        Column("term", "string", "the term, not stemmed"),
+        Column("df", "int", "number of documents that have it, over all rows of the term"),
+        Column("first", "int", "number of the first document of this row"),
+        Column("gaps", "array<int>", "each document's number minus the previous one; first 0"),
+        Column("occurrences", "array<int>", "how often the term occurs in each of these documents"),
+    ),
+)
+
+NUMBERED = Dataset(
+    "numbered",
+    "the documents to which the numbers in postings refer",
+    key=("number",),
+    writer="postings",
+    readers=("postings.reader",),
+    newest_wins=False,
+    columns=(
+        Column("number", "int", "number of the document, from 0 without gaps"),
+        Column("url", "string", "as in documents"),
+        Column("words", "int", "number of words, with repetitions"),
+        Column("norm", "double", "√ Σ (1 + ln tf)² over its terms, each of which occurs tf times"),
+    ),
+)
