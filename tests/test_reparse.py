@@ -62,7 +62,13 @@ def test_each_round_is_replaced_by_what_today_s_settings_make_of_it(work: Worksp
     before = {path for name in ("documents", "links") for path in work.paths(name)}
     reset(work, parse={"max_text_chars": 7, "media": True})
     report = rounds.reparse(work)
-    assert report.counts == {"documents": 2, "parsed": 2, "links": 4, "new_urls": 1}
+    assert report.counts == {
+        "documents": 2,
+        "parsed": 2,
+        "truncated": 2,
+        "links": 4,
+        "new_urls": 1,
+    }
     assert [row["text"] for n in (1, 2) for row in table(work, "documents", n)] == [
         "one two",
         "four fi",

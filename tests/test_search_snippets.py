@@ -1,21 +1,25 @@
 from __future__ import annotations
 
+import time
 from html import unescape
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gossamer.fulltext import stored_text
 from gossamer.fulltext.analysis import OTHER
+from gossamer.fulltext.stored_text import packed
+from gossamer.search.passages import HEAD_BYTES
 from gossamer.search.query import Words
-from gossamer.search.snippets import HEAD_CHARS, PASSAGE_CHARS, SNIPPET_CHARS, Snippets
+from gossamer.search.snippets import PASSAGE_CHARS, SNIPPET_CHARS, Snippets
 
 FILLER = "lorem ipsum dolor sit amet " * 100
 
 
-def snippet(text: str, *wanted: str, description: str = "") -> str:
+def snippet(text: str, *wanted: str, description: str = "", language: str = OTHER) -> str:
     words = [Words(text, exact=" " in text) for text in wanted]
-    return Snippets(words, OTHER).of(text, description)
+    return Snippets(words, language).of(packed(text), description)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +51,7 @@ def test_the_part_with_most_of_the_words_is_shown() -> None:
 
 
 def test_the_rest_is_looked_at_where_the_beginning_lacks_a_word() -> None:
-    text = f"red {FILLER[:HEAD_CHARS]} a ripe red apple {FILLER}"
+    text = f"red {FILLER[:HEAD_BYTES]} a ripe red apple {FILLER}"
     assert "a ripe <b>red</b> <b>apple</b>" in snippet(text, "red", "apple")
 
 
@@ -67,3 +71,84 @@ def test_it_is_always_a_part_of_the_text_escaped(text: str, wanted: list[str]) -
     part = unescape(bare.removeprefix("… ").removesuffix(" …"))
     assert part in text or unescape(bare) in text
     assert len(part) <= SNIPPET_CHARS
+
+
+LONG = FILLER * 500  # 1.35 million characters
+
+
+@pytest.mark.parametrize("at", [30, 7_990, 39_980, 700_000, len(LONG)])
+def test_a_snippet_shows_a_window_anywhere_in_a_long_page(at: int) -> None:
+    text = f"{LONG[:at]} a ripe red apple is here {LONG[at:]}"
+    shown = snippet(text, "red", "apple", language="en")
+    assert "ripe <b>red</b> <b>apple</b> is here" in shown
+
+
+def test_a_rare_word_is_shown_rather_than_frequent_ones() -> None:
+    text = f"the red tree {FILLER} one apple {FILLER}"
+    worth = {"red": 0.1, "tree": 0.1, "apple": 5.0}
+    words = [Words(word) for word in worth]
+    shown = Snippets(words, OTHER, worth.__getitem__).of(packed(text), "")
+    assert "one <b>apple</b>" in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "marked"),
+    [
+        (f"category {FILLER} a cat", ["cat"], "<b>cat</b>"),
+        (f"a student {FILLER} many studies", ["study"], "<b>studies</b>"),
+        (f"securely {FILLER} la sécurité", ["securite"], "<b>sécurité</b>"),
+        (f"the cat, in a hat {FILLER} the cat in the hat", ["cat in the hat"], "<b>cat in the hat"),
+        (f"a router {FILLER} the router's setup", ["router-setup"], "<b>setup</b>"),
+        (f"a {FILLER} ThreadPoolExecutor", ["pool", "executor"], "<b>ThreadPoolExecutor</b>"),
+        (f"a {FILLER} a pool of threads", ["ThreadPoolExecutor"], "<b>pool</b> of <b>threads</b>"),
+    ],
+)
+def test_the_place_shown_has_the_word_itself(text: str, wanted: list[str], marked: str) -> None:
+    assert marked in snippet(text, *wanted, language="en")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "shown"),
+    [
+        (
+            ["how", "to", "set", "up", "the", "router"],
+            "how to <b>set</b> <b>up</b> the <b>router</b>",
+        ),
+        (["to", "the"], "how <b>to</b> set up <b>the</b> router"),
+        (["up the router"], "how to set <b>up the router</b>"),
+    ],
+)
+def test_stop_words_are_not_marked_beside_other_words(wanted: list[str], shown: str) -> None:
+    assert snippet("how to set up the router", *wanted, language="en") == shown
+
+
+def test_stop_words_do_not_choose_the_passage() -> None:
+    text = f"how to do this and that {FILLER} a router {FILLER}"
+    assert "a <b>router</b>" in snippet(text, "how", "to", "do", "router", language="en")
+
+
+def test_a_description_with_the_words_is_marked() -> None:
+    assert snippet("the text", "apple", description="red apple") == "red <b>apple</b>"
+
+
+def test_the_cost_of_a_snippet_is_bounded() -> None:
+    stored = packed("é apple pear " * 800_000)
+    words = [Words("apple"), Words("missing"), *map(Words, "abcdefgh")]
+    started_s = time.process_time()
+    assert "<b>apple</b>" in Snippets(words, "en", pages=10).of(stored, "")
+    assert time.process_time() - started_s < 1
+
+
+@given(st.sampled_from(["a", "é", "管"]), st.sampled_from([" ", "\n", "-"]), st.integers(1, 9_000))
+def test_what_is_close_together_is_in_one_window(letter: str, between: str, count: int) -> None:
+    words = [f"{letter}{number}" for number in range(count)]
+    whole = between.join(words)
+    pieces = packed(whole)
+    assert stored_text.beginning(pieces, len(whole)) == whole
+    read = list(stored_text.windows(pieces))
+    assert [window.first for window in read] == [True] + [False] * (len(read) - 1)
+    assert [window.last for window in read] == [False] * (len(read) - 1) + [True]
+    texts = [window.text.decode() for window in read]
+    for number in range(0, count, 50):
+        near = between.join(words[number : number + 10])
+        assert any(near in text for text in texts)

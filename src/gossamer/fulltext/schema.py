@@ -16,8 +16,7 @@ A shard is a folder, and each language in it has an index of its own below (`ana
           static_rank (PageRank divided by its mean, when the page was written)
   stored  stored_document: the fields of a result (StoredDocument, as MessagePack)
 
-Stored text costs disk, and time for each snippet. So the whole text is indexed, but only its
-beginning is stored, once, compressed by tantivy.
+The main text is stored whole, in pieces (`stored_text.py`), because a snippet may show any part.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ import tantivy
 import xxhash
 
 from gossamer.errors import StoreError
+from gossamer.fulltext import stored_text
 from gossamer.fulltext.analysis import analyzer_for, plain, whole
 from gossamer.fulltext.written import Written
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 4
+FORMAT = 5
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "language", "kind", "title_key")
@@ -58,8 +58,6 @@ WORDS = (
     "title_written",
 )
 
-EXCERPT_CHARS = 20_000
-"""Characters of the main text that are stored."""
 STORED_BLOCK_BYTES = 4_096
 """Stored documents are compressed and read in blocks of this size. tantivy's default, 16,384, takes
 slightly less disk, but more time per document."""
@@ -94,12 +92,12 @@ _KINDS = {
 
 
 class StoredDocument(msgspec.Struct, frozen=True, array_like=True):
-    """The fields of a result. `excerpt` is the beginning of the page's main text."""
+    """The fields of a result. `text` holds the pieces of the main text (`stored_text.py`)."""
 
     url: str
     title: str
     description: str
-    excerpt: str
+    text: list[bytes]
     language: str | None
     kind: str
     image: str | None
@@ -246,12 +244,11 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
             document.add_integer("year", year)
     document.add_integer("fetched_ms", row["fetched_ms"])
     document.add_float("static_rank", row["static_rank"])
-    excerpt = text[:EXCERPT_CHARS] if not row["nosnippet"] else ""
     stored_document = StoredDocument(
         url,
         title,
         description if not row["nosnippet"] else "",
-        excerpt,
+        stored_text.packed(text) if not row["nosnippet"] else [],
         row["language"],
         kind,
         row["image"],

@@ -131,6 +131,7 @@ class _Answer:
         self._found: Mapping[int, Found] = {}
         self._ranked: list[Placed] = []
         self._total = self._whole = self._pages = self._searched = self._content_words = 0
+        self._exact = True
 
     def answered(self) -> RequestGenerator[Answered]:
         started_s = time.perf_counter()
@@ -152,7 +153,7 @@ class _Answer:
             facets=self._facets() if self._question.facets else {},
             suggestion=suggested,
             missing=len(self._nodes.missing),
-            estimated=self._searched < self._pages,
+            estimated=self._searched < self._pages or not self._exact,
         )
         return Answered(self._nodes.state, results)
 
@@ -218,6 +219,7 @@ class _Answer:
     def _add_partial_matches(self, any_term: Find) -> RequestGenerator[None]:
         self._found = yield from self._nodes.find(any_term)
         self._total = sum(each.total for each in self._found.values())
+        self._exact = all(each.exact for each in self._found.values())
         known = {each.place for each in self._ranked}
         more = yield from self._ordered(any_term, partial=True)
         self._ranked += [each for each in more if each.place not in known]

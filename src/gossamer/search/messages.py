@@ -27,6 +27,8 @@ places, so the order does not depend on which part of the results is requested."
 ENOUGH = 50
 """The first tier suffices if this many of its pages have all the words: five pages of results.
 Further pages of results come from the other tiers."""
+COUNTED_MATCHES = 20_000
+"""If at most this many pages can have any of the words, those that have are counted."""
 Limit: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_LIMIT)]
 Counts: TypeAlias = dict[str, dict[str, dict[str, int]]]
 """How many pages have a term, by language, field and term. Field "" and term "": all pages."""
@@ -92,6 +94,7 @@ class Candidate(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Found(msgspec.Struct, frozen=True, tag=True):
     """`total` of the `searched` pages match, and the node holds `pages`. The best come first.
 
+    `exact`: whether `total` was counted; otherwise it is a lower bound.
     `content_words`: how many words of the query are not stop words; if there are none, pages are
     ordered by static rank. `rescore`: whether a Rescore would add anything to the scores.
     """
@@ -104,6 +107,7 @@ class Found(msgspec.Struct, frozen=True, tag=True):
     rescore: bool
     candidates: list[Candidate]
     facets: dict[str, list[Count]] = {}
+    exact: bool = True
 
 
 class Rescore(msgspec.Struct, frozen=True, tag=True):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import tantivy
 from tantivy import Occur, Query
 
-from gossamer.fulltext import schema
+from gossamer.fulltext import schema, stored_text
 from gossamer.fulltext.analysis import analyzer_for
 from gossamer.fulltext.layout import FIRST, shard_of
 from gossamer.search import explaining
@@ -70,6 +70,8 @@ if TYPE_CHECKING:
 
 MAX_TITLE_MATCHES = 50
 """Pages of all tiers whose titles match, which are added to those of the first tier."""
+COMPARED_CHARS = 20_000
+"""Characters of a page's text that `related:` and the profile `cosine` read."""
 MAX_PREFIX_PAGES = 500
 """Hits of a query for hash prefixes. They include pages that share a prefix by chance."""
 
@@ -145,7 +147,7 @@ class Node:
         # Search the first tier only if enough pages can have the words that it may suffice.
         tier = ask.first and self._tiered and sum(each.max_matches for each in whole) >= ENOUGH
         plans = [self._query_plan(number, ask) for number in self._first] if tier else whole
-        total, content_words, searched, rescore = 0, 0, 0, False
+        total, content_words, searched, rescore, exact = 0, 0, 0, False, True
         found: list[Candidate] = []
         facets: dict[str, Counter[str]] = {name: Counter() for name in FACETS if ask.facets}
         for number, query_plan in zip(self._first if tier else self._whole, plans, strict=True):
@@ -162,6 +164,7 @@ class Node:
             answer = searcher.search(query, ask.limit, counted, order)
             # `count` is missing in tantivy's stubs.
             total += answer.count if counted else max(plan.min_matches, len(answer.hits))  # type: ignore[attr-defined]
+            exact = exact and (counted or plan.exact)
             found += _candidates(number, searcher, answer.hits, dated=ask.dated)
             if ask.facets and answer.hits:
                 _count(facets, searcher, query)
@@ -181,6 +184,7 @@ class Node:
             rescore and content_words > 0,
             found,
             facet_counts,
+            exact,
         )
 
     def _title_matches(
@@ -214,11 +218,11 @@ class Node:
         snippets: dict[str, Snippets] = {}
         pages = []
         for number, *at in ask.places:
-            key, searcher, *_ = self._indexes[number]
+            key, searcher, _, statistics, *_ = self._indexes[number]
             if key not in snippets:
-                snippets[key] = Snippets(words, key)
+                snippets[key] = Snippets(words, key, statistics.idf, len(ask.places))
             stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
-            snippet = snippets[key].of(stored.excerpt, stored.description)
+            snippet = snippets[key].of(stored.text, stored.description)
             pages.append(
                 HitFields(
                     stored.url,
@@ -342,7 +346,8 @@ def in_order(candidate: Candidate) -> tuple[float, Place]:
 
 
 def _stored_text(stored: schema.StoredDocument) -> str:
-    return f"{stored.title}\n{stored.excerpt}"
+    """Title and beginning of the text: the words by which pages are compared."""
+    return f"{stored.title}\n{stored_text.beginning(stored.text, COMPARED_CHARS)}"
 
 
 def _count(facets: Mapping[str, Counter[str]], searcher: tantivy.Searcher, query: Query) -> None:

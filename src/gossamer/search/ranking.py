@@ -47,6 +47,7 @@ from gossamer.search import query as query_tree
 from gossamer.search.clauses import all_of, any_of, with_optional
 from gossamer.search.filters import filter_query
 from gossamer.search.interpretation import Interpretation
+from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.statistics import idf_correction
 from gossamer.search.units import parts_of, split_units, terms_of, units_of, without_stop_words
 from gossamer.search.written import TEXT, bonuses, code_of, pages_having, typed_terms
@@ -78,15 +79,16 @@ MoreLikeThisQuery excludes many short pages."""
 class CandidateQuery(NamedTuple):
     """A query of the first step for the index of a language. `query` is None if nothing can match.
 
-    `words`: how many words other than stop words it has. `min_matches`: a lower bound of the number
-    of matches, which replaces counting them if the query is a union, so that tantivy can skip pages
-    that cannot be among the best; -1 if matches are counted. `rescore`: whether the second step
-    would add to the scores.
+    `words`: how many words other than stop words it has. `min_matches`: the number of matches if it
+    is `exact`, else a lower bound. It replaces counting them if the query is a union, so that
+    tantivy can skip pages that cannot be among the best; -1 if matches are counted. `rescore`:
+    whether the second step would add to the scores.
     """
 
     query: Query | None
     words: int = 0
     min_matches: int = -1
+    exact: bool = True
     rescore: bool = False
 
 
@@ -169,9 +171,13 @@ class QueryPlan:
         if conditions := [self._condition(part) for part in query_tree.conditions(self._tree)]:
             found = Query.boolean_query([(Occur.Must, some), *conditions])
             return CandidateQuery(found, len(units), rescore=True)
-        here = self._statistics.pages
-        pages = max(here("text", term) for unit in units for term in unit)
-        return CandidateQuery(some, len(units), pages, rescore=True)
+        here = self._statistics
+        most = [min(here.pages("text", term) for term in unit) for unit in units]
+        single = [pages for unit, pages in zip(units, most, strict=True) if len(unit) == 1]
+        fewest = max(single, default=0) - here.deleted
+        if sum(most) <= COUNTED_MATCHES or fewest <= 0:
+            return CandidateQuery(some, len(units), rescore=True)
+        return CandidateQuery(some, len(units), fewest, exact=False, rescore=True)
 
     def title_matches(self) -> Query | None:
         """The matches of `all_terms` whose title is the query, or has it as a rare phrase."""

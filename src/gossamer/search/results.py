@@ -63,8 +63,9 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     `relaxed`: no page has all the words, so `hits` have only some of them.
     `facets`: if requested, the most frequent values of host, language, kind and year.
     `suggestion`: the query with rare words replaced by similar ones, if few pages match.
-    `estimated`: only the most popular pages were searched, because enough of them match; all
-    numbers are extrapolated from them.
+    `estimated`: only the most popular pages were searched, because enough of them match, and all
+    numbers are extrapolated from them; or so many pages have some of the words that `total` is a
+    lower bound.
     `missing`: the number of nodes that did not answer in time, whose pages are left out.
     """
 

@@ -1,30 +1,29 @@
 """Snippets: the part of a page's text that shows why it was found.
 
-Splitting a whole text into words takes 1 µs per word, and only one line of it is shown. So we first
-cut out a passage where most of the query's words stand close together, by searching the stored
-beginning of the text for prefixes of these words. Only the passage is split into words, as the
-index does it, and searched for words and phrases. (tantivy's generator marks the words of a phrase
-wherever they occur, which is everywhere in Chinese and Japanese, where each character is a word.)
+The passage is chosen by `passages.py`. It is then split into words, as the index does it, and its
+words and phrases are marked. (tantivy's generator marks the words of a phrase wherever they occur,
+which is everywhere in Chinese and Japanese, where each character is a word.)
 
-A word whose form in the text does not begin like the typed one (`Ärger` for `arger`) is marked if
-the passage contains it, but does not affect the choice of the passage.
+A word whose form in the text does not begin like the typed one (`Ärger` for `arger`) is only looked
+for if no other word is found.
 """
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from gossamer.fulltext.analysis import FIRST_UNSPACED, OTHER, analyzer_for
-from gossamer.search.units import joined_phrases, units_of, without_stop_words
+from gossamer.fulltext.analysis import analyzer_for
+from gossamer.fulltext.stored_text import Window, windows
+from gossamer.search.passages import Passages, Place
+from gossamer.search.units import joined_phrases, split_units, units_of, without_stop_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from gossamer.fulltext.analysis import Analyzer, Span, Unit
+    from gossamer.fulltext.analysis import Span, Unit
     from gossamer.search.query import Words
 
 SNIPPET_CHARS = 220
@@ -32,131 +31,121 @@ BEFORE_CHARS = 60
 """Characters of a snippet before its first mark."""
 PASSAGE_CHARS = 240
 """Characters of a passage, which is split into words."""
-HEAD_CHARS = 600
-"""The beginning of a text, searched first: most pages have the words close together in it."""
-MAX_MATCHES = 10
-"""Occurrences of each word that are considered."""
-
-_WORD = re.compile(r"[^\W_]+")
+MAX_ANALYZED_BYTES = 300_000
+"""Text of a page that is split into words, at 0.07 ms per thousand bytes, if no word is found."""
+_FUNCTION_WORDS = """
+about am any been being between can could did do does doing from had has have having he her here him
+his how i its just me my our she should so than them what when where which who whom whose why would
+you your"""
+FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+"""English words that are searched, but not marked beside other words. tantivy's list of stop words,
+Lucene's, has only 33. Words that programmers look for, such as `while`, are not in this list."""
 
 
 class Snippets:
-    """Snippets for one query and one language. `wanted`: the query's words and phrases."""
+    """Snippets for one query and one language. `words`: the query's words and phrases.
 
-    def __init__(self, wanted: Iterable[Words], language: str) -> None:
-        typed = list(wanted)
+    `worth`: how telling a term is, for instance by its frequency. `pages`: number of snippets that
+    will be made.
+    """
+
+    def __init__(
+        self,
+        words: Iterable[Words],
+        language: str,
+        worth: Callable[[str], float] = lambda _: 1.0,
+        pages: int = 1,
+    ) -> None:
         self._analyzer = analyzer_for(language)
+        typed = without_stop_words(list(words), self._analyzer)
+        if language == "en":
+            typed = [each for each in typed if each.exact or not _is_function_word(each)] or typed
+        joined = joined_phrases(typed, self._analyzer)
+        split = chain.from_iterable(split_units(each, self._analyzer) for each in typed)
+        units = list(dict.fromkeys(chain(units_of(typed, self._analyzer), joined, split)))
+        self._terms = {unit[0] for unit in units if len(unit) == 1}
         self._phrases: dict[str, set[Unit]] = defaultdict(set)
-        units = units_of(typed, self._analyzer)
-        for unit in chain(units, joined_phrases(typed, self._analyzer)):
-            self._phrases[unit[0]].add(unit)
-        # Phrases need all words of the passage. Without phrases, words are skipped by initial.
-        every = (phrase for phrases in self._phrases.values() for phrase in phrases)
-        self._single_terms = all(len(phrase) == 1 for phrase in every)
-        initials = (
-            "".join(sorted({term[0] for term in self._phrases})) if self._single_terms else ""
-        )
+        for unit in units:
+            if len(unit) > 1:
+                self._phrases[unit[0]].add(unit)
+        initials = "".join(sorted({term[0] for term in self._terms}))
         self._initials = initials if initials.isascii() and initials.isalnum() else ""
-        self._beginnings = beginnings(without_stop_words(typed, self._analyzer), self._analyzer)
+        self._passages = Passages(typed, units, self._analyzer, worth, pages)
 
-    def of(self, text: str, description: str) -> str:
-        """HTML: escaped text with the matches in <b>; the page's beginning if there are none."""
-        begin = passage(text, self._beginnings)
-        cut = text[begin : begin + PASSAGE_CHARS]
-        marks = [(start + begin, end + begin) for start, end in self._marks(cut)]
-        if marks:
-            return _html(text, _start(text, marks[0][0]), marks)
-        return _html(description or text, 0, [])
+    def of(self, stored: Sequence[bytes], description: str) -> str:
+        """HTML: escaped text with the matches in <b>.
+
+        `stored`: the pieces of a page's text. Without matches, its description is shown, or its
+        beginning.
+        """
+        if place := self._passages.best(stored) or self._analyzed(stored):
+            shown = self._marked(place)
+            if shown:
+                return shown
+        if marks := self._marks(description):
+            return _html(description, _start(description, marks[0][0]), marks)
+        if description:
+            return _html(description, 0, [])
+        first = next(windows(stored), Window(b"", True, True))
+        return _html(first.text.decode(), 0, [], follows=not first.last)
+
+    def _analyzed(self, stored: Sequence[bytes]) -> Place | None:
+        """The first place that has a word when all words are analysed.
+
+        Only texts with other letters than ASCII are: words in ASCII begin like those typed.
+        """
+        read = 0
+        for window in windows(stored):
+            if window.text.isascii():
+                continue
+            text = window.text.decode()
+            known = {*self._analyzer.terms.analyze(text)}
+            if (known & self._terms or known & self._phrases.keys()) and (
+                marks := self._marks(text)
+            ):
+                return Place(window, len(text[: marks[0][0]].encode()), 0)
+            read += len(window.text)
+            if read > MAX_ANALYZED_BYTES:
+                break
+        return None
+
+    def _marked(self, place: Place) -> str:
+        """The passage at a place, with its marks; "" if it has none."""
+        window, at, _ = place
+        begin = max(at - 4 * BEFORE_CHARS, 0)
+        end = at + 4 * (BEFORE_CHARS + PASSAGE_CHARS)
+        before = window.text[begin:at].decode("utf-8", "ignore")
+        text = before + window.text[at:end].decode("utf-8", "ignore")
+        start = _start(text, len(before))
+        spans = self._marks(text[start : start + PASSAGE_CHARS])
+        if not spans:
+            return ""
+        marks = [(first + start, last + start) for first, last in spans]
+        return _html(
+            text,
+            _start(text, marks[0][0]),
+            marks,
+            precedes=begin > 0 or not window.first,
+            follows=end < len(window.text) or not window.last,
+        )
 
     def _marks(self, text: str) -> list[Span]:
         """Where the words and phrases occur in the text, in order; overlapping spans are joined."""
-        if self._single_terms:
-            return self._analyzer.spans(text, self._phrases, self._initials)
+        spans = self._analyzer.spans(text, self._terms, self._initials) if self._terms else []
+        if not self._phrases:
+            return spans
         words = self._analyzer.words(text)
-        spans = sorted(
+        phrases = (
             (start, words[first + len(phrase) - 1][1][1])
             for first, (term, (start, _)) in enumerate(words)
             for phrase in self._phrases.get(term, ())
-            if len(phrase) == 1
-            or tuple(word[0] for word in words[first : first + len(phrase)]) == phrase
+            if tuple(word[0] for word in words[first : first + len(phrase)]) == phrase
         )
-        return list(_merged(spans))
+        return list(_merged(sorted([*spans, *phrases])))
 
 
-def passage(text: str, words: Sequence[Collection[str]]) -> int:
-    """Where to begin the passage of a text that has most of the words close together.
-
-    Each word is given by the prefixes that its forms may have. A passage near the beginning that
-    has all words is taken without searching the rest of the text.
-    """
-    begin, have = _closest(text[:HEAD_CHARS], words)
-    if have < len(words):
-        begin, _ = _closest(text, words)
-    return _start(text, begin)
-
-
-def _closest(text: str, words: Sequence[Collection[str]]) -> tuple[int, int]:
-    """Where the window with most of the words begins, and how many of them it has."""
-    lower = text.lower()
-    if len(lower) != len(text):  # a few letters change length, such as `İ`
-        lower = text
-    places = [
-        (place, number)
-        for number, forms in enumerate(words)
-        for form in forms
-        for place in _places(lower, form)
-    ]
-    places.sort()
-    seen = [0] * len(words)
-    begin = most = have = first = 0
-    for place, number in places:
-        have += not seen[number]
-        seen[number] += 1
-        while place - places[first][0] > SNIPPET_CHARS - BEFORE_CHARS:
-            gone = places[first][1]
-            seen[gone] -= 1
-            have -= not seen[gone]
-            first += 1
-        if have > most:
-            begin, most = places[first][0], have
-            if most == len(words):
-                break
-    return begin, most
-
-
-def beginnings(typed: Iterable[Words], analyzer: Analyzer) -> list[set[str]]:
-    """For each word that was typed, the prefixes of its forms: what the word and its stem share.
-
-    There is one for the word with its accents, and one without.
-    """
-    return [
-        {
-            form[: _shared(form, "".join(analyzer.analyzed(form)))] or form
-            for form in (word.lower(), *analyzer_for(OTHER).analyzed(word))
-        }
-        for words in typed
-        for word in _WORD.findall(words.text)
-    ]
-
-
-def _places(text: str, form: str) -> list[int]:
-    """The first MAX_MATCHES places where a word begins with `form`. Both are in lower case."""
-    places: list[int] = []
-    unspaced = form[0] >= FIRST_UNSPACED
-    at = text.find(form)
-    while at >= 0 and len(places) < MAX_MATCHES:
-        if unspaced or not at or not text[at - 1].isalnum():
-            places.append(at)
-        at = text.find(form, at + len(form))
-    return places
-
-
-def _shared(word: str, stem: str) -> int:
-    """The length of the common prefix of a word and its stem."""
-    return next(
-        (place for place, (a, b) in enumerate(zip(word, stem, strict=False)) if a != b),
-        min(len(word), len(stem)),
-    )
+def _is_function_word(word: Words) -> bool:
+    return word.text.lower() in FUNCTION_WORDS
 
 
 def _merged(spans: Sequence[Span]) -> Iterator[Span]:
@@ -179,15 +168,18 @@ def _start(text: str, mark: int) -> int:
     return max(earliest, text.find(" ", earliest, mark) + 1)
 
 
-def _html(text: str, start: int, marks: Sequence[Span]) -> str:
+def _html(
+    text: str, start: int, marks: Sequence[Span], *, precedes: bool = False, follows: bool = False
+) -> str:
+    """A snippet from `start`. `precedes`, `follows`: whether the page has text around this one."""
     end = start + SNIPPET_CHARS
     if end < len(text):
         end = max(text.rfind(" ", start + SNIPPET_CHARS // 2, end), end - SNIPPET_CHARS // 4)
-    parts, at = ["… " if start else ""], start
+    parts, at = ["… " if start or precedes else ""], start
     for first, last in marks:
         if last > end:
             break
         parts += [escape(text[at:first]), "<b>", escape(text[first:last]), "</b>"]
         at = last
-    parts += [escape(text[at:end]), " …" if end < len(text) else ""]
+    parts += [escape(text[at:end]), " …" if end < len(text) or follows else ""]
     return "".join(parts)

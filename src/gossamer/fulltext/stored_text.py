@@ -1,0 +1,85 @@
+"""The main text of a page as the index stores it: in pieces, of which a snippet reads a few.
+
+Facts (30 KB of English prose): isal compresses it to 44 % in 0.08 ms, and unpacks it in 0.05 ms;
+tantivy's lz4 leaves 62 %. `bytes.lower` and `bytes.find` take 0.01 ms each, but `str.lower` takes
+0.08 ms if one character is not ASCII. So texts are searched as UTF-8.
+
+The first piece is not compressed by itself, because most snippets are found in it. Pieces end
+between words. They are read as overlapping windows, so that words that are close together are
+found together, wherever the pieces end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from isal import isal_zlib
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+FIRST_BYTES = 8_000
+PIECE_BYTES = 32_000
+MAX_STORED_BYTES = 8_000_000
+"""Text beyond this is indexed, but not stored."""
+OVERLAP_BYTES = 1_200
+"""How much of a window is repeated in the next one."""
+MAX_WORD_BYTES = 200
+"""A piece may end within a longer word."""
+
+
+class Window(NamedTuple):
+    """A part of a text, in UTF-8. `first`, `last`: whether the text begins or ends with it."""
+
+    text: bytes
+    first: bool
+    last: bool
+
+
+def packed(text: str) -> list[bytes]:
+    """The pieces of a text; none if it is empty."""
+    whole = text.encode()
+    end = _between_words(whole, MAX_STORED_BYTES)
+    whole = whole[:end]
+    at = _between_words(whole, FIRST_BYTES)
+    pieces = [whole[:at]] if whole else []
+    while at < len(whole):
+        begin, at = at, _between_words(whole, at + PIECE_BYTES)
+        pieces.append(isal_zlib.compress(whole[begin:at]))
+    return pieces
+
+
+def windows(pieces: Sequence[bytes]) -> Iterator[Window]:
+    """The text of some pieces in overlapping windows. Pieces are unpacked when they are needed."""
+    before = b""
+    for number, piece in enumerate(pieces):
+        text = before + _unpacked(number, piece)
+        yield Window(text, number == 0, number == len(pieces) - 1)
+        before = text[_between_words(text, max(len(text) - OVERLAP_BYTES, 0)) :]
+
+
+def beginning(pieces: Sequence[bytes], chars: int) -> str:
+    """The first characters of a text."""
+    text = ""
+    for number, piece in enumerate(pieces):
+        text += _unpacked(number, piece).decode()
+        if len(text) >= chars:
+            break
+    return text[:chars]
+
+
+def _unpacked(number: int, piece: bytes) -> bytes:
+    return isal_zlib.decompress(piece) if number else piece
+
+
+def _between_words(text: bytes, at: int) -> int:
+    """The last place up to `at` where a word or at least a character begins, or the text ends."""
+    if at >= len(text):
+        return len(text)
+    earliest = max(at - MAX_WORD_BYTES, 0)
+    place = 1 + max(text.rfind(b" ", earliest, at), text.rfind(b"\n", earliest, at))
+    if place:
+        return place
+    while at and text[at] & 0xC0 == 0x80:  # noqa: PLR2004  # a continuation byte of UTF-8
+        at -= 1
+    return at

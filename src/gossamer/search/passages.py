@@ -1,0 +1,216 @@
+"""Passages: where in a page's text the most telling words of a query stand close together.
+
+Splitting a whole text into words takes 1 µs per word, and only one line of it is shown. So the
+text, in UTF-8, is searched for prefixes of the words, and only the words found are compared by
+their terms. It is read window by window (`fulltext/stored_text.py`), until a window has all the
+words close together.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer.fulltext.analysis import FIRST_UNSPACED, OTHER, analyzer_for, is_unspaced
+from gossamer.fulltext.camel_case import camel_parts
+from gossamer.fulltext.stored_text import Window, windows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from gossamer.fulltext.analysis import Analyzer, Unit
+    from gossamer.search.query import Words
+
+WIDE_CHARS = 160
+"""Words at most this far apart are close together."""
+HEAD_BYTES = 600
+"""The beginning of a text, searched first: most pages have the words close together in it."""
+MAX_MATCHES = 10
+"""Occurrences of each word per window that are considered."""
+MAX_TRIES = 100
+"""Places per window where a word may begin that are compared with it."""
+AFTER_BYTES = 600
+"""Words in the last bytes of a window are left to the next one, which also has what follows."""
+MAX_COMPARED_BYTES = 500_000
+"""Text of a page in which the best passage is looked for, at 4 ms per million bytes. Beyond it, the
+first passage with any of the words is taken."""
+MAX_SEARCHED_BYTES = 24_000_000
+"""Text that is searched for the snippets of one request. Each page gets an equal share, so a page
+of results has room for ten manuals of 2.4 million bytes."""
+MIN_PREFIX_CHARS = 4
+
+_WORD = re.compile(r"[^\W_]+")
+_RUN = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
+"""A word in UTF-8, possibly with punctuation that is not ASCII around it."""
+_MAX_RUN_BYTES = 200
+
+
+class Place(NamedTuple):
+    """Where a passage begins in a window, and the worth of the words in it."""
+
+    window: Window
+    at: int
+    worth: int
+
+
+class Wanted(NamedTuple):
+    """A word or phrase to look for: its terms, prefixes of it in UTF-8, and how telling it is."""
+
+    terms: Unit
+    needles: frozenset[bytes]
+    worth: int
+    """In thousandths, as sums of integers are exact."""
+
+
+class Passages:
+    """The best passages for one query and one language.
+
+    `units`: the terms of its words and phrases, as they were `typed`. `worth`: how telling a term
+    is. `pages`: number of texts that will be searched.
+    """
+
+    def __init__(
+        self,
+        typed: Iterable[Words],
+        units: Iterable[Unit],
+        analyzer: Analyzer,
+        worth: Callable[[str], float],
+        pages: int,
+    ) -> None:
+        self._analyzer = analyzer
+        prefixes = _prefixes(typed, analyzer)
+        self._wanted = [_wanted(unit, prefixes, worth) for unit in units]
+        self._all = sum(each.worth for each in self._wanted)
+        self._share_bytes = MAX_SEARCHED_BYTES // max(pages, 1)
+
+    def best(self, stored: Sequence[bytes]) -> Place | None:
+        """The passage with the most telling words; of equal ones, the first."""
+        best: Place | None = None
+        read = 0
+        for window in windows(stored):
+            found = self._densest(window)
+            if found and (best is None or found.worth > best.worth):
+                best = found
+            read += len(window.text)
+            enough = self._all if read < MAX_COMPARED_BYTES else 1
+            if (best and best.worth >= enough) or read > self._share_bytes:
+                break
+        return best
+
+    def _densest(self, window: Window) -> Place | None:
+        lower = window.text.lower()  # of ASCII letters, which changes no lengths
+        if window.first and len(lower) > HEAD_BYTES:
+            head = self._closest(window, lower, HEAD_BYTES)
+            if head and head.worth >= self._all:
+                return head
+        return self._closest(window, lower, len(lower) - (0 if window.last else AFTER_BYTES))
+
+    def _closest(self, window: Window, lower: bytes, until: int) -> Place | None:
+        """The place in a window where the words with the greatest sum of worths are close."""
+        places = sorted(
+            (place, number)
+            for number, each in enumerate(self._wanted)
+            for needle in each.needles
+            for place in self._places(window.text, lower, each.terms, needle, until)
+        )
+        if not places:
+            return None
+        wide = _bytes_of(WIDE_CHARS, window.text)
+        seen = [0] * len(self._wanted)
+        begin = most = have = first = 0
+        for place, number in places:
+            have += 0 if seen[number] else self._wanted[number].worth
+            seen[number] += 1
+            while place - places[first][0] > wide:
+                gone = places[first][1]
+                seen[gone] -= 1
+                have -= 0 if seen[gone] else self._wanted[gone].worth
+                first += 1
+            if have > most:
+                begin, most = places[first][0], have
+        return Place(window, begin, most)
+
+    def _places(
+        self, text: bytes, lower: bytes, terms: Unit, needle: bytes, until: int
+    ) -> Iterator[int]:
+        """The first MAX_MATCHES places where a word or phrase begins. `needle` is in lower case."""
+        unspaced = all(map(is_unspaced, terms))
+        at, matches = lower.find(needle, 0, until), 0
+        for _ in range(MAX_TRIES):
+            if at < 0 or matches == MAX_MATCHES:
+                return
+            if unspaced or (_begins_word(text, at) and self._is(terms, text, at)):
+                matches += 1
+                yield at
+            at = lower.find(needle, at + len(needle), until)
+
+    def _is(self, terms: Unit, text: bytes, at: int) -> bool:
+        """Whether the word at a place is the wanted one, or belongs to the wanted phrase."""
+        if len(terms) == 1:
+            run = _RUN.match(text, at, at + _MAX_RUN_BYTES)
+            word = run[0].decode("utf-8", "ignore") if run else ""
+            begins = (word, *camel_parts(word)[:1])
+            return any(self._analyzer.analyzed(each)[:1] == terms for each in begins)
+        around = len(terms) * _MAX_RUN_BYTES // 4
+        near = text[max(at - around, 0) : at + around].decode("utf-8", "ignore")
+        found = self._analyzer.terms.analyze(near)
+        ends = range(len(terms), len(found) + 1)
+        return any(tuple(found[end - len(terms) : end]) == terms for end in ends)
+
+
+def _wanted(
+    unit: Unit, prefixes: Mapping[str, frozenset[str]], worth: Callable[[str], float]
+) -> Wanted:
+    """A unit with the prefixes of its longest word, by which a phrase is found."""
+    if all(map(is_unspaced, unit)):
+        forms = frozenset(("".join(unit),))
+    else:
+        longest = max(unit, key=len)
+        forms = prefixes.get(longest) or frozenset((longest,))
+    needles = frozenset(
+        variant.encode().lower()
+        for form in forms
+        for variant in (form, form.capitalize(), form.upper())
+    )
+    return Wanted(unit, needles, 1 + round(1000 * max(map(worth, unit))))
+
+
+def _prefixes(typed: Iterable[Words], analyzer: Analyzer) -> dict[str, frozenset[str]]:
+    """By term, the prefixes that its forms may have: what the typed word and its stem share.
+
+    There is one for the word with its accents, and one without. The last character is left out,
+    because it may be one that a stemmer replaces (`studies`, `study`).
+    """
+    found: dict[str, frozenset[str]] = {}
+    for words in typed:
+        for word in _WORD.findall(words.text):
+            stem = "".join(analyzer.analyzed(word))
+            forms = (word.lower(), *analyzer_for(OTHER).analyzed(word))
+            found[stem] = found.get(stem, frozenset()) | {_prefix(form, stem) for form in forms}
+    return found
+
+
+def _prefix(word: str, stem: str) -> str:
+    shared = next(
+        (place for place, (a, b) in enumerate(zip(word, stem, strict=False)) if a != b),
+        min(len(word), len(stem)),
+    )
+    if word == stem or not shared:
+        return word
+    return word[: max(shared - 1, min(shared, MIN_PREFIX_CHARS))]
+
+
+def _begins_word(text: bytes, at: int) -> bool:
+    """Whether a word begins at a place, or a part of a word in CamelCase."""
+    if not at:
+        return True
+    if text[at - 1] < 0x80:  # noqa: PLR2004  # ASCII
+        before = text[at - 1 : at]
+        return not before.isalnum() or (text[at : at + 1].isupper() and not before.isupper())
+    last = text[max(at - 4, 0) : at].decode("utf-8", "ignore")[-1:]
+    return last >= FIRST_UNSPACED or not last.isalnum()
+
+
+def _bytes_of(chars: int, text: bytes) -> int:
+    """How many bytes so many characters of a text have on average."""
+    return chars if text.isascii() else chars * len(text) // max(len(text.decode()), 1)

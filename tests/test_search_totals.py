@@ -1,0 +1,74 @@
+"""The total of an answer is the number of pages that paging shows, or is marked as an estimate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gossamer.search import ranking
+from gossamer.search.searcher import Searcher
+from shards import crawl, put_index
+
+if TYPE_CHECKING:
+    from gossamer.search.results import Results
+
+PAGES: list[dict[str, Any]] = [
+    {
+        "url": f"http://{number % 3}.example/{number}",
+        "title": f"Page {number}",
+        "text": f"unordered {'list' if number % 2 else 'set'} {'of a map' if number % 5 else ''}",
+        "language": "de" if number % 7 == 0 else "en",
+    }
+    for number in range(120)
+]
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    work = crawl(tmp_path_factory.mktemp("crawl"))
+    put_index(work, PAGES)
+    return Searcher.open(work)
+
+
+def paged(searcher: Searcher, query: str) -> tuple[list[str], Results]:
+    """The URLs on all pages of results that the total promises, and the last of these answers."""
+    found = searcher.search(query)
+    urls = [hit.url for hit in found.hits]
+    while found.total > len(urls) and found.hits:
+        found = searcher.search(query, len(urls))
+        urls += [hit.url for hit in found.hits]
+    return urls, found
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "unordered_map",
+        "unordered",
+        "list map",
+        "list spaceship",
+        "spaceship",
+        '"unordered map" list spaceship',
+        '"unordered list" of the spaceship map',
+        "map -list",
+        "set host:1.example spaceship",
+        "unordered OR spaceship",
+        "page 17",
+    ],
+)
+def test_paging_to_the_end_shows_what_the_total_promises(searcher: Searcher, query: str) -> None:
+    urls, found = paged(searcher, query)
+    assert not found.estimated
+    assert len(urls) == len(set(urls)) == found.total == searcher.search(query).total
+
+
+def test_a_total_that_was_not_counted_is_marked_and_no_larger(
+    searcher: Searcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "COUNTED_MATCHES", 10)
+    first = searcher.search("unordered spaceship")
+    assert first.estimated
+    assert 10 < first.total <= len(PAGES)
+    urls, _ = paged(searcher, "unordered spaceship")
+    assert len(set(urls)) == len(PAGES)
