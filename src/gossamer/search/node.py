@@ -120,7 +120,7 @@ class Node:
         self._whole = range(len(whole))
         self._first = range(len(whole), len(self._indexes))
         self._tiered = bool(first) if tiered is None else tiered
-        self._spelling = Spelling(self._form, [each.searcher for each in whole])
+        self._spelling = Spelling(self._form, {each.language: each.searcher for each in whole})
         self._last = _LastQuery(None, None, {})
         self.state = state
         self.pages = sum(each.searcher.num_docs for each in whole)
@@ -260,7 +260,7 @@ class Node:
         return Explained(words)
 
     def spell(self, ask: CheckSpelling) -> CheckedSpelling:
-        return CheckedSpelling({word: self._spelling.like(word) for word in ask.words})
+        return CheckedSpelling(self._spelling.like(ask.words))
 
     def complete(self, ask: Complete) -> Completed:
         return Completed(self._spelling.completions(ask.text, ask.limit))

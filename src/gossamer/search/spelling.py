@@ -1,8 +1,12 @@
 """Spelling suggestions and completions, from the words of the index.
 
-The words are those of titles, headings and anchors (the field `vocabulary`), not stemmed. A word is
-only compared with words of the same first letter, which most people get right (Kukich, "Techniques
-for automatically correcting words in text", ACM Computing Surveys 1992).
+Words are replaced by words of titles, headings and anchors (the field `vocabulary`), which are not
+stemmed. A word is only compared with words of the same first letter, which most people get right
+(Kukich, "Techniques for automatically correcting words in text", ACM Computing Surveys 1992).
+
+A word of a title, heading or anchor is right, and so is one that more than MAX_RARE_PAGES pages
+have in their text. Parts of code and of joined words (`io_uring`, `orElseThrow`) are names, and are
+not checked. Replacements come from the languages that have most of the query's words.
 """
 
 from __future__ import annotations
@@ -16,27 +20,32 @@ from rapidfuzz.distance import DamerauLevenshtein
 from rapidfuzz.process import extract
 from tantivy import Occur, Query
 
-from gossamer.fulltext.analysis import plain
+from gossamer.fulltext.analysis import analyzer_for, plain
+from gossamer.fulltext.camel_case import camel_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tantivy import Schema, Searcher
 
 FIELD = "vocabulary"
 MAX_RARE_PAGES = 2
 """A word on at most this many pages may be misspelt."""
-MIN_RATIO = 10
+MIN_RATIO = 50
 """A suggestion is at least this many times as frequent as the word that it replaces."""
 MIN_CHARS, LONG_CHARS = 4, 8
 """From MIN_CHARS characters one edit is tried, from LONG_CHARS two."""
 MAX_WORDS = 20_000
 """Words per index and initial that are compared, the most frequent ones."""
-MAX_INITIALS = 16
-"""Initials whose words are cached."""
+MAX_INITIALS = 32
+"""Initials of a language whose words are cached."""
+MAX_NEAR = 50
+"""Similar words per language, the most similar ones."""
 MAX_CHECKED = 8
 """Words of a query that are checked."""
-_WORD = re.compile(r"[^\W\d_]+")
+_JOINT = r"[-./:#@&=~$+*%\\]"
+_WORD = re.compile(rf"(?<!\w)(?<!{_JOINT})[^\W\d_]+(?!\w)(?!{_JOINT}\w)")
+"""A run of letters that is not joined with other characters."""
 _LAST = re.compile(r"[^\W_]+$")
 
 
@@ -49,13 +58,15 @@ class SimilarWords(NamedTuple):
 
 def words_to_check(text: str) -> list[str]:
     """The words of a query that may be misspelt."""
-    return list(dict.fromkeys(match[0] for match in _WORD.finditer(text)))[:MAX_CHECKED]
+    words = dict.fromkeys(match[0] for match in _WORD.finditer(text))
+    return [word for word in words if not camel_parts(word)][:MAX_CHECKED]
 
 
 def suggestion(text: str, known: Mapping[str, SimilarWords]) -> str | None:
     """The query with its rare words replaced; None if there is nothing better."""
     better = {word: found for word, near in known.items() if (found := _better(word, near))}
-    return _WORD.sub(lambda match: better.get(match[0], match[0]), text) if better else None
+    corrected = _WORD.sub(lambda match: better.get(match[0], match[0]), text)
+    return corrected if corrected != text else None
 
 
 def completed(text: str, counts: Mapping[str, int], limit: int) -> list[str]:
@@ -85,33 +96,53 @@ def _split_last_word(text: str) -> tuple[str, str]:
 
 
 class Spelling:
-    """The vocabulary of some indexes."""
+    """The vocabulary of some indexes, by language."""
 
-    def __init__(self, schema: Schema, searchers: Sequence[Searcher]) -> None:
+    def __init__(self, schema: Schema, searchers: Mapping[str, Searcher]) -> None:
         self._schema = schema
         self._searchers = searchers
         # Cached because terms are counted in each segment, and there are few initials.
         self._words_with_initial = lru_cache(MAX_INITIALS)(self._with_initial)
 
-    def like(self, word: str) -> SimilarWords:
-        """The frequency of a word and, if it is rare, similar words with theirs."""
+    def like(self, words: Sequence[str]) -> dict[str, SimilarWords]:
+        """The frequency of each word of a query and, if it is rare, similar words with theirs."""
+        known = {
+            language: sum(self._pages(language, word) > 0 for word in words)
+            for language in self._searchers
+        }
+        most = max(known.values(), default=0)
+        likely = [language for language, count in known.items() if count == most]
+        return {word: self._like(word, likely) for word in words}
+
+    def _like(self, word: str, languages: Iterable[str]) -> SimilarWords:
         terms = plain().analyze(word)
+        right = SimilarWords(MAX_RARE_PAGES + 1, {})
         if len(terms) != 1 or len(terms[0]) < MIN_CHARS:
-            return SimilarWords(MAX_RARE_PAGES + 1, {})
+            return right
         term = terms[0]
-        pages = sum(searcher.doc_freq(FIELD, term) for searcher in self._searchers)
+        if any(searcher.doc_freq(FIELD, term) for searcher in self._searchers.values()):
+            return right
+        pages = sum(self._pages(language, word) for language in self._searchers)
         if pages > MAX_RARE_PAGES:
-            return SimilarWords(pages, {})
-        counts = self._words_with_initial(term[0])
+            return right
         distance = 1 if len(term) < LONG_CHARS else 2
-        near = extract(
-            term,
-            counts.keys(),
-            scorer=DamerauLevenshtein.distance,
-            score_cutoff=distance,
-            limit=None,
-        )
-        return SimilarWords(pages, {found: counts[found] for found, _, _ in near if found != term})
+        near: Counter[str] = Counter()
+        for language in languages:
+            named = extract(
+                term,
+                self._words_with_initial(language, term[0]),
+                scorer=DamerauLevenshtein.distance,
+                score_cutoff=distance,
+                limit=MAX_NEAR,
+            )
+            for found, _, _ in named:
+                near[found] += self._pages(language, found)
+        return SimilarWords(pages, dict(near))
+
+    def _pages(self, language: str, word: str) -> int:
+        """How many pages of a language have a word, or another form of it, in their text."""
+        terms = analyzer_for(language).analyzed(word)
+        return min((self._searchers[language].doc_freq("text", term) for term in terms), default=0)
 
     def completions(self, text: str, limit: int) -> dict[str, int]:
         """Words that complete the last one on pages that have the others, with their number."""
@@ -124,15 +155,11 @@ class Spelling:
             (Occur.Must, Query.term_query(self._schema, FIELD, term, "basic")) for term in others
         ]
         query = Query.boolean_query(having) if having else None
-        counts = self._with_prefix(terms[0], limit + 1, query)
+        counts: Counter[str] = Counter()
+        for searcher in self._searchers.values():
+            counts.update(dict(searcher.terms_with_prefix(FIELD, terms[0], query, limit + 1)))
         return {term: pages for term, pages in counts.items() if term != terms[0]}
 
-    def _with_initial(self, initial: str) -> Counter[str]:
-        return self._with_prefix(initial, MAX_WORDS, None)
-
-    def _with_prefix(self, prefix: str, limit: int, query: Query | None) -> Counter[str]:
-        counts: Counter[str] = Counter()
-        for searcher in self._searchers:
-            for term, pages in searcher.terms_with_prefix(FIELD, prefix, query, limit):
-                counts[term] += pages
-        return counts
+    def _with_initial(self, language: str, initial: str) -> list[str]:
+        found = self._searchers[language].terms_with_prefix(FIELD, initial, None, MAX_WORDS)
+        return [term for term, _ in found]

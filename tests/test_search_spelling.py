@@ -1,0 +1,73 @@
+"""When a query is corrected, and when it is right as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gossamer.search.searcher import Searcher
+from shards import crawl, put_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def pages() -> Iterator[dict[str, Any]]:
+    for number in range(60):
+        yield {"title": "Using locks", "text": f"using {'threads' * (number < 30)}"}
+        yield {"title": "Запретить доступ", "text": "запретить", "language": "ru"}
+    for number in range(4):
+        yield {"title": f"Ring {number}", "text": "the io_uring of uring rings"}
+        yield {"title": f"Панель {number}", "text": "закрепить панель", "language": "ru"}
+    yield {"title": "Completion", "text": "orElseThrow and a wheather report of uzing"}
+    yield {"title": "Weather", "text": "The weather"}
+    yield {"title": "Zellen verbinden", "text": "Zellen verbinden", "language": "de"}
+    yield {"title": "Tabellenzeilen", "text": "Zeilen einer Tabelle", "language": "de"}
+    yield {"title": "Cellar", "text": "zeller verbunden"}
+
+
+@pytest.fixture(scope="module")
+def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+    work = crawl(tmp_path_factory.mktemp("crawl"))
+    every = ({"language": "en"} | page for page in pages())
+    put_index(work, [page | {"url": f"http://a.example/{n}"} for n, page in enumerate(every)])
+    return Searcher.open(work)
+
+
+@pytest.mark.parametrize(
+    ("query", "suggestion"),
+    [
+        ("lokcs", "locks"),
+        ("using lokcs", "using locks"),
+        ('"using lokcs"', '"using locks"'),
+        ("uzing", "using"),
+        ("Zellen verbinten", "Zellen verbinden"),
+        ("запритить", "запретить"),
+    ],
+)
+def test_a_misspelt_word_is_corrected(
+    searcher: Searcher, query: str, suggestion: str | None
+) -> None:
+    assert searcher.search(query).suggestion == suggestion
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["uring", "io_uring", "io_uring lock", "закрепить", "orElseThrow", "wheather", "ring"],
+)
+def test_no_suggestion_leads_away_from_a_word_that_the_crawl_has(
+    searcher: Searcher, query: str
+) -> None:
+    assert searcher.search(query).suggestion is None
+
+
+@pytest.mark.parametrize("query", ["lo_kcs", "lokcs.h", "std::lokcs", "--lokcs", "useLokcs"])
+def test_code_is_not_corrected(searcher: Searcher, query: str) -> None:
+    assert searcher.search(query).suggestion is None
+
+
+def test_no_suggestion_leads_into_another_language(searcher: Searcher) -> None:
+    """`Cellar` is an English word, and the nearest to `Celler`; the other word is German."""
+    assert searcher.search("celler").suggestion == "cellar"
+    assert searcher.search("celler verbinden").suggestion is None
