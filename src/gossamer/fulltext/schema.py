@@ -37,7 +37,7 @@ from gossamer.fulltext.analysis import analyzer_for, plain, whole
 from gossamer.fulltext.written import Written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 META = "meta.json"
@@ -230,7 +230,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
         document.add_text("anchors", anchor)
     headings = [composed(heading) for heading in row["headings"] or ()]
     names = (title, *headings, *dict.fromkeys(anchors))
-    parts = [part for part in (*names, description, text, address) if part]
+    parts = [*unsaid((*names, description), text), text, address]
     for part in parts:
         document.add_text("text", part)
     _add_written(document, "text", "written", "\n".join(parts))
@@ -264,6 +264,18 @@ def _add_written(document: tantivy.Document, words: str, forms: str, text: str) 
     written = Written.of(text)
     document.add_text(forms, "\n".join(written.terms()))
     document.add_text(words, "\n".join(written.split_words()))
+
+
+def unsaid(parts: Iterable[str], text: str) -> Iterator[str]:
+    """The parts that are not lines of the text, each once.
+
+    A title that the text repeats as a heading, and that links repeat, would count several times.
+    """
+    said = {"", *text.casefold().split("\n")}
+    for part in parts:
+        if (line := part.casefold()) not in said:
+            said.add(line)
+            yield part
 
 
 def stored_document(stored: tantivy.Document) -> StoredDocument:
