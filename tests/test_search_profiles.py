@@ -1,4 +1,4 @@
-"""Published profiles, against examples that were worked out by hand."""
+"""Profiles, against examples that were worked out by hand."""
 
 from __future__ import annotations
 

@@ -193,6 +193,30 @@ def scores_of(
     return [scores[url] for url in urls]
 
 
+def test_what_a_page_says_again_counts_once(tmp_path: Path) -> None:
+    text = "A warning for the coast"
+    again: dict[str, Any] = {
+        "headings": ["Storm"],
+        "anchors": ["storm", "Storm"],
+        "description": text,
+    }
+    pages = [
+        {"title": "Storm", "text": text},
+        {"title": "Storm", "text": f"Storm\n{text}", **again},
+    ]
+    once, repeated = scores_of(tmp_path, "storm", pages)
+    assert once == pytest.approx(repeated)
+
+
+@pytest.mark.parametrize(
+    ("query", "title"), [("old oak", "The old oak"), ("印刷設定", "印刷設定の変更")]
+)
+def test_a_phrase_in_the_title_counts(tmp_path: Path, query: str, title: str) -> None:
+    pages = [{"title": title}]
+    phrase = scores_of(tmp_path / "with", query, pages, title_phrase=1.0)
+    assert phrase > scores_of(tmp_path / "without", query, pages)
+
+
 def test_words_with_up_to_two_others_between_them_are_close(tmp_path: Path) -> None:
     texts = ["storm" + " x" * gap + " warning" + " x" * (9 - gap) for gap in (0, 1, 2, 3, 9)]
     pages = [{"text": text} for text in texts]

@@ -147,7 +147,7 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     profile: Annotated[
         Profile,
-        Meta(description="`fields`, or a published formula to compare it with (docs/searching.md)"),
+        Meta(description="`fields`, or a formula to compare it with (docs/searching.md)"),
     ] = "fields"
     title: Annotated[Weight, Meta(description="match in the title")] = 0.5
     anchors: Annotated[Weight, Meta(description="match in anchor text")] = 0.5
@@ -157,6 +157,10 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
     written: Annotated[
         Weight, Meta(description="words and code as they were typed, in the text and in the title")
     ] = 2.0
+    coverage: Annotated[
+        Weight,
+        Meta(description="the page has all words of the query; a share of it, if it has some"),
+    ] = 5.0
     boilerplate: Annotated[Weight, Meta(description="match outside the main text only")] = 0.2
     title_phrase: Annotated[Weight, Meta(description="the query as a phrase in the title")] = 1.0
     whole_title: Annotated[

@@ -9,7 +9,7 @@ broker.py          turns a tree into requests to nodes, and their replies into R
 node.py            answers requests from some shards of the index, opened by open_parts.py
 ranking.py         turns a tree into tantivy's queries: the one page on ranking. filters.py
                    does so for dates, sites and the like; statistics.py corrects idf
-profiles.py        the final order, by our formula or a published one; recency.py detects
+profiles.py        the final order, by our formula or another; recency.py detects
                    queries that want fresh pages
 explaining.py      the explanation of a score, within bounds
 snippets.py        the snippet of a result; spelling.py suggests corrections and completions

@@ -28,7 +28,7 @@ from gossamer.fulltext.schema import composed
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
 from gossamer.search.conversation import Conversation
-from gossamer.search.diversity import Placed, demote_crowded_hosts, in_order
+from gossamer.search.diversity import Placed, demote_crowded_hosts, merged
 from gossamer.search.messages import (
     ENOUGH,
     MAX_LIMIT,
@@ -54,7 +54,7 @@ from gossamer.search.messages import (
 from gossamer.search.page_filters import resolved
 from gossamer.search.profiles import popularity, scores
 from gossamer.search.recency import freshness, freshness_intent
-from gossamer.search.results import FACETS, Count, Hit, Results, most_frequent
+from gossamer.search.results import Hit, Results, extrapolated
 from gossamer.search.spelling import SimilarWords, completed, suggestion, words_to_check
 from gossamer.urls import host_of
 
@@ -136,21 +136,30 @@ class _Answer:
     def answered(self) -> RequestGenerator[Answered]:
         started_s = time.perf_counter()
         all_terms = yield from self._prepared()
-        yield from self._find_all_terms(all_terms)
+        whole = yield from self._find_all_terms(all_terms)
+        any_term = msgspec.structs.replace(
+            all_terms,
+            first=self._searched < self._pages,
+            any_term=True,
+            facets=all_terms.facets and self._has_few(),
+            counted=self._has_few(),
+        )
+        partial = (yield from self._find_any_term(any_term, whole)) if self._is_loose() else []
+        self._ranked = self._ordered(whole, partial)
         if self._searched < self._pages and len(self._ranked) < self._last:
             yield from self._add_other_tiers(all_terms)
-        any_term = msgspec.structs.replace(all_terms, first=False, any_term=True)
-        if self._has_few():
-            yield from self._add_partial_matches(any_term)
         hits = yield from self._hits(all_terms, any_term)
         suggested = (yield from self._suggested()) if self._whole < MIN_WHOLE else None
+        partial_hits = sum(each.partial for each in self._ranked)
         results = Results(
-            self._total,
+            self._total if self._has_few() else self._whole + partial_hits,
             hits,
             round((time.perf_counter() - started_s) * 1000, 1),
             whole=self._whole,
-            relaxed=self._whole == 0 < self._total,
-            facets=self._facets() if self._question.facets else {},
+            relaxed=self._whole == 0 < partial_hits,
+            facets=extrapolated(
+                [each.facets for each in self._found.values()], self._pages, self._searched
+            ),
             suggestion=suggested,
             missing=len(self._nodes.missing),
             estimated=self._searched < self._pages or not self._exact,
@@ -183,8 +192,8 @@ class _Answer:
                         known[term] = known.get(term, 0) + pages
         return counts
 
-    def _find_all_terms(self, find: Find) -> RequestGenerator[None]:
-        """Find the best pages with all terms: in the first tier only, if it has enough of them."""
+    def _find_all_terms(self, find: Find) -> RequestGenerator[list[Placed]]:
+        """The best pages with all terms: of the first tier only, if it has enough of them."""
         found = yield from self._nodes.find(find)
         if _first_tier_is_short(found.values()):
             find = msgspec.structs.replace(find, first=False)
@@ -195,7 +204,16 @@ class _Answer:
         matched = sum(each.total for each in found.values())
         self._whole = self._total = matched * self._pages // max(self._searched, 1)
         self._content_words = max((each.content_words for each in found.values()), default=0)
-        self._ranked = yield from self._ordered(find, partial=False)
+        return (yield from self._best(found, find))
+
+    def _find_any_term(self, find: Find, whole: Iterable[Placed]) -> RequestGenerator[list[Placed]]:
+        """The best pages that have some of the terms and are not among `whole`."""
+        found = yield from self._nodes.find(find)
+        if self._has_few():
+            self._found = found
+            self._total = sum(each.total for each in found.values())
+            self._exact = all(each.exact for each in found.values())
+        return (yield from self._best(found, find, {each.place for each in whole}))
 
     def _add_other_tiers(self, all_terms: Find) -> RequestGenerator[None]:
         """Append the pages of the other tiers to those of the first."""
@@ -204,61 +222,60 @@ class _Answer:
         self._whole = self._total = sum(each.total for each in self._found.values())
         self._searched = self._pages
         before = {each.page.key for each in self._ranked}
-        rest = yield from self._ordered(find, partial=False)
+        rest = self._ordered((yield from self._best(self._found, find)), [])
         self._ranked += [each for each in rest if each.page.key not in before]
 
     def _has_few(self) -> bool:
         """Whether so few pages have all words that pages with some of them should follow."""
         few = MIN_WHOLE if self._content_words >= MIN_LOOSE_WORDS else 1
-        return (
-            self._content_words > 0
-            and self._whole < few
-            and query_tree.allows_partial_matches(self._tree)
-        )
+        may_lack = self._content_words > 0 and query_tree.allows_partial_matches(self._tree)
+        return may_lack and self._whole < few
 
-    def _add_partial_matches(self, any_term: Find) -> RequestGenerator[None]:
-        self._found = yield from self._nodes.find(any_term)
-        self._total = sum(each.total for each in self._found.values())
-        self._exact = all(each.exact for each in self._found.values())
-        known = {each.place for each in self._ranked}
-        more = yield from self._ordered(any_term, partial=True)
-        self._ranked += [each for each in more if each.place not in known]
+    def _is_loose(self) -> bool:
+        """Whether pages that lack a word may be among the results."""
+        loose = not self._question.by_date and any(each.loose for each in self._found.values())
+        return loose or self._has_few()
 
-    def _ordered(self, find: Find, *, partial: bool) -> RequestGenerator[list[Placed]]:
-        """The candidates of all nodes in their final order, best first."""
-        best = self._by_words(partial=partial)
+    def _ordered(self, whole: list[Placed], partial: list[Placed]) -> list[Placed]:
+        """Pages with all words and pages with some of them in their final order, best first."""
         if self._question.by_date:
-            return best
-        front, behind = best[:REORDERED], best[REORDERED:]
-        yield from self._rescore(front[:RESCORED], find)
-        if self._profile == "cosine":
-            yield from self._weigh(front, find)
+            return [*whole, *partial]
+        front = [*whole[:REORDERED], *partial[:REORDERED]]
         worth = scores(self._profile, front, self._weights, self._time)
         for each, score in zip(front, worth, strict=True):
             each.score = score
-        front = in_order(front)
-        if not partial and not query_tree.restricts_host(self._tree):
+        better_than = 0 if self._has_few() else MIN_WHOLE
+        front = merged(whole[:REORDERED], partial[:REORDERED], better_than)
+        if not query_tree.restricts_host(self._tree):
             front = demote_crowded_hosts(front)
-        return [*front, *behind]
+        return [*front, *whole[REORDERED:], *(() if better_than else partial[REORDERED:])]
 
-    def _by_words(self, *, partial: bool) -> list[Placed]:
+    def _best(
+        self, found: Mapping[int, Found], find: Find, known: Collection[tuple[int, Place]] = ()
+    ) -> RequestGenerator[list[Placed]]:
+        """The candidates of all nodes except `known` ones, by words, the best of them rescored."""
+        best = [each for each in self._by_words(found, find) if each.place not in known]
+        if not self._question.by_date:
+            if any(each.rescore for each in found.values()):
+                yield from self._rescore(best[:RESCORED], find)
+            if self._profile == "cosine":
+                yield from self._weigh(best[:REORDERED], find)
+        return best
+
+    def _by_words(self, found: Mapping[int, Found], find: Find) -> list[Placed]:
         """The candidates by the scores of their words, the only scores known so far."""
-        scored = not self._question.by_date and any(
-            each.content_words for each in self._found.values()
-        )
+        scored = not self._question.by_date and any(each.content_words for each in found.values())
         placed = [
-            Placed(number, page, partial, words := page.value if scored else 0.0, words)
-            for number, each in self._found.items()
+            Placed(number, page, find.any_term, words := page.value if scored else 0.0, words)
+            for number, each in found.items()
             for page in each.candidates
         ]
-        if len(self._found) > 1:
+        if len(found) > 1:
             placed.sort(key=lambda each: (-each.page.value, each.node, each.page.place))
         return placed[: self._limit]
 
     def _rescore(self, placed: Sequence[Placed], find: Find) -> RequestGenerator[None]:
         """Add the second step of the ranking to the scores of the best."""
-        if not any(each.rescore for each in self._found.values()):
-            return
         added = yield from self._nodes.ask_about(
             placed,
             lambda state, pages: Rescore(state, find, [(page.place, page.key) for page in pages]),
@@ -325,21 +342,6 @@ class _Answer:
             }
             for each in placed
             if words.get(each.place)
-        }
-
-    def _facets(self) -> dict[str, list[Count]]:
-        """The most frequent values of each facet, extrapolated from the pages searched to all."""
-        counts: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
-        for each in self._found.values():
-            for name, values in each.facets.items():
-                for value in values:
-                    counts[name][value.value] += value.pages
-        return {
-            name: [
-                Count(each.value, each.pages * self._pages // self._searched)
-                for each in most_frequent(values)
-            ]
-            for name, values in counts.items()
         }
 
     def _suggested(self) -> RequestGenerator[str | None]:

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Occur, Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+
+class CandidateQuery(NamedTuple):
+    """A query of the first step for the index of a language. `query` is None if nothing can match.
+
+    `words`: how many words other than stop words it has. `min_matches`: the number of matches if it
+    is `exact`, else a lower bound. It replaces counting them if the query is a union, so that
+    tantivy can skip pages that cannot be among the best; -1 if matches are counted. `rescore`:
+    whether the second step would add to the scores.
+    """
+
+    query: Query | None
+    words: int = 0
+    min_matches: int = -1
+    exact: bool = True
+    rescore: bool = False
+
+
+NO_CANDIDATES = CandidateQuery(None)
 
 
 def any_of(queries: Iterable[Query]) -> Query:

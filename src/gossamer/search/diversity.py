@@ -1,7 +1,8 @@
-"""The order of the candidates of all nodes, with the further results of a host moved down."""
+"""The order of the candidates of all nodes: by their scores, further results of a host later."""
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,17 @@ class Placed(msgspec.Struct, gc=False):
 def in_order(placed: Iterable[Placed]) -> list[Placed]:
     """The best first. The order of ties does not depend on which node holds a page."""
     return sorted(placed, key=lambda each: (-each.score, each.page.key))
+
+
+def merged(whole: Iterable[Placed], partial: Iterable[Placed], better_than: int) -> list[Placed]:
+    """Pages with all words and pages that lack some in one order, the best first.
+
+    `better_than`: if positive, a page that lacks words must score more than as many of `whole`, or
+    all of them if they are fewer.
+    """
+    whole = in_order(whole)
+    bar = min((each.score for each in whole[:better_than]), default=-math.inf)
+    return in_order([*whole, *(each for each in partial if each.score > bar)])
 
 
 def demote_crowded_hosts(placed: Sequence[Placed]) -> list[Placed]:

@@ -57,7 +57,8 @@ class Find(msgspec.Struct, frozen=True, tag=True):
 
     `first`: search only the first tier, if there is one and it may have enough matches, and add
     pages of other tiers whose titles match the query. `counts`: frequencies of all nodes together;
-    without them, a node uses its own. `dated`: include the dates of the pages. Reply: Found.
+    without them, a node uses its own. `dated`: include the dates of the pages. `counted`: count
+    pages with any of the words, if they are not too many. Reply: Found.
     """
 
     query: Query
@@ -68,6 +69,7 @@ class Find(msgspec.Struct, frozen=True, tag=True):
     facets: bool = False
     counts: Counts | None = None
     dated: bool = False
+    counted: bool = True
 
 
 Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31 - 1)]
@@ -96,7 +98,8 @@ class Found(msgspec.Struct, frozen=True, tag=True):
 
     `exact`: whether `total` was counted; otherwise it is a lower bound.
     `content_words`: how many words of the query are not stop words; if there are none, pages are
-    ordered by static rank. `rescore`: whether a Rescore would add anything to the scores.
+    ordered by static rank. `rescore`: whether a Rescore would add anything to the scores. `loose`:
+    whether pages that lack a word may come before pages that have all of them.
     """
 
     state: str
@@ -105,6 +108,7 @@ class Found(msgspec.Struct, frozen=True, tag=True):
     total: int
     content_words: int
     rescore: bool
+    loose: bool
     candidates: list[Candidate]
     facets: dict[str, list[Count]] = {}
     exact: bool = True

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from pathlib import Path, PurePath
 
     from gossamer.config import RankingConfig
+    from gossamer.search.clauses import CandidateQuery
     from gossamer.search.messages import Counts, Place, Reply, Request
     from gossamer.search.profiles import Vector
     from gossamer.search.ranking import QueryPlan
@@ -147,14 +148,16 @@ class Node:
         # Search the first tier only if enough pages can have the words that it may suffice.
         tier = ask.first and self._tiered and sum(each.max_matches for each in whole) >= ENOUGH
         plans = [self._query_plan(number, ask) for number in self._first] if tier else whole
-        total, content_words, searched, rescore, exact = 0, 0, 0, False, True
+        total, content_words, searched = 0, 0, 0
+        rescore, loose, exact = False, False, True
         found: list[Candidate] = []
         facets: dict[str, Counter[str]] = {name: Counter() for name in FACETS if ask.facets}
         for number, query_plan in zip(self._first if tier else self._whole, plans, strict=True):
             searcher = self._indexes[number].searcher
             searched += searcher.num_docs
-            plan = query_plan.any_term() if ask.any_term else query_plan.all_terms()
+            plan = _candidate_query(query_plan, ask)
             content_words = max(content_words, plan.words)
+            loose = loose or query_plan.is_loose
             rescore = rescore or (plan.rescore and not ask.by_date)
             query = plan.query
             if query is None:
@@ -165,13 +168,14 @@ class Node:
             # `count` is missing in tantivy's stubs.
             total += answer.count if counted else max(plan.min_matches, len(answer.hits))  # type: ignore[attr-defined]
             exact = exact and (counted or plan.exact)
-            found += _candidates(number, searcher, answer.hits, dated=ask.dated)
+            more = 0.0 if ask.any_term or order else query_plan.coverage
+            found += _candidates(number, searcher, answer.hits, more, dated=ask.dated)
             if ask.facets and answer.hits:
                 _count(facets, searcher, query)
-        if tier and self._first and total < ENOUGH:
-            return Found(self.state, self.pages, searched, total, content_words, rescore, [])
+        if tier and self._first and total < ENOUGH and not ask.any_term:
+            return Found(self.state, self.pages, searched, total, content_words, rescore, loose, [])
         known = {each.key for each in found}
-        titled = [*self._title_matches(ask, whole, known)] if tier else []
+        titled = [*self._title_matches(ask, whole, known)] if tier and not ask.any_term else []
         if titled or len(plans) > 1:  # tantivy has sorted those of a single index
             found = sorted([*found, *titled], key=in_order)[: ask.limit]
         facet_counts = {name: most_frequent(counts) for name, counts in facets.items()}
@@ -182,6 +186,7 @@ class Node:
             total,
             content_words,
             rescore and content_words > 0,
+            loose,
             found,
             facet_counts,
             exact,
@@ -195,7 +200,9 @@ class Node:
             if (query := query_plan.title_matches()) is not None:
                 searcher = self._indexes[number].searcher
                 answer = searcher.search(query, MAX_TITLE_MATCHES, count=False)
-                titled = _candidates(number, searcher, answer.hits, dated=ask.dated)
+                titled = _candidates(
+                    number, searcher, answer.hits, query_plan.coverage, dated=ask.dated
+                )
                 yield from (each for each in titled if each.key not in known)
 
     def rescore(self, ask: Rescore) -> Rescored:
@@ -250,10 +257,12 @@ class Node:
             )
             address = tantivy.DocAddress(*at)
             (key,) = searcher.fast_field_values("key", [address])
-            plan = query_plan.any_term() if ask.find.any_term else query_plan.all_terms()
+            plan = _candidate_query(query_plan, ask.find)
+            covered = 0.0 if ask.find.any_term else query_plan.coverage
             steps = (
                 plan.query,
                 query_plan.rescore([schema.hash_prefix(int(key or 0))], any_term=ask.find.any_term),
+                Query.const_score_query(Query.all_query(), covered) if covered else None,
             )
             query = Query.boolean_query([(Occur.Should, step) for step in steps if step])
             words.append(explaining.cut(json.loads(query.explain(searcher, address).to_json())))
@@ -322,18 +331,30 @@ def is_first_tier(folder: PurePath) -> bool:
     return shard_of(folder) == FIRST
 
 
+def _candidate_query(query_plan: QueryPlan, ask: Find) -> CandidateQuery:
+    return query_plan.any_term(counted=ask.counted) if ask.any_term else query_plan.all_terms()
+
+
 def _candidates(
     number: int,
     searcher: tantivy.Searcher,
     hits: Sequence[tuple[Any, tantivy.DocAddress]],
+    more: float,
     *,
     dated: bool,
 ) -> list[Candidate]:
+    """The pages of `hits`, with `more` added to their values."""
     addresses = [address for _, address in hits]
     values: Callable[[str], Any] = partial(searcher.fast_field_values, doc_addresses=addresses)
     dates = values("date_ms") if dated else repeat(None, len(hits))
     return [
-        Candidate(value or 0.0, static_rank or 0.0, key, date_ms, (number, at.segment_ord, at.doc))
+        Candidate(
+            (value or 0.0) + more,
+            static_rank or 0.0,
+            key,
+            date_ms,
+            (number, at.segment_ord, at.doc),
+        )
         for (value, at), static_rank, key, date_ms in zip(
             hits, values("static_rank"), values("key"), dates, strict=True
         )

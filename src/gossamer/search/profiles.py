@@ -1,9 +1,9 @@
-"""Profiles: formulas that order the best candidates, ours and published ones for comparison.
+"""Profiles: formulas that order the best candidates, ours and others for comparison.
 
     fields            score(page) of `ranking.py`, the default
     content-pagerank  0.6 · content / best content + 0.4 · PageRank / best PageRank, where the best
                       are the maxima of the candidates, and content is score(page) without
-                      popularity
+                      popularity and freshness: a weighted mean, as textbooks combine the two
     cosine            cosine of the tf-idf vectors of query and page, weighted lnc.ltc: Salton and
                       Buckley, "Term-weighting approaches in automatic text retrieval" (IPM 1988);
                       Manning, Raghavan and Schütze, "Introduction to Information

@@ -1,9 +1,12 @@
 """The whole ranking on one page.
 
-score(page) = words + names + typed + exact + pairs + popularity + freshness
+score(page) = words + coverage + names + typed + exact + pairs + popularity + freshness
 
   words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
               of each word in all text about the page (the field `text`).
+  coverage    the share of the words that the page has, however often, weighted by their idf, if it
+              may lack some: a lower bound for each word as in BM25+ (Lv and Zhai, "Lower-bounding
+              term frequency normalization", CIKM 2011), less for each word of a longer query.
   names       BM25 of each word in the title, and in anchor texts, each times its weight.
   typed       BM25 of the parts of joined words as a phrase, and a bonus for words and code as they
               were typed (`written.py`).
@@ -18,16 +21,17 @@ score(page) = words + names + typed + exact + pairs + popularity + freshness
   freshness   how near a page's date is to the time that the query asks for, if it asks for one
               (`recency.py`).
 
-`all_terms` finds the pages that have every word, except stop words (`units.py`). If there are few
-of them, the pages of `any_term` follow, which have any of the words.
+`all_terms` finds the pages that have every word, except stop words (`units.py`), and `any_term`
+those that have any. A page that lacks a word may be better than one that has it in passing, so the
+broker merges both by their scores, unless the query says what is required.
 
 Ranking has two steps, because the full score costs many times as much as that of the words (pairs
-need positions, which are read from disk). The first step scores all matching pages by words, names,
-typed and exact, and by pairs only if few pages match. `rescore` adds the rest for the best pages.
-Then `broker.py` adds popularity for some more of them. The first step of `any_term` scores words
-only, so that tantivy can skip pages that cannot be among the best (Ding and Suel, "Faster top-k
-document retrieval using block-max indexes", SIGIR 2011). `any_term` also counts a page's
-boilerplate: in the first step for words that no text contains, in the second step for all.
+need positions, which are read from disk). The first step of `all_terms` scores all matching pages
+by everything but popularity, freshness and, if many pages match, pairs. That of `any_term` scores
+words and names only, each a list of one term, so that tantivy can skip pages that cannot be among
+the best (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011).
+`rescore` adds the rest for the best pages, and `broker.py` popularity for some more of them.
+`any_term` also counts boilerplate: in the first step for words that no text has, then for all.
 
 The weights are settings (`[ranking]`). `profiles.py` has other formulas for comparison.
 """
@@ -37,19 +41,26 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tantivy import Occur, Query
 
 from gossamer.fulltext.analysis import OTHER, analyzer_for
 from gossamer.fulltext.schema import title_keys
 from gossamer.search import query as query_tree
-from gossamer.search.clauses import all_of, any_of, with_optional
+from gossamer.search.clauses import NO_CANDIDATES, CandidateQuery, all_of, any_of, with_optional
 from gossamer.search.filters import filter_query
-from gossamer.search.interpretation import Interpretation
+from gossamer.search.interpretation import Interpretation, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
-from gossamer.search.statistics import idf_correction
-from gossamer.search.units import parts_of, split_units, terms_of, units_of, without_stop_words
+from gossamer.search.statistics import idf_correction, idf_sum
+from gossamer.search.units import (
+    in_a_row,
+    parts_of,
+    split_units,
+    terms_of,
+    units_of,
+    without_stop_words,
+)
 from gossamer.search.written import TEXT, bonuses, code_of, pages_having, typed_terms
 
 if TYPE_CHECKING:
@@ -65,6 +76,8 @@ PAIR_SLOP = 2
 """The slop of tantivy's phrase query for the two words of a pair."""
 FEW_MATCHES = 2_000
 """If at most this many pages can have all the words, the first step scores pairs, too."""
+MAX_NAMES = 16
+"""Units that are also searched in titles and anchor texts, the first of a query."""
 MAX_PHRASE_TITLES = 5_000
 """A phrase finds pages by title beyond the first tier only if at most this many titles can contain
 it. More frequent phrases do not identify a page; an example is "unstable urgency" in Debian's
@@ -74,25 +87,6 @@ FREQUENCIES_ONLY = "freq"
 LIKE_SHARE = 0.1
 """The share of a page's significant terms that a similar page must have. The 0.3 of Lucene's
 MoreLikeThisQuery excludes many short pages."""
-
-
-class CandidateQuery(NamedTuple):
-    """A query of the first step for the index of a language. `query` is None if nothing can match.
-
-    `words`: how many words other than stop words it has. `min_matches`: the number of matches if it
-    is `exact`, else a lower bound. It replaces counting them if the query is a union, so that
-    tantivy can skip pages that cannot be among the best; -1 if matches are counted. `rescore`:
-    whether the second step would add to the scores.
-    """
-
-    query: Query | None
-    words: int = 0
-    min_matches: int = -1
-    exact: bool = True
-    rescore: bool = False
-
-
-NO_CANDIDATES = CandidateQuery(None)
 
 
 class Ranking:
@@ -117,7 +111,11 @@ class Ranking:
 
 
 class QueryPlan:
-    """The tantivy queries for one query and one index."""
+    """The tantivy queries for one query and one index.
+
+    `is_loose`: pages that lack a word may come before pages that have all of them. `coverage`: what
+    the node adds to the scores of pages that have all words.
+    """
 
     def __init__(self, ranking: Ranking, tree: query_tree.Query, whole: Frequencies) -> None:
         self._schema = ranking.schema
@@ -130,6 +128,9 @@ class QueryPlan:
         self._title = query_tree.title_words(tree)
         self._meant = Interpretation.of(tree, ranking.analyzer, whole)
         self._units = self._meant.units
+        may_lack = query_tree.allows_partial_matches(tree) and not self._meant.symbols
+        self.is_loose = may_lack and len(self._units) > 1
+        self.coverage = self._weights.coverage if self.is_loose else 0.0
 
     @property
     def max_matches(self) -> float:
@@ -162,12 +163,15 @@ class QueryPlan:
         some = [(Occur.Must, self._matched), *((Occur.Should, each) for each in more)]
         return CandidateQuery(Query.boolean_query(some), words, rescore=bool(self._pairs))
 
-    def any_term(self) -> CandidateQuery:
-        """The first step, for pages that have any of the words."""
+    def any_term(self, *, counted: bool) -> CandidateQuery:
+        """The first step, for pages that have any of the words.
+
+        `counted`: whether they are counted, if they are not too many.
+        """
         units = self._units
         if not units or not query_tree.allows_partial_matches(self._tree):
             return NO_CANDIDATES
-        some = any_of(self._unit_queries())
+        some = any_of([*self._unit_queries(), *self._name_queries])
         if conditions := [self._condition(part) for part in query_tree.conditions(self._tree)]:
             found = Query.boolean_query([(Occur.Must, some), *conditions])
             return CandidateQuery(found, len(units), rescore=True)
@@ -175,20 +179,27 @@ class QueryPlan:
         most = [min(here.pages("text", term) for term in unit) for unit in units]
         single = [pages for unit, pages in zip(units, most, strict=True) if len(unit) == 1]
         fewest = max(single, default=0) - here.deleted
-        if sum(most) <= COUNTED_MATCHES or fewest <= 0:
+        if counted and (sum(most) <= COUNTED_MATCHES or fewest <= 0):
             return CandidateQuery(some, len(units), rescore=True)
-        return CandidateQuery(some, len(units), fewest, exact=False, rescore=True)
+        return CandidateQuery(some, len(units), max(fewest, 0), exact=False, rescore=True)
+
+    def _covered(self) -> Iterator[Query]:
+        """What a page's score gains by each unit that it has, however often."""
+        weights = [idf_sum(unit, "text", self._whole) for unit in self._units]
+        for unit, weight in zip(self._units, weights, strict=True):
+            if self.coverage and pages_at_most([unit], self._whole):
+                gain = self.coverage * weight / sum(weights)
+                yield Query.const_score_query(self._scored("text", unit), gain)
 
     def title_matches(self) -> Query | None:
         """The matches of `all_terms` whose title is the query, or has it as a rare phrase."""
         called = [*self._whole_title(), *self._title_phrase(MAX_PHRASE_TITLES)]
         if self._matched is None or not called:
             return None
-        either = any_of(called)
         names = (*self._name_queries, *self._exact_queries, *self._typed_queries)
         more = [(Occur.Should, each) for each in names]
         required = [
-            (Occur.Must, Query.const_score_query(either, 0.0)),
+            (Occur.Must, Query.const_score_query(any_of(called), 0.0)),
             (Occur.Must, self._matched),
         ]
         return Query.boolean_query([*required, *more])
@@ -209,8 +220,8 @@ class QueryPlan:
         boilerplate = [
             self._scored("boilerplate", unit, self._weights.boilerplate) for unit in self._units
         ]
-        names = [*self._name_queries, *self._exact_queries, *self._typed_queries]
-        return with_optional(found, [*names, *boilerplate, *pairs])
+        exact = [*self._exact_queries, *self._typed_queries]
+        return with_optional(found, [*exact, *boilerplate, *self._covered(), *pairs])
 
     @cached_property
     def _matched(self) -> Query | None:
@@ -300,15 +311,15 @@ class QueryPlan:
     def _name_queries(self) -> Sequence[Query]:
         return [
             self._scored(field, part, weight)
-            for unit in self._units
+            for unit in self._units[:MAX_NAMES]
             for field, part, weight in self._name_fields(unit)
             if all(self._whole.pages(field, term) for term in part)
         ]
 
     def _name_fields(self, unit: Unit) -> Iterator[tuple[str, Unit, float]]:
         yield "title", unit, self._weights.title
-        for term in unit:
-            yield "anchors", (term,), self._weights.anchors
+        for term in unit:  # anchors have no positions
+            yield "anchors", (term,), self._weights.anchors / len(unit)
 
     @cached_property
     def _typed_queries(self) -> Sequence[Query]:
@@ -324,7 +335,7 @@ class QueryPlan:
     def _title_phrase(self, most: float = math.inf) -> Iterator[Query]:
         """The words as a phrase in the title, if at most `most` titles can contain it."""
         if len(self._units) > 1:
-            phrase = tuple(term for unit in self._units for term in unit)
+            phrase = in_a_row(self._units)
             if 0 < min(self._whole.pages("title", term) for term in phrase) <= most:
                 yield self._scored("title", phrase, self._weights.title_phrase)
 

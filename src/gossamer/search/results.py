@@ -6,12 +6,13 @@ does not track them (`gc=False`): its full passes would stop the server for tens
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 if TYPE_CHECKING:
-    from collections import Counter
+    from collections.abc import Iterable, Mapping
 
 FACETS = ("host", "language", "kind", "year")
 FACET_VALUES = 10
@@ -83,3 +84,17 @@ class Results(msgspec.Struct, frozen=True, gc=False):
 def most_frequent(values: Counter[str]) -> list[Count]:
     """The most frequent values of a facet, at most FACET_VALUES."""
     return [Count(value, pages) for value, pages in values.most_common(FACET_VALUES)]
+
+
+def extrapolated(
+    counted: Iterable[Mapping[str, Iterable[Count]]], pages: int, searched: int
+) -> dict[str, list[Count]]:
+    """The facets of several nodes together, extrapolated from the pages searched to all."""
+    totals: dict[str, Counter[str]] = defaultdict(Counter)
+    for facets in counted:
+        for name, values in facets.items():
+            totals[name].update({each.value: each.pages for each in values})
+    return {
+        name: [Count(each.value, each.pages * pages // searched) for each in most_frequent(values)]
+        for name, values in totals.items()
+    }

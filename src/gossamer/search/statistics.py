@@ -57,7 +57,7 @@ class Statistics:
 
     def idf(self, term: str) -> float:
         """How telling a term of the text is: its inverse document frequency."""
-        return _weight((term,), "text", self)
+        return idf(term, "text", self)
 
 
 class Summed:
@@ -75,7 +75,7 @@ def idf_correction(unit: Unit, field: str, here: Frequencies, there: Frequencies
     """The boost that gives a unit in the index `here` the idf that it has `there`."""
     if here is there:
         return 1.0
-    return _weight(unit, field, there) / _weight(unit, field, here)
+    return idf_sum(unit, field, there) / idf_sum(unit, field, here)
 
 
 def idf(term: str, field: str, among: Frequencies) -> float:
@@ -84,5 +84,6 @@ def idf(term: str, field: str, among: Frequencies) -> float:
     return math.log(1 + (among.held - having + 0.5) / (having + 0.5))
 
 
-def _weight(unit: Unit, field: str, among: Frequencies) -> float:
+def idf_sum(unit: Unit, field: str, among: Frequencies) -> float:
+    """The sum of the idf of a unit's terms, by which tantivy weights a phrase."""
     return sum(idf(term, field, among) for term in unit)

@@ -53,6 +53,15 @@ def units_of(words: Sequence[Words], analyzer: Analyzer) -> Iterator[Unit]:
                 yield terms
 
 
+def in_a_row(units: Iterable[Unit]) -> Unit:
+    """The terms of units as one phrase. Pairs of neighbouring characters overlap."""
+    terms: list[str] = []
+    for unit in units:
+        overlaps = terms and len(unit) > 1 and unit[0] == terms[-1] and is_unspaced(unit[0])
+        terms += unit[1:] if overlaps else unit
+    return tuple(terms)
+
+
 def parts_of(words: Words, analyzer: Analyzer) -> Sequence[Words]:
     """The words that are joined in a word, without stop words; a phrase in quotes is one part.
 
