@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import sys
-from typing import NamedTuple
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
+from gossamer import engine as engines
 from gossamer.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gossamer.engine import Engine
+
+_COMMANDS = cache(get_command)
+"""Typer makes all commands whenever one is called, which takes longer than most of them."""
 
 
 class Said(NamedTuple):
@@ -19,6 +31,7 @@ class Said(NamedTuple):
 def gossamer(*words: object, stdin: str = "", code: int = 0) -> Said:
     """Run a command and return its output; it must exit with `code`."""
     with CliRunner().isolation(stdin) as (out, err, _), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("typer.main.get_command", _COMMANDS)
         patch.setattr(sys, "argv", ["gossamer", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
@@ -28,3 +41,24 @@ def gossamer(*words: object, stdin: str = "", code: int = 0) -> Said:
     assert (ended.value.code or 0) == code, said.stderr
     assert "Traceback" not in said.stderr
     return said
+
+
+class _Lent:
+    """An engine that commands cannot stop."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def stop(self) -> None:
+        pass
+
+
+@contextmanager
+def lent(engine: Engine) -> Iterator[None]:
+    """Let commands use this engine instead of starting their own, which takes a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engines, "Engine", lambda *_: _Lent(engine))
+        yield

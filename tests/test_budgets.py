@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
 
 SETTINGS = """
-generate.pages_per_host = 4
-generate.pages_per_host_ever = 6
+generate.pages_per_host = 2
+generate.pages_per_host_ever = 3
 """
 
 
 def test_a_host_is_asked_for_so_many_pages_and_no_more(tmp_path: Path, engine: Engine) -> None:
-    web = Web(hosts=3, pages_per_host=12, page_bytes=2_000, mix=Mix.plain())
+    web = Web(hosts=2, pages_per_host=8, page_bytes=2_000, mix=Mix.plain())
     with FakeWeb(web) as fake:
         settings = loopback_settings(fake.address, SETTINGS)
         crawl = Crawl.create(str(tmp_path), settings, engine)
@@ -30,8 +30,8 @@ def test_a_host_is_asked_for_so_many_pages_and_no_more(tmp_path: Path, engine: E
         log = [entry for entry in fake.log() if entry.target != "/robots.txt"]
     assert len({(entry.host, entry.target) for entry in log}) == len(log)
     asked = Counter(entry.host for entry in log)
-    assert asked == {host: min(6, web.size(host)) for host in web.hosts()}
+    assert asked == {host: min(3, web.size(host)) for host in web.hosts()}
     in_rounds = [done.counts["pages"] for done in reports if done.step == "generate"]
-    assert max(in_rounds) <= 4 * 3
+    assert max(in_rounds) <= 2 * 2
     assert reports[-4].step == "generate"
     assert reports[-4].counts["dropped_budget"] > 0

@@ -6,22 +6,21 @@ import csv
 import gzip
 import io
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from commands import gossamer
+from commands import gossamer, lent
 from crawl_settings import loopback_settings
-from gossamer.cli import demo, main
-from gossamer.cli.demo import MARK
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from gossamer.engine import Engine
 
 STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "index", "postings"]
 
@@ -30,6 +29,12 @@ STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "index", "pos
 def web() -> Iterator[FakeWeb]:
     with FakeWeb(Web(hosts=2, pages_per_host=15, mix=Mix.plain())) as running:
         yield running
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shared_engine(engine: Engine) -> Iterator[None]:
+    with lent(engine):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -142,47 +147,3 @@ def test_bad_settings_are_named(tmp_path: Path) -> None:
         said = gossamer("status", tmp_path, code=1).stderr
         assert said.startswith(f"gossamer: {file}: ")
         assert why in said
-
-
-@pytest.mark.parametrize(
-    ("most_rounds", "pages"), [(3, 20), pytest.param(demo.ROUNDS, 100, marks=pytest.mark.slow)]
-)
-def test_demo(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    most_rounds: int,
-    pages: int,
-) -> None:
-    folder = tmp_path / "demo"
-    monkeypatch.setattr(demo, "ROUNDS", most_rounds)
-    monkeypatch.setattr(
-        "gossamer.cli.demo.doc_folders", dict
-    )  # tests/test_real_webs.py has manuals
-    # One host: others of this web ask for a crawl delay.
-    words = ["gossamer", "demo", "--exit", "--hosts", "1", "--folder", str(folder)]
-    monkeypatch.setattr(sys, "argv", words)
-    folder.mkdir()
-    (folder / MARK).touch()
-    earlier = folder / "links" / "00000099-0123abcd" / f"{'0' * 32}.parquet"
-    earlier.parent.mkdir(parents=True)
-    earlier.touch()
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert not ended.value.code
-    said = capsys.readouterr().out
-    assert "fetched of" in said
-    assert f"gossamer serve {folder}" in said
-    assert not earlier.exists()
-    counts = json.loads(gossamer("status", folder, "--json").stdout)["pages"]
-    assert counts["fetched"] > pages
-
-
-def test_the_demo_leaves_other_folders_alone(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    said = gossamer("demo", "--exit", "--folder", tmp_path, code=1).stderr
-    assert "was not created by gossamer demo" in said
-    (tmp_path / MARK).touch()
-    said = gossamer("demo", "--exit", "--folder", tmp_path, code=1).stderr
-    assert "holds file, which gossamer demo did not write" in said
-    assert (tmp_path / "file").exists()

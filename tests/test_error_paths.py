@@ -11,13 +11,12 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 import rich.progress  # noqa: F401  # commands cannot import it under `closed`, without permissions
 
-from commands import gossamer
-from gossamer import engine as engines
+from commands import gossamer, lent
 from gossamer import generate, postings
 from gossamer.api import Crawl
 from gossamer.backends import LocalBackend
@@ -173,22 +172,10 @@ def crawl(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(whole, tmp_path / "crawl"))
 
 
-class Lent:
-    """The engine shared by all tests; commands cannot stop it."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-    def stop(self) -> None:
-        pass
-
-
-@pytest.fixture(autouse=True)
-def lent(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "Engine", lambda _config: Lent(engine))
+@pytest.fixture(scope="module", autouse=True)
+def shared_engine(engine: Engine) -> Iterator[None]:
+    with lent(engine):
+        yield
 
 
 @contextmanager

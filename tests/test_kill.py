@@ -13,10 +13,11 @@ import urllib.request
 import uuid
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from commands import gossamer
 from crawl_settings import loopback_settings
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -27,29 +28,56 @@ if TYPE_CHECKING:
 
     from gossamer.engine import Engine
 
+
+class Size(NamedTuple):
+    """How large the web is, and how often its crawl is killed."""
+
+    hosts: int
+    pages_per_host: int
+    max_depth: int
+    pages: int
+    """At least as many become known."""
+    kills: int
+
+
+SIZES = [
+    Size(4, 12, max_depth=2, pages=40, kills=3),
+    pytest.param(Size(8, 30, max_depth=20, pages=300, kills=20), marks=pytest.mark.slow),
+]
 SETTINGS = """
 engine.workers = 2
-generate.pages = 120
-generate.pages_per_host = 40
+filter.max_depth = {}
+generate.pages = {}
 """
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 MARK = "GOSSAMER_TEST_RUN"
 GONE_S = 20
 
 
+@pytest.fixture(scope="module", params=SIZES, ids=lambda size: f"{size.hosts} hosts")
+def size(request: pytest.FixtureRequest) -> Size:
+    found: Size = request.param
+    return found
+
+
 @pytest.fixture(scope="module")
-def web() -> Iterator[FakeWeb]:
+def web(size: Size) -> Iterator[FakeWeb]:
     """Finite, for a crawl that ends by itself, and without hosts that want to be waited for."""
     mix = Mix(calendars=0, crawl_delay=0, slow=0)
-    with FakeWeb(Web(hosts=8, pages_per_host=30, page_bytes=3_000, mix=mix)) as fake:
+    web = Web(hosts=size.hosts, pages_per_host=size.pages_per_host, page_bytes=3_000, mix=mix)
+    with FakeWeb(web) as fake:
         yield fake
 
 
 @pytest.fixture(scope="module")
-def whole(web: FakeWeb, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A crawl that nobody disturbed."""
-    folder = create(tmp_path_factory.mktemp("undisturbed") / "crawl", web)
-    assert start(folder, web, "").wait() == 0
+def whole(
+    web: FakeWeb, size: Size, engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A crawl that nobody disturbed, in this process."""
+    folder = create(tmp_path_factory.mktemp("undisturbed") / "crawl", web, size)
+    crawl = Crawl.open(str(folder), engine)
+    crawl.inject(web.web.seeds())
+    crawl.run()
     return folder
 
 
@@ -59,8 +87,10 @@ def mark() -> str:
     return uuid.uuid4().hex
 
 
-def create(folder: Path, web: FakeWeb) -> Path:
-    Crawl.create(str(folder), loopback_settings(web.address, SETTINGS)).close()
+def create(folder: Path, web: FakeWeb, size: Size) -> Path:
+    """A crawl of several rounds."""
+    settings = SETTINGS.format(size.max_depth, size.hosts * size.pages_per_host // 2)
+    Crawl.create(str(folder), loopback_settings(web.address, settings)).close()
     return folder
 
 
@@ -128,20 +158,19 @@ def wait(process: subprocess.Popen[bytes], seconds: float) -> None:
         process.wait(seconds)
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_crawl_that_is_killed_often_ends_as_one_that_is_not(
-    web: FakeWeb, whole: Path, mark: str, engine: Engine, tmp_path: Path, kills: int
+    web: FakeWeb, whole: Path, mark: str, engine: Engine, tmp_path: Path, size: Size
 ) -> None:
-    killed = create(tmp_path / "killed", web)
+    killed = create(tmp_path / "killed", web, size)
     chance = random.Random(7)  # noqa: S311 - moments, not secrets
     cut_off: set[int] = set()
-    for _ in range(kills):
+    for _ in range(size.kills):
         process = start(killed, web, mark)
         kill_somewhen(process, killed, chance)
         if process.returncode == -signal.SIGKILL:
             cut_off.add(version(killed))
         assert strays(mark) == []
-    assert len(cut_off) >= kills / 2, "the kills should be spread over the run"
+    assert len(cut_off) >= size.kills / 2, "the kills should be spread over the run"
     assert start(killed, web, mark).wait() == 0
     assert strays(mark) == []
 
@@ -149,7 +178,7 @@ def test_a_crawl_that_is_killed_often_ends_as_one_that_is_not(
     with_kills, without = Crawl.open(str(killed), engine), Crawl.open(str(whole), engine)
     assert garbage(with_kills) == garbage(without) == set()
     expected = tables(without)
-    assert len(expected["pages"]) > 300
+    assert len(expected["pages"]) >= size.pages
     for name, rows in tables(with_kills).items():
         assert rows == expected[name], name
     titles = [row.title for row in without.dataset("documents").limit(20).collect()]
@@ -182,45 +211,36 @@ def test_parsing_again_that_is_killed_leaves_the_old_state(
     assert max(map(len, texts)) == 50
 
 
-def test_a_server_that_is_killed_leaves_the_crawl_as_it_was(whole: Path) -> None:
+def test_a_server_leaves_the_crawl_as_it_was_and_at_its_end_no_other_files(
+    whole: Path, tmp_path: Path
+) -> None:
     before = sorted((whole / "manifest").iterdir())
-    for _ in range(2):
-        serve = [*GOSSAMER, "serve", str(whole), "--port", "0"]
-        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True) as server:
+    serve = [*GOSSAMER, "serve", str(whole), "--port", "0"]
+    alone = {**os.environ, "TMPDIR": str(tmp_path)}
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        left = list(tmp_path.iterdir())
+        with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=alone) as server:
             assert server.stdout is not None
             url = server.stdout.readline().strip()
             with urllib.request.urlopen(f"{url}api/search?q=page", timeout=30) as answer:  # noqa: S310 - our own server
                 assert answer.status == 200
-            server.kill()
-    assert sorted((whole / "manifest").iterdir()) == before
+            server.send_signal(number)
+        assert sorted((whole / "manifest").iterdir()) == before
+    assert server.returncode == 0
+    assert list(tmp_path.iterdir()) == left
 
 
-def test_of_two_crawls_the_second_names_the_first(web: FakeWeb, mark: str, tmp_path: Path) -> None:
-    folder = create(tmp_path / "crawl", web)
+def test_of_two_crawls_the_second_names_the_first(
+    web: FakeWeb, size: Size, mark: str, tmp_path: Path
+) -> None:
+    folder = create(tmp_path / "crawl", web, size)
     first = start(folder, web, mark)
     lock = folder / ".lock"
     while not (lock.exists() and lock.read_bytes()) and first.poll() is None:
         wait(first, 0.01)
-    second = subprocess.run(
-        [*GOSSAMER, "crawl", str(folder)], capture_output=True, text=True, check=False
-    )
+    second = gossamer("crawl", folder, code=1)
     first.kill()
     first.wait()
-    assert second.returncode == 1
     assert f"process {first.pid} on" in second.stderr
     assert f"kill {first.pid}" in second.stderr
-    assert "Traceback" not in second.stderr
     assert strays(mark) == []
-
-
-def test_a_server_that_is_told_to_end_leaves_nothing_behind(whole: Path, tmp_path: Path) -> None:
-    serve = [*GOSSAMER, "serve", str(whole), "--port", "0"]
-    alone = {**os.environ, "TMPDIR": str(tmp_path)}
-    with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=alone) as server:
-        assert server.stdout is not None
-        url = server.stdout.readline().strip()
-        with urllib.request.urlopen(f"{url}api/search?q=page", timeout=30) as answer:  # noqa: S310 - our own server
-            assert answer.status == 200
-        server.terminate()
-        assert server.wait(30) == 0
-    assert not list(tmp_path.iterdir())

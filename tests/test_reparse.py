@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 from msgspec import structs
-from typer.testing import CliRunner
 
-from commands import gossamer
+from commands import gossamer, lent
 from crawl_settings import loopback_settings
 from gossamer import Crawl, lsm, parse, rounds, update
-from gossamer.cli import app
 from gossamer.errors import MissingFile, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.status import overview
@@ -239,10 +237,11 @@ def test_a_robots_file_that_cannot_be_read_again_is_listed_once(work: Workspace)
     assert [table(work, name) for name in ("documents", "links")] == was
 
 
-def test_a_damaged_archive_ends_reparse_with_an_error(work: Workspace) -> None:
+def test_a_damaged_archive_ends_reparse_with_an_error(work: Workspace, engine: Engine) -> None:
     two_rounds(work)
     damage(archive_of(work, 2))
-    said = gossamer("reparse", work.root, code=1)
+    with lent(engine):
+        said = gossamer("reparse", work.root, code=1)
     assert "1 unreadable" in said.stdout
     assert "1 stored pages could not be read: their records in warc/ are damaged" in said.stderr
     assert f"gossamer check {work.root} names the files" in said.stderr
@@ -288,8 +287,9 @@ def test_a_crawl_that_saw_little_becomes_one_that_saw_all(engine: Engine, tmp_pa
         assert fetched(blind) < fetched(all_along)
 
         (tmp_path / "blind" / "gossamer.toml").write_text(seeing)
-        ended = CliRunner().invoke(app, ["reparse", blind.path, "--json"])
-        done = msgspec.json.decode(ended.stdout, type=StepReport)
+        with lent(engine):
+            said = gossamer("reparse", blind.path, "--json")
+        done = msgspec.json.decode(said.stdout, type=StepReport)
         sighted = Crawl.open(blind.path, engine)
         assert done.counts["new_urls"] > 0
         sighted.run()
