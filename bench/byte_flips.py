@@ -23,6 +23,8 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from local_settings import local_settings
+
 from gossamer import postings
 from gossamer.api import Crawl
 from gossamer.config import EngineConfig
@@ -39,15 +41,6 @@ from gossamer.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-SETTINGS = """
-filter.scope = "any"
-fetch.delay_s = 0
-fetch.delay_factor = 0
-fetch.address_delay_s = 0
-fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
-store.keep_versions = 3
-"""
 WORDS = ("page", "host OR the OR and", '"of the"', "type:html")
 
 
@@ -176,7 +169,9 @@ def main(flips: int, seed: int) -> None:
         FakeWeb(Web(hosts=3, pages_per_host=20, mix=Mix.plain())) as web,
     ):
         root = Path(folder, "crawl")
-        crawl = Crawl.create(str(root), SETTINGS.format(address=web.address), engine)
+        crawl = Crawl.create(
+            str(root), local_settings(web.address, {"store.keep_versions": 3}), engine
+        )
         crawl.inject(web.web.seeds())
         crawl.run(rounds=3)
         postings.run(crawl.work)

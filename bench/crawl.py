@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
+from local_settings import local_settings
 
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -47,22 +48,7 @@ if TYPE_CHECKING:
 SPIDER = Path(__file__).with_name("scrapy_spider.py")
 HOSTS = 12
 PAGE_BYTES = 90_000
-SETTINGS = """\
-[filter]
-scope = "any"
-allow = ['^http://[^/]+\\.test/']
-
-[fetch]
-delay_s = 0
-delay_factor = 0
-address_delay_s = 0
-allow_networks = ["127.0.0.0/8"]
-resolve = {{ "*.test" = "{address}" }}
-
-[generate]
-pages = {pages}
-pages_per_host = {pages}
-"""
+TEST_HOSTS = r"^http://[^/]+\.test/"
 
 
 @dataclass(frozen=True)
@@ -113,7 +99,10 @@ def rounds(work: Workspace) -> Iterator[StepReport]:
 
 def gossamer(fake: FakeWeb, seeds: list[str], pages: int, folder: Path) -> tuple[Run, Counter[str]]:
     """Run rounds until nothing is due; also return the seconds of each step."""
-    settings = SETTINGS.format(address=fake.address, pages=pages)
+    settings = local_settings(
+        fake.address,
+        {"filter.allow": [TEST_HOSTS], "generate.pages": pages, "generate.pages_per_host": pages},
+    )
     steps: Counter[str] = Counter()
     fetched = 0
     began_s, before_s = time.perf_counter(), tree_cpu_s(fake.pid)

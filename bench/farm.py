@@ -16,6 +16,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from local_settings import local_settings
+
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.rounds import ROUND
@@ -24,20 +26,6 @@ FARM = "farm.hostile.test"
 SPAM = 100
 """Links to hosts of the farm on the seed page, so that these are as near as the good hosts."""
 WANTED = 0.9
-SETTINGS = """\
-[filter]
-scope = "any"
-
-[fetch]
-delay_s = 0
-delay_factor = 0
-address_delay_s = 0
-allow_networks = ["127.0.0.0/8"]
-resolve = {{ "*.test" = "{address}" }}
-
-[generate]
-pages = {pages}
-"""
 
 
 def portal(folder: Path, web: Web, *, farm: bool) -> Path:
@@ -57,7 +45,7 @@ def fetched(hosts: int, pages: int, rounds: int, *, farm: bool) -> list[Counter[
         place = portal(Path(folder, "portal"), Web(mix=Mix.plain(), **plain), farm=farm)
         web = Web(mix=Mix.plain(), **plain, docs={"portal.test": place}, hostile=True)
         with FakeWeb(web) as fake:
-            settings = SETTINGS.format(address=fake.address, pages=pages)
+            settings = local_settings(fake.address, {"generate.pages": pages})
             with Crawl.create(str(Path(folder, "crawl")), settings) as crawl:
                 crawl.inject(["http://portal.test/"])
                 for step in rounds * tuple(ROUND.values()):

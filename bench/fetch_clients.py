@@ -130,6 +130,7 @@ def scrapy(hosts: Hosts, address: str) -> Run:
     """Scrapy without robots.txt and cookies. URLs alternate between hosts: it keeps their order."""
     import scrapy
     from scrapy.crawler import CrawlerProcess
+    from scrapy_spider import FAST
 
     os.environ["http_proxy"] = f"http://{address}"  # the names are not in the DNS
     urls = [url for row in zip_longest(*hosts.values()) for url in row if url is not None]
@@ -142,18 +143,7 @@ def scrapy(hosts: Hosts, address: str) -> Run:
         def parse(self, response: Any) -> None:
             done["whole"] += bool(response.body)
 
-    process = CrawlerProcess(
-        {
-            "ROBOTSTXT_OBEY": False,
-            "CONCURRENT_REQUESTS": 64,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
-            "DOWNLOAD_DELAY": 0,
-            "AUTOTHROTTLE_ENABLED": False,
-            "COOKIES_ENABLED": False,
-            "TELNETCONSOLE_ENABLED": False,
-            "LOG_LEVEL": "ERROR",
-        }
-    )
+    process = CrawlerProcess(FAST | {"ROBOTSTXT_OBEY": False})
 
     def run() -> int:
         process.crawl(Reader)

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from crawl import tree_cpu_s
 from fetch_clients import pycurl
+from local_settings import local_settings
 from synthetic import NOW_MS, layer_of, make_pages
 
 from gossamer.api import Crawl
@@ -38,20 +39,6 @@ ROUND_PAGES = 20_000
 HOSTS = 2_000
 BEST_SCORE = 100.0
 """A score above all those from `make_pages`."""
-SETTINGS = """\
-[filter]
-scope = "any"
-
-[fetch]
-delay_s = 0
-delay_factor = 0
-address_delay_s = 0
-allow_networks = ["127.0.0.0/8"]
-resolve = {{ "*.test" = "{address}" }}
-
-[generate]
-pages = {pages}
-"""
 
 
 def wanted(web: Web) -> list[str]:
@@ -90,7 +77,7 @@ def known_pages(folder: Path, urls: list[str], known: int) -> None:
 
 
 def measure(known: int, urls: list[str], fake: FakeWeb, folder: Path) -> None:
-    settings = SETTINGS.format(address=fake.address, pages=len(urls))
+    settings = local_settings(fake.address, {"generate.pages": len(urls)})
     with Crawl.create(str(folder), settings) as crawl:
         work = crawl.work
         base = folder / "pages" / "base"

@@ -25,6 +25,18 @@ if TYPE_CHECKING:
     from scrapy.http import TextResponse
 
 
+FAST = {
+    "CONCURRENT_REQUESTS": 64,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
+    "DOWNLOAD_DELAY": 0,
+    "AUTOTHROTTLE_ENABLED": False,
+    "COOKIES_ENABLED": False,
+    "TELNETCONSOLE_ENABLED": False,
+    "LOG_LEVEL": "ERROR",
+}
+"""Settings of a Scrapy that does nothing but fetch, as fast as it can."""
+
+
 def cpu_s() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
@@ -78,17 +90,7 @@ def main() -> None:
     task = json.loads(sys.argv[1])
     done: dict[str, float] = {}
     process = CrawlerProcess(
-        {
-            "ROBOTSTXT_OBEY": True,
-            "CONCURRENT_REQUESTS": 64,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
-            "DOWNLOAD_DELAY": 0,
-            "AUTOTHROTTLE_ENABLED": False,
-            "COOKIES_ENABLED": False,
-            "TELNETCONSOLE_ENABLED": False,
-            "LOG_LEVEL": "ERROR",
-            "FEEDS": {task["out"]: {"format": "jsonlines"}},
-        }
+        FAST | {"ROBOTSTXT_OBEY": True, "FEEDS": {task["out"]: {"format": "jsonlines"}}}
     )
     process.crawl(TextSpider, task=task, done=done)
     process.start()
