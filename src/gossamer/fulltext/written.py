@@ -32,17 +32,17 @@ MAX_TERMS = 50_000
 MAX_CAMEL_CASE = 5_000
 """Different words of a page in CamelCase that are split; further ones are only found as a whole."""
 
-_BEFORE, _AFTER = "([{<\"'`“”‘’«»„¡¿", ".,;:!?)]}\"'`“”‘’«»…"
+_BEFORE, _AFTER = "([{<\"'`“”‘’«»„¡¿", ".,;:!?()[]{}\"'`“”‘’«»…"
 """Punctuation that may stand before and after a piece of text."""
 _SYMBOL = r"[!-/:-@\[-^`{-~]"
 """ASCII punctuation, without the underscore."""
 _WORD = re.compile(r"[^\W_]+")
 # Each pattern is anchored at the beginning of a word or of symbols, so it takes linear time.
 _NAME = re.compile(r"(?<!\w)[^\W_]*_\w+")
-_JOINED = re.compile(rf"(?<!\w)(?=(?!\d+[.,:/]\d) (\w+ (?!'\w){_SYMBOL}{{1,4}} \w+))", re.VERBOSE)
+_JOINED = re.compile(rf"(?<!\w)(?=(?!\d+[.,:/]\d) (\w++ (?!'\w){_SYMBOL}{{1,4}} \w+))", re.VERBOSE)
 _LED = re.compile(rf"(?<!\w)(?=((?![()\[\]{{}}\"'`,;]){_SYMBOL}{{1,4}} \w+ (?:-\w+)*))", re.VERBOSE)
 _ENDED = re.compile(
-    r"(?<!\w)(?=(\w+ (?:[+#*&|~^%$@=<>!-]{2,3} | [+#*&|~^%$@=](?!\w))))", re.VERBOSE
+    r"(?<!\w)(?=(\w++ (?:[+#*&|~^%$@=<>!-]{2,3} | [+#*&|~^%$@=](?!\w))))", re.VERBOSE
 )
 _BARE = re.compile(
     rf"(?<!\S)(?! (?:[.,;:!?'\"()\[\]{{}}] | [.]+ | -+) (?!\S)) ({_SYMBOL}{{1,4}}) (?!\S)",
