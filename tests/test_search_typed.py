@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gossamer.search.messages import Question
+from gossamer.search.node import Node
 from gossamer.search.searcher import Searcher
+from nodes import asked
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from gossamer.workspace import Workspace
 
 FILLER = " ".join(f"about{number}" for number in range(30))
 
@@ -81,9 +87,14 @@ NAMES = {each["url"].split("//")[1].split(".")[0] for each in SHELF}
 
 
 @pytest.fixture(scope="module")
-def searcher(tmp_path_factory: pytest.TempPathFactory) -> Searcher:
+def work(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     work = crawl(tmp_path_factory.mktemp("crawl"))
     put_index(work, SHELF)
+    return work
+
+
+@pytest.fixture(scope="module")
+def searcher(work: Workspace) -> Searcher:
     return Searcher.open(work)
 
 
@@ -182,6 +193,20 @@ def test_the_page_about_a_name_counts_as_if_it_had_the_qualified_name(searcher: 
 )
 def test_snippets_mark_joined_words_as_one(searcher: Searcher, query: str, marked: str) -> None:
     assert marked in searcher.search(query).hits[0].snippet
+
+
+@pytest.mark.parametrize(
+    "query", ["C++", "or else throw", "erl -sname", "~* operator", "Optional.orElse", "@Override"]
+)
+def test_several_nodes_find_the_same_as_one(
+    work: Workspace, searcher: Searcher, query: str
+) -> None:
+    folders = [Path(path).parent for path in work.paths("index") if path.endswith("meta.json")]
+    nodes = [Node([folder], work.config.ranking) for folder in folders]
+    assert len(nodes) > 1
+    many, one = asked(work, nodes, Question(query)), searcher.search(query)
+    assert many.hits[0].url == one.hits[0].url
+    assert {hit.url for hit in many.hits} == {hit.url for hit in one.hits}
 
 
 @settings(deadline=None, max_examples=60)
