@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 TEXT, TITLE = "written", "title_written"
 MAX_FORMS = 3
 """In a query of more words, only code counts."""
+MAX_FORM_PAGES = 20_000
+"""A form on more pages than this does not count: it tells little, and its list is long to read."""
 MAX_NAMES = 5
 """In code of more words, pages about one of them do not count."""
 
@@ -86,7 +88,12 @@ def typed_words(words: Sequence[str], analyzer: Analyzer, pages: Frequencies) ->
             code[word] = Typed(terms, names, share, is_name=word.startswith("@"))
     number = len(forms) + len(code)
     share = 1 / number**2 if 0 < number <= MAX_FORMS else 0
-    return [*code.values(), *(Typed(terms, (), share) for terms in sorted(forms) if share)]
+    telling = [
+        Typed(terms, (), share)
+        for terms in sorted(forms)
+        if share and min(pages.pages(TEXT, term) for term in terms) <= MAX_FORM_PAGES
+    ]
+    return [*code.values(), *telling]
 
 
 def typed_terms(words: Iterable[Words], analyzer: Analyzer) -> Iterator[str]:

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gossamer.fulltext.analysis import OTHER, STEMMERS, analyzer_for
+from gossamer.search.query import Words, parse, wanted_words
+from gossamer.search.units import compounds, joined_phrases, split_units, units_of
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "units"),
+    [
+        ("en", "router-setup", "router setup"),
+        ("en", "as-cran", "cran"),
+        ("en", "to-be", "to be"),
+        ("en", "Optional.orElseThrow", "option orelsethrow"),
+        ("de", "Bodhisattva-Gelübde", "bodhisattva gelubd"),
+        (OTHER, "node.js", "node js"),
+        (OTHER, "PDFにエクスポート", "pdf エク クス スポ ポー ート"),
+        (OTHER, "ファイルを開く", "ファ ァイ イル ルを を開 開く"),
+        (OTHER, "Linux内核参数", "linux 内核 核参 参数"),
+        (OTHER, "日本、中国", "日本 中国"),
+        (OTHER, "हिन्दी", "हिन्दी"),
+        ("en", "~*", ""),
+    ],
+)
+def test_units_of_joined_words(language: str, word: str, units: str) -> None:
+    found = units_of([Words(word)], analyzer_for(language))
+    assert ["".join(unit) for unit in found] == units.split()
+
+
+def test_a_phrase_in_quotes_is_one_unit() -> None:
+    english = analyzer_for("en")
+    assert list(units_of([Words("router-setup", exact=True)], english)) == [("router", "setup")]
+    assert list(joined_phrases([Words("router-setup", exact=True)], english)) == []
+    assert list(joined_phrases([Words("router-setup")], english)) == [("router", "setup")]
+
+
+def test_words_in_camel_case_have_units_of_their_parts() -> None:
+    english = analyzer_for("en")
+    assert split_units(Words("ThreadPools"), english) == [("thread",), ("pool",)]
+    assert not split_units(Words("ThreadPools", exact=True), english)
+    assert not split_units(Words("threadpools"), english)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("hash map", {"hashmap": 1.0}),
+        ("or else throw", {"elsethrow": 1 / 3, "orelsethrow": 1.0}),
+        ("the hash map of java", {"hashmap": 0.2, "mapjava": 0.2, "hashmapjava": 0.2}),
+        ("map", {}),
+        ('"hash map"', {}),
+        ("hash-map x", {}),
+    ],
+)
+def test_neighbouring_words_may_be_one(query: str, found: dict[str, float]) -> None:
+    words = wanted_words(parse(query))
+    assert {term: weight for (term,), weight in compounds(words, analyzer_for("en"))} == found
+
+
+@given(st.sampled_from([*STEMMERS, OTHER]), st.text())
+def test_any_text_has_units_that_are_not_empty(language: str, text: str) -> None:
+    analyzer = analyzer_for(language)
+    words = wanted_words(parse(text))
+    assert all(all(unit) and unit for unit in units_of(words, analyzer))
+    assert all(all(unit) for unit, _ in compounds(words, analyzer))
