@@ -133,10 +133,13 @@ def gossamer(fake: FakeWeb, seeds: list[str], pages: int, folder: Path) -> tuple
     return run, steps
 
 
-def scrapy(fake: FakeWeb, hosts: list[str], folder: Path, *, tuned: bool) -> Run:
-    """Run one process per host; the wall time ends with the last of them."""
+def scrapy(fake: FakeWeb, hosts: list[str], folder: Path, *, tuned: bool, most: int = 0) -> Run:
+    """Run one process per host; the wall time ends with the last of them.
+
+    Each stops soon after `most` pages, unless this is 0.
+    """
     tasks = [
-        {"host": host, "out": str(folder / f"{host}-{tuned}.jsonl"), "tuned": tuned}
+        {"host": host, "out": str(folder / f"{host}-{tuned}.jsonl"), "tuned": tuned, "most": most}
         for host in hosts
     ]
     began_s, before_s = time.perf_counter(), children_s()

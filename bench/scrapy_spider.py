@@ -1,9 +1,9 @@
-"""Scrapy's side of bench/crawl.py, in its own process: a typical spider for the task.
+"""Scrapy's side of bench/crawl.py and bench/searchable.py, in its own process: a typical spider.
 
 It reads its task as JSON from the first argument (the `host` to crawl, the file `out` for the
-items, `tuned`) and prints its counts and times as JSON. Choices that favour Scrapy: no delay, no
-auto-throttle; links are followed but not stored; links to other hosts are dropped; its clock starts
-when it is ready.
+items, `tuned`, and after how many pages to stop: `most`, 0 for never) and prints its counts and
+times as JSON. Choices that favour Scrapy: no delay, no auto-throttle; links are followed but not
+stored; links to other hosts are dropped; its clock starts when it is ready.
 """
 
 from __future__ import annotations
@@ -90,7 +90,12 @@ def main() -> None:
     task = json.loads(sys.argv[1])
     done: dict[str, float] = {}
     process = CrawlerProcess(
-        FAST | {"ROBOTSTXT_OBEY": True, "FEEDS": {task["out"]: {"format": "jsonlines"}}}
+        FAST
+        | {
+            "ROBOTSTXT_OBEY": True,
+            "CLOSESPIDER_PAGECOUNT": task["most"],
+            "FEEDS": {task["out"]: {"format": "jsonlines"}},
+        }
     )
     process.crawl(TextSpider, task=task, done=done)
     process.start()

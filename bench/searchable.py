@@ -1,0 +1,129 @@
+"""How long does it take from seeds to a search engine, beside Scrapy, on real manuals?
+
+    python bench/searchable.py FOLDER... [--scrapy-pages N] [--repeat 1]
+
+Each FOLDER holds a manual with an index.html, and is served as one host on loopback, by a process
+that shares the machine's cores. Gossamer is the command `gossamer crawl`, from the start of its
+process to its end: everything is fetched, archived, parsed, ranked and indexed, with the default
+settings, except that it stays on the host, which is its user's own: so there is no delay. Scrapy
+(scrapy_spider.py) is one process that fetches the same pages, extracts title, text and links, and
+writes JSON lines: it has no archive and no index. "Tuned" removes fragments before requests are
+built, as most spiders do not. Its time counts from the start of its process as well. Both obey
+robots.txt.
+
+With --scrapy-pages Scrapy is stopped after N pages, and its time for all pages is extrapolated from
+its pace. CPU is that of all processes of the crawler, but not of the host.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from crawl import adopt_orphans, children_s, scrapy
+from local_settings import local_settings
+
+from gossamer.api import Crawl
+from gossamer.fakeweb import FakeWeb, Web
+
+HOST = "manual.test"
+OWN = {"fetch.own": ["*.test"], "filter.scope": "host"}
+COLUMNS = "{:14}{:>8}{:>6}{:>8}{:>9}{:>13}{:>13}{:>17}{:>7}"
+HEAD = ("", "pages", "KB", "s", "pages/s", "CPU ms/page", "pages/CPU s", "Gossamer: wall", "CPU")
+
+
+class Run(NamedTuple):
+    pages: int
+    page_bytes: float
+    wall_s: float
+    cpu_s: float
+
+    def row(self, name: str, ratios: tuple[str, str] = ("", "")) -> str:
+        return COLUMNS.format(
+            name,
+            f"{self.pages:,}",
+            f"{self.page_bytes / 1000:.0f}",
+            f"{self.wall_s:.1f}",
+            f"{self.pages / self.wall_s:.1f}",
+            f"{1000 * self.cpu_s / self.pages:.2f}",
+            f"{self.pages / self.cpu_s:.0f}",
+            *ratios,
+        )
+
+
+def gossamer(fake: FakeWeb, folder: Path) -> Run:
+    folder.mkdir()
+    (folder / "gossamer.toml").write_text(local_settings(fake.address, OWN))
+    command = [str(Path(sys.executable).with_name("gossamer")), "crawl", str(folder)]
+    began_s, before_s = time.perf_counter(), children_s()
+    subprocess.run([*command, f"http://{HOST}/"], check=True, stdout=subprocess.DEVNULL)
+    wall_s = time.perf_counter() - began_s
+    reap_orphans()
+    cpu_s = children_s() - before_s
+    with Crawl.open(str(folder)) as crawl:
+        documents = crawl.dataset("documents").selectExpr("count(*)", "sum(body_bytes)")
+        pages, size = documents.collect()[0]
+    return Run(pages, size / pages, wall_s, cpu_s)
+
+
+def reap_orphans() -> None:
+    """Wait for adopted descendants that have ended, so that their CPU time is counted."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def spider(fake: FakeWeb, folder: Path, pages: int, most: int, *, tuned: bool) -> Run:
+    """Run Scrapy; if it is stopped after `most` pages, tell what all `pages` would take it."""
+    run = scrapy(fake, [HOST], folder, tuned=tuned, most=most)
+    left = max(pages - run.pages, 0) if most else 0
+    return Run(
+        run.pages + left,
+        run.page_bytes,
+        run.whole_wall_s + left * run.wall_s / run.pages,
+        run.whole_cpu_s + left * run.cpu_s / run.pages,
+    )
+
+
+def measure(folder: Path, most: int, repeat: int) -> None:
+    web = Web(hosts=0, docs={HOST: folder})
+    with (
+        tempfile.TemporaryDirectory(prefix="searchable-") as scratch,
+        FakeWeb(web, log_path="/dev/null") as fake,
+    ):
+        ours = min(
+            (gossamer(fake, Path(scratch, f"crawl-{number}")) for number in range(repeat)),
+            key=lambda run: run.wall_s,
+        )
+        theirs = {
+            f"Scrapy{' tuned' * tuned}": spider(
+                fake, Path(scratch, "items"), ours.pages, most, tuned=tuned
+            )
+            for tuned in (False, True)
+        }
+    print(f"\n{folder}", COLUMNS.format(*HEAD), ours.row("Gossamer"), sep="\n")
+    for name, run in theirs.items():
+        wall, cpu = run.wall_s / ours.wall_s, run.cpu_s / ours.cpu_s
+        print(run.row(name, (f"{wall:.1f} ×", f"{cpu:.1f} ×")), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    parser.add_argument("--scrapy-pages", type=int, default=0, help="0: all")
+    parser.add_argument("--repeat", type=int, default=1, help="crawls of which the fastest counts")
+    options = parser.parse_args()
+    adopt_orphans()
+    for folder in options.folders:
+        measure(folder, options.scrapy_pages, options.repeat)
+
+
+if __name__ == "__main__":
+    main()
