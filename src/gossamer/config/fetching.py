@@ -132,7 +132,7 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             le=MAX_BODY_BYTES,
             description="longer bodies are cut here and marked as truncated",
         ),
-    ] = 4 * 1024 * 1024
+    ] = 8 * 1024 * 1024
     max_file_bytes: Annotated[
         int,
         Meta(

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 FIRST_BYTES = 8_000
 PIECE_BYTES = 32_000
-MAX_STORED_BYTES = 8_000_000
-"""Text beyond this is indexed, but not stored."""
+MAX_STORED_BYTES = 3_000_000
+"""Text beyond this is indexed, but not stored. The longest page of the JDK's manual has 1.7
+million bytes, and tantivy keeps the last 100 documents read from each segment in memory."""
 OVERLAP_BYTES = 1_200
 """How much of a window is repeated in the next one."""
 MAX_WORD_BYTES = 200

@@ -34,9 +34,9 @@ AFTER_BYTES = 600
 MAX_COMPARED_BYTES = 500_000
 """Text of a page in which the best passage is looked for, at 4 ms per million bytes. Beyond it, the
 first passage with any of the words is taken."""
-MAX_SEARCHED_BYTES = 24_000_000
-"""Text that is searched for the snippets of one request. Each page gets an equal share, so a page
-of results has room for ten manuals of 2.4 million bytes."""
+MAX_SEARCHED_BYTES = 30_000_000
+"""Text that is searched for the snippets of one request. Each page gets an equal share, so all of
+ten pages is searched, however long they are."""
 MIN_PREFIX_CHARS = 4
 
 _WORD = re.compile(r"[^\W_]+")
