@@ -206,8 +206,9 @@ class _Answer:
         self._content_words = max((each.content_words for each in found.values()), default=0)
         return (yield from self._best(found, find))
 
-    def _find_any_term(self, find: Find, whole: Iterable[Placed]) -> RequestGenerator[list[Placed]]:
+    def _find_any_term(self, find: Find, whole: Sequence[Placed]) -> RequestGenerator[list[Placed]]:
         """The best pages that have some of the terms and are not among `whole`."""
+        find = msgspec.structs.replace(find, limit=min(MAX_LIMIT, find.limit + len(whole)))
         found = yield from self._nodes.find(find)
         if self._has_few():
             self._found = found
@@ -272,7 +273,7 @@ class _Answer:
         ]
         if len(found) > 1:
             placed.sort(key=lambda each: (-each.page.value, each.node, each.page.place))
-        return placed[: self._limit]
+        return placed[: find.limit]
 
     def _rescore(self, placed: Sequence[Placed], find: Find) -> RequestGenerator[None]:
         """Add the second step of the ranking to the scores of the best."""
