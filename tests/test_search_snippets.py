@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from gossamer.fulltext import stored_text
 from gossamer.fulltext.analysis import OTHER
 from gossamer.fulltext.stored_text import packed
-from gossamer.search.passages import HEAD_BYTES
 from gossamer.search.query import Words
 from gossamer.search.snippets import PASSAGE_CHARS, SNIPPET_CHARS, Snippets
 
@@ -51,7 +50,7 @@ def test_the_part_with_most_of_the_words_is_shown() -> None:
 
 
 def test_the_rest_is_looked_at_where_the_beginning_lacks_a_word() -> None:
-    text = f"red {FILLER[:HEAD_BYTES]} a ripe red apple {FILLER}"
+    text = f"red {FILLER[:600]} a ripe red apple {FILLER}"
     assert "a ripe <b>red</b> <b>apple</b>" in snippet(text, "red", "apple")
 
 

@@ -9,6 +9,9 @@ words close together.
 from __future__ import annotations
 
 import re
+from collections import deque
+from heapq import merge
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.fulltext.analysis import FIRST_UNSPACED, OTHER, analyzer_for, is_unspaced
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
 
 WIDE_CHARS = 160
 """Words at most this far apart are close together."""
-HEAD_BYTES = 600
-"""The beginning of a text, searched first: most pages have the words close together in it."""
 MAX_MATCHES = 10
 """Occurrences of each word per window that are considered."""
 MAX_TRIES = 100
@@ -43,6 +44,7 @@ _WORD = re.compile(r"[^\W_]+")
 _RUN = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
 """A word in UTF-8, possibly with punctuation that is not ASCII around it."""
 _MAX_RUN_BYTES = 200
+_SPACES = b" \n"
 
 
 class Place(NamedTuple):
@@ -54,12 +56,18 @@ class Place(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A word or phrase to look for: its terms, prefixes of it in UTF-8, and how telling it is."""
+    """A word or phrase to look for: its terms, prefixes of it in UTF-8, and how telling it is.
+
+    `unspaced`: its characters are words, so it may begin anywhere. `compared`: whether words that
+    were met are the wanted one.
+    """
 
     terms: Unit
     needles: frozenset[bytes]
     worth: int
     """In thousandths, as sums of integers are exact."""
+    unspaced: bool
+    compared: dict[bytes, bool]
 
 
 class Passages:
@@ -98,71 +106,74 @@ class Passages:
         return best
 
     def _densest(self, window: Window) -> Place | None:
-        lower = window.text.lower()  # of ASCII letters, which changes no lengths
-        if window.first and len(lower) > HEAD_BYTES:
-            head = self._closest(window, lower, HEAD_BYTES)
-            if head and head.worth >= self._all:
-                return head
-        return self._closest(window, lower, len(lower) - (0 if window.last else AFTER_BYTES))
+        """The place where the words with the greatest sum of worths are close together.
 
-    def _closest(self, window: Window, lower: bytes, until: int) -> Place | None:
-        """The place in a window where the words with the greatest sum of worths are close."""
-        places = sorted(
-            (place, number)
-            for number, each in enumerate(self._wanted)
-            for needle in each.needles
-            for place in self._places(window.text, lower, each.terms, needle, until)
-        )
-        if not places:
-            return None
+        Words are found and compared in the order of the text, until all are close together.
+        """
+        lower = window.text.lower()  # of ASCII letters, which changes no lengths
+        until = len(lower) - (0 if window.last else AFTER_BYTES)
         wide = _bytes_of(WIDE_CHARS, window.text)
+        near: deque[tuple[int, int]] = deque()
         seen = [0] * len(self._wanted)
-        begin = most = have = first = 0
-        for place, number in places:
+        begin = most = have = 0
+        for place, number in merge(*self._found(window.text, lower, until)):
+            near.append((place, number))
             have += 0 if seen[number] else self._wanted[number].worth
             seen[number] += 1
-            while place - places[first][0] > wide:
-                gone = places[first][1]
+            while place - near[0][0] > wide:
+                _, gone = near.popleft()
                 seen[gone] -= 1
                 have -= 0 if seen[gone] else self._wanted[gone].worth
-                first += 1
             if have > most:
-                begin, most = places[first][0], have
-        return Place(window, begin, most)
+                begin, most = near[0][0], have
+                if most == self._all:
+                    break
+        return Place(window, begin, most) if most else None
+
+    def _found(self, text: bytes, lower: bytes, until: int) -> Iterator[Iterator[tuple[int, int]]]:
+        """For each prefix of a word or phrase, the places where it is found, and its number."""
+        for number, wanted in enumerate(self._wanted):
+            for needle in wanted.needles:
+                places = self._places(text, lower, wanted, needle, until)
+                yield zip(places, repeat(number))
 
     def _places(
-        self, text: bytes, lower: bytes, terms: Unit, needle: bytes, until: int
+        self, text: bytes, lower: bytes, wanted: Wanted, needle: bytes, until: int
     ) -> Iterator[int]:
         """The first MAX_MATCHES places where a word or phrase begins. `needle` is in lower case."""
-        unspaced = all(map(is_unspaced, terms))
         at, matches = lower.find(needle, 0, until), 0
         for _ in range(MAX_TRIES):
             if at < 0 or matches == MAX_MATCHES:
                 return
-            if unspaced or (_begins_word(text, at) and self._is(terms, text, at)):
+            if wanted.unspaced or (_begins_word(text, at) and self._is(wanted, text, at)):
                 matches += 1
                 yield at
             at = lower.find(needle, at + len(needle), until)
 
-    def _is(self, terms: Unit, text: bytes, at: int) -> bool:
+    def _is(self, wanted: Wanted, text: bytes, at: int) -> bool:
         """Whether the word at a place is the wanted one, or belongs to the wanted phrase."""
-        if len(terms) == 1:
-            run = _RUN.match(text, at, at + _MAX_RUN_BYTES)
-            word = run[0].decode("utf-8", "ignore") if run else ""
-            begins = (word, *camel_parts(word)[:1])
-            return any(self._analyzer.analyzed(each)[:1] == terms for each in begins)
-        around = len(terms) * _MAX_RUN_BYTES // 4
-        near = text[max(at - around, 0) : at + around].decode("utf-8", "ignore")
-        found = self._analyzer.terms.analyze(near)
-        ends = range(len(terms), len(found) + 1)
-        return any(tuple(found[end - len(terms) : end]) == terms for end in ends)
+        terms, compared = wanted.terms, wanted.compared
+        if len(terms) > 1:
+            around = len(terms) * _MAX_RUN_BYTES // 4
+            near = text[max(at - around, 0) : at + around].decode("utf-8", "ignore")
+            found = self._analyzer.terms.analyze(near)
+            ends = range(len(terms), len(found) + 1)
+            return any(tuple(found[end - len(terms) : end]) == terms for end in ends)
+        run = _RUN.match(text, at, at + _MAX_RUN_BYTES)
+        word = run[0] if run else b""
+        if word not in compared:
+            decoded = word.decode("utf-8", "ignore")
+            begins = (decoded, *camel_parts(decoded)[:1])
+            compared[word] = any(self._analyzer.analyzed(each)[:1] == terms for each in begins)
+        return compared[word]
 
 
 def _wanted(
     unit: Unit, prefixes: Mapping[str, frozenset[str]], worth: Callable[[str], float]
 ) -> Wanted:
     """A unit with the prefixes of its longest word, by which a phrase is found."""
-    if all(map(is_unspaced, unit)):
+    unspaced = all(map(is_unspaced, unit))
+    if unspaced:
         forms = frozenset(("".join(unit),))
     else:
         longest = max(unit, key=len)
@@ -172,7 +183,7 @@ def _wanted(
         for form in forms
         for variant in (form, form.capitalize(), form.upper())
     )
-    return Wanted(unit, needles, 1 + round(1000 * max(map(worth, unit))))
+    return Wanted(unit, needles, 1 + round(1000 * max(map(worth, unit))), unspaced, {})
 
 
 def _prefixes(typed: Iterable[Words], analyzer: Analyzer) -> dict[str, frozenset[str]]:
@@ -202,7 +213,7 @@ def _prefix(word: str, stem: str) -> str:
 
 def _begins_word(text: bytes, at: int) -> bool:
     """Whether a word begins at a place, or a part of a word in CamelCase."""
-    if not at:
+    if not at or text[at - 1] in _SPACES:
         return True
     if text[at - 1] < 0x80:  # noqa: PLR2004  # ASCII
         before = text[at - 1 : at]
