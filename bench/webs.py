@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
+from lxml import etree
 from lxml import html as lxml_html
 
 from gossamer.api import Crawl
@@ -50,6 +51,11 @@ allow_networks = ["127.0.0.0/8"]
 resolve = {{ "*.test" = "{address}" }}
 """
 UNSEEN = "script, style, noscript, template, head, [hidden], [style*='display:none']"
+_INLINE = """
+    a abbr b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strong sub sup
+    tt u var wbr
+"""
+INLINE = frozenset(_INLINE.split())
 TELLS = re.compile(r"[^\W\d]")
 
 
@@ -92,7 +98,7 @@ class Manual:
         return crawl
 
     def page(self, path: str) -> Page | None:
-        """Read the file behind the path of a URL; None if it only redirects."""
+        """Read the file behind the path of a URL; None if it only redirects or is `noindex`."""
         file = self.root / unquote(path).lstrip("/")
         if file.is_dir():
             file /= "index.html"
@@ -105,8 +111,11 @@ class Manual:
         title = " ".join((tree.findtext(".//title") or "").split())
         for element in tree.cssselect(UNSEEN):
             element.drop_tree()
-        shown = " ".join(tree.itertext(with_tail=True))
-        return Page(path, title, frozenset(words(shown)))
+        for element in tree.iter(etree.Element):
+            if element.tag not in INLINE:
+                element.text = f" {element.text or ''}"
+                element.tail = f" {element.tail or ''}"
+        return Page(path, title, frozenset(words(str(tree.text_content()))))
 
 
 PARSER = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=True)
@@ -150,6 +159,11 @@ class Indexed:
 def _refreshes(meta: lxml_html.HtmlElement) -> bool:
     named = (meta.get("http-equiv") or "").lower() == "refresh"
     return named and meta.getparent().tag != "noscript"
+
+
+def _hides(meta: lxml_html.HtmlElement) -> bool:
+    named = (meta.get("name") or "").lower() == "robots"
+    return named and "noindex" in (meta.get("content") or "").lower()
 
 
 def path_of(url: str) -> str:
