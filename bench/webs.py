@@ -104,9 +104,7 @@ class Manual:
             file /= "index.html"
         text = decode(file.read_bytes(), None)[0]
         tree = lxml_html.document_fromstring(text.encode(), parser=PARSER)
-        if tree.xpath(
-            "//meta[@http-equiv='refresh' or @http-equiv='Refresh'][not(ancestor::noscript)]"
-        ):
+        if any(_refreshes(meta) or _hides(meta) for meta in tree.iter("meta")):
             return None
         title = " ".join((tree.findtext(".//title") or "").split())
         for element in tree.cssselect(UNSEEN):
