@@ -37,12 +37,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection as Names
 
 GRID = {
-    "coverage": (0.0, 0.25, 0.5, 1.0),
-    "title": (0.1, 0.25, 0.5, 1.0),
-    "anchors": (0.0, 0.1, 0.25, 0.5),
-    "pairs": (0.0, 0.1, 0.25, 0.5),
-    "title_phrase": (0.0, 0.5, 1.0),
-    "boilerplate": (0.0, 0.1, 0.2),
+    "coverage": (2.5, 5.0, 10.0),
+    "title": (0.15, 0.3, 0.5),
+    "anchors": (0.1, 0.25, 0.5),
+    "pairs": (0.25, 0.4, 0.6),
 }
 MIN_GAIN = 0.001
 """Smaller improvements are noise, and change no weight."""

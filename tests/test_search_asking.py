@@ -34,11 +34,11 @@ SHELF: list[dict[str, Any]] = [
     {"url": "http://a.example/graft", "title": "Grafting", "text": ORCHARD},
     {"url": "http://b.example/graft", "title": "Grafts", "text": f"{ORCHARD} In winter."},
     {"url": "http://c.example/pears", "title": "Pears", "text": "Rootstocks in the orchard."},
-    {"url": "http://d.example/stocks", "title": "Money", "text": "An exchange. News of shares."},
+    {"url": "http://d.example/stocks", "title": "Money", "text": "News. An exchange and shares."},
     {
         "url": "http://e.example/old",
         "title": "Coins",
-        "text": "An exchange of shares. News.",
+        "text": "News. An exchange of shares.",
         "published_ms": NOW_MS - 900 * DAY_MS,
     },
     {

@@ -57,6 +57,12 @@ def test_a_word_too_many_does_not_hide_the_page(searcher: Searcher, query: str) 
     assert (found.whole, found.total, found.relaxed) == (IN_PASSING, IN_PASSING + 1, False)
 
 
+def test_a_word_too_many_for_a_title_that_is_the_rest(searcher: Searcher) -> None:
+    """The word that the page lacks is as rare as those of its title."""
+    found = searcher.search("page 79 word30")
+    assert (found.hits[0].title, found.hits[0].partial) == ("Page 79", True)
+
+
 @pytest.mark.parametrize("query", ["office AND merge AND cells", '"office merge" cells "office"'])
 def test_words_that_are_required_are_not_dropped(searcher: Searcher, query: str) -> None:
     assert not any(hit.partial for hit in searcher.search(query).hits)

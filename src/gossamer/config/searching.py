@@ -149,11 +149,11 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
         Profile,
         Meta(description="`fields`, or a formula to compare it with (docs/searching.md)"),
     ] = "fields"
-    title: Annotated[Weight, Meta(description="match in the title")] = 0.5
-    anchors: Annotated[Weight, Meta(description="match in anchor text")] = 0.5
+    title: Annotated[Weight, Meta(description="match in the title")] = 0.3
+    anchors: Annotated[Weight, Meta(description="match in anchor text")] = 0.25
     pairs: Annotated[
         Weight, Meta(description="neighbouring words of the query that are close in the text")
-    ] = 0.25
+    ] = 0.4
     written: Annotated[
         Weight, Meta(description="words and code as they were typed, in the text and in the title")
     ] = 2.0

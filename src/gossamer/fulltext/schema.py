@@ -180,6 +180,11 @@ def title_keys(title: str) -> Sequence[str]:
     return [xxhash.xxh3_64_hexdigest(key.encode()) for key in dict.fromkeys((words, words + code))]
 
 
+def words_key(title: str) -> str:
+    """The first of the title's keys, which ignores symbols."""
+    return xxhash.xxh3_64_hexdigest(" ".join(whole().analyze(title)).encode())
+
+
 def page_key(url: str, host: str) -> int:
     """A number that identifies a page: 40 bits of a hash of its URL, and 23 of one of its host.
 
@@ -222,13 +227,13 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     if row["language"]:
         document.add_text("language", row["language"])
     document.add_text("kind", kind)
-    for title_key in title_keys(title):
+    headings = [composed(heading) for heading in row["headings"] or ()]
+    for title_key in {key for name in (title, *headings[:1]) for key in title_keys(name)}:
         document.add_text("title_key", title_key)
     document.add_text("title", title)
     document.add_text("address", address)
     for anchor in anchors:
         document.add_text("anchors", anchor)
-    headings = [composed(heading) for heading in row["headings"] or ()]
     names = (title, *headings, *dict.fromkeys(anchors))
     parts = [*unsaid((*names, description), text), text, address]
     for part in parts:

@@ -214,7 +214,7 @@ class _Answer:
             self._found = found
             self._total = sum(each.total for each in found.values())
             self._exact = all(each.exact for each in found.values())
-        return (yield from self._best(found, find, {each.place for each in whole}))
+        return (yield from self._best(found, find, {each.page.key for each in whole}))
 
     def _add_other_tiers(self, all_terms: Find) -> RequestGenerator[None]:
         """Append the pages of the other tiers to those of the first."""
@@ -252,10 +252,10 @@ class _Answer:
         return [*front, *whole[REORDERED:], *(() if better_than else partial[REORDERED:])]
 
     def _best(
-        self, found: Mapping[int, Found], find: Find, known: Collection[tuple[int, Place]] = ()
+        self, found: Mapping[int, Found], find: Find, known: Collection[int] = ()
     ) -> RequestGenerator[list[Placed]]:
-        """The candidates of all nodes except `known` ones, by words, the best of them rescored."""
-        best = [each for each in self._by_words(found, find) if each.place not in known]
+        """The candidates except pages with `known` keys, by words, the best of them rescored."""
+        best = [each for each in self._by_words(found, find) if each.page.key not in known]
         if not self._question.by_date:
             if any(each.rescore for each in found.values()):
                 yield from self._rescore(best[:RESCORED], find)

@@ -59,7 +59,7 @@ from gossamer.search.spelling import Spelling
 from gossamer.search.statistics import Statistics, Summed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path, PurePath
 
     from gossamer.config import RankingConfig
@@ -174,10 +174,11 @@ class Node:
                 _count(facets, searcher, query)
         if tier and self._first and total < ENOUGH and not ask.any_term:
             return Found(self.state, self.pages, searched, total, content_words, rescore, loose, [])
-        known = {each.key for each in found}
-        titled = [*self._title_matches(ask, whole, known)] if tier and not ask.any_term else []
+        titled = [*self._title_matches(ask, whole)] if tier or ask.any_term else []
+        known = {each.key for each in titled}
+        found = [*titled, *(each for each in found if each.key not in known)]
         if titled or len(plans) > 1:  # tantivy has sorted those of a single index
-            found = sorted([*found, *titled], key=in_order)[: ask.limit]
+            found = sorted(found, key=in_order)[: ask.limit]
         facet_counts = {name: most_frequent(counts) for name, counts in facets.items()}
         return Found(
             self.state,
@@ -192,18 +193,15 @@ class Node:
             exact,
         )
 
-    def _title_matches(
-        self, ask: Find, whole: Iterable[QueryPlan], known: Collection[int]
-    ) -> Iterator[Candidate]:
-        """Pages of all tiers whose titles match the query, except those with `known` keys."""
+    def _title_matches(self, ask: Find, whole: Iterable[QueryPlan]) -> Iterator[Candidate]:
+        """Pages of all tiers whose titles match the query."""
         for number, query_plan in enumerate(whole):
-            if (query := query_plan.title_matches()) is not None:
+            query = query_plan.title_matches(any_term=ask.any_term)
+            if query is not None and not ask.by_date:
                 searcher = self._indexes[number].searcher
-                answer = searcher.search(query, MAX_TITLE_MATCHES, count=False)
-                titled = _candidates(
-                    number, searcher, answer.hits, query_plan.coverage, dated=ask.dated
-                )
-                yield from (each for each in titled if each.key not in known)
+                hits = searcher.search(query, MAX_TITLE_MATCHES, count=False).hits
+                more = 0.0 if ask.any_term else query_plan.coverage
+                yield from _candidates(number, searcher, hits, more, dated=ask.dated)
 
     def rescore(self, ask: Rescore) -> Rescored:
         added: dict[Place, float] = {}

@@ -10,8 +10,8 @@ score(page) = words + coverage + names + typed + exact + pairs + popularity + fr
   names       BM25 of each word in the title, and in anchor texts, each times its weight.
   typed       BM25 of the parts of joined words as a phrase, and a bonus for words and code as they
               were typed (`written.py`).
-  exact       BM25 of the words as a phrase in the title, and a large bonus if they are the whole
-              title: most queries for a certain page use its title.
+  exact       BM25 of the words as a phrase in the title, and a large bonus if they, or all but one
+              of them, are the whole title: most queries for a certain page use its title.
   pairs       BM25 of each two neighbouring words of the query that occur within PAIR_SLOP
               positions of each other, as if they were one word: the sequential dependence of
               Metzler and Croft, "A Markov Random Field Model for Term Dependencies" (SIGIR 2005).
@@ -46,13 +46,13 @@ from typing import TYPE_CHECKING
 from tantivy import Occur, Query
 
 from gossamer.fulltext.analysis import OTHER, analyzer_for
-from gossamer.fulltext.schema import title_keys
+from gossamer.fulltext.schema import title_keys, words_key
 from gossamer.search import query as query_tree
 from gossamer.search.clauses import NO_CANDIDATES, CandidateQuery, all_of, any_of, with_optional
 from gossamer.search.filters import filter_query
 from gossamer.search.interpretation import Interpretation, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
-from gossamer.search.statistics import idf_correction, idf_sum
+from gossamer.search.statistics import idf, idf_correction, idf_sum
 from gossamer.search.units import (
     in_a_row,
     parts_of,
@@ -78,6 +78,8 @@ FEW_MATCHES = 2_000
 """If at most this many pages can have all the words, the first step scores pairs, too."""
 MAX_NAMES = 16
 """Units that are also searched in titles and anchor texts, the first of a query."""
+TITLE_AND_ONE = range(2, 9)
+"""The number of words of a query of which all but one may be the title of a page."""
 MAX_PHRASE_TITLES = 5_000
 """A phrase finds pages by title beyond the first tier only if at most this many titles can contain
 it. More frequent phrases do not identify a page; an example is "unstable urgency" in Debian's
@@ -191,18 +193,21 @@ class QueryPlan:
                 gain = self.coverage * weight / sum(weights)
                 yield Query.const_score_query(self._scored("text", unit), gain)
 
-    def title_matches(self) -> Query | None:
-        """The matches of `all_terms` whose title is the query, or has it as a rare phrase."""
+    def title_matches(self, *, any_term: bool) -> Query | None:
+        """The matches of `all_terms` whose title is the query, or has it as a rare phrase.
+
+        With `any_term`, the pages whose title is the query without one of its words.
+        """
+        if any_term:
+            within = [*self._title_within()]
+            found = [*self._unit_queries(), *self._name_queries]
+            return with_optional(any_of(within), found) if within else None
         called = [*self._whole_title(), *self._title_phrase(MAX_PHRASE_TITLES)]
         if self._matched is None or not called:
             return None
-        names = (*self._name_queries, *self._exact_queries, *self._typed_queries)
-        more = [(Occur.Should, each) for each in names]
-        required = [
-            (Occur.Must, Query.const_score_query(any_of(called), 0.0)),
-            (Occur.Must, self._matched),
-        ]
-        return Query.boolean_query([*required, *more])
+        required = [Query.const_score_query(any_of(called), 0.0), self._matched]
+        more = [*self._name_queries, *self._exact_queries, *self._typed_queries]
+        return with_optional(all_of(required), more)
 
     def rescore(self, hash_prefixes: Iterable[str], *, any_term: bool) -> Query | None:
         """The second step, for pages with these hash prefixes; None if it would add nothing."""
@@ -341,13 +346,30 @@ class QueryPlan:
 
     def _whole_title(self) -> Iterator[Query]:
         """The words as the whole title, if any page has this title."""
-        if self._title:
-            text = " ".join(each.text for each in self._title)
-            *_, key = title_keys(text)
-            if self._statistics.pages("title_key", key):
-                title_matches = Query.term_query(self._schema, "title_key", key, "basic")
-                weight = self._weights.whole_title * len(analyzer_for(OTHER).analyzed(text))
-                yield Query.const_score_query(title_matches, weight)
+        text = " ".join(each.text for each in self._title)
+        *_, key = title_keys(text)
+        if self._title and self._statistics.pages("title_key", key):
+            yield self._titled(key, text)
+
+    def _title_within(self) -> Iterator[Query]:
+        """All words but one as the whole title, times the share of the idf that these have."""
+        words = [each.text for each in self._title]
+        if not self.is_loose or len(words) not in TITLE_AND_ONE:
+            return
+        idfs = [sum(map(self._known_idf, self._analyzer.analyzed(word))) for word in words]
+        for at, idf_without in enumerate(idfs):
+            text = " ".join(words[:at] + words[at + 1 :])
+            if self._statistics.pages("title_key", key := words_key(text)):
+                yield self._titled(key, text, 1 - idf_without / (sum(idfs) or 1))
+
+    def _titled(self, key: str, text: str, share: float = 1) -> Query:
+        title_matches = Query.term_query(self._schema, "title_key", key, "basic")
+        weight = self._weights.whole_title * len(analyzer_for(OTHER).analyzed(text))
+        return Query.const_score_query(title_matches, weight * share)
+
+    def _known_idf(self, term: str) -> float:
+        """The idf of a term in the text; 0 if no page has it, so that it tells nothing."""
+        return idf(term, "text", self._whole) if self._whole.pages("text", term) else 0.0
 
     @cached_property
     def _pairs(self) -> Sequence[Query]:
