@@ -36,6 +36,7 @@ PLAIN: dict[str, Any] = {
     "nosnippet": False,
     "fetched_ms": 1_800_000_000_000,
     "static_rank": 0.0,
+    "lines": None,
 }
 
 

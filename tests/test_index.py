@@ -23,6 +23,7 @@ from gossamer.index.parts import Shard, WriterFeed, build, parts_of, size_of
 from gossamer.search.searcher import Searcher
 from gossamer.store import File, Layer
 from gossamer.task_output import counts_of, layers_of
+from gossamer.urls import host_of
 from rows import frame, put
 from shards import PLAIN
 
@@ -125,13 +126,17 @@ def test_a_page_is_found_by_the_words_of_those_who_link_to_it(work: Workspace) -
 
 def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> None:
     shown: dict[str, dict[str, Any]] = {
-        "http://a.example/main": {"main_text": "main", "boilerplate": "menu\nend"},
-        "http://a.example/whole": {"main_text": "whole\nwhole", "boilerplate": None},
-        "http://a.example/blank": {"main_text": "", "boilerplate": "blank"},
-        "http://a.example/none": {"main_text": None, "boilerplate": None},
+        "http://main.example/": {"main_text": "main", "boilerplate": "menu\nend"},
+        "http://whole.example/": {"main_text": "whole\nwhole", "boilerplate": None},
+        "http://blank.example/": {"main_text": "", "boilerplate": "blank"},
+        "http://none.example/": {"main_text": None, "boilerplate": None},
     }
     put(work, "pages", map(page, shown))
-    put(work, "documents", [document(url, "", **texts) for url, texts in shown.items()])
+    put(
+        work,
+        "documents",
+        [document(url, "", host=host_of(url), **texts) for url, texts in shown.items()],
+    )
     index.run(work)
 
     folders = {Path(work.root, path).parent for path in files_of(work)}

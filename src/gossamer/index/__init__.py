@@ -1,10 +1,11 @@
 """index: documents, inlinks, ranks → index. The full-text index that `serve` searches.
 
-Reads pages, documents, inlinks, ranks, and indexed; replaces index and indexed.
+Reads pages, documents, inlinks, ranks, indexed and repeated; replaces index, indexed and repeated.
 
 `fulltext/selection.py` decides which pages are indexed; the others are counted by reason.
-`changes.py` finds the pages whose index entry is missing or outdated. The engine reads and sorts
-only these. Then one task per shard changes its parts (`parts.py`), language by language
+`changes.py` finds the pages whose index entry is missing or outdated, and `repeated.py` the lines
+around their main text that are boilerplate. The engine reads and sorts only the pages that change.
+Then one task per shard changes its parts (`parts.py`), language by language
 (`fulltext/analysis.py`). A hash of the URL determines a page's shard; the most popular pages are a
 shard of their own.
 
@@ -36,9 +37,10 @@ from gossamer.index.changes import (
     popular,
 )
 from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
+from gossamer.index.repeated import repeated_lines, with_lines, with_repeated
 from gossamer.monitor import clear
 from gossamer.store import Layer
-from gossamer.tables import DOCUMENTS, INDEXED
+from gossamer.tables import DATASETS, DOCUMENTS, INDEXED, REPEATED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -82,11 +84,16 @@ def run(work: Workspace) -> StepReport:
         parts, damaged = _parts(work)
         if damaged:
             draft.counts["damaged_parts"] = len(damaged)
-        old = work.read("indexed") if parts else work.engine.read([], INDEXED.ddl)
+        old, known = (
+            work.read(name) if parts else work.engine.read([], DATASETS[name].ddl)
+            for name in (INDEXED.name, REPEATED.name)
+        )
         pages = draft.counts.get("indexed", 0)
         with engine_errors():
             threshold = popular(dispositions, pages, work.config.index.first_tier)
         changed, _ = work.scratch(changes(desired_rows(work, dispositions, pages), old, threshold))
+        repeated, _ = work.scratch(repeated_lines(work, changed, known))
+        changed, _ = work.scratch(with_repeated(changed, repeated))
         with engine_errors():
             moves = [
                 Move(*row) for row in changed.groupBy(*Move._fields[:-1]).count().toLocalIterator()
@@ -98,7 +105,7 @@ def run(work: Workspace) -> StepReport:
         }
         draft.counts.update(_totals(moves, stale))
         touched = {key for move in moves for key in move.touches()} | stale
-        rows = work.scratch_files(_rows(work, changed, stale), by=["shard"])
+        rows = work.scratch_files(_rows(work, changed, repeated, stale), by=["shard"])
         base = {key: parts[key] for key in parts if key in touched - stale}
         written = list(
             work.engine.map_tasks(
@@ -111,15 +118,16 @@ def run(work: Workspace) -> StepReport:
         files += new.files if new else ()
         draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
         draft.replace["indexed"] = (work.write(_held(changed, stale), "indexed", work.round),)
+        draft.replace["repeated"] = (work.write(repeated, "repeated", work.round),)
     return draft.done
 
 
 def _parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
     """The files of the existing parts, and which parts are damaged and must be rebuilt.
 
-    If the dataset `indexed` is damaged, which lists their documents, all parts are rebuilt.
+    If a dataset that describes them is damaged, all parts are rebuilt.
     """
-    if work.store.damaged("indexed"):
+    if work.store.damaged("indexed") or work.store.damaged("repeated"):
         return {}, set()
     parts = parts_of(work.store.listed("index"))
     broken = {damage.file for damage in work.store.damaged("index")}
@@ -174,12 +182,16 @@ def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[Move])
     return dead > MAX_DEAD * held
 
 
-def _rows(work: Workspace, changed: DataFrame, stale: Collection[Key]) -> DataFrame:
+def _rows(
+    work: Workspace, changed: DataFrame, repeated: DataFrame, stale: Collection[Key]
+) -> DataFrame:
     """The input of the tasks: documents to add and URLs to delete, sorted within their shard."""
     again = (F.col("change") == KEPT) & _lies_in(stale, "")
+    pages = changed.where(F.col("change").isin(ADDED, REPLACED) | again).select(
+        "url", "round", "shard", "index_language", "static_rank", F.lit(True).alias("adds")
+    )
     adds = (
-        changed.where(F.col("change").isin(ADDED, REPLACED) | again)
-        .select("url", "round", "shard", "index_language", "static_rank", F.lit(True).alias("adds"))
+        with_lines(pages, repeated)
         .join(anchors(work), on="url", how="left")
         # Texts come last: a join holds its left side in memory, and streams its right.
         .join(

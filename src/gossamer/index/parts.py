@@ -27,6 +27,7 @@ from gossamer import checksums, sorted_parts, task_output
 from gossamer.backends import disk_errors, full
 from gossamer.fulltext import schema
 from gossamer.fulltext.layout import part_key, shard_folder
+from gossamer.index.repeated import told_apart
 from gossamer.monitor import Heartbeat
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def build(shard: Shard) -> Iterator[task_output.Row]:
     folder = f"{shard.attempt}/{shard_folder(shard.number)}"
     heartbeat = Heartbeat(shard.root, "index", shard.round, str(shard.number), shard.changes)
     paths = (f"{shard.root}/{name}" for name in shard.rows)
-    rows = sorted_parts.merged(paths, ["index_language", "url", "adds"])
+    rows = told_apart(sorted_parts.merged(paths, ["index_language", "url", "adds"]))
     for language, ours in groupby(rows, key=itemgetter("index_language")):
         path = Path(shard.root, folder, language)
         base = {Path(shard.root, file.path): file for file in shard.base.get(language, ())}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gossamer.tables.dataset import Column, Dataset
 from gossamer.tables.fetching import DOMAINS, FETCHLIST, HOSTS, PAGES, RESPONSES, WARC
 from gossamer.tables.parsing import DOCUMENTS, INLINKS, LINKS, RANKS, UNPARSED
-from gossamer.tables.searching import INDEX, INDEXED, NUMBERED, POSTINGS
+from gossamer.tables.searching import INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +33,7 @@ __all__ = [
     "PAGES",
     "POSTINGS",
     "RANKS",
+    "REPEATED",
     "RESPONSES",
     "UNPARSED",
     "WARC",
@@ -45,7 +46,7 @@ DATASETS: Mapping[str, Dataset] = {
     for table in (
         *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, WARC),
         *(UNPARSED, DOCUMENTS, LINKS, INLINKS, RANKS),
-        *(INDEX, INDEXED, POSTINGS, NUMBERED),
+        *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),
     )
 }
 """All datasets, in the order in which a crawl writes them."""

@@ -19,6 +19,7 @@ _ARROW: Mapping[str, pa.DataType] = {
     "double": pa.float64(),
     "array<string>": pa.list_(pa.string()),
     "array<int>": pa.list_(pa.int32()),
+    "array<long>": pa.list_(pa.int64()),
     "array<struct<origin:string,fetched_ms:bigint,status:int,body:binary>>": pa.list_(
         pa.struct(
             [("origin", "string"), ("fetched_ms", "int64"), ("status", "int32"), ("body", "binary")]

@@ -27,7 +27,23 @@ INDEXED = Dataset(
         Column("shard", "int", "the shard that holds it; 0: the first tier"),
         Column("index_language", "string", "the language of the index that holds it"),
         Column("anchors", "long", "a hash of its anchor texts"),
+        Column("repeated", "long", "a hash of the lines that repeat on its host; null if none do"),
         Column("static_rank", "double", "PageRank divided by its mean, when the page was written"),
+    ),
+)
+
+REPEATED = Dataset(
+    "repeated",
+    "the lines outside the main text that repeat on the pages of a host",
+    key=("host",),
+    writer="index",
+    readers=("index",),
+    newest_wins=False,
+    columns=(
+        Column("host", "string", "as in pages"),
+        Column("pages", "long", "its documents in the index when the lines were determined"),
+        Column("changes", "long", "documents that were added, replaced or removed since then"),
+        Column("lines", "array<long>", "hashes of the lines (Spark's xxhash64); null if none do"),
     ),
 )
 

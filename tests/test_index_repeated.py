@@ -1,0 +1,143 @@
+"""Lines outside the main text: boilerplate if the site repeats them, else searched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql import functions as F
+
+from gossamer import index
+from gossamer.index.repeated import line_hash, told_apart
+from gossamer.search.searcher import Searcher
+from rows import by_url, put
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gossamer.workspace import Workspace
+
+
+def put_pages(work: Workspace, beside: dict[str, str], round_: int = 1) -> None:
+    """Pages whose lines outside the main text are given, by URL."""
+    put(work, "pages", [{"url": url, "status": "fetched"} for url in beside], round_)
+    put(
+        work,
+        "documents",
+        [
+            {
+                "url": url,
+                "host": url.split("/")[2],
+                "outcome": "parsed",
+                "noindex": False,
+                "digest": url,
+                "title": f"title of {url[-1]}",
+                "headings": [f"heading {url[-1]}"],
+                "main_text": f"prose {url[-1]}",
+                "boilerplate": lines,
+                "fetched_ms": 0,
+                "round": round_,
+            }
+            for url, lines in beside.items()
+        ],
+        round_,
+    )
+
+
+def site(pages: Iterable[int], lines: str = "Home\nnumber{}", name: str = "a") -> dict[str, str]:
+    return {f"http://{name}.example/{n}": lines.format(n) for n in pages}
+
+
+def found(work: Workspace, query: str) -> list[str]:
+    """The pages that have all words of a query as their text."""
+    results = Searcher.open(work).search(query, limit=100)
+    return sorted(hit.url for hit in results.hits if not hit.partial)
+
+
+def test_what_is_left_out_is_boilerplate_only_if_it_repeats_across_the_site(
+    work: Workspace,
+) -> None:
+    put_pages(work, {**site(range(8)), **site(range(8), "Heim\nnummer{}", name="b")})
+    assert index.run(work).counts == {"indexed": 16, "added": 16}
+    for n in range(8):
+        assert found(work, f"number{n}") == [f"http://a.example/{n}"]
+        assert found(work, f"nummer{n} prose") == [f"http://b.example/{n}"]
+    assert found(work, "Home") == []
+    assert found(work, "Heim prose") == []
+
+
+@pytest.mark.parametrize(
+    ("pages", "having", "searched"),
+    [
+        (1, 1, False),
+        (2, 1, True),
+        (2, 2, False),
+        (4, 2, True),
+        (4, 3, False),
+        (9, 3, True),
+        (9, 4, False),
+    ],
+)
+def test_a_line_repeats_on_more_than_three_pages_or_half_of_a_small_site(
+    work: Workspace, pages: int, having: int, searched: bool
+) -> None:
+    beside = {**site(range(pages), "Home"), **site(range(having), "Home\nshared")}
+    put_pages(work, beside)
+    index.run(work)
+    assert len(found(work, "shared")) == (having if searched else 0)
+
+
+def test_a_growing_site_is_told_apart_anew_when_it_has_doubled(work: Workspace) -> None:
+    put_pages(work, site([0]))
+    assert index.run(work).counts == {"indexed": 1, "added": 1}
+    assert found(work, "number0") == [], "on one page nothing can repeat"
+
+    put_pages(work, site([1]), round_=2)
+    assert index.run(work).counts == {"indexed": 2, "added": 1, "replaced": 1}
+    assert found(work, "number0") == ["http://a.example/0"]
+    assert found(work, "Home") == []
+
+    put_pages(work, site([2], "Home\nnumber{}\nfooter"), round_=3)
+    assert index.run(work).counts == {"indexed": 3, "added": 1}
+    rows = by_url(work.read("repeated"), "host")
+    assert rows["a.example"] == {
+        "host": "a.example",
+        "pages": 2,
+        "changes": 1,
+        "lines": [line_hash("Home")],
+    }
+    assert index.run(work).counts == {"indexed": 3}
+
+    put_pages(work, site([3, 4], "Home\nnumber{}\nfooter"), round_=4)
+    assert index.run(work).counts == {"indexed": 5, "added": 2, "replaced": 3}
+    assert found(work, "footer") == []
+
+
+def test_a_redesigned_site_is_told_apart_anew(work: Workspace) -> None:
+    put_pages(work, site(range(4)))
+    index.run(work)
+    put_pages(work, site(range(4), "Start\nnumber{}"), round_=2)
+    assert index.run(work).counts == {"indexed": 4, "replaced": 4}
+    assert found(work, "Start") == []
+    assert found(work, "number3") == ["http://a.example/3"]
+
+
+def test_a_heading_outside_the_main_text_is_not_searched_twice() -> None:
+    row: dict[str, Any] = {
+        "adds": True,
+        "host": "a.example",
+        "lines": None,
+        "title": "title",
+        "headings": ["heading"],
+        "text": "prose",
+        "boilerplate": "title\nheading\nnote",
+    }
+    (told,) = told_apart([row])
+    assert (told["text"], told["boilerplate"]) == ("prose\nnote", "")
+
+
+def test_lines_are_hashed_as_the_engine_does(work: Workspace) -> None:
+    lines = ["Home", "", "日本語 – ünï", "x" * 1000]
+    rows = work.engine.spark.createDataFrame([(line,) for line in lines], "line string")
+    for row in rows.select("line", F.xxhash64("line").alias("hash")).collect():
+        assert line_hash(row["line"]) == row["hash"]
