@@ -9,7 +9,14 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.maintext import main_text
 from gossamer.parse.maintext.blocks import Outline
-from gossamer.parse.maintext.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME, judge
+from gossamer.parse.maintext.names import (
+    BESIDE,
+    COMMENTARY,
+    DIALOG,
+    NAMED_BODY,
+    NAMED_CHROME,
+    judge,
+)
 
 FIRST = "The ferry to the island leaves at dawn, when the harbour is still dark and quiet."
 SECOND = "Its captain has made the crossing for thirty years, and knows each of the passengers."
@@ -161,7 +168,7 @@ def test_where_all_is_called_chrome_nothing_is() -> None:
         ("section", "comments", 0),
         ("subsection level2", "metadata", 0),
         ("", "respond", NAMED_CHROME),
-        ("comment-content", "", NAMED_CHROME),
+        ("comment-content", "", NAMED_CHROME | COMMENTARY),
         ("read_also", "", NAMED_CHROME),
         ("", "sharing-history-with-others", 0),
         ("shadow document download", "", 0),

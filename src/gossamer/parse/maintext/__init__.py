@@ -40,9 +40,11 @@ from gossamer.parse.maintext.boilerplate import (
     PROSE_AROUND,
     with_insets,
     without_boilerplate,
+    without_dialogs,
 )
 from gossamer.parse.maintext.names import NAMED_BODY
 from gossamer.parse.maintext.sums import Sums
+from gossamer.parse.maintext.threads import threads
 from gossamer.parse.maintext.trim import (
     MAX_LINKED,
     PARAGRAPH_CHARS,
@@ -125,7 +127,9 @@ def _prose(block: Block) -> int:
 def _chosen(outline: Outline, prose: Sequence[int], title: str) -> Sequence[int]:
     """Return the numbers of the blocks that are main text."""
     blocks = outline.blocks
-    kept = without_boilerplate(outline, prose)
+    prose = without_dialogs(outline, prose)
+    found = threads(outline, prose)
+    kept = without_boilerplate(outline, prose, found.comments)
     sums = Sums.of(blocks, prose, kept)
     if sums.prose[-1] <= MIN_PROSE * sums.chars[-1]:
         start, end = _index(outline, sums, title)
@@ -135,7 +139,7 @@ def _chosen(outline: Outline, prose: Sequence[int], title: str) -> Sequence[int]
     start, end, is_reference = _widened(outline.boxes, sums, core, headline)
     kept = with_insets(outline, prose, kept, start, end)
     chosen = after_title(blocks, without_links(outline, sums, kept, start, end), title)
-    return chosen if is_reference else trimmed(blocks, chosen, title)
+    return chosen if is_reference else trimmed(blocks, chosen, title, found.posts_end)
 
 
 def _index(outline: Outline, sums: Sums, title: str) -> tuple[int, int]:

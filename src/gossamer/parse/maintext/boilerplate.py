@@ -7,16 +7,17 @@ without the box, and if the box does not contain the article.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gossamer.parse.maintext.blocks import ARTICLE, BODY, CHROME
 from gossamer.parse.maintext.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME
 from gossamer.parse.maintext.sums import prefix_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from gossamer.parse.maintext.blocks import Box, Outline
+    from gossamer.parse.maintext.threads import Range
 
 MAX_WRAPPED = 0.9
 """A box with more than this share of the page's prose contains the article, whatever its name."""
@@ -33,16 +34,20 @@ MIN_INSET_CHARS = 300
 
 _ARTICLES = ARTICLE | BODY | NAMED_BODY
 
+T = TypeVar("T")
 
-def without_boilerplate(outline: Outline, prose: Sequence[int]) -> list[bool]:
+
+def without_boilerplate(
+    outline: Outline, prose: Sequence[int], comments: Sequence[Range]
+) -> list[bool]:
     """Return which blocks to keep.
 
-    It drops the boxes marked by element, role or name. If that leaves too little prose, it drops
-    only those marked by element or role; and if that still does, none. The text of dialogs does not
-    count as prose here.
+    It drops the comments on an article (`threads.py`), and the boxes marked by element, role or
+    name. If that leaves too little prose, it drops only those marked by element or role; and if
+    that still does, none. Comments do not count as prose.
     """
     boxes = outline.boxes
-    prose = _without_dialogs(outline, prose)
+    prose = _blanked(prose, comments, 0)
     sums = prefix_sums(prose)
     total = sums[-1]
     pardoned = _pardoned(boxes, sums)
@@ -59,8 +64,19 @@ def without_boilerplate(outline: Outline, prose: Sequence[int]) -> list[bool]:
                 kept[box.start : box.end] = [False] * (box.end - box.start)
         left = sum([weight for weight, keep in zip(prose, kept, strict=True) if keep])
         if left and left >= min(MIN_LEFT * total, ENOUGH_CHARS):
-            return kept
-    return kept if total == 0 else [True] * len(prose)
+            break
+    else:
+        if total:
+            kept = [True] * len(prose)
+    return _blanked(kept, comments, False)
+
+
+def _blanked(values: Sequence[T], ranges: Iterable[Range], blank: T) -> list[T]:
+    """Return the values of all blocks, with `blank` for the blocks in some ranges."""
+    result = list(values)
+    for start, end in ranges:
+        result[start:end] = [blank] * (end - start)
+    return result
 
 
 def _marked(boxes: Sequence[Box], marks: int) -> Iterator[tuple[int, Box]]:
@@ -78,7 +94,7 @@ def _marked(boxes: Sequence[Box], marks: int) -> Iterator[tuple[int, Box]]:
             yield index, box
 
 
-def _without_dialogs(outline: Outline, prose: Sequence[int]) -> Sequence[int]:
+def without_dialogs(outline: Outline, prose: Sequence[int]) -> Sequence[int]:
     """Return the prose outside dialogs if there is any: dialogs can be longer than the article.
 
     A box that contains the h1 is not a dialog; its name says that it has one.

@@ -19,6 +19,8 @@ NAMED_BODY = 4
 """Mark of elements whose name suggests the main text."""
 DIALOG = 8
 """In addition to a mark of boilerplate: a dialog over the page, such as a long consent form."""
+COMMENTARY = 128
+"""In addition to a mark of boilerplate: comments of readers."""
 
 MAX_NAME_CHARS = 200
 """Characters read of a class attribute or an id."""
@@ -55,7 +57,9 @@ def _judge_name(name: str) -> int:
 
 @lru_cache(maxsize=8192)
 def _judge_word(word: str) -> int:
-    if word in _CHROME_WORDS or (word.startswith(_CHROME_STEMS) and word not in _COMMENTARY):
+    if word.startswith(_COMMENT_STEMS):
+        return 0 if word in _ESSAYS else NAMED_CHROME | COMMENTARY
+    if word in _CHROME_WORDS or word.startswith(_CHROME_STEMS):
         return NAMED_CHROME
     if word.startswith(_DIALOG_STEMS):
         return NAMED_CHROME | DIALOG
@@ -65,25 +69,32 @@ def _judge_word(word: str) -> int:
 
 
 def _strongest(verdicts: set[int]) -> int:
-    for verdict in (NAMED_CHROME | DIALOG, NAMED_CHROME, NAMED_CHROME | BESIDE, NAMED_BODY):
+    for verdict in _STRENGTHS:
         if verdict in verdicts:
             return verdict
     return 0
 
 
+_STRENGTHS = (
+    NAMED_CHROME | DIALOG,
+    NAMED_CHROME | COMMENTARY,
+    NAMED_CHROME,
+    NAMED_CHROME | BESIDE,
+    NAMED_BODY,
+)
 _WORD = re.compile(r"[A-Z]?[a-z]{1,30}|[A-Z]{1,30}")
 """A word of a name, in camelCase too."""
 
 _STEMS = """
-    advert breadcrumb carousel comment copyright disqus donat facebook follow further
+    advert breadcrumb carousel copyright donat facebook follow further
     masthead navb navig newsletter outbrain overlay paginat popup popular promo recirc recommend
     related respond share sharing signup skyscraper slideshow social sponsor subscri
     taboola taglist teaser timestamp toolbar toolbox tooltip trend twitter whatsapp widget
-    anzeige komment meistgel schlagw teilen verwandt werbung
+    anzeige meistgel schlagw teilen verwandt werbung
     auteur partag publici
     compartir etiquet relacionad
     condivi correlat
-    reacties reklam
+    reklam
 """
 _WORDS = """
     ad ads author authors banner bio byline credit credits dateline editsection foot footer
@@ -123,7 +134,9 @@ _SECTIONS = frozenset(
 """Classes of sections in manuals, as documentation generators write them."""
 _STATES = frozenset(("closed", "enabled", "has", "open", "with", "without"))
 """Words of names that describe the state of something else: "has-sidebar", "comments-open"."""
-_COMMENTARY = frozenset(("commentary", "commentator", "commentators"))
+_COMMENT_STEMS = ("comment", "disqus", "komment", "reacties")
+_ESSAYS = frozenset(("commentary", "commentator", "commentators"))
+"""Words with the stem of comments that name articles."""
 _BUILDER = "elementor-widget"
 """A prefix that a popular page builder gives to every element, including the text."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from gossamer.parse.maintext.blocks import CELLS, HEADINGS
 from gossamer.parse.maintext.sums import ONLY_LINKS, TABULAR
+from gossamer.parse.maintext.threads import is_dated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,15 +117,21 @@ def after_title(blocks: Sequence[Block], chosen: list[int], title: str) -> list[
     return chosen if first_h1 is None else chosen[first_h1 + 1 :]
 
 
-def trimmed(blocks: Sequence[Block], chosen: Sequence[int], title: str) -> Sequence[int]:
-    """Return the blocks from the first paragraph, with the headings right above it, to the last."""
+def trimmed(
+    blocks: Sequence[Block], chosen: Sequence[int], title: str, posts_end: int
+) -> Sequence[int]:
+    """Return the blocks from the first paragraph, with the headings right above it, to the last.
+
+    The posts of a discussion, which end before block `posts_end`, may be shorter than a sentence.
+    """
     total = sum([blocks[index].chars for index in chosen])
     first = _leading(blocks, chosen, MAX_HEAD * total)
     while first and (block := blocks[chosen[first - 1]]).tag in HEADINGS:
         if block.tag == "h1" or is_title(block, title):
             break
         first -= 1
-    return chosen[first : _trailing(blocks, chosen, MAX_TAIL * total)]
+    last = _trailing(blocks, chosen, MAX_TAIL * total)
+    return chosen[first : max(last, bisect_left(chosen, posts_end))]
 
 
 def _leading(blocks: Sequence[Block], chosen: Sequence[int], most: float) -> int:
@@ -165,7 +173,9 @@ def _is_paragraph(block: Block) -> bool:
 
 
 def _may_start(block: Block) -> bool:
-    return _is_paragraph(block) or (block.tag in TABULAR and not _is_linked(block))
+    if _is_paragraph(block):
+        return True
+    return block.tag in TABULAR and not _is_linked(block) and not is_dated(block)
 
 
 def _may_end(block: Block) -> bool:

@@ -1,0 +1,219 @@
+"""Where the comments on an article are: by their structure, or by their name.
+
+A *thread* is a row of elements of like shape that each say when they were written: list items,
+`div`s, `article`s, terms of a definition list. That holds in every language, whatever their names:
+
+- A *stamp* is a short text with a date, a time of day, or a time that has passed ("3 hours ago").
+- The *shape* of an element is its tag, and the tags between it and its first stamp. The parts of a
+  page have stamps too, but hardly four of the same shape in a row.
+
+A thread holds comments if an article is above it, that is, prose between the last h1 before the
+thread (or the beginning of the page) and its first element. Without one, the page is a discussion,
+and the posts are its text. A thread whose elements have headings of their own, other than links, is
+a text in dated sections, such as a history of changes.
+
+Bounds: each box is visited for its first stamp only, and sums are differences of prefix sums, so
+time is linear in the page.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer.parse.maintext.blocks import BODY, HEADINGS
+from gossamer.parse.maintext.names import COMMENTARY
+from gossamer.parse.maintext.sums import prefix_sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gossamer.parse.maintext.blocks import Block, Box, Outline
+
+Range = tuple[int, int]
+"""Numbers of blocks: the first, and the one after the last."""
+
+MAX_STAMP_CHARS = 100
+MIN_POSTS = 4
+MIN_PASSED = 8
+"""Fewest posts if their stamps are times that have passed, as any number with a word may be one."""
+MIN_ARTICLE_CHARS = 150
+"""Prose in the shortest article above comments."""
+MAX_DEPTH = 12
+"""Levels between a post and its stamp."""
+MIN_PROSE = 0.3
+"""Smallest share of prose in a thread; references have dates, too, but are links and names."""
+MIN_WITHIN = 0.5
+"""Smallest share of the prose from the first post to the last that the posts hold: captions have
+dates, too, but stand among the paragraphs."""
+MAX_SECTIONS = 0.5
+"""Share of the posts with headings from which on they are sections of a text."""
+
+_SECTION_HEADINGS = frozenset(("h1", "h2", "h3"))
+_ROWS = frozenset(("tbody", "td", "th", "tr"))
+"""Rows of a table are data, whether they have dates or not."""
+_DIGIT = re.compile(r"\d")
+_DATE = re.compile(
+    r"\d{1,2}[:h]\d{2}(?!\d)"  # a time of day
+    r"|\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+    r"|(?<!\d)(?:19|20)\d\d(?!\d)(?!\Z)|(?<!\A)(?<!\d)(?:19|20)\d\d\Z"  # not a year alone
+)
+_PASSED = re.compile(r"\D*+(\d{1,3}+)\D++")
+"""A number with words, as in "3 hours ago"."""
+
+
+class _Post(NamedTuple):
+    """A box with a stamp, one of a row."""
+
+    box: int
+    stamp: int
+
+
+class Threads(NamedTuple):
+    """Ranges of comments on an article, and where the posts of a discussion end (0: it is none)."""
+
+    comments: Sequence[Range]
+    posts_end: int
+
+
+def threads(outline: Outline, prose: Sequence[int]) -> Threads:
+    """Find the threads of a page, and tell comments from posts."""
+    found: list[Range] = []
+    total = sum(prose)
+    posts_end = covered = above = 0
+    for start, end in sorted({*_named(outline), *_rows_of_posts(outline, prose)}, key=_outer_first):
+        if start < covered:
+            continue
+        for index in range(covered, start):
+            above = 0 if outline.blocks[index].tag == "h1" else above + prose[index]
+        if above >= MIN_ARTICLE_CHARS:
+            found.append((start, end))
+        elif 2 * sum(prose[start:end]) > total:
+            posts_end = end
+        covered = end
+    return Threads(found, posts_end)
+
+
+def _outer_first(blocks: Range) -> Range:
+    return blocks[0], -blocks[1]
+
+
+def _named(outline: Outline) -> Iterator[Range]:
+    for box in [box for box in outline.boxes if box.marks & COMMENTARY]:
+        if box.start < box.end:
+            yield box.start, box.end
+
+
+def _rows_of_posts(outline: Outline, prose: Sequence[int]) -> Iterator[Range]:
+    blocks, has_digit = outline.blocks, _DIGIT.search
+    numbered = [
+        index
+        for index, block in enumerate(blocks)
+        if len(block.text) <= MAX_STAMP_CHARS and has_digit(block.text)
+    ]
+    if len(numbered) < MIN_POSTS:
+        return
+    stamps = [index for index in numbered if _is_stamp(blocks[index])]
+    sums = None
+    for posts in _rows(outline, stamps):
+        sums = sums or _Sums.of(blocks, prose)
+        if _are_posts(outline, posts, sums):
+            yield _whole(outline, posts, stamps)
+
+
+def is_dated(block: Block) -> bool:
+    """Whether a block is a short text with a date or a time of day."""
+    return len(block.text) <= MAX_STAMP_CHARS and _DATE.search(block.text) is not None
+
+
+def _is_stamp(block: Block) -> bool:
+    text = block.text
+    return block.tag not in HEADINGS and bool(_DATE.search(text) or _PASSED.fullmatch(text))
+
+
+def _rows(outline: Outline, stamps: Sequence[int]) -> Iterator[list[_Post]]:
+    """Yield boxes of the same parent that have the same shape."""
+    boxes = outline.boxes
+    rows: dict[tuple[int, tuple[str, ...]], list[_Post]] = {}
+    visited: set[int] = set()
+    for stamp in stamps:
+        number = outline.blocks[stamp].box
+        path: tuple[str, ...] = ()
+        while number and number not in visited and len(path) < MAX_DEPTH:
+            visited.add(number)
+            box = boxes[number]
+            path = (*path, box.tag)
+            rows.setdefault((box.parent, path), []).append(_Post(number, stamp))
+            number = box.parent
+    for posts in rows.values():
+        if len(posts) >= MIN_POSTS and boxes[posts[0].box].tag not in _ROWS:
+            yield posts
+
+
+class _Sums(NamedTuple):
+    """Prefix sums over the blocks: characters, prose, and headings that lead nowhere."""
+
+    chars: Sequence[int]
+    prose: Sequence[int]
+    headings: Sequence[int]
+
+    @classmethod
+    def of(cls, blocks: Sequence[Block], prose: Sequence[int]) -> _Sums:
+        return cls(
+            prefix_sums([block.chars for block in blocks]),
+            prefix_sums(prose),
+            prefix_sums([block.tag in _SECTION_HEADINGS and not block.links for block in blocks]),
+        )
+
+
+def _are_posts(outline: Outline, posts: Sequence[_Post], sums: _Sums) -> bool:
+    """Whether a row is a thread: its elements have a text, and are no steps, sections or parts."""
+    boxes = [outline.boxes[post.box] for post in posts]
+    start, end = boxes[0].start, boxes[-1].end
+    prose = sums.prose[end] - sums.prose[start]
+    if not prose or prose < MIN_PROSE * (sums.chars[end] - sums.chars[start]):
+        return False
+    if all(box.end - box.start == 1 for box in boxes):
+        return boxes[0].tag == "dt"
+    within = sum([sums.prose[box.end] - sums.prose[box.start] for box in boxes])
+    sections = sum([sums.headings[box.end] > sums.headings[box.start] for box in boxes])
+    return (
+        within >= MIN_WITHIN * prose
+        and sections <= MAX_SECTIONS * len(posts)
+        and not _are_steps([outline.blocks[post.stamp].text for post in posts])
+        and not _is_in_body(outline.boxes, posts[0].box)
+    )
+
+
+def _are_steps(stamps: Sequence[str]) -> bool:
+    """Whether the stamps are mostly numbers with words that count the parts of a text."""
+    passed = [match[1] for stamp in stamps if (match := _PASSED.fullmatch(stamp))]
+    steps = {int(after) - int(before) for before, after in pairwise(passed)}
+    return 2 * len(passed) > len(stamps) and (len(stamps) < MIN_PASSED or len(steps) == 1)
+
+
+def _is_in_body(boxes: Sequence[Box], number: int) -> bool:
+    while number:
+        if boxes[number].marks & BODY:
+            return True
+        number = boxes[number].parent
+    return False
+
+
+def _whole(outline: Outline, posts: Sequence[_Post], stamps: Sequence[int]) -> Range:
+    """Return the range of a thread, including the answers to the last post that follow it."""
+    boxes = outline.boxes
+    start, end = boxes[posts[0].box].start, boxes[posts[-1].box].end
+    parent = boxes[posts[0].box].parent
+    if boxes[posts[0].box].tag == "dt":
+        return start, boxes[parent].end
+    following = bisect_left(stamps, end)
+    if following < len(stamps):
+        number = outline.blocks[stamps[following]].box
+        while number and boxes[number].parent != parent:
+            number = boxes[number].parent
+        if number and boxes[number].tag == boxes[posts[0].box].tag:
+            end = boxes[number].end
+    return start, end
