@@ -50,10 +50,20 @@ def test_an_estimated_total_is_marked_as_such(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == "about 12,345 results in 0.2 ms\n"
 
 
+FIGURES = {"path": "web", "round": 2, "pages": {"hosts": 1}, "datasets": {}, "steps": []}
+
+
 def test_status_lists_refused_urls_by_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    figures = {"path": "web", "round": 2, "pages": {"hosts": 1}, "datasets": {}, "steps": []}
+    figures = FIGURES | {"truncated": 0}
     print_overview(figures | {"refused": {"scope": 12_345, "calendar": 7}})
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert rows[-3:] == [["refused", "URLs"], ["scope", "12,345"], ["calendar", "7"]]
     print_overview(figures | {"refused": {}})
     assert "refused" not in capsys.readouterr().out
+
+
+def test_status_counts_truncated_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    print_overview(FIGURES | {"refused": {}, "truncated": 1_234})
+    assert "1,234 pages are truncated: some of their text is missing" in capsys.readouterr().out
+    print_overview(FIGURES | {"refused": {}, "truncated": 0})
+    assert "truncated" not in capsys.readouterr().out

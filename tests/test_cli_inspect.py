@@ -328,3 +328,10 @@ def test_options_that_do_not_belong_together(file: Path, tmp_path: Path) -> None
         [file, "--text", "--json"],
     ):
         assert run(*words).exit_code == 2, words
+
+
+def test_a_text_that_was_cut_is_marked(file: Path, crawl: str) -> None:
+    assert as_json(file)["truncated"] is False
+    assert "truncated" not in shown(file).stdout
+    assert as_json(file, "--crawl", crawl)["truncated"] is True
+    assert "text beyond a limit was left out" in shown(file, "--crawl", crawl).stdout

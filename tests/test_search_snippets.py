@@ -151,3 +151,26 @@ def test_what_is_close_together_is_in_one_window(letter: str, between: str, coun
     for number in range(0, count, 50):
         near = between.join(words[number : number + 10])
         assert any(near in text for text in texts)
+
+
+def test_the_typed_form_of_a_word_is_shown_rather_than_another() -> None:
+    text = f"it sets the path {FILLER} the settings {FILLER}"
+    assert "the <b>settings</b>" in snippet(text, "settings", language="en")
+
+
+def test_a_word_as_it_was_typed_counts_more_than_its_parts() -> None:
+    text = f"a module was not found, an error {FILLER} ModuleNotFoundError is raised {FILLER}"
+    assert "<b>ModuleNotFoundError</b> is" in snippet(text, "ModuleNotFoundError", language="en")
+
+
+@pytest.mark.parametrize("gap", [10, 60, 100, 125])
+def test_all_words_of_the_passage_are_within_the_snippet(gap: int) -> None:
+    text = f"{FILLER} lead in red {'x ' * (gap // 2)} untracked {FILLER}"
+    shown = snippet(text, "red", "untracked")
+    assert "<b>red</b>" in shown
+    assert "<b>untracked</b>" in shown
+
+
+def test_a_heading_beside_the_main_text_is_shown_if_the_text_lacks_the_words() -> None:
+    shown = Snippets([Words("limits")], "en").of(packed("the text"), "about", ["Top", "Limits"])
+    assert shown == "<b>Limits</b>"

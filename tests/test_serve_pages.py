@@ -57,6 +57,16 @@ def test_a_page_its_state_and_its_links(work: Workspace) -> None:
         assert one(shown, "a[href^='/copy?']").text() == "Stored copy"
 
 
+def test_a_truncated_page_is_marked(work: Workspace) -> None:
+    store_and_parse(work, [Fetched(HOME, PAGE, truncated=True), Fetched(HOME + "whole", PAGE)])
+    with serving(work) as client:
+        assert known(client, HOME)["truncated"]
+        assert not known(client, HOME + "whole")["truncated"]
+        assert "some text is missing" in one(dom(client, "/page", url=HOME), ".facts").text()
+        assert client.get("/api/status").json()["truncated"] == 1
+        assert "truncated pages" in one(dom(client, "/status"), ".figures").text()
+
+
 def test_links_are_those_of_the_last_answer(work: Workspace) -> None:
     store_and_parse(work, [Fetched(HOME, PAGE)])
     store_and_parse(work, [Fetched(HOME, b"<a href=/new>new</a>")], 2)

@@ -24,6 +24,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 5
+FORMAT = 6
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "language", "kind", "title_key")
@@ -61,6 +62,8 @@ WORDS = (
 STORED_BLOCK_BYTES = 4_096
 """Stored documents are compressed and read in blocks of this size. tantivy's default, 16,384, takes
 slightly less disk, but more time per document."""
+MAX_HEADINGS = 20
+"""Headings that are stored beside the main text."""
 HOST_BITS = 23
 """Low bits of a page's key, which are a hash of its host."""
 MIN_YEAR, MAX_YEAR = 1990, 2100
@@ -92,12 +95,16 @@ _KINDS = {
 
 
 class StoredDocument(msgspec.Struct, frozen=True, array_like=True):
-    """The fields of a result. `text` holds the pieces of the main text (`stored_text.py`)."""
+    """The fields of a result. `text` holds the pieces of the main text (`stored_text.py`).
+
+    `headings` are those that are not in the main text.
+    """
 
     url: str
     title: str
     description: str
     text: list[bytes]
+    headings: list[str]
     language: str | None
     kind: str
     image: str | None
@@ -249,11 +256,13 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
             document.add_integer("year", year)
     document.add_integer("fetched_ms", row["fetched_ms"])
     document.add_float("static_rank", row["static_rank"])
+    shown = not row["nosnippet"]
     stored_document = StoredDocument(
         url,
         title,
-        description if not row["nosnippet"] else "",
-        stored_text.packed(text) if not row["nosnippet"] else [],
+        description if shown else "",
+        stored_text.packed(text) if shown else [],
+        [*islice(unsaid(headings, text), MAX_HEADINGS)] if shown else [],
         row["language"],
         kind,
         row["image"],

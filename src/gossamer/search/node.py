@@ -227,7 +227,7 @@ class Node:
             if key not in snippets:
                 snippets[key] = Snippets(words, key, statistics.idf, len(ask.places))
             stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
-            snippet = snippets[key].of(stored.text, stored.description)
+            snippet = snippets[key].of(stored.text, stored.description, stored.headings)
             pages.append(
                 HitFields(
                     stored.url,

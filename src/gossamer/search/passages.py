@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gossamer.fulltext.analysis import Analyzer, Unit
     from gossamer.search.query import Words
 
-WIDE_CHARS = 160
+WIDE_CHARS = 130
 """Words at most this far apart are close together."""
 MAX_MATCHES = 10
 """Occurrences of each word per window that are considered."""
@@ -68,27 +68,35 @@ class Wanted(NamedTuple):
     """In thousandths, as sums of integers are exact."""
     unspaced: bool
     compared: dict[bytes, bool]
+    exact: bool = False
+    """Only the typed form of the word counts. It adds to the worth of the word in any form."""
 
 
 class Passages:
     """The best passages for one query and one language.
 
-    `units`: the terms of its words and phrases, as they were `typed`. `worth`: how telling a term
-    is. `pages`: number of texts that will be searched.
+    `units`: the terms of its words and phrases, which were `typed`, and the share of each in the
+    word that it is a part of. `worth`: how telling a term is. `pages`: number of texts that will be
+    searched.
     """
 
     def __init__(
         self,
         typed: Iterable[Words],
-        units: Iterable[Unit],
+        units: Mapping[Unit, float],
         analyzer: Analyzer,
         worth: Callable[[str], float],
         pages: int,
     ) -> None:
         self._analyzer = analyzer
-        prefixes = _prefixes(typed, analyzer)
-        self._wanted = [_wanted(unit, prefixes, worth) for unit in units]
-        self._all = sum(each.worth for each in self._wanted)
+        forms = _forms(typed, analyzer)
+        self._wanted = [
+            each
+            for unit, share in units.items()
+            for each in _wanted(unit, forms, 1 + round(1000 * share * max(map(worth, unit))))
+        ]
+        self._all = sum(each.worth for each in self._wanted if not each.exact)
+        self._most = sum(each.worth for each in self._wanted)
         self._share_bytes = MAX_SEARCHED_BYTES // max(pages, 1)
 
     def best(self, stored: Sequence[bytes]) -> Place | None:
@@ -126,7 +134,7 @@ class Passages:
                 have -= 0 if seen[gone] else self._wanted[gone].worth
             if have > most:
                 begin, most = near[0][0], have
-                if most == self._all:
+                if most == self._most:
                     break
         return Place(window, begin, most) if most else None
 
@@ -161,6 +169,8 @@ class Passages:
             return any(tuple(found[end - len(terms) : end]) == terms for end in ends)
         run = _RUN.match(text, at, at + _MAX_RUN_BYTES)
         word = run[0] if run else b""
+        if wanted.exact:
+            return word.lower() in wanted.needles
         if word not in compared:
             decoded = word.decode("utf-8", "ignore")
             begins = (decoded, *camel_parts(decoded)[:1])
@@ -168,40 +178,43 @@ class Passages:
         return compared[word]
 
 
-def _wanted(
-    unit: Unit, prefixes: Mapping[str, frozenset[str]], worth: Callable[[str], float]
-) -> Wanted:
+def _wanted(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> Iterator[Wanted]:
     """A unit with the prefixes of its longest word, by which a phrase is found."""
     unspaced = all(map(is_unspaced, unit))
-    if unspaced:
-        forms = frozenset(("".join(unit),))
-    else:
-        longest = max(unit, key=len)
-        forms = prefixes.get(longest) or frozenset((longest,))
-    needles = frozenset(
+    longest = max(unit, key=len)
+    words = frozenset(("".join(unit),)) if unspaced else forms.get(longest) or frozenset((longest,))
+    prefixes = words if unspaced else frozenset(_prefix(word, longest) for word in words)
+    yield Wanted(unit, _needles(prefixes), worth, unspaced, {})
+    if len(unit) == 1 and prefixes != words:
+        yield Wanted(unit, _needles(words), worth // 2, unspaced, {}, exact=True)
+
+
+def _needles(forms: Iterable[str]) -> frozenset[bytes]:
+    """What to search for in UTF-8 whose ASCII letters are in lower case."""
+    return frozenset(
         variant.encode().lower()
         for form in forms
         for variant in (form, form.capitalize(), form.upper())
     )
-    return Wanted(unit, needles, 1 + round(1000 * max(map(worth, unit))), unspaced, {})
 
 
-def _prefixes(typed: Iterable[Words], analyzer: Analyzer) -> dict[str, frozenset[str]]:
-    """By term, the prefixes that its forms may have: what the typed word and its stem share.
-
-    There is one for the word with its accents, and one without. The last character is left out,
-    because it may be one that a stemmer replaces (`studies`, `study`).
-    """
+def _forms(typed: Iterable[Words], analyzer: Analyzer) -> dict[str, frozenset[str]]:
+    """By term, the words that were typed for it: as they were typed, and without accents."""
     found: dict[str, frozenset[str]] = {}
     for words in typed:
         for word in _WORD.findall(words.text):
             stem = "".join(analyzer.analyzed(word))
             forms = (word.lower(), *analyzer_for(OTHER).analyzed(word))
-            found[stem] = found.get(stem, frozenset()) | {_prefix(form, stem) for form in forms}
+            found[stem] = found.get(stem, frozenset()).union(forms)
     return found
 
 
 def _prefix(word: str, stem: str) -> str:
+    """What other forms of a word begin with: what it and its stem share.
+
+    The last character is left out, because it may be one that a stemmer replaces (`studies`,
+    `study`).
+    """
     shared = next(
         (place for place, (a, b) in enumerate(zip(word, stem, strict=False)) if a != b),
         min(len(word), len(stem)),

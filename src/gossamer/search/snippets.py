@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from html import escape
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from gossamer.fulltext.analysis import analyzer_for
@@ -60,9 +59,13 @@ class Snippets:
         typed = without_stop_words(list(words), self._analyzer)
         if language == "en":
             typed = [each for each in typed if each.exact or not _is_function_word(each)] or typed
-        joined = joined_phrases(typed, self._analyzer)
-        split = chain.from_iterable(split_units(each, self._analyzer) for each in typed)
-        units = list(dict.fromkeys(chain(units_of(typed, self._analyzer), joined, split)))
+        units: dict[Unit, float] = {}
+        for word in typed:
+            parts = [*units_of([word], self._analyzer)]
+            split = split_units(word, self._analyzer)
+            units |= dict.fromkeys(split, 1 / max(len(split), 1))
+            units |= dict.fromkeys(parts, 1 / max(len(parts), 1))
+            units |= dict.fromkeys(joined_phrases([word], self._analyzer), 1.0)
         self._terms = {unit[0] for unit in units if len(unit) == 1}
         self._phrases: dict[str, set[Unit]] = defaultdict(set)
         for unit in units:
@@ -72,18 +75,19 @@ class Snippets:
         self._initials = initials if initials.isascii() and initials.isalnum() else ""
         self._passages = Passages(typed, units, self._analyzer, worth, pages)
 
-    def of(self, stored: Sequence[bytes], description: str) -> str:
+    def of(self, stored: Sequence[bytes], description: str, headings: Sequence[str] = ()) -> str:
         """HTML: escaped text with the matches in <b>.
 
-        `stored`: the pieces of a page's text. Without matches, its description is shown, or its
-        beginning.
+        `stored`: the pieces of a page's text. If it has no matches, the page's description is
+        shown, or one of the `headings` that are not in the text, or its beginning.
         """
         if place := self._passages.best(stored) or self._analyzed(stored):
             shown = self._marked(place)
             if shown:
                 return shown
-        if marks := self._marks(description):
-            return _html(description, _start(description, marks[0][0]), marks)
+        for other in (description, *headings):
+            if marks := self._marks(other):
+                return _html(other, _start(other, marks[0][0]), marks)
         if description:
             return _html(description, 0, [])
         first = next(windows(stored), Window(b"", True, True))
@@ -123,7 +127,7 @@ class Snippets:
         marks = [(first + start, last + start) for first, last in spans]
         return _html(
             text,
-            _start(text, marks[0][0]),
+            start,
             marks,
             precedes=begin > 0 or not window.first,
             follows=end < len(window.text) or not window.last,
