@@ -81,7 +81,6 @@ SHELF = [
     page("loc", "Access rows by label with .loc[], or by position with .iloc[]", "Indexing"),
     page("str", "The slice &str, and String, which owns its bytes", "Slices"),
     page("string", "Strings: str, str and string; strs", "Strings"),
-    page("percent", "Use % for the remainder"),
 ]
 NAMES = {each["url"].split("//")[1].split(".")[0] for each in SHELF}
 
@@ -142,7 +141,6 @@ def whole(searcher: Searcher, query: str) -> Iterator[str]:
         ("loc vs iloc", "loc"),
         ("String vs &str", "str"),
         ("&str", "str"),
-        ("%", "percent"),
     ],
 )
 def test_what_is_typed_is_found_first_as_it_is_written(

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
 from gossamer.fulltext.camel_case import camel_parts
+from gossamer.fulltext.written import CODE
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -82,8 +83,6 @@ _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 _STEM_FIRST = frozenset(("hu", "pt"))
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
-_CODE = r"\S*[!-/:-@\[-`{-~]\S*"
-"""A term of `written.py` that is more than a word."""
 _CAMEL_CASE = re.compile(r"(?<![^\W_])[^\W_]*?[^\W_A-Z][A-Z][^\W_]*|(?<![^\W_])[A-Z]{2}[^\W_]+")
 _HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|[A-Z][a-z])")
 """What texts with CamelCase have. It is found quickly, because it begins with a capital."""
@@ -94,7 +93,7 @@ _QUERY_STOP_WORDS = ["versus", "vs"]
 class Analyzer:
     """Splits text in one language into words.
 
-    `terms` makes the terms of a whole text, and `written` those of the terms of `written.py`.
+    `terms` makes the terms of a text, and `written` its words without stemming.
     """
 
     def __init__(self, language: str) -> None:
@@ -111,9 +110,9 @@ class Analyzer:
             language, [lower, *stop, Filter.custom_stopword(_QUERY_STOP_WORDS)]
         )
         self._by_pattern = language in _BY_PATTERN
-        # Words that are not stemmed, and those of scripts with marks, need no second form.
-        by_space = Tokenizer.regex(_CODE) if self._by_pattern else Tokenizer.whitespace()
-        self.written = _built(by_space, [lower, *stop, fold])
+        # Words that are not stemmed, and those of scripts with marks, have no second form.
+        none = [Filter.remove_long(1)] if self._by_pattern else []
+        self.written = _built(Tokenizer.simple(), [*none, lower, *stop, fold])
         self.analyzed = lru_cache(MAX_KEPT)(self._analyzed)
         self.has_content_word = lru_cache(MAX_KEPT)(self._has_content_word)
         self._stem = lru_cache(MAX_KEPT)(self._stemmed)
@@ -172,6 +171,12 @@ def analyzer_for(language: str) -> Analyzer:
 def plain() -> TextAnalyzer:
     """Words that are not stemmed, in any language: for names, addresses and spelling."""
     return analyzer_for(OTHER).terms
+
+
+@cache
+def code() -> TextAnalyzer:
+    """The terms of code in a text (`written.py`), in lower case."""
+    return _built(Tokenizer.regex(CODE), (Filter.ascii_fold(), Filter.lowercase()))
 
 
 @cache

@@ -5,13 +5,14 @@ A shard is a folder, and each language in it has an index of its own below (`ana
 
   names   indexed whole: url, host, site (the host and every domain above it), language, kind,
           title_key, and hash_prefix: some bits of the page's key, a short term to find it by
-  words   title, anchors, address, text, boilerplate, vocabulary, written, title_written. `text` has
+  words   title, anchors, address, text, boilerplate, vocabulary, and what is as written. `text` has
           all text about the page: title, headings, description, main text, each anchor once, the
           address. So a page matches a word if and only if `text` has it, and one posting list
           suffices. In `text` and `title`, words in CamelCase are followed by their parts.
           `boilerplate` is the rest of the visible text: navigation and the like. `vocabulary` has
           the words of title, headings and anchors without stemming, for spelling. `written` has
-          what is in `text` as it is written, and `title_written` that of the title (`written.py`)
+          the words of `text` without stemming, and `code` its code; `title_written` and
+          `title_code` have those of the title (`written.py`)
   values  date_ms (published, else modified), its year, fetched_ms, key (see `page_key`), and
           static_rank (PageRank divided by its mean, when the page was written)
   stored  stored_document: the fields of a result (StoredDocument, as MessagePack)
@@ -22,6 +23,7 @@ The main text is stored whole, in pieces (`stored_text.py`), because a snippet m
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from datetime import UTC, datetime
 from itertools import islice
@@ -34,8 +36,8 @@ import xxhash
 
 from gossamer.errors import StoreError
 from gossamer.fulltext import stored_text
-from gossamer.fulltext.analysis import analyzer_for, plain, whole
-from gossamer.fulltext.written import Written
+from gossamer.fulltext.analysis import analyzer_for, code, plain, whole
+from gossamer.fulltext.written import pieces_of, split_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +58,9 @@ WORDS = (
     "boilerplate",
     "vocabulary",
     "written",
+    "code",
     "title_written",
+    "title_code",
 )
 
 STORED_BLOCK_BYTES = 4_096
@@ -69,14 +73,19 @@ HOST_BITS = 23
 MIN_YEAR, MAX_YEAR = 1990, 2100
 """Dates outside these years are mistakes and have no year in the facet."""
 
-_TERMS, _PLAIN, _WRITTEN = "terms", "plain", "written"
+_HYPHENED = re.compile(r"-\w")
+_TERMS, _PLAIN, _WRITTEN, _CODE = "terms", "plain", "written", "code"
 _TOKENIZERS = {
     "address": _PLAIN,
     "vocabulary": _PLAIN,
     "written": _WRITTEN,
     "title_written": _WRITTEN,
+    "code": _CODE,
+    "title_code": _CODE,
 }
-_OPTIONS = {"anchors": "freq", "vocabulary": "basic", "written": "basic", "title_written": "basic"}
+_OPTIONS = {"anchors": "freq"} | dict.fromkeys(
+    ("vocabulary", "written", "code", "title_written", "title_code"), "basic"
+)
 _KINDS = {
     "application/epub+zip": "epub",
     "application/json": "json",
@@ -174,17 +183,19 @@ def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
     index.register_tokenizer(_TERMS, analyzer_for(language).terms)
     index.register_tokenizer(_PLAIN, plain())
     index.register_tokenizer(_WRITTEN, analyzer_for(language).written)
+    index.register_tokenizer(_CODE, code())
     return index
 
 
 def title_keys(title: str) -> Sequence[str]:
-    """Hashes that are the same for equal titles: of the words, and of these with symbols, if any.
+    """Hashes that are the same for equal titles: of the words, and of these with code, if any.
 
-    `C` and `C++` differ only in the last one.
+    `C` and `C++` differ only in the last one. Hyphens make no difference.
     """
     words = " ".join(whole().analyze(title))
-    code = "\n".join(Written.of(title).edge_terms()).lower()
-    return [xxhash.xxh3_64_hexdigest(key.encode()) for key in dict.fromkeys((words, words + code))]
+    symbols = " ".join(term for term in code().analyze(title) if not _HYPHENED.match(term))
+    keys = dict.fromkeys((words, words + symbols))
+    return [xxhash.xxh3_64_hexdigest(key.encode()) for key in keys]
 
 
 def words_key(title: str) -> str:
@@ -245,8 +256,8 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     parts = [*unsaid((*names, description), text), text, address]
     for part in parts:
         document.add_text("text", part)
-    _add_written(document, "text", "written", "\n".join(parts))
-    _add_written(document, "title", "title_written", title)
+    _add_written(document, "\n".join(parts), "text")
+    _add_written(document, title, "title", "title_")
     document.add_text("vocabulary", "\n".join(names))
     if boilerplate:
         document.add_text("boilerplate", boilerplate)
@@ -273,11 +284,13 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     return document
 
 
-def _add_written(document: tantivy.Document, words: str, forms: str, text: str) -> None:
-    """Add a text as it is written to the field `forms`, and its split words to `words`."""
-    written = Written.of(text)
-    document.add_text(forms, "\n".join(written.terms()))
-    document.add_text(words, "\n".join(written.split_words()))
+def _add_written(document: tantivy.Document, text: str, words: str, prefix: str = "") -> None:
+    """Add a text as it is written to its fields, and its split words to the field `words`."""
+    pieces = pieces_of(text)
+    written = "\n".join(pieces)
+    document.add_text(f"{prefix}written", written)
+    document.add_text(f"{prefix}code", written)
+    document.add_text(words, "\n".join(split_words(pieces)))
 
 
 def unsaid(parts: Iterable[str], text: str) -> Iterator[str]:

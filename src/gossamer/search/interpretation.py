@@ -14,7 +14,7 @@ from gossamer.search.units import (
     units_of,
     without_stop_words,
 )
-from gossamer.search.written import TEXT, symbols_of, typed_words
+from gossamer.search.written import symbols_of, typed_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -56,10 +56,10 @@ class Interpretation(NamedTuple):
         symbols: Iterable[Unit] = (each.terms for each in typed)
         if units:
             symbols = symbols_of(words, analyzer)
-        symbols = [terms for terms in symbols if pages_at_most([terms], whole, TEXT)]
+        symbols = [terms for terms in symbols if pages_at_most([terms], whole, "code")]
         pages = pages_at_most(units, whole) + _pages_by_parts(words, analyzer, whole)
         if not units:
-            pages = pages_at_most(symbols, whole, TEXT)
+            pages = pages_at_most(symbols, whole, "code")
         known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
         return cls(units, known, typed, symbols, pages)
 

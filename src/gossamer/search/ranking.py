@@ -61,7 +61,7 @@ from gossamer.search.units import (
     units_of,
     without_stop_words,
 )
-from gossamer.search.written import TEXT, bonuses, code_of, pages_having, typed_terms
+from gossamer.search.written import bonuses, code_of, pages_having, typed_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -233,7 +233,7 @@ class QueryPlan:
         found = self._match(self._tree)
         if not self._plain or not self._meant.symbols:
             return found
-        symbols = all_of([pages_having(terms, TEXT, self._schema) for terms in self._meant.symbols])
+        symbols = all_of([pages_having(terms, self._schema) for terms in self._meant.symbols])
         symbols = Query.const_score_query(symbols, 0.0)
         return all_of([found, symbols]) if found else symbols
 
@@ -292,8 +292,8 @@ class QueryPlan:
             return Occur.Must, Query.const_score_query(Query.all_query(), 0.0)
         if not isinstance(part, query_tree.Not):
             return Occur.Must, found
-        if code := code_of(part.unless, self._analyzer):
-            option = pages_having(code, TEXT, self._schema)
+        if code := code_of(part.unless):
+            option = pages_having(code, self._schema)
             found = Query.boolean_query([(Occur.Must, found), (Occur.MustNot, option)])
         return Occur.MustNot, found
 

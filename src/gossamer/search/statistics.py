@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     from gossamer.fulltext.analysis import Unit
 
-SCORED = ("text", "boilerplate", "title", "anchors", "written", "title_written")
+SCORED = (
+    "text",
+    "boilerplate",
+    "title",
+    "anchors",
+    "written",
+    "code",
+    "title_written",
+    "title_code",
+)
 """Fields whose words count for the score."""
 MAX_KEPT = 20_000
 """Frequencies that are cached per index."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Query
 
-from gossamer.fulltext.written import Written
+from gossamer.fulltext.analysis import code
 from gossamer.search.clauses import all_of, any_of
 from gossamer.search.statistics import idf
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from gossamer.search.query import Words
     from gossamer.search.statistics import Frequencies
 
-TEXT, TITLE = "written", "title_written"
+TEXT, TITLE = "", "title_"
+"""Prefixes of the fields `written` and `code`: in all text about a page, and in its title."""
 MAX_FORMS = 3
 """In a query of more words, only code counts."""
 MAX_FORM_PAGES = 20_000
@@ -40,6 +41,7 @@ MAX_NAMES = 5
 """In code of more words, pages about one of them do not count."""
 
 _NAME = re.compile(r"\w+")
+_SYMBOL = re.compile(r"[!-/:-@\[-`{-~]")
 _HYPHENED = re.compile(r"\w[\w-]*")
 """A word of natural language, such as `f-string`."""
 _INNER = re.compile(r"\w.*[\w.,:;!?)}\]]")
@@ -55,51 +57,53 @@ class Typed(NamedTuple):
     is_name: bool = False
 
 
-def code_of(typed: str, analyzer: Analyzer) -> Unit:
+def code_of(typed: str) -> Unit:
     """The terms of a typed word that is more than a word; none of another."""
-    return tuple(analyzer.written.analyze("\n".join(Written.of(typed).code_terms())))
+    return tuple(dict.fromkeys(code().analyze(typed)))
 
 
 def forms_of(typed: str, analyzer: Analyzer) -> Unit:
     """The words of a typed text as they stand, without stop words."""
-    return tuple(analyzer.written.analyze("\n".join(Written.of(typed).words)))
+    return tuple(analyzer.written.analyze(typed))
 
 
 def symbols_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
     """The words that consist of several symbols, such as `~*`. Single ones often are decoration."""
     for each in words:
         if len(each.text) > 1 and not analyzer.analyzed(each.text):
-            yield code_of(each.text, analyzer)
+            yield code_of(each.text)
 
 
 def typed_words(words: Sequence[str], analyzer: Analyzer, pages: Frequencies) -> Sequence[Typed]:
     """The words as they were typed. Code that no page has counts by the forms of its words."""
-    code: dict[str, Typed] = {}
+    found: dict[str, Typed] = {}
     forms: set[Unit] = set()
     for word in words:
-        terms = code_of(word, analyzer)
+        terms = code_of(word)
+        names = tuple(name for each in _NAME.findall(word) for name in _name(each, analyzer))
+        if terms and len(names) > 1:
+            terms = tuple(dict.fromkeys((*terms, *names)))
         if not terms or not _known(terms, TEXT, pages):
             forms.update((form,) for form in forms_of(word, analyzer))
         elif _HYPHENED.fullmatch(word):
             forms.add(terms)
         else:
-            names = tuple(analyzer.written.analyze("\n".join(_NAME.findall(word))))
             share = 1 / len(words) if _INNER.fullmatch(word) else 1.0
-            code[word] = Typed(terms, names, share, is_name=word.startswith("@"))
-    number = len(forms) + len(code)
+            found[word] = Typed(terms, names, share, is_name=word.startswith("@"))
+    number = len(forms) + len(found)
     share = 1 / number**2 if 0 < number <= MAX_FORMS else 0
     telling = [
         Typed(terms, (), share)
         for terms in sorted(forms)
-        if share and min(pages.pages(TEXT, term) for term in terms) <= MAX_FORM_PAGES
+        if share and min(pages.pages(field_of(term), term) for term in terms) <= MAX_FORM_PAGES
     ]
-    return [*code.values(), *telling]
+    return [*found.values(), *telling]
 
 
 def typed_terms(words: Iterable[Words], analyzer: Analyzer) -> Iterator[str]:
     """All terms of words as they were typed."""
     for each in words:
-        yield from code_of(each.text, analyzer)
+        yield from code_of(each.text)
         yield from forms_of(each.text, analyzer)
 
 
@@ -108,18 +112,23 @@ def bonuses(
 ) -> Iterator[Query]:
     """The queries that give the pages which have a word as it was typed their bonus."""
     for each in typed:
-        for field in (TEXT, TITLE):
-            if _known(each.terms, field, pages):
-                found = [pages_having(each.terms, field, schema)]
-                if field == TEXT:
+        for part in (TEXT, TITLE):
+            if _known(each.terms, part, pages):
+                found = [pages_having(each.terms, schema, part)]
+                if part == TEXT:
                     found += _explaining(each, schema, pages)
-                score = sum(idf(term, field, pages) for term in each.terms)
+                score = sum(idf(term, field_of(term, part), pages) for term in each.terms)
                 yield Query.const_score_query(any_of(found), weight * each.share * score)
 
 
-def pages_having(terms: Unit, field: str, schema: Schema) -> Query:
-    """Pages that have all the terms in a field."""
-    return all_of([Query.term_query(schema, field, term, "basic") for term in terms])
+def pages_having(terms: Unit, schema: Schema, part: str = TEXT) -> Query:
+    """Pages that have all the terms in a part."""
+    return all_of([Query.term_query(schema, field_of(term, part), term, "basic") for term in terms])
+
+
+def field_of(term: str, part: str = TEXT) -> str:
+    """The field that has a form, or code, which has symbols in it."""
+    return f"{part}code" if _SYMBOL.search(term) else f"{part}written"
 
 
 def _explaining(typed: Typed, schema: Schema, pages: Frequencies) -> Iterator[Query]:
@@ -130,10 +139,16 @@ def _explaining(typed: Typed, schema: Schema, pages: Frequencies) -> Iterator[Qu
     for name in names:
         others = tuple(other for other in names if other != name)
         if _known((name,), TITLE, pages) and _known(others, TEXT, pages):
-            found = [pages_having((name,), TITLE, schema)]
-            yield all_of([*found, pages_having(others, TEXT, schema)] if others else found)
+            found = [pages_having((name,), schema, TITLE)]
+            yield all_of([*found, pages_having(others, schema)] if others else found)
 
 
-def _known(terms: Unit, field: str, pages: Frequencies) -> bool:
+def _name(word: str, analyzer: Analyzer) -> Iterator[str]:
+    """The term of a word in code, unless it is a stop word."""
+    terms = code_of(word) or forms_of(word, analyzer)
+    yield from terms[:1]
+
+
+def _known(terms: Unit, part: str, pages: Frequencies) -> bool:
     """Whether there are pages with each of the terms."""
-    return all(pages.pages(field, term) for term in terms)
+    return all(pages.pages(field_of(term, part), term) for term in terms)
