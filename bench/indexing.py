@@ -39,6 +39,7 @@ from gossamer import index, sorted_parts
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine
 from gossamer.fulltext import schema
+from gossamer.index.repeated import told_apart
 from gossamer.pool import NICE
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ class Bare:
 
 def hold(paths: Sequence[str]) -> None:
     os.nice(NICE)  # like the tasks
-    _documents.extend(schema.document(row).to_dict() for row in sorted_parts.merged(paths, ORDER))
+    rows = told_apart(sorted_parts.merged(paths, ORDER))
+    _documents.extend(schema.document(row).to_dict() for row in rows)
     gc.freeze()  # spare the garbage collector these objects, which a loop over a stream lacks
 
 

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.maintext.names import BESIDE, DIALOG, MAX_NAME_CHARS, NAMED_CHROME, judge
+from gossamer.parse.maintext.names import (
+    BESIDE,
+    DIALOG,
+    MAX_NAME_CHARS,
+    NAMED_BODY,
+    NAMED_CHROME,
+    judge,
+)
 from gossamer.parse.page import PERMALINK
 
 if TYPE_CHECKING:
@@ -215,6 +222,8 @@ def _marks(kind: str, attributes: dict[str, str | None]) -> int:
         named = judge(classes, identity)
         if marks & BESIDE and named & NAMED_CHROME and not named & BESIDE:
             marks &= ~BESIDE
+        if kind == "blockquote":  # named for the network from which it is embedded
+            named &= NAMED_BODY
         marks |= named
     return marks
 

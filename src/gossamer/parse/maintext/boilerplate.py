@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, TypeVar
 from gossamer.parse.maintext.blocks import ARTICLE, BODY, CHROME
 from gossamer.parse.maintext.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME
 from gossamer.parse.maintext.sums import prefix_sums
+from gossamer.parse.maintext.teasers import teasers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from gossamer.parse.maintext.blocks import Box, Outline
-    from gossamer.parse.maintext.threads import Range
+    from gossamer.parse.maintext.rows import Range
 
 MAX_WRAPPED = 0.9
 """A box with more than this share of the page's prose contains the article, whatever its name."""
@@ -42,12 +43,13 @@ def without_boilerplate(
 ) -> list[bool]:
     """Return which blocks to keep.
 
-    It drops the comments on an article (`threads.py`), and the boxes marked by element, role or
-    name. If that leaves too little prose, it drops only those marked by element or role; and if
-    that still does, none. Comments do not count as prose.
+    It drops the comments on an article (`threads.py`), teasers and galleries (`teasers.py`), which
+    do not count as prose here, and the boxes marked by element, role or name. If that leaves too
+    little prose, it drops only those marked by element or role; and if that still does, none.
     """
     boxes = outline.boxes
-    prose = _blanked(prose, comments, 0)
+    left_out = [*comments, *teasers(outline, _blanked(prose, comments, 0))]
+    prose = _blanked(prose, left_out, 0)
     sums = prefix_sums(prose)
     total = sums[-1]
     pardoned = _pardoned(boxes, sums)
@@ -68,7 +70,7 @@ def without_boilerplate(
     else:
         if total:
             kept = [True] * len(prose)
-    return _blanked(kept, comments, False)
+    return _blanked(kept, left_out, False)
 
 
 def _blanked(values: Sequence[T], ranges: Iterable[Range], blank: T) -> list[T]:

@@ -25,15 +25,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.parse.maintext.blocks import BODY, HEADINGS
 from gossamer.parse.maintext.names import COMMENTARY
+from gossamer.parse.maintext.rows import rows
 from gossamer.parse.maintext.sums import prefix_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gossamer.parse.maintext.blocks import Block, Box, Outline
-
-Range = tuple[int, int]
-"""Numbers of blocks: the first, and the one after the last."""
+    from gossamer.parse.maintext.rows import Item, Range
 
 MAX_STAMP_CHARS = 100
 MIN_POSTS = 4
@@ -41,8 +40,6 @@ MIN_PASSED = 8
 """Fewest posts if their stamps are times that have passed, as any number with a word may be one."""
 MIN_ARTICLE_CHARS = 150
 """Prose in the shortest article above comments."""
-MAX_DEPTH = 12
-"""Levels between a post and its stamp."""
 MIN_PROSE = 0.3
 """Smallest share of prose in a thread; references have dates, too, but are links and names."""
 MIN_WITHIN = 0.5
@@ -62,13 +59,6 @@ _DATE = re.compile(
 )
 _PASSED = re.compile(r"\D*+(\d{1,3}+)\D++")
 """A number with words, as in "3 hours ago"."""
-
-
-class _Post(NamedTuple):
-    """A box with a stamp, one of a row."""
-
-    box: int
-    stamp: int
 
 
 class Threads(NamedTuple):
@@ -117,9 +107,10 @@ def _rows_of_posts(outline: Outline, prose: Sequence[int]) -> Iterator[Range]:
         return
     stamps = [index for index in numbered if _is_stamp(blocks[index])]
     sums = None
-    for posts in _rows(outline, stamps):
+    for posts in rows(outline, stamps, MIN_POSTS):
         sums = sums or _Sums.of(blocks, prose)
-        if _are_posts(outline, posts, sums):
+        is_data = outline.boxes[posts[0].box].tag in _ROWS
+        if not is_data and _are_posts(outline, posts, sums):
             yield _whole(outline, posts, stamps)
 
 
@@ -131,25 +122,6 @@ def is_dated(block: Block) -> bool:
 def _is_stamp(block: Block) -> bool:
     text = block.text
     return block.tag not in HEADINGS and bool(_DATE.search(text) or _PASSED.fullmatch(text))
-
-
-def _rows(outline: Outline, stamps: Sequence[int]) -> Iterator[list[_Post]]:
-    """Yield boxes of the same parent that have the same shape."""
-    boxes = outline.boxes
-    rows: dict[tuple[int, tuple[str, ...]], list[_Post]] = {}
-    visited: set[int] = set()
-    for stamp in stamps:
-        number = outline.blocks[stamp].box
-        path: tuple[str, ...] = ()
-        while number and number not in visited and len(path) < MAX_DEPTH:
-            visited.add(number)
-            box = boxes[number]
-            path = (*path, box.tag)
-            rows.setdefault((box.parent, path), []).append(_Post(number, stamp))
-            number = box.parent
-    for posts in rows.values():
-        if len(posts) >= MIN_POSTS and boxes[posts[0].box].tag not in _ROWS:
-            yield posts
 
 
 class _Sums(NamedTuple):
@@ -168,7 +140,7 @@ class _Sums(NamedTuple):
         )
 
 
-def _are_posts(outline: Outline, posts: Sequence[_Post], sums: _Sums) -> bool:
+def _are_posts(outline: Outline, posts: Sequence[Item], sums: _Sums) -> bool:
     """Whether a row is a thread: its elements have a text, and are no steps, sections or parts."""
     boxes = [outline.boxes[post.box] for post in posts]
     start, end = boxes[0].start, boxes[-1].end
@@ -182,7 +154,7 @@ def _are_posts(outline: Outline, posts: Sequence[_Post], sums: _Sums) -> bool:
     return (
         within >= MIN_WITHIN * prose
         and sections <= MAX_SECTIONS * len(posts)
-        and not _are_steps([outline.blocks[post.stamp].text for post in posts])
+        and not _are_steps([outline.blocks[post.block].text for post in posts])
         and not _is_in_body(outline.boxes, posts[0].box)
     )
 
@@ -202,7 +174,7 @@ def _is_in_body(boxes: Sequence[Box], number: int) -> bool:
     return False
 
 
-def _whole(outline: Outline, posts: Sequence[_Post], stamps: Sequence[int]) -> Range:
+def _whole(outline: Outline, posts: Sequence[Item], stamps: Sequence[int]) -> Range:
     """Return the range of a thread, including the answers to the last post that follow it."""
     boxes = outline.boxes
     start, end = boxes[posts[0].box].start, boxes[posts[-1].box].end
