@@ -67,12 +67,15 @@ def targets(name: str, page: lxml_html.HtmlElement) -> Iterator[tuple[lxml_html.
         yield link, path if parts.path else name
 
 
-def links_of(pages: Pages, judged: Judged) -> None:
-    """Remove links whose text asks, on all pages."""
-    asked = {key(text) for text in judged}
+def hide_links(pages: Pages, judged: Judged) -> None:
+    """Remove the links to answers whose text contains the question."""
+    asked: dict[str, list[str]] = defaultdict(list)
+    for text, names in judged.items():
+        for name in names:
+            asked[name].append(key(text))
     for name, page in pages.items():
-        for link, _ in list(targets(name, page)):
-            if key(text_of(link)) in asked:
+        for link, target in list(targets(name, page)):
+            if any(question in key(text_of(link)) for question in asked[target]):
                 link.drop_tree()
 
 
@@ -100,7 +103,7 @@ def anchor(pages: Pages) -> Judged:
         for text, names in unique(found).items()
         if len(sources[text]) <= MANY and key(text) not in titled
     }
-    links_of(pages, judged)
+    hide_links(pages, judged)
     return judged
 
 
@@ -112,7 +115,7 @@ def heading(pages: Pages) -> Judged:
     titled = {key(text) for page in pages.values() for text in _titles(page)}
     judged = {text: names for text, names in unique(found).items() if key(text) not in titled}
     asked = {key(text) for text in judged}
-    links_of(pages, judged)
+    hide_links(pages, judged)
     for page in pages.values():
         for element in page.xpath("//h2|//h3|//h4"):
             if key(text_of(element)) in asked:
@@ -128,7 +131,7 @@ def title(pages: Pages) -> Judged:
             found[text_of(head)].add(name)
     judged = unique(found)
     asked = {key(text) for text in judged}
-    links_of(pages, judged)
+    hide_links(pages, judged)
     for page in pages.values():
         for element in page.xpath("//h1|//h2|//h3|//title|//meta"):
             if element.tag in {"title", "meta"} or key(text_of(element)) in asked:
