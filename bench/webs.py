@@ -64,7 +64,10 @@ class Page(NamedTuple):
     """The path of its URL."""
     title: str
     words: frozenset[str]
-    """The words that the page shows, in lower case."""
+    """The words that the page shows, in lower case.
+
+    Words are counted only if they are the same whether elements like <span> separate words or not.
+    """
 
 
 class Manual:
@@ -109,11 +112,12 @@ class Manual:
         title = " ".join((tree.findtext(".//title") or "").split())
         for element in tree.cssselect(UNSEEN):
             element.drop_tree()
+        apart = frozenset(words(" ".join(tree.itertext())))
         for element in tree.iter(etree.Element):
             if element.tag not in INLINE:
                 element.text = f" {element.text or ''}"
                 element.tail = f" {element.tail or ''}"
-        return Page(path, title, frozenset(words(str(tree.text_content()))))
+        return Page(path, title, apart.intersection(words(str(tree.text_content()))))
 
 
 PARSER = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, huge_tree=True)
