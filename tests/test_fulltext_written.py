@@ -27,6 +27,7 @@ from gossamer.fulltext.written import MAX_CAMEL_CASE, MAX_PIECES, pieces_of, spl
         ("a ~*, b | (:=) c - d e ... ?. a->b", "~* := a->"),
         ("don't 3.14 10:30 f-string", "-string"),
         ("λx", ""),
+        ("int[] a #{} ${x} {} f()", "int[] #{} ${x {}"),
         ("__init__ @Override $PATH %s", "__init__ @override $path %s"),
     ],
 )

@@ -8,8 +8,7 @@ score(page) = words + coverage + names + typed + exact + pairs + popularity + fr
               may lack some: a lower bound for each word as in BM25+ (Lv and Zhai, "Lower-bounding
               term frequency normalization", CIKM 2011), less for each word of a longer query.
   names       BM25 of each word in the title, and in anchor texts, each times its weight.
-  typed       BM25 of the parts of joined words as a phrase, and a bonus for words and code as they
-              were typed (`written.py`).
+  typed       joined words as phrases, and words and code as they were typed (`written.py`).
   exact       BM25 of the words as a phrase in the title, and a large bonus if they, or all but one
               of them, are the whole title: most queries for a certain page use its title.
   pairs       BM25 of each two neighbouring words of the query that occur within PAIR_SLOP
@@ -142,9 +141,8 @@ class QueryPlan:
     @property
     def _is_single_term(self) -> bool:
         """Whether the query is one term, whose document frequency is the number of matches."""
-        if len(self._units) != 1 or len(self._units[0]) != 1 or self._meant.symbols:
-            return False
-        if self._statistics.deleted:
+        single = [len(unit) for unit in self._units] == [1]
+        if not single or self._meant.symbols or self._statistics.deleted:
             return False
         return self.max_matches == self._whole.pages("text", *self._units[0])
 
@@ -330,7 +328,11 @@ class QueryPlan:
     def _typed_queries(self) -> Sequence[Query]:
         """What is on a page as it was typed: words joined in this way, forms, code, options."""
         typed = bonuses(self._meant.typed, self._schema, self._whole, self._weights.written)
-        further = (self._scored("text", unit, weight) for unit, weight in self._meant.further)
+        further = [
+            self._scored(field, unit, weight * share)
+            for field, share in (("text", 1.0), ("title", self._weights.title))
+            for unit, weight in self._meant.further
+        ]
         return [*further, *typed]
 
     @cached_property

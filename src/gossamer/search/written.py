@@ -117,7 +117,8 @@ def bonuses(
                 found = [pages_having(each.terms, schema, part)]
                 if part == TEXT:
                     found += _explaining(each, schema, pages)
-                score = sum(idf(term, field_of(term, part), pages) for term in each.terms)
+                telling = [term for term in each.terms if _SYMBOL.search(term)] or each.terms
+                score = sum(idf(term, field_of(term, part), pages) for term in telling)
                 yield Query.const_score_query(any_of(found), weight * each.share * score)
 
 
