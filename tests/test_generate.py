@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer import generate
+from gossamer import domains, generate
 from gossamer.domains import level
 from gossamer.urls import domain_of
 from rows import by_url, frame, put
@@ -66,7 +66,11 @@ def test_what_is_due(work: Workspace, row: dict[str, Any], due: bool) -> None:
     assert bool(generate.due_pages(pages, now_ms=100).collect()) is due
 
 
-def test_a_domain_has_one_part_and_parts_have_equal_loads(work: Workspace) -> None:
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_a_domain_has_one_part_and_parts_have_equal_loads(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(domains, "FEW", few)
     hosts = {"www.big.example": 40, "m.big.example": 20, "b.example": 30, "c.example": 30}
     rows = [
         {"url": f"http://{host}/{i}", "host": host} for host, n in hosts.items() for i in range(n)

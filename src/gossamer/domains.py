@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 FULL_LINKS = 100
 """Voters that give a domain the full budget, which is this many times the budget with one voter."""
 
+FEW = 1_000
+"""Hosts whose domains are determined in this process, which takes some milliseconds."""
+
 
 class Met(NamedTuple):
     """The changes of a round to `domains`."""
@@ -54,7 +57,13 @@ class Met(NamedTuple):
 
 
 def with_domains(engine: Engine, hosts: DataFrame) -> DataFrame:
-    """Add the column `domain` to rows with a column `host`: its registrable domain."""
+    """Add the column `domain` to rows with a column `host`: its registrable domain.
+
+    A few rows are not sent to a worker, which the first round of a crawl would wait for.
+    """
+    few = hosts.limit(FEW + 1).toArrow()
+    if 0 < few.num_rows <= FEW:
+        return engine.spark.createDataFrame(pa.Table.from_batches(_add_domain(few.to_batches())))
     ddl = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in hosts.schema)
     return engine.map_partitions(hosts, _add_domain, f"{ddl}, domain string")
 

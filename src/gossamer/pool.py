@@ -50,9 +50,6 @@ if TYPE_CHECKING:
 NICE = 10
 """Priority of workers. If a process of normal priority (0) needs the same core, it gets 90 %."""
 
-AHEAD = 2
-"""Workers that are started before there is work for them."""
-
 _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no types
 
 _POOLS: dict[str, Pool] = {}
@@ -71,7 +68,8 @@ class Pool:
     """Worker processes, started on demand: `size` per wrapped function, or more if it says so.
 
     `prepare` is called in each worker when it starts, and imports what its functions need. If it is
-    given, the first AHEAD workers are started at once.
+    given, one worker starts at once, and the next, up to `size`, as soon as the one before has
+    work: workers that start together only slow each other down.
 
     Invariants: a worker is either in `_idle` or held by exactly one `run`; there are at most `size`
     idle workers, and each of them waits for a function.
@@ -86,9 +84,8 @@ class Pool:
         self._changed = threading.Condition()
         self._closed = False
         _POOLS[self._token] = self
-        if prepare is not None:
-            with suppress(OSError):  # raised again when a worker is needed
-                self._idle += [_Worker(self._prepare) for _ in range(min(size, AHEAD))]
+        self._to_prepare = 0 if prepare is None else size
+        self._start_ahead()
 
     def wrap(self, fn: PartitionFunction, more: int = 0) -> PartitionFunction:
         """Return a picklable function that runs `fn` here, in up to `size + more` processes."""
@@ -123,7 +120,9 @@ class Pool:
             self._changed.wait_for(lambda: self._running[call] < call.limit)
             self._running[call] += 1
             if self._idle:
-                return self._idle.pop()
+                worker = self._idle.pop()
+                self._start_ahead()
+                return worker
         try:
             return _Worker(self._prepare)
         except BaseException as error:
@@ -136,6 +135,13 @@ class Pool:
                 f"cannot be started: {(error.strerror or str(error)).lower()}",
                 "end other processes, or lower engine.workers",
             ) from error
+
+    def _start_ahead(self) -> None:
+        """Start the next worker that is started before there is work for it."""
+        if self._to_prepare and not self._idle:
+            self._to_prepare -= 1
+            with suppress(OSError):  # raised again when a worker is needed
+                self._idle.append(_Worker(self._prepare))
 
     def _leave(self, call: _Call) -> None:
         self._running[call] -= 1
