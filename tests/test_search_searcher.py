@@ -66,6 +66,7 @@ def found(searcher: Searcher, query: str) -> set[str]:
         ("pears and -apples", set()),
         ("-red", {"apples", "tomato"}),
         ("NOT red", set()),
+        ('-"red"', set()),
         ("", set()),
         ("?!", set()),
     ],

@@ -21,7 +21,8 @@ reduced to the words in it.
 
 Text that people paste looks like operators, so
 
-  * AND, OR and NOT must be in capitals, and the query must not be all in capitals;
+  * AND, OR and NOT must be in capitals, the query must not be all in capitals, and an operator
+    without an operand is a word;
   * parentheses group only in a query with an operator, and only if they do not follow a word
     directly: `print(a)` and `Map (Java SE)` have none;
   * a minus excludes only once, at the front of a word, and a query that would only exclude words
@@ -99,7 +100,8 @@ class Or(msgspec.Struct, frozen=True, tag=True):
 Leaf: TypeAlias = Words | Filter | Urls | Like
 Query: TypeAlias = Leaf | Not | And | Or
 _Token: TypeAlias = Words | Filter | Not | str
-"""A leaf, an excluded word, or one of the signs `(`, `)`, `-`, `AND` and `OR`."""
+"""A leaf, an excluded word, a parenthesis, or one of OPERATORS."""
+OPERATORS = ("AND", "OR", "NOT", "-")
 
 _NAMES = "|".join(sorted(FILTERS))
 _WORD = r'[^\s()"]+ (?: \([^\s()"]*\) [^\s()"]* )*'
@@ -242,12 +244,23 @@ def _tokens(text: str) -> list[_Token]:
     tokens = [
         token for match in _TOKEN.finditer(text) for token in _token(match, plain=capitals_only)
     ]
-    if not any(isinstance(token, Not) or token in ("AND", "OR", "-") for token in tokens):
+    tokens = _with_operands(tokens)
+    if not any(isinstance(token, Not) or token in OPERATORS for token in tokens):
         tokens = [token for token in tokens if not isinstance(token, str)]
     words = [number for number, token in enumerate(tokens) if not isinstance(token, str)]
     if all(isinstance(tokens[number], Not) for number in words):
         tokens = [Words(token.unless) if isinstance(token, Not) else token for token in tokens]
     return tokens[: words[MAX_WORDS]] if len(words) > MAX_WORDS else tokens
+
+
+def _with_operands(tokens: list[_Token]) -> list[_Token]:
+    """The tokens with operators that lack an operand as words, as in the title `AND operator`."""
+    first = next((n for n, token in enumerate(tokens) if token not in ("AND", "OR")), len(tokens))
+    last = next((n for n, token in enumerate(tokens[::-1]) if token not in OPERATORS), len(tokens))
+    words = {*range(first), *range(len(tokens) - last, len(tokens))}
+    if len(tokens) == 2 and tokens[0] == "NOT":  # noqa: PLR2004  # it would find nothing
+        words.add(0)
+    return [Words(str(token)) if n in words else token for n, token in enumerate(tokens)]
 
 
 def _token(match: re.Match[str], *, plain: bool) -> Iterator[_Token]:
@@ -262,7 +275,7 @@ def _token(match: re.Match[str], *, plain: bool) -> Iterator[_Token]:
     elif word is None:
         yield match[0]
     elif word in ("AND", "OR", "NOT") and not plain:
-        yield "-" if word == "NOT" else word
+        yield word
     elif word.strip("-"):
         yield Words(word)
 
@@ -304,8 +317,8 @@ class _Parser:
         return joined
 
     def _part(self) -> Query:
-        negated = self._peek() == "-"
-        while self._peek() == "-":
+        negated = self._peek() in ("-", "NOT")
+        while self._peek() in ("-", "NOT"):
             self._at += 1
         item = self._peek()
         if item == "(":
