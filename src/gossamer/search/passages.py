@@ -28,7 +28,7 @@ WIDE_CHARS = 130
 """Words at most this far apart are close together."""
 MAX_MATCHES = 10
 """Occurrences of each word per window that are considered."""
-MAX_TRIES = 100
+MAX_TRIES = 1_000
 """Places per window where a word may begin that are compared with it."""
 AFTER_BYTES = 600
 """Words in the last bytes of a window are left to the next one, which also has what follows."""
