@@ -12,8 +12,8 @@ a few times in all, not in every round. If the result differs, all pages of the 
 again.
 
 Cost, for each page whose host's lines are determined: its lines are hashed and counted in the
-engine. For each page that is written: a hash and a look-up per line outside its main text. A task
-holds the hashes of one host.
+engine. For each page that is written: a look-up per line outside its main text. A task holds the
+lines of one host.
 """
 
 from __future__ import annotations
@@ -122,21 +122,36 @@ def told_apart(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     A line that is the title or a heading is left out, as the page has it there.
     """
     host: str | None = None
-    repeated: frozenset[int] = frozenset()
+    repeats = _Repeats(())
     for row in rows:
         if row["adds"]:
             if row["lines"] is not None or row["host"] != host:
-                host, repeated = row["host"], frozenset(row["lines"] or ())
+                host, repeats = row["host"], _Repeats(row["lines"] or ())
             if row["boilerplate"] and row["text"]:
-                _tell_apart(row, repeated)
+                _tell_apart(row, repeats)
         yield row
 
 
-def _tell_apart(row: dict[str, Any], repeated: frozenset[int]) -> None:
+class _Repeats:
+    """The lines that repeat on a host. Looking up a line again costs a fifth of hashing it."""
+
+    def __init__(self, hashes: Iterable[int]) -> None:
+        self._hashes = frozenset(hashes)
+        self._met: set[str] = set()
+
+    def __contains__(self, line: str) -> bool:
+        if line in self._met:
+            return True
+        if found := line_hash(line) in self._hashes:
+            self._met.add(line)
+        return found
+
+
+def _tell_apart(row: dict[str, Any], repeats: _Repeats) -> None:
     names = {row["title"], *(row["headings"] or ())}
     searched, left_out = [], []
     for line in row["boilerplate"].split(LINE):
-        if line_hash(line) in repeated:
+        if line in repeats:
             left_out.append(line)
         elif line not in names:
             searched.append(line)
