@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.config import IndexConfig
 from gossamer.fulltext.analysis import OTHER, STEMMERS
+from gossamer.index.repeated import FEW, LINE, line_hash, told_apart
 from gossamer.parse.content import parse_response
 from gossamer.parse.task import main_and_boilerplate
 from gossamer.urls import host_of
@@ -101,7 +102,23 @@ def rows(documents: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
     most = IndexConfig().anchors
     for row in found:
         row["anchors"] = anchors[row["url"]][:most]
-    return _in_languages(found)
+    return _in_languages(_told_apart(found))
+
+
+def _told_apart(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Divide text and boilerplate by the lines that repeat on a host, as `gossamer index` does."""
+    pages = Counter(row["host"] for row in found)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in found:
+        counts[row["host"]].update((row["boilerplate"] or "").split(LINE))
+    repeated = {
+        host: [line_hash(line) for line, n in lines.items() if n > min(FEW, pages[host] / 2)]
+        for host, lines in counts.items()
+    }
+    before = [None, *(row["host"] for row in found)]
+    for row, host in zip(found, before, strict=False):
+        row |= {"adds": True, "lines": repeated[row["host"]] if row["host"] != host else None}
+    return list(told_apart(found))
 
 
 def _in_languages(found: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -183,6 +183,7 @@ def main(folders: Sequence[Path]) -> None:
         collection = Collection.read(folder)
         results = compared(collection)
         ratios.append(results["fields"][0] / results["bm25s"][0])
+        print(f"{collection.name}: {ratios[-1]:.3f}", file=sys.stderr, flush=True)
         table.add_row(
             collection.name,
             f"{len(collection.documents):,}",

@@ -36,4 +36,5 @@ def test_the_documents_of_a_bench_are_indexed_through_html() -> None:
     assert (guide["host"], guide["index_language"]) == ("a.example", "en")
     assert (start["title"], start["anchors"]) == ("Start", [])
     assert without["url"] == "http://collection.example/3"
+    assert guide["boilerplate"] in (None, "")
     assert (without["language"], without["index_language"]) == (None, "en")

@@ -30,9 +30,8 @@ by everything but popularity, freshness and, if many pages match, pairs. That of
 words and names only, each a list of one term, so that tantivy can skip pages that cannot be among
 the best (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011).
 `rescore` adds the rest for the best pages, and `broker.py` popularity for some more of them.
-`any_term` also counts boilerplate: in the first step for words that no text has, then for all.
-
-The weights are settings (`[ranking]`). `profiles.py` has other formulas for comparison.
+`any_term` also counts boilerplate: in the first step for words that no text has, then for all. The
+weights are settings (`[ranking]`). `profiles.py` has other formulas for comparison.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ from typing import TYPE_CHECKING
 
 from tantivy import Occur, Query
 
-from gossamer.fulltext.analysis import OTHER, analyzer_for
+from gossamer.fulltext.analysis import OTHER, analyzer_for, is_unspaced
 from gossamer.fulltext.schema import title_keys, words_key
 from gossamer.search import query as query_tree
 from gossamer.search.clauses import NO_CANDIDATES, CandidateQuery, all_of, any_of, with_optional
 from gossamer.search.filters import filter_query
 from gossamer.search.interpretation import Interpretation, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
-from gossamer.search.statistics import idf, idf_correction, idf_sum
+from gossamer.search.statistics import idf_correction, idf_sum
 from gossamer.search.units import (
     in_a_row,
     parts_of,
@@ -75,19 +74,19 @@ PAIR_SLOP = 2
 """The slop of tantivy's phrase query for the two words of a pair."""
 FEW_MATCHES = 2_000
 """If at most this many pages can have all the words, the first step scores pairs, too."""
+CHARACTER = 0.25
+"""The weight of a character that is in two pairs, in scripts without spaces."""
 MAX_NAMES = 16
 """Units that are also searched in titles and anchor texts, the first of a query."""
 TITLE_AND_ONE = range(2, 9)
 """The number of words of a query of which all but one may be the title of a page."""
 MAX_PHRASE_TITLES = 5_000
 """A phrase finds pages by title beyond the first tier only if at most this many titles can contain
-it. More frequent phrases do not identify a page; an example is "unstable urgency" in Debian's
-changelogs."""
+it. More frequent phrases identify no page, such as "unstable urgency" in Debian's changelogs."""
 FREQUENCIES_ONLY = "freq"
 """tantivy's index option for scoring words: it reads their frequencies, not their positions."""
 LIKE_SHARE = 0.1
-"""The share of a page's significant terms that a similar page must have. The 0.3 of Lucene's
-MoreLikeThisQuery excludes many short pages."""
+"""The share of a page's terms that a similar page must have. Lucene's 0.3 excludes short pages."""
 
 
 class Ranking:
@@ -320,9 +319,12 @@ class QueryPlan:
         ]
 
     def _name_fields(self, unit: Unit) -> Iterator[tuple[str, Unit, float]]:
+        """Where a unit also counts, as a phrase or by its terms: field, terms and weight."""
         yield "title", unit, self._weights.title
         for term in unit:  # anchors have no positions
             yield "anchors", (term,), self._weights.anchors / len(unit)
+            if len(unit) > 1 and is_unspaced(term):
+                yield "text", (term,), CHARACTER / len(unit)
 
     @cached_property
     def _typed_queries(self) -> Sequence[Query]:
@@ -356,22 +358,20 @@ class QueryPlan:
     def _title_within(self) -> Iterator[Query]:
         """All words but one as the whole title, times the share of the idf that these have."""
         words = [each.text for each in self._title]
-        if not self.is_loose or len(words) not in TITLE_AND_ONE:
+        if not (self.is_loose and len(words) in TITLE_AND_ONE):
             return
-        idfs = [sum(map(self._known_idf, self._analyzer.analyzed(word))) for word in words]
+        analyzed, pages = self._analyzer.analyzed, self._whole.pages
+        known = [tuple(term for term in analyzed(word) if pages("text", term)) for word in words]
+        idfs = [idf_sum(terms, "text", self._whole) for terms in known]
         for at, idf_without in enumerate(idfs):
             text = " ".join(words[:at] + words[at + 1 :])
             if self._statistics.pages("title_key", key := words_key(text)):
                 yield self._titled(key, text, 1 - idf_without / (sum(idfs) or 1))
 
     def _titled(self, key: str, text: str, share: float = 1) -> Query:
-        title_matches = Query.term_query(self._schema, "title_key", key, "basic")
-        weight = self._weights.whole_title * len(analyzer_for(OTHER).analyzed(text))
-        return Query.const_score_query(title_matches, weight * share)
-
-    def _known_idf(self, term: str) -> float:
-        """The idf of a term in the text; 0 if no page has it, so that it tells nothing."""
-        return idf(term, "text", self._whole) if self._whole.pages("text", term) else 0.0
+        found = Query.term_query(self._schema, "title_key", key, "basic")
+        words = len(analyzer_for(OTHER).analyzed(text))
+        return Query.const_score_query(found, self._weights.whole_title * words * share)
 
     @cached_property
     def _pairs(self) -> Sequence[Query]:
