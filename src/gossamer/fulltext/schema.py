@@ -37,7 +37,7 @@ import xxhash
 from gossamer.errors import StoreError
 from gossamer.fulltext import stored_text
 from gossamer.fulltext.analysis import analyzer_for, code, plain, whole
-from gossamer.fulltext.written import pieces_of, split_words
+from gossamer.fulltext.written import code_in, pieces_of, split_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 6
+FORMAT = 7
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "language", "kind", "title_key")
@@ -193,7 +193,8 @@ def title_keys(title: str) -> Sequence[str]:
     `C` and `C++` differ only in the last one. Hyphens make no difference.
     """
     words = " ".join(whole().analyze(title))
-    symbols = " ".join(term for term in code().analyze(title) if not _HYPHENED.match(term))
+    terms = code().analyze(code_in(pieces_of(title)))
+    symbols = " ".join(term for term in terms if not _HYPHENED.match(term))
     keys = dict.fromkeys((words, words + symbols))
     return [xxhash.xxh3_64_hexdigest(key.encode()) for key in keys]
 
@@ -287,9 +288,8 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
 def _add_written(document: tantivy.Document, text: str, words: str, prefix: str = "") -> None:
     """Add a text as it is written to its fields, and its split words to the field `words`."""
     pieces = pieces_of(text)
-    written = "\n".join(pieces)
-    document.add_text(f"{prefix}written", written)
-    document.add_text(f"{prefix}code", written)
+    document.add_text(f"{prefix}written", "\n".join(pieces))
+    document.add_text(f"{prefix}code", code_in(pieces))
     document.add_text(words, "\n".join(split_words(pieces)))
 
 

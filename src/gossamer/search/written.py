@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tantivy import Query
 
 from gossamer.fulltext.analysis import code
+from gossamer.fulltext.written import code_in, pieces_of
 from gossamer.search.clauses import all_of, any_of
 from gossamer.search.statistics import idf
 
@@ -59,7 +60,7 @@ class Typed(NamedTuple):
 
 def code_of(typed: str) -> Unit:
     """The terms of a typed word that is more than a word; none of another."""
-    return tuple(dict.fromkeys(code().analyze(typed)))
+    return tuple(dict.fromkeys(code().analyze(code_in(pieces_of(typed)))))
 
 
 def forms_of(typed: str, analyzer: Analyzer) -> Unit:
