@@ -185,7 +185,6 @@ def test_the_page_about_a_name_counts_as_if_it_had_the_qualified_name(searcher: 
         ("router-setup", "<b>router-setup</b>"),
         ("std::vec", "<b>std::vec</b>"),
         ("#[derive(Debug)]", "#[<b>derive(Debug</b>"),
-        ("thread pool object", "An <b>object</b>"),
         ("erl -sname", "-<b>sname</b>"),
     ],
 )

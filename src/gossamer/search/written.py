@@ -43,7 +43,7 @@ MAX_NAMES = 5
 
 _NAME = re.compile(r"\w+")
 _SYMBOL = re.compile(r"[!-/:-@\[-`{-~]")
-_HYPHENED = re.compile(r"\w[\w-]*")
+_HYPHENED = re.compile(r"[^\W_](?:[^\W_]|-)*")
 """A word of natural language, such as `f-string`."""
 _INNER = re.compile(r"\w.*[\w.,:;!?)}\]]")
 """Code that differs from its words only inside, such as `std::vec`, unlike `C++` and `&str`."""
