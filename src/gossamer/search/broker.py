@@ -28,7 +28,7 @@ from gossamer.fulltext.schema import composed
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
 from gossamer.search.conversation import Conversation
-from gossamer.search.diversity import Placed, demote_crowded_hosts, merged
+from gossamer.search.diversity import Placed, demote_crowded_hosts, hit, merged
 from gossamer.search.messages import (
     ENOUGH,
     MAX_LIMIT,
@@ -56,7 +56,6 @@ from gossamer.search.profiles import popularity, scores
 from gossamer.search.recency import freshness, freshness_intent
 from gossamer.search.results import Hit, Results, extrapolated
 from gossamer.search.spelling import SimilarWords, completed, suggestion, words_to_check
-from gossamer.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -65,7 +64,6 @@ if TYPE_CHECKING:
     from gossamer.search.messages import (
         Candidate,
         Counts,
-        HitFields,
         Place,
         Question,
         RequestGenerator,
@@ -78,6 +76,10 @@ MAX_RESULTS = MAX_LIMIT
 RESCORED = 30
 """The best pages by words, which get the second step of the ranking."""
 MIN_WHOLE = 10
+MAX_AHEAD = 50
+PROMISING = 0.6
+"""If enough pages have all words, those that lack some are sought among the MAX_AHEAD best by
+words, with a score of at least PROMISING times that of the last of the MIN_WHOLE first."""
 MIN_LOOSE_WORDS = 3
 """A query of at least MIN_LOOSE_WORDS words is followed by pages with some of them if fewer than
 MIN_WHOLE pages have all. For two words, one page with both suffices."""
@@ -208,13 +210,17 @@ class _Answer:
 
     def _find_any_term(self, find: Find, whole: Sequence[Placed]) -> RequestGenerator[list[Placed]]:
         """The best pages that have some of the terms and are not among `whole`."""
-        find = msgspec.structs.replace(find, limit=min(MAX_LIMIT, find.limit + len(whole)))
+        few, least = self._has_few(), 0.0
+        limit = min(MAX_LIMIT, find.limit + len(whole)) if few else MAX_AHEAD
+        find = msgspec.structs.replace(find, limit=limit)
         found = yield from self._nodes.find(find)
-        if self._has_few():
+        if few:
             self._found = found
             self._total = sum(each.total for each in found.values())
             self._exact = all(each.exact for each in found.values())
-        return (yield from self._best(found, find, {each.page.key for each in whole}))
+        else:
+            least = PROMISING * min((each.words for each in whole[:MIN_WHOLE]), default=0)
+        return (yield from self._best(found, find, {each.page.key for each in whole}, least))
 
     def _add_other_tiers(self, all_terms: Find) -> RequestGenerator[None]:
         """Append the pages of the other tiers to those of the first."""
@@ -252,10 +258,11 @@ class _Answer:
         return [*front, *whole[REORDERED:], *(() if better_than else partial[REORDERED:])]
 
     def _best(
-        self, found: Mapping[int, Found], find: Find, known: Collection[int] = ()
+        self, found: Mapping[int, Found], find: Find, known: Collection[int] = (), least: float = 0
     ) -> RequestGenerator[list[Placed]]:
-        """The candidates except pages with `known` keys, by words, the best of them rescored."""
-        best = [each for each in self._by_words(found, find) if each.page.key not in known]
+        """The candidates with `least` words, without `known` keys, the best of them rescored."""
+        best = self._by_words(found, find)
+        best = [each for each in best if each.words >= least and each.page.key not in known]
         if not self._question.by_date:
             if any(each.rescore for each in found.values()):
                 yield from self._rescore(best[:RESCORED], find)
@@ -311,7 +318,7 @@ class _Answer:
             first = shown[: explaining.MAX_PAGES]
             explained = yield from self._explained(first, all_terms, any_term)
         return [
-            _hit(each, fields[each.place], self._pages, explained.get(each.place))
+            hit(each, fields[each.place], self._pages, explained.get(each.place))
             for each in shown
             if each.place in fields
         ]
@@ -378,23 +385,3 @@ def _first_tier_is_short(found: Collection[Found]) -> bool:
     """Whether only the first tier was searched, and too few of its pages match."""
     partly = [each for each in found if each.searched < each.pages]
     return bool(partly) and sum(each.total for each in partly) < ENOUGH
-
-
-def _hit(placed: Placed, fields: HitFields, pages: int, explanation: dict[str, Any] | None) -> Hit:
-    static_rank = placed.page.static_rank
-    return Hit(
-        url=fields.url,
-        title=fields.title,
-        snippet=fields.snippet,
-        score=placed.score,
-        host=host_of(fields.url),
-        fetched_ms=fields.fetched_ms,
-        rank=static_rank / pages if static_rank else None,
-        language=fields.language,
-        kind=fields.kind,
-        image=fields.image,
-        date_ms=fields.date_ms,
-        partial=placed.partial,
-        more=placed.more,
-        explanation=explanation,
-    )
