@@ -174,3 +174,8 @@ def test_all_words_of_the_passage_are_within_the_snippet(gap: int) -> None:
 def test_a_heading_beside_the_main_text_is_shown_if_the_text_lacks_the_words() -> None:
     shown = Snippets([Words("limits")], "en").of(packed("the text"), "about", ["Top", "Limits"])
     assert shown == "<b>Limits</b>"
+
+
+def test_a_word_is_shown_rather_than_the_number_of_its_section() -> None:
+    text = f"section 36.1 is {FILLER} the concept {FILLER}"
+    assert "the <b>concept</b>" in snippet(text, "36.1.", "concept", language="en")

@@ -32,6 +32,8 @@ PASSAGE_CHARS = 240
 """Characters of a passage, which is split into words."""
 MAX_ANALYZED_BYTES = 300_000
 """Text of a page that is split into words, at 0.07 ms per thousand bytes, if no word is found."""
+NUMBER_SHARE = 0.25
+"""A number is less telling than a word that is as rare: many are the numbers of sections."""
 _FUNCTION_WORDS = """
 about am any been being between can could did do does doing from had has have having he her here him
 his how i its just me my our she should so than them what when where which who whom whose why would
@@ -66,6 +68,8 @@ class Snippets:
             units |= dict.fromkeys(split, 1 / max(len(split), 1))
             units |= dict.fromkeys(parts, 1 / max(len(parts), 1))
             units |= dict.fromkeys(joined_phrases([word], self._analyzer), 1.0)
+        for unit in units:
+            units[unit] *= NUMBER_SHARE if "".join(unit).isdecimal() else 1
         self._terms = {unit[0] for unit in units if len(unit) == 1}
         self._phrases: dict[str, set[Unit]] = defaultdict(set)
         for unit in units:
