@@ -154,7 +154,7 @@ def test_what_is_close_together_is_in_one_window(letter: str, between: str, coun
 
 
 def test_the_typed_form_of_a_word_is_shown_rather_than_another() -> None:
-    text = f"it sets the path {FILLER} the settings {FILLER}"
+    text = f"{'set the path ' * 20} {FILLER} the settings {FILLER}"
     assert "the <b>settings</b>" in snippet(text, "settings", language="en")
 
 

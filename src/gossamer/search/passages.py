@@ -38,6 +38,8 @@ first passage with any of the words is taken."""
 MAX_SEARCHED_BYTES = 30_000_000
 """Text that is searched for the snippets of one request. Each page gets an equal share, so all of
 ten pages is searched, however long they are."""
+EXACT_FACTOR = 1.5
+"""How much more than other forms of a word the typed one is worth."""
 MIN_PREFIX_CHARS = 4
 
 _WORD = re.compile(r"[^\W_]+")
@@ -69,7 +71,9 @@ class Wanted(NamedTuple):
     unspaced: bool
     compared: dict[bytes, bool]
     exact: bool = False
-    """Only the typed form of the word counts. It adds to the worth of the word in any form."""
+    """Only the typed form of the word is wanted."""
+    typed: frozenset[bytes] = frozenset()
+    """Forms that are not wanted here, because another `Wanted` looks for them."""
 
 
 class Passages:
@@ -96,7 +100,7 @@ class Passages:
             for each in _wanted(unit, forms, 1 + round(1000 * share * max(map(worth, unit))))
         ]
         self._all = sum(each.worth for each in self._wanted if not each.exact)
-        self._most = sum(each.worth for each in self._wanted)
+        self._most = sum(each.worth for each in self._wanted if not each.typed)
         self._share_bytes = MAX_SEARCHED_BYTES // max(pages, 1)
 
     def best(self, stored: Sequence[bytes]) -> Place | None:
@@ -134,7 +138,7 @@ class Passages:
                 have -= 0 if seen[gone] else self._wanted[gone].worth
             if have > most:
                 begin, most = near[0][0], have
-                if most == self._most:
+                if most >= self._most:
                     break
         return Place(window, begin, most) if most else None
 
@@ -171,6 +175,8 @@ class Passages:
         word = run[0] if run else b""
         if wanted.exact:
             return word.lower() in wanted.needles
+        if wanted.typed and word.lower() in wanted.typed:
+            return False
         if word not in compared:
             decoded = word.decode("utf-8", "ignore")
             begins = (decoded, *camel_parts(decoded)[:1])
@@ -184,9 +190,10 @@ def _wanted(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> Iter
     longest = max(unit, key=len)
     words = frozenset(("".join(unit),)) if unspaced else forms.get(longest) or frozenset((longest,))
     prefixes = words if unspaced else frozenset(_prefix(word, longest) for word in words)
-    yield Wanted(unit, _needles(prefixes), worth, unspaced, {})
-    if len(unit) == 1 and prefixes != words:
-        yield Wanted(unit, _needles(words), worth // 2, unspaced, {}, exact=True)
+    typed = _needles(words) if len(unit) == 1 and prefixes != words else frozenset()
+    yield Wanted(unit, _needles(prefixes), worth, unspaced, {}, typed=typed)
+    if typed:
+        yield Wanted(unit, typed, round(EXACT_FACTOR * worth), unspaced, {}, exact=True)
 
 
 def _needles(forms: Iterable[str]) -> frozenset[bytes]:
