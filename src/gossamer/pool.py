@@ -68,8 +68,8 @@ class Pool:
     """Worker processes, started on demand: `size` per wrapped function, or more if it says so.
 
     `prepare` is called in each worker when it starts, and imports what its functions need. If it is
-    given, one worker starts at once, and the next, up to `size`, as soon as the one before has
-    work: workers that start together only slow each other down.
+    given, one worker starts at once, and the next, up to `size`, when one has done its work:
+    workers that start together only slow each other down.
 
     Invariants: a worker is either in `_idle` or held by exactly one `run`; there are at most `size`
     idle workers, and each of them waits for a function.
@@ -120,9 +120,7 @@ class Pool:
             self._changed.wait_for(lambda: self._running[call] < call.limit)
             self._running[call] += 1
             if self._idle:
-                worker = self._idle.pop()
-                self._start_ahead()
-                return worker
+                return self._idle.pop()
         try:
             return _Worker(self._prepare)
         except BaseException as error:
@@ -137,11 +135,11 @@ class Pool:
             ) from error
 
     def _start_ahead(self) -> None:
-        """Start the next worker that is started before there is work for it."""
-        if self._to_prepare and not self._idle:
+        """Start a worker before there is work for it; those that are ready are taken first."""
+        if self._to_prepare and len(self._idle) < self._size:
             self._to_prepare -= 1
             with suppress(OSError):  # raised again when a worker is needed
-                self._idle.append(_Worker(self._prepare))
+                self._idle.insert(0, _Worker(self._prepare))
 
     def _leave(self, call: _Call) -> None:
         self._running[call] -= 1
@@ -154,6 +152,7 @@ class Pool:
             self._leave(call)
             if reusable and not self._closed and len(self._idle) < self._size:
                 self._idle.append(worker)
+                self._start_ahead()
                 return
         worker.end()
 
