@@ -27,6 +27,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import psutil
 from crawl import adopt_orphans, children_s, scrapy
 from local_settings import local_settings
 
@@ -65,7 +66,7 @@ def gossamer(fake: FakeWeb, folder: Path) -> Run:
     began_s, before_s = time.perf_counter(), children_s()
     subprocess.run([*command, f"http://{HOST}/"], check=True, stdout=subprocess.DEVNULL)
     wall_s = time.perf_counter() - began_s
-    reap_orphans()
+    reap_orphans(fake.pid)
     cpu_s = children_s() - before_s
     with Crawl.open(str(folder)) as crawl:
         documents = crawl.dataset("documents").selectExpr("count(*)", "sum(body_bytes)")
@@ -73,11 +74,12 @@ def gossamer(fake: FakeWeb, folder: Path) -> Run:
     return Run(pages, size / pages, wall_s, cpu_s)
 
 
-def reap_orphans() -> None:
-    """Wait for adopted descendants that have ended, so that their CPU time is counted."""
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+def reap_orphans(host: int) -> None:
+    """Wait for the descendants that were adopted, so that their CPU time is counted."""
+    orphans = [each for each in psutil.Process().children() if each.pid != host]
+    for orphan in orphans:
+        with suppress(ChildProcessError):
+            os.waitpid(orphan.pid, 0)
 
 
 def spider(fake: FakeWeb, folder: Path, pages: int, most: int, *, tuned: bool) -> Run:
