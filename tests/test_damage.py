@@ -144,7 +144,9 @@ def bench() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(path.parent)  # for what several benches need
+        spec.loader.exec_module(module)
     return module
 
 
