@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from gossamer.engine import Engine
+    from gossamer.pool import PartitionFunction
     from gossamer.store import Layer
     from gossamer.workspace import Workspace
 
@@ -44,7 +45,7 @@ FULL_LINKS = 100
 """Voters that give a domain the full budget, which is this many times the budget with one voter."""
 
 FEW = 1_000
-"""Hosts whose domains are determined in this process, which takes some milliseconds."""
+"""Rows whose domains are determined in this process, which takes some milliseconds."""
 
 
 class Met(NamedTuple):
@@ -57,15 +58,20 @@ class Met(NamedTuple):
 
 
 def with_domains(engine: Engine, hosts: DataFrame) -> DataFrame:
-    """Add the column `domain` to rows with a column `host`: its registrable domain.
-
-    A few rows are not sent to a worker, which the first round of a crawl would wait for.
-    """
-    few = hosts.limit(FEW + 1).toArrow()
-    if 0 < few.num_rows <= FEW:
-        return engine.spark.createDataFrame(pa.Table.from_batches(_add_domain(few.to_batches())))
+    """Add the column `domain` to rows with a column `host`: its registrable domain."""
     ddl = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in hosts.schema)
-    return engine.map_partitions(hosts, _add_domain, f"{ddl}, domain string")
+    return _mapped(engine, hosts, _add_domain, f"{ddl}, domain string")
+
+
+def _mapped(engine: Engine, rows: DataFrame, fn: PartitionFunction, ddl: str) -> DataFrame:
+    """As `map_partitions`, but a few rows stay here: at first, a crawl has only one worker."""
+    few = rows.limit(FEW + 1).toArrow()
+    if few.num_rows > FEW:
+        return engine.map_partitions(rows, fn, ddl)
+    batches = [batch for batch in fn(iter(few.to_batches())) if batch.num_rows]
+    if not batches:
+        return engine.read([], ddl)
+    return engine.spark.createDataFrame(pa.Table.from_batches(batches))
 
 
 def known(work: Workspace, new: Met | None = None) -> DataFrame:
@@ -108,9 +114,8 @@ def met(work: Workspace, links: DataFrame, answers: DataFrame, round_: int) -> M
     seeds = answers.where(F.col("depth") == 0).select(
         F.lit(None).cast("string").alias("src"), F.col("host").alias("dst")
     )
-    votes = work.engine.map_partitions(
-        host_pairs.unionByName(seeds).distinct(), _votes, "domain string, voter string"
-    ).distinct()
+    pairs = host_pairs.unionByName(seeds).distinct()
+    votes = _mapped(work.engine, pairs, _votes, "domain string, voter string").distinct()
     in_domain = Window.partitionBy("domain").orderBy(F.asc_nulls_first("voter"))
     linked, count = work.scratch(
         votes.withColumn("place", F.row_number().over(in_domain))
