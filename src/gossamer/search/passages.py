@@ -101,6 +101,7 @@ class Passages:
         ]
         self._all = sum(each.worth for each in self._wanted if not each.exact)
         self._most = sum(each.worth for each in self._wanted if not each.typed)
+        self._units = units
         self._share_bytes = MAX_SEARCHED_BYTES // max(pages, 1)
 
     def best(self, stored: Sequence[bytes]) -> Place | None:
@@ -120,7 +121,8 @@ class Passages:
     def _densest(self, window: Window) -> Place | None:
         """The place where the words with the greatest sum of worths are close together.
 
-        Words are found and compared in the order of the text, until all are close together.
+        Words are found and compared in the order of the text, until all are close together. Only a
+        single word is also looked for in its typed form when another form was found.
         """
         lower = window.text.lower()  # of ASCII letters, which changes no lengths
         until = len(lower) - (0 if window.last else AFTER_BYTES)
@@ -138,9 +140,14 @@ class Passages:
                 have -= 0 if seen[gone] else self._wanted[gone].worth
             if have > most:
                 begin, most = near[0][0], have
-                if most >= self._most:
+                if most >= self._most or (len(self._units) > 1 and self._has_all(seen)):
                     break
         return Place(window, begin, most) if most else None
+
+    def _has_all(self, seen: Sequence[int]) -> bool:
+        """Whether each word and phrase was seen, in any form."""
+        forms = zip(self._wanted, seen, strict=True)
+        return len({each.terms for each, count in forms if count}) == len(self._units)
 
     def _found(self, text: bytes, lower: bytes, until: int) -> Iterator[Iterator[tuple[int, int]]]:
         """For each prefix of a word or phrase, the places where it is found, and its number."""
