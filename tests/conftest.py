@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from commands import lent
 from gossamer.api import DEFAULTS
 from gossamer.backends import LocalBackend
 from gossamer.config import Config, EngineConfig
@@ -38,6 +39,13 @@ def engine() -> Iterator[Engine]:
     """One embedded engine for all tests: it takes a second to start."""
     with Engine(EngineConfig(workers=2)) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def shared_engine(engine: Engine) -> Iterator[None]:
+    """Lets the commands of a module use the engine of all tests."""
+    with lent(engine):
+        yield
 
 
 @pytest.fixture(scope="session")

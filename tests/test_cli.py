@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from commands import gossamer, lent
+from commands import gossamer
 from crawl_settings import loopback_settings
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.tables import DATASETS
@@ -20,8 +20,7 @@ from gossamer.tables import DATASETS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.engine import Engine
-
+pytestmark = pytest.mark.usefixtures("shared_engine")
 STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "index", "postings"]
 
 
@@ -29,12 +28,6 @@ STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "index", "pos
 def web() -> Iterator[FakeWeb]:
     with FakeWeb(Web(hosts=2, pages_per_host=15, mix=Mix.plain())) as running:
         yield running
-
-
-@pytest.fixture(scope="module", autouse=True)
-def shared_engine(engine: Engine) -> Iterator[None]:
-    with lent(engine):
-        yield
 
 
 @pytest.fixture(scope="module")

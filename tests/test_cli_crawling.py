@@ -11,6 +11,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from commands import Said, gossamer
 from gossamer import config
 from gossamer.api import Crawl
@@ -20,6 +22,7 @@ from loopback import Loopback, page
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("shared_engine")
 STRANGER = "http://192.0.2.1/"
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 import rich.progress  # noqa: F401  # commands cannot import it under `closed`, without permissions
 
-from commands import gossamer, lent
+from commands import gossamer
 from gossamer import generate, postings
 from gossamer.api import Crawl
 from gossamer.backends import LocalBackend
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from gossamer.engine import Engine
 
+pytestmark = pytest.mark.usefixtures("shared_engine")
 SETTINGS = """
 filter.scope = "any"
 fetch.delay_s = 0
@@ -170,12 +171,6 @@ def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def crawl(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(whole, tmp_path / "crawl"))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def shared_engine(engine: Engine) -> Iterator[None]:
-    with lent(engine):
-        yield
 
 
 @contextmanager

@@ -300,11 +300,11 @@ def test_a_large_warc_file_is_closed(server: Loopback, crawl: Crawl) -> None:
     assert [file.rows for file in fetched.warcs] == [1, 1, 1, 1]  # with robots.txt
 
 
-@pytest.mark.parametrize(("kept", "why"), [(6 << 20, None), (5 << 20, "length")])
+@pytest.mark.parametrize(("kept", "why"), [(10 << 20, None), (9 << 20, "length")])
 def test_a_large_file_is_in_the_archive_and_its_index(
     server: Loopback, crawl: Crawl, kept: int, why: str | None
 ) -> None:
-    said = shake_128(b"a paper").digest(6 << 20)
+    said = shake_128(b"a paper").digest(10 << 20)
     server.answers["/a.pdf"] = page(said, ("Content-Type: application/pdf", 'ETag: "1"'))
     fetched = crawl(["http://a.test/a.pdf"], max_file_bytes=kept)
     (row,) = fetched.rows.values()

@@ -226,6 +226,7 @@ def test_settings_that_are_there_before_are_kept(tmp_path: Path) -> None:
         assert crawl.work.config.fetch.contact == "me@example.org"
 
 
+@pytest.mark.usefixtures("shared_engine")
 def test_crawl_makes_a_crawl_with_the_settings_that_are_there(tmp_path: Path) -> None:
     (tmp_path / "gossamer.toml").write_text("generate.pages = 7\n")
     gossamer("crawl", tmp_path, "http://127.0.0.1:1/", "--minutes", "0")

@@ -141,3 +141,14 @@ def test_lines_are_hashed_as_the_engine_does(work: Workspace) -> None:
     rows = work.engine.spark.createDataFrame([(line,) for line in lines], "line string")
     for row in rows.select("line", F.xxhash64("line").alias("hash")).collect():
         assert line_hash(row["line"]) == row["hash"]
+
+
+def test_the_repeated_lines_of_a_host_are_bounded(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gossamer.index.repeated.MAX_LINES", 3)
+    put_pages(work, site(range(8), "Home\nUp\nDown\nLeft\nRight\nnumber{}"))
+    index.run(work)
+    (row,) = work.read("repeated").collect()
+    assert len(row["lines"]) == 3
+    assert len(found(work, "home OR up OR down OR left OR right")) == 8

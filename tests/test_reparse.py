@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ from rows import by_url, put
 from stored_rounds import HOME, Fetched, archive_of, store_round, table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gossamer.engine import Engine
     from gossamer.workspace import Workspace
 
@@ -35,12 +38,29 @@ def end_round(work: Workspace) -> None:
     update.run(work)
 
 
-def two_rounds(work: Workspace) -> None:
-    reset(work, filter={"skip_extensions": ()})
+def parse_two_rounds(work: Workspace) -> None:
     store_round(work, FIRST)
     end_round(work)
     store_round(work, SECOND, round_=2)
     end_round(work)
+
+
+@pytest.fixture(scope="module")
+def original(new_work: Callable[[], Workspace]) -> Workspace:
+    """A crawl whose two rounds are parsed."""
+    work = new_work()
+    reset(work, filter={"skip_extensions": ()})
+    parse_two_rounds(work)
+    return work
+
+
+@pytest.fixture
+def parsed(original: Workspace, work: Workspace) -> Workspace:
+    """A copy of `original`."""
+    shutil.copytree(original.root, work.root, dirs_exist_ok=True)
+    work.store.refresh()
+    work.config = original.config
+    return work
 
 
 def reset(work: Workspace, **tables: dict[str, Any]) -> None:
@@ -55,11 +75,10 @@ def pages(work: Workspace) -> dict[str, dict[str, Any]]:
     return by_url(lsm.current(work, PAGES))
 
 
-def test_each_round_is_replaced_by_what_today_s_settings_make_of_it(work: Workspace) -> None:
-    two_rounds(work)
-    before = {path for name in ("documents", "links") for path in work.paths(name)}
-    reset(work, parse={"max_text_chars": 7, "media": True})
-    report = rounds.reparse(work)
+def test_each_round_is_replaced_by_what_today_s_settings_make_of_it(parsed: Workspace) -> None:
+    before = {path for name in ("documents", "links") for path in parsed.paths(name)}
+    reset(parsed, parse={"max_text_chars": 7, "media": True})
+    report = rounds.reparse(parsed)
     assert report.counts == {
         "documents": 2,
         "parsed": 2,
@@ -67,11 +86,11 @@ def test_each_round_is_replaced_by_what_today_s_settings_make_of_it(work: Worksp
         "links": 4,
         "new_urls": 1,
     }
-    assert [row["text"] for n in (1, 2) for row in table(work, "documents", n)] == [
+    assert [row["text"] for n in (1, 2) for row in table(parsed, "documents", n)] == [
         "one two",
         "four fi",
     ]
-    links = [(row["src"], row["dst"]) for n in (1, 2) for row in table(work, "links", n)]
+    links = [(row["src"], row["dst"]) for n in (1, 2) for row in table(parsed, "links", n)]
     assert links == [
         (HOME, HOME + "a"),
         (HOME, PICTURE),
@@ -79,38 +98,35 @@ def test_each_round_is_replaced_by_what_today_s_settings_make_of_it(work: Worksp
         (HOME + "a", PICTURE),
     ]
     for name in ("documents", "links"):
-        assert [layer.round for layer in work.store.manifest.layers(name)] == [1, 2]
-        assert before.isdisjoint(work.paths(name))
-        assert {row["round"] for row in table(work, name, 2)} == {2}
+        assert [layer.round for layer in parsed.store.manifest.layers(name)] == [1, 2]
+        assert before.isdisjoint(parsed.paths(name))
+        assert {row["round"] for row in table(parsed, name, 2)} == {2}
 
 
-def test_rules_for_sites_hold_for_what_is_parsed_again(work: Workspace) -> None:
-    two_rounds(work)
+def test_rules_for_sites_hold_for_what_is_parsed_again(parsed: Workspace) -> None:
     rule = '[[rule]]\nname = "r"\nurl = "https://example.org/*"\ntitle = "a"\ndate = "time"'
-    Path(work.root, "rules.toml").write_text(rule)
-    reset(work, parse={"rules": "rules.toml"})
-    assert rounds.reparse(work).counts["unmatched_r_date"] == 2
-    assert [row["title"] for n in (1, 2) for row in table(work, "documents", n)] == ["A", "B"]
+    Path(parsed.root, "rules.toml").write_text(rule)
+    reset(parsed, parse={"rules": "rules.toml"})
+    assert rounds.reparse(parsed).counts["unmatched_r_date"] == 2
+    assert [row["title"] for n in (1, 2) for row in table(parsed, "documents", n)] == ["A", "B"]
 
 
-def test_nothing_changes_where_nothing_is_parsed_otherwise(work: Workspace) -> None:
-    two_rounds(work)
+def test_nothing_changes_where_nothing_is_parsed_otherwise(parsed: Workspace) -> None:
     names = ("documents", "links")
-    was = [table(work, name, n) for name in names for n in (1, 2)], pages(work)
-    assert rounds.reparse(work).counts["new_urls"] == 0
-    assert ([table(work, name, n) for name in names for n in (1, 2)], pages(work)) == was
+    was = [table(parsed, name, n) for name in names for n in (1, 2)], pages(parsed)
+    assert rounds.reparse(parsed).counts["new_urls"] == 0
+    assert ([table(parsed, name, n) for name in names for n in (1, 2)], pages(parsed)) == was
 
 
-def test_what_is_found_now_becomes_known_and_what_is_known_stays(work: Workspace) -> None:
-    two_rounds(work)
-    was = pages(work)
-    reset(work, parse={"media": True})
-    rounds.reparse(work)
-    found = pages(work)
+def test_what_is_found_now_becomes_known_and_what_is_known_stays(parsed: Workspace) -> None:
+    was = pages(parsed)
+    reset(parsed, parse={"media": True})
+    rounds.reparse(parsed)
+    found = pages(parsed)
     new = found.pop(PICTURE)
     assert found == was
     assert (new["status"], new["source"], new["host"]) == ("unfetched", "link", "example.org")
-    assert (new["depth"], new["found_ms"], new["next_fetch_ms"]) == (1, work.now_ms(), 0)
+    assert (new["depth"], new["found_ms"], new["next_fetch_ms"]) == (1, parsed.now_ms(), 0)
 
 
 def test_a_page_that_becomes_known_has_the_votes_of_all_rounds(work: Workspace) -> None:
@@ -141,13 +157,12 @@ def test_growth_is_bounded_as_in_a_round(work: Workspace) -> None:
     assert len(pages(work)) == 32
 
 
-def test_where_all_links_are_dropped_now_none_are_left(work: Workspace) -> None:
-    two_rounds(work)
-    was = pages(work)
-    reset(work, filter={"deny": (".",)})
-    assert rounds.reparse(work).counts["dropped_deny"] == 2
-    assert work.store.manifest.layers("links") == ()
-    assert pages(work) == was
+def test_where_all_links_are_dropped_now_none_are_left(parsed: Workspace) -> None:
+    was = pages(parsed)
+    reset(parsed, filter={"deny": (".",)})
+    assert rounds.reparse(parsed).counts["dropped_deny"] == 2
+    assert parsed.store.manifest.layers("links") == ()
+    assert pages(parsed) == was
 
 
 def test_a_round_of_redirects_that_were_all_dropped_is_parsed_again(work: Workspace) -> None:
@@ -171,25 +186,23 @@ def test_a_round_is_at_its_end_first(work: Workspace) -> None:
     assert rounds.reparse(work).counts["documents"] == 1
 
 
-def test_a_round_that_is_only_planned_goes_on_afterwards(work: Workspace) -> None:
-    two_rounds(work)
-    with work.step("generate", 3):
-        put(work, "fetchlist", [{"url": HOME, "round": 3}], round_=3)
-    with work.step("generate", 3):
+def test_a_round_that_is_only_planned_goes_on_afterwards(parsed: Workspace) -> None:
+    with parsed.step("generate", 3):
+        put(parsed, "fetchlist", [{"url": HOME, "round": 3}], round_=3)
+    with parsed.step("generate", 3):
         pass
-    left = rounds.pending(work.store.manifest)
+    left = rounds.pending(parsed.store.manifest)
     assert left == ["fetch", "parse", "update"]
-    assert rounds.reparse(work).round == 3
-    assert rounds.pending(work.store.manifest) == left
+    assert rounds.reparse(parsed).round == 3
+    assert rounds.pending(parsed.store.manifest) == left
 
 
-def test_a_round_that_was_never_parsed_is_left_alone(work: Workspace) -> None:
-    two_rounds(work)
-    store_round(work, [Fetched(HOME + "c", b"<p>given up")], round_=3)
-    with work.step("generate", 4):
+def test_a_round_that_was_never_parsed_is_left_alone(parsed: Workspace) -> None:
+    store_round(parsed, [Fetched(HOME + "c", b"<p>given up")], round_=3)
+    with parsed.step("generate", 4):
         pass
-    assert rounds.reparse(work).counts["documents"] == 2
-    assert table(work, "documents", 3) == []
+    assert rounds.reparse(parsed).counts["documents"] == 2
+    assert table(parsed, "documents", 3) == []
 
 
 def test_a_crawl_in_which_nothing_is_parsed(work: Workspace) -> None:
@@ -197,14 +210,13 @@ def test_a_crawl_in_which_nothing_is_parsed(work: Workspace) -> None:
         rounds.reparse(work)
 
 
-def test_a_lost_warc_file_leaves_all_as_it_was(work: Workspace) -> None:
-    two_rounds(work)
-    lost = archive_of(work, 2)
+def test_a_lost_warc_file_leaves_all_as_it_was(parsed: Workspace) -> None:
+    lost = archive_of(parsed, 2)
     Path(lost).unlink()
-    before = work.store.manifest
+    before = parsed.store.manifest
     with pytest.raises(MissingFile, match=lost):
-        rounds.reparse(work)
-    assert work.store.refresh() == before
+        rounds.reparse(parsed)
+    assert parsed.store.refresh() == before
 
 
 def damage(path: str) -> None:
@@ -212,19 +224,18 @@ def damage(path: str) -> None:
     Path(path).write_bytes(bytes(Path(path).stat().st_size))
 
 
-def test_what_cannot_be_read_again_stays_as_it_was_and_is_counted(work: Workspace) -> None:
-    two_rounds(work)
-    was = [table(work, name, 2) for name in ("documents", "links")]
-    known = pages(work)
-    damage(archive_of(work, 2))
-    reset(work, parse={"max_text_chars": 7})
-    counts = rounds.reparse(work).counts
+def test_what_cannot_be_read_again_stays_as_it_was_and_is_counted(parsed: Workspace) -> None:
+    was = [table(parsed, name, 2) for name in ("documents", "links")]
+    known = pages(parsed)
+    damage(archive_of(parsed, 2))
+    reset(parsed, parse={"max_text_chars": 7})
+    counts = rounds.reparse(parsed).counts
     assert (counts["unreadable"], counts["documents"], counts["new_urls"]) == (1, 1, 0)
-    assert [table(work, name, 2) for name in ("documents", "links")] == was
-    assert [row["text"] for row in table(work, "documents", 1)] == ["one two"]
-    assert pages(work) == known
-    assert rounds.reparse(work).counts["unreadable"] == 1
-    assert [table(work, name, 2) for name in ("documents", "links")] == was
+    assert [table(parsed, name, 2) for name in ("documents", "links")] == was
+    assert [row["text"] for row in table(parsed, "documents", 1)] == ["one two"]
+    assert pages(parsed) == known
+    assert rounds.reparse(parsed).counts["unreadable"] == 1
+    assert [table(parsed, name, 2) for name in ("documents", "links")] == was
 
 
 def test_a_robots_file_that_cannot_be_read_again_is_listed_once(work: Workspace) -> None:
@@ -237,20 +248,19 @@ def test_a_robots_file_that_cannot_be_read_again_is_listed_once(work: Workspace)
     assert [table(work, name) for name in ("documents", "links")] == was
 
 
-def test_a_damaged_archive_ends_reparse_with_an_error(work: Workspace, engine: Engine) -> None:
-    two_rounds(work)
-    damage(archive_of(work, 2))
+def test_a_damaged_archive_ends_reparse_with_an_error(parsed: Workspace, engine: Engine) -> None:
+    damage(archive_of(parsed, 2))
     with lent(engine):
-        said = gossamer("reparse", work.root, code=1)
+        said = gossamer("reparse", parsed.root, code=1)
     assert "1 unreadable" in said.stdout
     assert "1 stored pages could not be read: their records in warc/ are damaged" in said.stderr
-    assert f"gossamer check {work.root} names the files" in said.stderr
-    assert archive_of(work, 2) in gossamer("check", work.root, code=1).stderr
+    assert f"gossamer check {parsed.root} names the files" in said.stderr
+    assert archive_of(parsed, 2) in gossamer("check", parsed.root, code=1).stderr
 
 
 def test_what_was_refused_is_not_counted_twice(work: Workspace) -> None:
     reset(work, filter={"deny": ("/a$",)})
-    two_rounds(work)
+    parse_two_rounds(work)
     assert overview(work)["refused"] == {"deny": 1}
     rounds.reparse(work)
     assert overview(work)["refused"] == {"deny": 1}
@@ -259,10 +269,9 @@ def test_what_was_refused_is_not_counted_twice(work: Workspace) -> None:
     assert overview(work)["refused"] == {"deny": 2}
 
 
-def test_each_round_is_announced(work: Workspace) -> None:
-    two_rounds(work)
+def test_each_round_is_announced(parsed: Workspace) -> None:
     told: list[tuple[str, int]] = []
-    rounds.reparse(work, lambda step, number: told.append((step, number)))
+    rounds.reparse(parsed, lambda step, number: told.append((step, number)))
     assert told == [("parse", 1), ("parse", 2), ("update", 2)]
 
 

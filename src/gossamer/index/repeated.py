@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 FEW = 3
 """Pages of a large site that may have a line in common that is not boilerplate."""
+MAX_LINES = 500_000
+"""Repeated lines of a host; further ones are searched. A task holds those of one host, in 50 MB."""
 LINE = "\n"
 _SEED = 42
 """The seed of Spark's xxhash64."""
@@ -82,7 +84,7 @@ def _counted(work: Workspace, changed: DataFrame, due: DataFrame) -> DataFrame:
         .agg(F.count("*").alias("having"))
         .where(F.col("having") > most)
         .groupBy("host")
-        .agg(F.sort_array(F.collect_list("line")).alias("found"))
+        .agg(F.slice(F.sort_array(F.collect_list("line")), 1, MAX_LINES).alias("found"))
     )
 
 

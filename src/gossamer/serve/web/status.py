@@ -42,6 +42,7 @@ class CrawlStatus(msgspec.Struct, frozen=True):
     datasets: dict[str, Held]
     counts: dict[str, dict[str, int]]
     refused: dict[str, int]
+    truncated: int
     steps: list[StepReport]
     tasks: list[TaskProgress]
 
