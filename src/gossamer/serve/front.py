@@ -76,9 +76,8 @@ class Front:
         if not self.cache.max_bytes:  # without a cache, identical searches are not shared either
             return (await self._answer(searcher, question, client)).results
         found = await self._flights.share(
-            (searcher.state, question), lambda: self._answer(searcher, question, client)
+            (searcher.state, question), lambda: self._kept(searcher, question, client)
         )
-        self.cache.keep(found.state, question, found.results)
         return found.results
 
     async def complete(self, text: str, client: str = ANYBODY, limit: int = 8) -> list[str]:
@@ -90,6 +89,12 @@ class Front:
                 async with self._here.taken(client):
                     return await asyncio.to_thread(searcher.complete, text, limit)
             return completions
+
+    async def _kept(self, searcher: Searcher, question: Question, client: str) -> Answered:
+        """Answer a question, and cache the answer before the computation stops being shared."""
+        answered = await self._answer(searcher, question, client)
+        self.cache.keep(answered.state, question, answered.results)
+        return answered
 
     async def _answer(self, searcher: Searcher, question: Question, client: str) -> Answered:
         heavy = is_heavy(question)
