@@ -29,7 +29,7 @@ SETTINGS = """
 generate.pages = 150
 generate.pages_per_host = 25
 """
-FEWEST_ROWS = {"hosts": HOSTS, "domains": HOSTS, "unparsed": 0}
+FEWEST_ROWS = {"hosts": HOSTS, "domains": HOSTS, "repeated": HOSTS, "unparsed": 0}
 """No parser is killed here, so nothing is left unparsed."""
 OF_THE_MOMENT = {"elapsed_ms", "warc_file", "warc_offset", "rank", "static_rank", "source"}
 
