@@ -48,7 +48,8 @@ def with_copies(made: Crawl) -> None:
             {**key, "outcome": "parsed" if is_page else "stored", "content_type": media,
              "charset": "utf-8" if is_page else None, "title": "Copy of Linux", "language": "en",
              "text": "linux system\n" * 20, "main_text": "linux system " * 20, "boilerplate": "",
-             "noindex": not is_page, "noarchive": False, "nosnippet": False, "nofollow": False}
+             "truncated": False, "noindex": not is_page, "noarchive": False, "nosnippet": False,
+             "nofollow": False}
         )  # fmt: skip
         pages.append(
             {"url": url, "host": "copies.example", "status": "fetched", "source": "seed",
