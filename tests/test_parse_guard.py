@@ -156,12 +156,12 @@ class TakenOver(GuardedParser):
 
     def __init__(self, sent: bytes | None, max_wall_s: float) -> None:
         super().__init__(Rules(), max_wall_s=max_wall_s)
-        self._code = "import os, time\n"
+        self._code = "import os, signal\n"
         if sent is not None:
             self._code += f"os.read(0, 1 << 20); os.write(1, {sent!r})\n"
 
     def _start(self) -> subprocess.Popen[bytes]:
-        code = f"{self._code}time.sleep(60)"
+        code = f"{self._code}signal.pause()"
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
