@@ -1,7 +1,7 @@
 """The results of a search, as the API returns them.
 
 The server's cache holds many results. They contain no reference cycles, so the garbage collector
-does not track them (`gc=False`): its full passes would stop the server for tens of milliseconds.
+does not track them (`gc=False`): its full passes would stop the server for longer.
 """
 
 from __future__ import annotations

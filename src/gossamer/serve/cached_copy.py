@@ -54,8 +54,8 @@ _CALLS = re.compile(r"<(?:link|i?frame|animate|set)(?=[\s/>])", re.IGNORECASE)
 _LEADS = re.compile(r"""(?<=[\s/"':])h(?=ref\s*=(?!\s*["']?\#))""", re.IGNORECASE)
 
 PIECE_CHARS = 32_768
-"""A regular expression holds the interpreter until it is done: 50 ms for a copy of 12 MB, in which
-the event loop would stand still. So markup is rewritten in pieces."""
+"""A regular expression holds the interpreter until it is done. The event loop would stand still for
+a whole copy (`bench/pauses.py`), so markup is rewritten in pieces."""
 
 _TEXT = re.compile(r"text/.+|application/(?:.+\+)?(?:json|xml)|image/svg\+xml")
 
@@ -171,12 +171,12 @@ def body(root: str, copy: Copy) -> tuple[bytes, dict[str, str]]:
         return fetched, HEADERS | saved
     text = fetched.decode(codec_of(copy.charset), "replace").removeprefix("\ufeff")
     if copy.kind == "markup":
-        text = "".join(map(_without_connections, _pieces(text))) + REACHABLE
+        text = "".join(map(without_connections, pieces(text))) + REACHABLE
     media = "text/html" if copy.kind == "markup" else "text/plain"
     return text.encode("utf-8", "replace"), HEADERS | {"content-type": f"{media}; charset=utf-8"}
 
 
-def _pieces(markup: str) -> Iterator[str]:
+def pieces(markup: str) -> Iterator[str]:
     """Yield pieces of at least PIECE_CHARS, except the last, each of which ends before a `<`.
 
     No match of _CALLS or _LEADS, nor what it looks ahead to, contains a `<` but at its beginning.
@@ -189,6 +189,6 @@ def _pieces(markup: str) -> Iterator[str]:
         start = end
 
 
-def _without_connections(markup: str) -> str:
+def without_connections(markup: str) -> str:
     """Rewrite what would make Chromium connect to other hosts; see above."""
     return _LEADS.sub(lambda h: f"&#{ord(h[0])};", _CALLS.sub("<meta", markup))
