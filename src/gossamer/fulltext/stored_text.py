@@ -2,8 +2,8 @@
 
 Facts (30 KB of Python's manual, bench/text_costs.py): isal compresses it to 25 % in 0.04 ms, and
 unpacks it in 0.03 ms; lz4, as tantivy uses it, leaves 36 %. `bytes.lower` takes 0.01 ms and
-`bytes.find` 0.02, but `str.lower` takes 0.06 ms if one character is not ASCII. So texts are searched
-as UTF-8.
+`bytes.find` 0.02, but `str.lower` takes 0.06 ms if one character is not ASCII. So texts are
+searched as UTF-8.
 
 The first piece is not compressed by itself, because most snippets are found in it. Pieces end
 between words. They are read as overlapping windows, so that words that are close together are
