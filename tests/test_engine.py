@@ -183,8 +183,9 @@ def test_only_loopback_is_reached_without_the_proxy(host: str, own: bool) -> Non
 
 def test_a_slow_start_prints_a_message(capfd: pytest.CaptureFixture[str]) -> None:
     with engine_module._message_when_slow(0) as _:
-        while not capfd.readouterr().err:
-            pass
+        said = ""
+        while not said.endswith("\n"):  # it is written after the message, by itself
+            said += capfd.readouterr().err
     with engine_module._message_when_slow(60):
         pass
     assert capfd.readouterr().err == ""
