@@ -45,6 +45,14 @@ def test_a_search_without_full_matches_says_so(capsys: pytest.CaptureFixture[str
     ]
 
 
+def test_a_corrected_query_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    print_results(Results(1, [hit("red")], 0.25, corrected="red [b]apple[/b]\x1b[2J"))
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "results for red [b]apple[/b]" in printed
+    assert "--verbatim" in printed
+    assert "\x1b[2J" not in printed
+
+
 def test_an_estimated_total_is_marked_as_such(capsys: pytest.CaptureFixture[str]) -> None:
     print_results(Results(12_345, [], 0.25, estimated=True))
     assert capsys.readouterr().out == "about 12,345 results in 0.2 ms\n"

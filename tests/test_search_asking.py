@@ -158,7 +158,7 @@ def test_an_explanation_adds_up_to_the_score(searcher: Searcher, query: str) -> 
 
 def test_what_was_meant_is_looked_for_in_words_alone(searcher: Searcher) -> None:
     """Names of filters and URLs are no words that somebody misspelt."""
-    assert searcher.search("grafds").suggestion == "grafts"
+    assert searcher.search("grafds").corrected == "grafts"
     assert searcher.search("link:grafds.example/grafds").suggestion is None
     assert searcher.search("related:grafds.example").suggestion is None
 

@@ -128,8 +128,8 @@ def test_by_date_the_newest_come_first(searcher: Searcher) -> None:
 
 
 def test_a_misspelt_word_is_put_right(searcher: Searcher) -> None:
-    assert searcher.search("old boks").suggestion == "old books"
-    assert searcher.search("Geuide").suggestion == "guide"
+    assert searcher.search("old boks").corrected == "old books"
+    assert searcher.search("Geuide").corrected == "guide"
     assert searcher.search("old books").suggestion is None
     assert searcher.search("zzzzzz").suggestion is None
 

@@ -124,6 +124,19 @@ def test_nothing_found_says_what_to_do(client: httpx.Client) -> None:
     assert "No page found" in one(page, "h2").text()
 
 
+def test_corrected_results_link_to_those_of_the_words_as_typed(client: httpx.Client) -> None:
+    hint = one(page := dom(client, "/search", q="red appel"), ".hint")
+    assert one(hint, "strong").text() == "red apple"
+    assert len(page.css(".hits article")) == 10
+    assert value(page) == "red appel"
+    verbatim = one(hint, "a").attributes["href"] or ""
+    page = LexborHTMLParser(client.get(verbatim).text)
+    assert "some of them" in one(page, ".hint + .hint").text()
+    assert client.get("/api/search", params={"q": "appel"}).json()["corrected"] == "apple"
+    asked = {"q": "appel", "verbatim": "1"}
+    assert client.get("/api/search", params=asked).json()["total"] == 0
+
+
 def test_what_strangers_write_stays_text(client: httpx.Client) -> None:
     for path in ("/search", "/status", "/"):
         page = dom(client, path, q="pear")

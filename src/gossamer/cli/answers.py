@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 def print_results(results: Results) -> None:
     console = Console()
+    if results.corrected:
+        console.print(
+            "No page contains all of these words. These are results for "
+            f"[bold]{escape(printable(results.corrected))}[/bold]; "
+            "--verbatim searches for the words as typed.",
+            highlight=False,
+        )
     for number, hit in enumerate(results.hits, start=1):
         marked = " ".join(printable(hit.snippet).split()).replace("<b>", "\0").replace("</b>", "\1")
         snippet = escape(unescape(marked)).replace("\0", "[bold]").replace("\1", "[/bold]")

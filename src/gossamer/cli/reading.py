@@ -41,6 +41,9 @@ def search(
     limit: Annotated[
         int, typer.Option("-n", "--limit", min=1, max=1000, help="Number of results.")
     ] = 10,
+    verbatim: Annotated[
+        bool, typer.Option("--verbatim", help="Do not correct words that no page has.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Search a crawl's index and print the best results.
@@ -56,7 +59,7 @@ def search(
     work = Workspace.open(crawl)
     if not work.store.manifest.layers("index"):
         raise UsageError(work.root, "has no index yet", f"gossamer index {work.root}")
-    results = Searcher.open(work).search(" ".join(query), limit=limit)
+    results = Searcher.open(work).search(" ".join(query), limit=limit, verbatim=verbatim)
     if as_json:
         import msgspec
 

@@ -6,10 +6,13 @@ in a few steps, and each step asks all nodes, or some of them, concurrently:
     Read, CountTerms  the text of the page that `related:` names, and how frequent its terms are
     Survey            how many pages have each term (unless there is only one node)
     Find              the best pages with all terms; then with any term, if those are few
+    CheckSpelling     similar words, if few pages have all terms
     Rescore           the scores that the second step of the ranking adds to the best pages
     Weigh             the cosines of the best pages with the query (profile `cosine` only)
     Show              titles and snippets of the requested results
-    CheckSpelling     similar words, if few pages have all terms
+
+If no page has all terms, and words that no page has can be corrected, the corrected query is
+answered instead.
 
 The broker does no I/O: an answer is a generator that yields requests and receives replies
 (`conversation.py`). Its driver decides how nodes are asked, and how long to wait (`searcher.py`,
@@ -34,8 +37,6 @@ from gossamer.search.messages import (
     MAX_LIMIT,
     REORDERED,
     Answered,
-    CheckedSpelling,
-    CheckSpelling,
     Complete,
     Completed,
     Explain,
@@ -55,7 +56,8 @@ from gossamer.search.page_filters import resolved
 from gossamer.search.profiles import popularity, scores
 from gossamer.search.recency import freshness, freshness_intent
 from gossamer.search.results import Hit, Results, extrapolated
-from gossamer.search.spelling import SimilarWords, completed, suggestion, words_to_check
+from gossamer.search.spelled import Spelled, spelling_of
+from gossamer.search.spelling import completed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -137,8 +139,20 @@ class _Answer:
 
     def answered(self) -> RequestGenerator[Answered]:
         started_s = time.perf_counter()
+        results = yield from self._results()
+        took_ms = round((time.perf_counter() - started_s) * 1000, 1)
+        return Answered(self._nodes.state, msgspec.structs.replace(results, took_ms=took_ms))
+
+    def _results(self) -> RequestGenerator[Results]:
         all_terms = yield from self._prepared()
         whole = yield from self._find_all_terms(all_terms)
+        spelled = Spelled()
+        if self._whole < MIN_WHOLE:
+            spelled = yield from spelling_of(self._nodes, self._tree, self._text)
+        if spelled.correction and not (self._whole or self._question.verbatim):
+            corrected = yield from self._corrected(spelled.correction)
+            if corrected.total:
+                return corrected
         any_term = msgspec.structs.replace(
             all_terms,
             first=self._searched < self._pages,
@@ -151,22 +165,26 @@ class _Answer:
         if self._searched < self._pages and len(self._ranked) < self._last:
             yield from self._add_other_tiers(all_terms)
         hits = yield from self._hits(all_terms, any_term)
-        suggested = (yield from self._suggested()) if self._whole < MIN_WHOLE else None
         partial_hits = sum(each.partial for each in self._ranked)
-        results = Results(
+        return Results(
             self._total if self._has_few() else self._whole + partial_hits,
             hits,
-            round((time.perf_counter() - started_s) * 1000, 1),
+            took_ms=0,
             whole=self._whole,
             relaxed=self._whole == 0 < partial_hits,
             facets=extrapolated(
                 [each.facets for each in self._found.values()], self._pages, self._searched
             ),
-            suggestion=suggested,
+            suggestion=spelled.suggestion,
             missing=len(self._nodes.missing),
             estimated=self._searched < self._pages or not self._exact,
         )
-        return Answered(self._nodes.state, results)
+
+    def _corrected(self, query: str) -> RequestGenerator[Results]:
+        """The results of a corrected query."""
+        question = msgspec.structs.replace(self._question, query=query, verbatim=True)
+        again = _Answer(self._nodes, self._weights, question, self._facts)
+        return msgspec.structs.replace((yield from again._results()), corrected=query)
 
     def _prepared(self) -> RequestGenerator[Find]:
         """The search for pages with all terms: page filters replaced, frequencies collected."""
@@ -351,21 +369,6 @@ class _Answer:
             for each in placed
             if words.get(each.place)
         }
-
-    def _suggested(self) -> RequestGenerator[str | None]:
-        """The query with its rare words replaced by similar ones that are more frequent."""
-        words = words_to_check(" ".join(each.text for each in query_tree.wanted_words(self._tree)))
-        if not words:
-            return None
-        replies = yield from self._nodes.ask_all(CheckSpelling(words), CheckedSpelling)
-        near = {}
-        for word in words:
-            known = [reply.words[word] for reply in replies.values() if word in reply.words]
-            similar: Counter[str] = Counter()
-            for each in known:
-                similar.update(each.words)
-            near[word] = SimilarWords(sum(each.pages for each in known), similar)
-        return suggestion(self._text, near)
 
 
 def effective_query(query: str) -> str:

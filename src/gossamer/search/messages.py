@@ -35,7 +35,10 @@ Counts: TypeAlias = dict[str, dict[str, dict[str, int]]]
 
 
 class Question(msgspec.Struct, frozen=True, tag=True, gc=False):
-    """A query to the whole index, with the options of the API."""
+    """A query to the whole index, with the options of the API.
+
+    `verbatim`: do not replace words that no page has by similar ones.
+    """
 
     query: str
     offset: int = 0
@@ -44,6 +47,7 @@ class Question(msgspec.Struct, frozen=True, tag=True, gc=False):
     facets: bool = False
     explain: bool = False
     profile: Profile | None = None
+    verbatim: bool = False
 
 
 class Survey(msgspec.Struct, frozen=True, tag=True):

@@ -64,6 +64,8 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     `relaxed`: no page has all the words, so `hits` have only some of them.
     `facets`: if requested, the most frequent values of host, language, kind and year.
     `suggestion`: the query with rare words replaced by similar ones, if few pages match.
+    `corrected`: the query that was searched instead: no page has all the words that were typed, and
+    those that no page has at all were replaced by similar ones.
     `estimated`: only the most popular pages were searched, because enough of them match, and all
     numbers are extrapolated from them; or so many pages have some of the words that `total` is a
     lower bound.
@@ -77,6 +79,7 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     relaxed: bool = False
     facets: dict[str, list[Count]] = msgspec.field(default_factory=dict)
     suggestion: str | None = None
+    corrected: str | None = None
     estimated: bool = False
     missing: int = 0
 

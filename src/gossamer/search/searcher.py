@@ -73,9 +73,11 @@ class Searcher:
         facets: bool = False,
         explain: bool = False,
         profile: Profile | None = None,
+        verbatim: bool = False,
     ) -> Results:
         """The results of a query, starting at `offset`; at most MAX_RESULTS can be reached."""
-        return self.answer(Question(query, offset, limit, by_date, facets, explain, profile))
+        question = Question(query, offset, limit, by_date, facets, explain, profile, verbatim)
+        return self.answer(question)
 
     def answer(self, question: Question) -> Results:
         facts = page_facts(effective_query(question.query), self._crawl)

@@ -47,6 +47,7 @@ _JOINT = r"[-./:#@&=~$+*%\\]"
 _WORD = re.compile(rf"(?<!\w)(?<!{_JOINT})[^\W\d_]+(?!\w)(?!{_JOINT}\w)")
 """A run of letters that is not joined with other characters."""
 _LAST = re.compile(r"[^\W_]+$")
+_QUOTED = re.compile(r'("[^"]*"?)')
 
 
 class SimilarWords(NamedTuple):
@@ -65,8 +66,20 @@ def words_to_check(text: str) -> list[str]:
 def suggestion(text: str, known: Mapping[str, SimilarWords]) -> str | None:
     """The query with its rare words replaced; None if there is nothing better."""
     better = {word: found for word, near in known.items() if (found := _better(word, near))}
-    corrected = _WORD.sub(lambda match: better.get(match[0], match[0]), text)
-    return corrected if corrected != text else None
+    changed = _WORD.sub(lambda match: better.get(match[0], match[0]), text)
+    return changed if changed != text else None
+
+
+def correction(text: str, known: Mapping[str, SimilarWords]) -> str | None:
+    """The query with the words that no page has replaced; None if there are none.
+
+    What is in quotes is meant as it was typed.
+    """
+    unknown = {word: near for word, near in known.items() if not near.pages}
+    pieces = _QUOTED.split(text)
+    pieces[::2] = [suggestion(piece, unknown) or piece for piece in pieces[::2]]
+    changed = "".join(pieces)
+    return changed if changed != text else None
 
 
 def completed(text: str, counts: Mapping[str, int], limit: int) -> list[str]:
@@ -86,7 +99,10 @@ def _better(word: str, near: SimilarWords) -> str | None:
         for found, pages in near.words.items()
         if pages >= max(MIN_RATIO * near.pages, 1)
     )
-    return ranked[0][2] if ranked else None
+    if not ranked:
+        return None
+    better = ranked[0][2]
+    return better.upper() if word.isupper() else better
 
 
 def _split_last_word(text: str) -> tuple[str, str]:
@@ -140,9 +156,11 @@ class Spelling:
         return SimilarWords(pages, dict(near))
 
     def _pages(self, language: str, word: str) -> int:
-        """How many pages of a language have a word, or another form of it, in their text."""
+        """How many pages of a language have a word, or another form of it: at least this many."""
         terms = analyzer_for(language).analyzed(word)
-        return min((self._searchers[language].doc_freq("text", term) for term in terms), default=0)
+        pages = self._searchers[language].doc_freq
+        fields = ("text", "boilerplate")
+        return max(min((pages(field, term) for term in terms), default=0) for field in fields)
 
     def completions(self, text: str, limit: int) -> dict[str, int]:
         """Words that complete the last one on pages that have the others, with their number."""

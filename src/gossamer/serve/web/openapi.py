@@ -87,6 +87,7 @@ OPERATIONS = (
                 "ranking profile; the default is the setting ranking.profile",
                 {"type": "string", "enum": [*PROFILES]},
             ),
+            Parameter("verbatim", "do not correct words that no page has", _FLAG),
         ),
         (400, 414, 429, 503),
     ),

@@ -59,11 +59,21 @@ class Searching:
         by_date = request.query_params.get("sort") == "date"
         profile = _profile(request)
         first = (number - 1) * PAGE_HITS
-        question = Question(query, first, PAGE_HITS, by_date=by_date, facets=True, profile=profile)
+        verbatim = request.query_params.get("verbatim") == "1"
+        question = Question(
+            query,
+            first,
+            PAGE_HITS,
+            by_date=by_date,
+            facets=True,
+            profile=profile,
+            verbatim=verbatim,
+        )
         found = await self._front.search(question, client_of(request.scope))
         last = min(last, -(-found.total // PAGE_HITS))
         asked = {"q": query} | ({"sort": "date"} if by_date else {})
         asked |= {"profile": profile} if profile else {}
+        asked |= {"verbatim": "1"} if verbatim else {}
         return answers.page(
             "results.html",
             asked=asked,
@@ -94,6 +104,7 @@ class Searching:
             facets=answers.flag(request, "facets"),
             explain=answers.flag(request, "explain"),
             profile=profile,
+            verbatim=answers.flag(request, "verbatim"),
         )
         return answers.json(await self._front.search(question, client_of(request.scope)))
 
