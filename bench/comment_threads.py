@@ -22,7 +22,9 @@ from selectolax.lexbor import LexborHTMLParser
 from thread_templates import THREADS, Article, Comment, flat
 
 from gossamer.fakeweb.text import Prose, prose
-from gossamer.parse.maintext import main_text
+from gossamer.parse.html import article
+from gossamer.parse.html.walk import findings
+from gossamer.parse.page import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -194,7 +196,8 @@ def discussions(seed: int) -> Iterator[Page]:
 
 def errors(page: Page) -> list[str]:
     """What is wrong with the main text of a page; nothing if it was found."""
-    lines = main_text(LexborHTMLParser(page.html, scripting=True)).split("\n")
+    tree = LexborHTMLParser(page.html, scripting=True)
+    lines = article(tree, findings(tree, Rules())).split("\n")
     text = "\n".join(lines)
     lost = [f"lost: {line}" for line in page.wanted if line not in text]
     held = set(lines)

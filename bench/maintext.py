@@ -26,7 +26,9 @@ from rich.table import Table
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.parse.charset import decode
-from gossamer.parse.maintext import main_text
+from gossamer.parse.html import article
+from gossamer.parse.html.walk import findings
+from gossamer.parse.page import Rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +83,8 @@ def pages_of(folder: Path) -> list[Page]:
 
 
 def ours(html: str) -> str:
-    return main_text(LexborHTMLParser(html, scripting=True, options=1))
+    tree = LexborHTMLParser(html, scripting=True, options=1)
+    return article(tree, findings(tree, Rules()))
 
 
 def extractors() -> Iterator[tuple[str, Extractor]]:

@@ -29,10 +29,10 @@ from gossamer.filters import Filters
 from gossamer.parse.charset import decode
 from gossamer.parse.content import parse_page
 from gossamer.parse.guard import GuardedParser
+from gossamer.parse.html import article
 from gossamer.parse.html.metadata import metadata
 from gossamer.parse.html.walk import findings
 from gossamer.parse.language import language_of
-from gossamer.parse.maintext import main_text
 from gossamer.parse.page import Page, Rules
 
 if TYPE_CHECKING:
@@ -81,11 +81,11 @@ def stages(bodies: Sequence[bytes]) -> Iterator[tuple[str, float]]:
     texts = [decode(body, None)[0] for body in bodies]
     trees = [tree_of(text) for text in texts]
     found = [findings(tree, RULES) for tree in trees]
-    mains = [main_text(tree) for tree in trees]
+    mains = [article(*each) for each in zip(trees, found, strict=True)]
     yield "decode", cost_ms(lambda body: decode(body, None), bodies)
     yield "tree (lexbor)", cost_ms(tree_of, texts)
     yield "walk: text, links, metadata", cost_ms(lambda tree: findings(tree, RULES), trees)
-    yield "visible text assembled", cost_ms(lambda each: each.visible(), found)
+    yield "visible text", cost_ms(lambda each: each.lines.visible(), found)
     yield (
         "metadata",
         cost_ms(lambda each: metadata(each.head_metadata, URL, title=each.title), found),
@@ -94,7 +94,7 @@ def stages(bodies: Sequence[bytes]) -> Iterator[tuple[str, float]]:
         "links normalised",
         cost_ms(lambda each: each.references.links(URL, URL, RULES.urls), found),
     )
-    yield "main text", cost_ms(main_text, trees)
+    yield "main text", cost_ms(lambda pair: article(*pair), list(zip(trees, found, strict=True)))
     yield "language", cost_ms(language_of, mains)
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.maintext import main_text
-from gossamer.parse.maintext.blocks import Outline
+from gossamer.parse.html import article
+from gossamer.parse.html.walk import findings, outline_of
 from gossamer.parse.maintext.names import (
     BESIDE,
     COMMENTARY,
@@ -17,6 +17,7 @@ from gossamer.parse.maintext.names import (
     NAMED_CHROME,
     judge,
 )
+from gossamer.parse.page import Rules
 
 FIRST = "The ferry to the island leaves at dawn, when the harbour is still dark and quiet."
 SECOND = "Its captain has made the crossing for thirty years, and knows each of the passengers."
@@ -29,7 +30,12 @@ MENU = "<ul>" + "".join(f"<li><a href=/{n}>Section {n}</a></li>" for n in range(
 
 def text_of(body: str, head: str = "") -> str:
     page = f"<!doctype html><head>{head}</head><body>{body}</body>"
-    return main_text(LexborHTMLParser(page, scripting=True))
+    return text_of_page(page)
+
+
+def text_of_page(page: str) -> str:
+    tree = LexborHTMLParser(page, scripting=True)
+    return article(tree, findings(tree, Rules()))
 
 
 def lines_of(body: str, head: str = "") -> list[str]:
@@ -39,7 +45,7 @@ def lines_of(body: str, head: str = "") -> list[str]:
 def blocks_of(body: str) -> list[str]:
     root = LexborHTMLParser(body, scripting=True).body
     assert root is not None
-    return [block.text for block in Outline(root).blocks]
+    return [block.text for block in outline_of(root).blocks]
 
 
 # What is around an article
@@ -96,7 +102,7 @@ def test_what_is_not_shown_is_no_text(hidden: str) -> None:
 
 def test_a_page_that_a_script_is_to_show_has_text() -> None:
     hidden = f"<body style='visibility: hidden'><div>{ARTICLE}</div><aside>{OTHER}</aside>"
-    assert main_text(LexborHTMLParser(hidden)).split("\n") == LINES
+    assert text_of_page(hidden).split("\n") == LINES
 
 
 def test_teasers_do_not_outweigh_the_article() -> None:
@@ -267,7 +273,7 @@ def test_a_page_without_prose_gives_what_is_not_navigation() -> None:
 
 @pytest.mark.parametrize("page", ["", " ", "<p>", "<!-- -->", "<nav><a href=/>Home</a></nav>"])
 def test_a_page_without_text_gives_none(page: str) -> None:
-    assert main_text(LexborHTMLParser(page, scripting=True)) == ""
+    assert text_of_page(page) == ""
 
 
 def test_a_forum_gives_its_posts() -> None:
@@ -298,7 +304,7 @@ def test_one_line_break_is_a_space_and_two_are_a_paragraph() -> None:
 def test_links_count_by_their_part_of_a_block() -> None:
     root = LexborHTMLParser("<p>ab <a href=/x>cde</a><br><br>f <a href=#y>gh</a>").body
     assert root is not None
-    blocks = Outline(root).blocks
+    blocks = outline_of(root).blocks
     assert [block.text for block in blocks] == ["ab cde", "f gh"]
     assert blocks[0].link_chars <= 3
     assert blocks[1].link_chars <= 3
@@ -307,7 +313,7 @@ def test_links_count_by_their_part_of_a_block() -> None:
 def test_characters_that_are_syllables_count_twice() -> None:
     root = LexborHTMLParser("<p>渡船在黎明时分离开</p><p>Паром отходит</p>").body
     assert root is not None
-    assert [block.chars for block in Outline(root).blocks] == [18, 13]
+    assert [block.chars for block in outline_of(root).blocks] == [18, 13]
 
 
 @pytest.mark.parametrize(
@@ -349,7 +355,7 @@ def test_hostile_pages_come_to_an_end(page: str) -> None:
 def test_a_page_of_too_many_boxes_is_read_as_far_as_it_goes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("gossamer.parse.maintext.blocks.MAX_BOXES", 10)
+    monkeypatch.setattr("gossamer.parse.html.walk.MAX_BOXES", 10)
     assert lines_of(f"<div><div>{ARTICLE}{'<p>' + OTHER}{'<p>Or' * 50}</div></div>")[:3] == LINES
 
 
@@ -387,6 +393,6 @@ PIECES = st.one_of(
 @given(st.lists(PIECES, max_size=60))
 def test_any_page_gives_some_of_its_blocks_in_their_order(pieces: list[str]) -> None:
     page = "".join(pieces)
-    lines = main_text(LexborHTMLParser(page, scripting=True)).split("\n")
+    lines = text_of_page(page).split("\n")
     left = iter(blocks_of(page))
     assert lines == [""] or all(line in left for line in lines)

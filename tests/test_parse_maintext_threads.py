@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.maintext import main_text
+from test_parse_maintext import text_of_page
 
 ARTICLE = [
     "The ferry to the island leaves at dawn, when the harbour is still dark and quiet.",
@@ -17,7 +16,7 @@ SECTION = "In this version the ferry has learned {} things that it could not do 
 
 def lines_of(body: str) -> list[str]:
     page = f"<!doctype html><title>The ferry</title><body>{body}</body>"
-    return main_text(LexborHTMLParser(page, scripting=True)).split("\n")
+    return text_of_page(page).split("\n")
 
 
 def article(lines: list[str] = ARTICLE) -> str:

@@ -23,7 +23,7 @@ from gossamer.errors import ConfigError
 from gossamer.parse.dates import CLOCK_ERROR, parse_date
 from gossamer.parse.html.metadata import MAX_HEADLINE_CHARS, author_names
 from gossamer.parse.html.selectors import outermost, selector
-from gossamer.parse.maintext.blocks import Outline
+from gossamer.parse.html.walk import outline_of
 from gossamer.parse.page import SiteRule, fold, short
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _found(text: str, tree: LexborHTMLParser) -> Iterator[list[str]]:
 
 def _lines(node: LexborNode) -> list[str]:
     """Return one line per block of an element; one line for elements never shown, such as title."""
-    if blocks := Outline(node).blocks:
+    if blocks := outline_of(node).blocks:
         return [block.text for block in blocks]
     only = node.first_child
     return [fold(node.text())] if only is not None and only.is_text_node else []

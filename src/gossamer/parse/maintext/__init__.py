@@ -2,8 +2,8 @@
 
 How a page is processed:
 
-1. `blocks.py` walks the tree once. It returns blocks of text in boxes, each box with marks from its
-   element, role and classes.
+1. The walk (`html/walk.py`) makes an outline of the page (`blocks.py`): blocks of text in boxes,
+   each box with marks from its element, role and classes (`marks.py`).
 2. `boilerplate.py` drops the blocks of boxes that are not part of an article, provided that enough
    text is left.
 3. `_core` finds the box with the most prose. Each block adds to the score of its box and, reduced
@@ -34,7 +34,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from gossamer.parse.maintext.blocks import BODY, CELLS, HEADINGS, Block, Box, Outline
+from gossamer.parse.maintext.blocks import CELLS, HEADINGS
 from gossamer.parse.maintext.boilerplate import (
     ENOUGH_CHARS,
     PROSE_AROUND,
@@ -42,6 +42,7 @@ from gossamer.parse.maintext.boilerplate import (
     without_boilerplate,
     without_dialogs,
 )
+from gossamer.parse.maintext.marks import BODY
 from gossamer.parse.maintext.names import NAMED_BODY
 from gossamer.parse.maintext.sums import Sums
 from gossamer.parse.maintext.threads import threads
@@ -56,10 +57,9 @@ from gossamer.parse.maintext.trim import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from selectolax.lexbor import LexborHTMLParser
-
+    from gossamer.parse.maintext.blocks import Block, Box, Outline
     from gossamer.parse.maintext.sums import Amounts
 
 MIN_PROSE_CHARS = 40
@@ -93,25 +93,22 @@ _SMALL = HEADINGS | CELLS | {"blockquote", "caption", "figcaption", "p", "pre", 
 _IMPRINT = re.compile(r"\W{0,9}(?:copyright\b|©|\(c\))", re.IGNORECASE)
 
 
-def main_text(tree: LexborHTMLParser) -> str:
+def main_text(
+    outline: Outline, title: str, revealed: Callable[[], Outline | None] = lambda: None
+) -> str:
     """Return the main text, one line per block, with white space folded. Never raises.
 
-    For a page without prose it is the text outside navigation and footers.
+    For a page without prose it is the text outside navigation and footers. `title` is the page's.
+    `revealed` returns the outline with hidden elements, if there are any; it is called for a page
+    that shows no prose, as this may be an article that a script shows.
     """
-    root = tree.body or tree.root
-    if root is None:
-        return ""
-    outline = Outline(root)
     prose = [_prose(block) for block in outline.blocks]
-    if not any(prose):
-        revealed = Outline(root, reveal=True)
-        shown = [_prose(block) for block in revealed.blocks]
-        if sum(shown) >= ENOUGH_CHARS:  # an article that a script shows
-            outline, prose = revealed, shown
-    element = tree.css_first("head > title")
-    title = folded(element.text()) if element is not None else ""
+    if not any(prose) and (other := revealed()) is not None:
+        shown = [_prose(block) for block in other.blocks]
+        if sum(shown) >= ENOUGH_CHARS:
+            outline, prose = other, shown
     blocks = outline.blocks
-    return "\n".join([blocks[index].text for index in _chosen(outline, prose, title)])
+    return "\n".join([blocks[index].text for index in _chosen(outline, prose, folded(title))])
 
 
 def _prose(block: Block) -> int:

@@ -1,6 +1,6 @@
 """Which blocks of a page are boilerplate: navigation, dialogs, teasers and other surroundings.
 
-Elements, roles and names mark it (`blocks.py`, `names.py`), and are often wrong: a manual calls its
+Elements, roles and names mark it (`marks.py`, `names.py`), and are often wrong: a manual calls its
 boxes of hints "sidebar", a theme the whole page. So a mark counts only if enough text is left
 without the box, and if the box does not contain the article.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
-from gossamer.parse.maintext.blocks import ARTICLE, BODY, CHROME
+from gossamer.parse.maintext.marks import ARTICLE, BODY, CHROME
 from gossamer.parse.maintext.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME
 from gossamer.parse.maintext.sums import prefix_sums
 from gossamer.parse.maintext.teasers import teasers

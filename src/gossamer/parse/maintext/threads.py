@@ -23,7 +23,8 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.parse.maintext.blocks import BODY, HEADINGS
+from gossamer.parse.maintext.blocks import HEADINGS
+from gossamer.parse.maintext.marks import BODY
 from gossamer.parse.maintext.names import COMMENTARY
 from gossamer.parse.maintext.rows import rows
 from gossamer.parse.maintext.sums import prefix_sums

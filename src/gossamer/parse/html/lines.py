@@ -1,0 +1,161 @@
+"""The text of a page as lines, from which its visible text and its outline are made.
+
+The walk (`walk.py`) appends text nodes and marks to `pieces`. A mark ends a line, and an entry in
+`ends` says what the end means: a number of a box, or one of the constants below. The white space of
+each line is folded once. Nearly always, a line is both a line of the visible text and a block of
+the main text's outline. The two differ
+
+- where a page has two `br` in a row: one ends a line, two end a block;
+- where an element is not part of the outline, as its attributes hide it, or as it is a button;
+- where an inline element is a box of its own, as its class marks it as boilerplate.
+
+The last two end lines of the outline only, with a mark of their own (SEAM). They are rare, and a
+page that has any is put together from its pieces.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from gossamer.parse.maintext.blocks import CELLS, Box, Outline, block
+from gossamer.parse.page import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gossamer.parse.maintext.blocks import Block
+
+BREAK = "\0"
+"""Ends a line of the visible text. No text node contains a NUL (§13.2.5 of HTML)."""
+SEAM = "\0\1"
+"""Ends a line of the outline, within one of the visible text. A hostile page may imitate it by a
+control character at the beginning of a line, which then continues the line before."""
+
+# What the end of a line means to the outline, in place of the box of which the line is a block.
+BROKEN = -1
+"""The block goes on after a line break."""
+SPACED = -2
+"""The block goes on after a space: something that has no text stands here."""
+JOINED = -3
+"""The block goes on: what stands here is hidden."""
+OUTSIDE = -4
+"""The line is not in the outline."""
+
+_SEAM_MARK = SEAM[1]
+_BREAKS_2 = re.compile(r"\0(?:\s*\0)+")
+_BETWEEN = {BROKEN: BREAK, SPACED: " ", JOINED: ""}
+
+
+class Lines:
+    """What a walk has found of text: pieces of lines, how each line ends, boxes, and links.
+
+    The boxes here count lines, those of an outline blocks. The last line has an end, too, but no
+    mark.
+    """
+
+    def __init__(self) -> None:
+        self.pieces: list[str] = []
+        self.ends: list[int] = []
+        self.boxes: list[Box] = [Box("html", 0, 0, 0, 0)]
+        self.links: list[int] = []
+        """The line of each link to another page."""
+        self.linked: list[tuple[int, int]] = []
+        """Line and length of each text node in these links."""
+        self.hides = False
+        """Whether the attributes of an element hide it."""
+        self._seams = False
+        self._folded: list[str] | None = None
+
+    def seam(self, end: int) -> None:
+        """End a line of the outline only."""
+        self._seams = True
+        self.pieces.append(SEAM)
+        self.ends.append(end)
+
+    def gap(self, box: int) -> None:
+        """Separate the words before and after an element without text, but only in the outline."""
+        if box >= 0 and self.pieces:
+            last = self.pieces[-1]
+            if last[0] != BREAK and not last[-1].isspace():
+                self.seam(SPACED)
+
+    def visible(self) -> str:
+        """Return the visible text: one line for each block that has any."""
+        seams = self._seams
+        lines = _folded("".join(self.pieces).replace(SEAM, "")) if seams else self._lines()
+        return "\n".join(filter(None, lines))
+
+    def outline(self) -> Outline:
+        """Return the blocks and boxes."""
+        blocks: list[Block] = []
+        boxes = self.boxes
+        before = [0]  # the number of blocks before each line
+        linked = iter([*self.linked, (len(self.ends), 0)])
+        link_line, length = next(linked)
+        link_chars = links = 0
+        parts: list[str] = []
+        for number, (line, end) in enumerate(zip(self._outlined(), self.ends, strict=True)):
+            if (line or parts) and end != OUTSIDE:
+                if end < 0:
+                    parts += line, _BETWEEN[end]
+                else:
+                    while link_line <= number:
+                        link_chars += length
+                        link_line, length = next(linked)
+                    met = bisect_right(self.links, number, links)
+                    box = boxes[end]
+                    tag = box.tag
+                    if tag == "p" and (around := boxes[box.parent].tag) in CELLS:
+                        tag = around
+                    if parts:
+                        raw = "".join([*parts, line])
+                        blocks += _split(raw, link_chars, met - links, end, tag)
+                        parts.clear()
+                    else:
+                        blocks.append(block(line.lstrip(), link_chars, met - links, end, tag))
+                    link_chars, links = 0, met
+            before.append(len(blocks))
+        return Outline(
+            blocks, [Box(b.tag, b.parent, before[b.start], before[b.end], b.marks) for b in boxes]
+        )
+
+    def _lines(self) -> list[str]:
+        if self._folded is None:
+            self._folded = _folded("".join(self.pieces))
+        return self._folded
+
+    def _outlined(self) -> Sequence[str]:
+        """Return the lines. Those that hidden elements divide keep a space where they meet."""
+        if not self._seams:
+            return self._lines()
+        lines = []
+        for raw, end in zip("".join(self.pieces).split(BREAK), self.ends, strict=True):
+            line = fold(raw.removeprefix(_SEAM_MARK))
+            if line and raw[0] == _SEAM_MARK and raw[1].isspace():
+                line = " " + line
+            if end == JOINED and raw[-1:].isspace():
+                line += " "
+            lines.append(line)
+        return lines
+
+
+def _folded(text: str) -> list[str]:
+    return list(map(" ".join, map(str.split, text.split(BREAK))))
+
+
+def _split(raw: str, link_chars: int, links: int, box: int, tag: str) -> list[Block]:
+    """Return the blocks of a text with line breaks; several in a row end a block."""
+    parts = [text for part in _BREAKS_2.split(raw) if (text := fold(part.replace(BREAK, " ")))]
+    total = sum(map(len, parts))
+    return [
+        block(
+            text,
+            int(link_chars * (share := len(text) / total)),
+            round(links * share),
+            box,
+            tag,
+        )
+        for text in parts
+    ]

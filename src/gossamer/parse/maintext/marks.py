@@ -1,0 +1,106 @@
+"""What an element's name, role, classes and other attributes suggest about its text.
+
+Facts (selectolax 1.0): reading the attributes of an element costs 0.15 µs, judging a class that was
+met before 0.1 µs. One CSS query costs 100 µs, one of twelve `[class*=…]` 500 µs. So attributes are
+read during the walk, and classes are judged word by word.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from gossamer.parse.maintext.blocks import HEADINGS
+from gossamer.parse.maintext.names import (
+    BESIDE,
+    DIALOG,
+    MAX_NAME_CHARS,
+    NAMED_BODY,
+    NAMED_CHROME,
+    judge,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CHROME = 16
+"""Mark of boxes whose element or ARIA role is boilerplate: nav, footer, a complementary region."""
+BODY = 32
+"""Mark of boxes that are schema.org's articleBody."""
+ARTICLE = 64
+"""Mark of boxes whose element or role is an article, or main."""
+HIDDEN = -1
+"""In place of marks: the element is not shown."""
+
+_TELLING = frozenset(("aria-hidden", "hidden", "itemprop", "role", "style"))
+"""Attributes other than class and id that set marks; most elements have none of them."""
+_INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_SLUGGED = HEADINGS | {"dd", "dt", "li", "p", "section"}
+"""Elements whose id is a link target made of their own words."""
+_HIGHLIGHTED = "comment"
+"""A syntax highlighter's class for a comment, in code outside `pre`, where each line is a box."""
+_ROLES = {
+    "alert": CHROME,
+    "alertdialog": CHROME | DIALOG,
+    "article": ARTICLE,
+    "banner": CHROME,
+    "complementary": CHROME | BESIDE,
+    "contentinfo": CHROME,
+    "dialog": CHROME | DIALOG,
+    "form": CHROME,
+    "main": ARTICLE,
+    "menu": CHROME,
+    "menubar": CHROME,
+    "navigation": CHROME,
+    "search": CHROME,
+    "tablist": CHROME,
+    "toolbar": CHROME,
+}
+_MARKS = {
+    "article": ARTICLE,
+    "aside": CHROME | BESIDE,
+    "dialog": CHROME | DIALOG,
+    "fieldset": CHROME,
+    "footer": CHROME,
+    "form": CHROME,
+    "main": ARTICLE,
+    "menu": CHROME,
+    "nav": CHROME,
+    "search": CHROME,
+}
+"""Marks of elements by name, whatever their attributes."""
+
+
+def marks_of(kind: str, attributes: Mapping[str, str | None]) -> int:
+    """Return the marks of an element by its name and attributes, or HIDDEN."""
+    marks = _MARKS.get(kind, 0)
+    if not attributes:
+        return marks
+    if not _TELLING.isdisjoint(attributes):
+        style = attributes.get("style")
+        if (style and _INVISIBLE.search(style)) or "hidden" in attributes:
+            return HIDDEN
+        marks |= _ROLES.get(attributes.get("role") or "", 0)
+        if attributes.get("aria-hidden") == "true":
+            marks |= CHROME
+        if attributes.get("itemprop") == "articleBody":
+            marks |= BODY
+    classes = attributes.get("class") or ""
+    identity = "" if kind in _SLUGGED else attributes.get("id") or ""
+    if len(classes) + len(identity) > MAX_NAME_CHARS:
+        classes, identity = classes[:MAX_NAME_CHARS], identity[:MAX_NAME_CHARS]
+    return _named(kind, marks, classes, identity) if classes or identity else marks
+
+
+@lru_cache(maxsize=8192)
+def _named(kind: str, marks: int, classes: str, identity: str) -> int:
+    """Return the marks plus those by the class and the id."""
+    if kind == "span" and classes == _HIGHLIGHTED:
+        classes = ""
+    named = judge(classes, identity)
+    if marks & BESIDE and named & NAMED_CHROME and not named & BESIDE:
+        marks &= ~BESIDE
+    if kind == "blockquote":  # named for the network from which it is embedded
+        named &= NAMED_BODY
+    return marks | named
