@@ -5,7 +5,7 @@
 FOLDER holds HTML files; by default, the manual of Python 3.11. CPU time, the best of RUNS.
 
     stored text   fulltext/stored_text.py: compression, and search in bytes and in strings
-    words, code   fulltext/analysis.py and written.py: tokenizers of tantivy, per character
+    words, code   fulltext/analysis.py and written.py: tokenizers, and what Python finds
     passages      search/passages.py and snippets.py: a text without the words, so all of it is read
     ranks         rank.py: an iteration over random links, per link
 """
@@ -25,8 +25,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.config import RankConfig
 from gossamer.fulltext import stored_text
-from gossamer.fulltext.analysis import analyzer_for, code
-from gossamer.fulltext.written import code_in, pieces_of
+from gossamer.fulltext.analysis import analyzer_for
+from gossamer.fulltext.written import code_in, pieces_of, split_words
 from gossamer.rank import in_memory
 from gossamer.search.passages import MAX_COMPARED_BYTES
 from gossamer.search.query import Words
@@ -81,8 +81,10 @@ def of_words(text: str) -> None:
         words = len(analyzer.terms.analyze(text))
         taken_s = best_s(lambda terms=analyzer.terms: terms.analyze(text))
         show(f"{name}, per word", 1e6 * taken_s / words, "µs")
-    pieces = code_in(pieces_of(text))
-    show("code, per character", 1e6 * best_s(lambda: code().analyze(pieces)) / len(pieces), "µs")
+    pieces = pieces_of(text)
+    show("code, per character", 1e9 * best_s(lambda: code_in(pieces)) / len(text), "ns")
+    taken_s = best_s(lambda: list(split_words(pieces)))
+    show("words in CamelCase, per character", 1e9 * taken_s / len(text), "ns")
 
 
 def of_snippets(text: str) -> None:

@@ -34,6 +34,7 @@ def code_terms(text: str) -> list[str]:
         ("λx", ""),
         ("int[] a #{} ${x} {} f() i++", "[] #{ ${x {} i++"),
         ("__init__ @Override $PATH %s", "__init__ @override $path %s"),
+        ("a.b++ b::c C#/c++d e.f", ".b ++ ::c c# /c ++d .f"),
     ],
 )
 def test_code_of_a_text(text: str, terms: str) -> None:
@@ -41,13 +42,14 @@ def test_code_of_a_text(text: str, terms: str) -> None:
 
 
 def test_words_in_camel_case_are_split_once() -> None:
-    text = "ThreadPoolExecutor, (ThreadPoolExecutor) of the pool. Hash HashMap.put(A1) JSON"
-    assert list(split_words(pieces_of(text))) == ["Thread Pool Executor", "Hash Map"]
+    text = "ThreadPoolExecutor, (ThreadPoolExecutor) of the pool. Hash HashMap.put(A1) JSON Utf8To"
+    split = ["Thread Pool Executor", "Hash Map", "Utf 8 To"]
+    assert list(split_words(pieces_of(text))) == split
 
 
 def test_the_pieces_of_a_page_are_bounded() -> None:
     pieces = pieces_of(" ".join(f"aB{number}" for number in range(MAX_PIECES + 9)))
-    assert len(pieces) == MAX_PIECES
+    assert len(pieces.split()) == MAX_PIECES
     assert len(list(split_words(pieces))) == MAX_CAMEL_CASE
 
 

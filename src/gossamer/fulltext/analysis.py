@@ -29,8 +29,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
-from gossamer.fulltext.camel_case import camel_parts
-from gossamer.fulltext.written import CODE
+from gossamer.fulltext.camel_case import HUMP, camel_parts
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -84,8 +83,6 @@ _STEM_FIRST = frozenset(("hu", "pt"))
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
 _CAMEL_CASE = re.compile(r"(?<![^\W_])[^\W_]*?[^\W_A-Z][A-Z][^\W_]*|(?<![^\W_])[A-Z]{2}[^\W_]+")
-_HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|[A-Z][a-z])")
-"""What texts with CamelCase have. It is found quickly, because it begins with a capital."""
 _QUERY_STOP_WORDS = ["versus", "vs"]
 """Words that people write between the things that they look for, and pages do not."""
 
@@ -140,7 +137,7 @@ class Analyzer:
             spans = [match.span() for match in words if stem(match[0]) in terms]
         joined = [
             match.span()
-            for match in (_CAMEL_CASE.finditer(text) if _HUMP.search(text) else ())
+            for match in (_CAMEL_CASE.finditer(text) if HUMP.search(text) else ())
             if any(stem(part) in terms for part in camel_parts(match[0]))
         ]
         return sorted({*spans, *joined}) if joined else spans
@@ -175,8 +172,8 @@ def plain() -> TextAnalyzer:
 
 @cache
 def code() -> TextAnalyzer:
-    """The terms of code in a text (`written.py`), in lower case."""
-    return _built(Tokenizer.regex(CODE), (Filter.ascii_fold(), Filter.lowercase()))
+    """The terms of code between spaces (`written.code_in`), in lower case."""
+    return _built(Tokenizer.whitespace(), (Filter.ascii_fold(), Filter.lowercase()))
 
 
 @cache

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 MAX_CHARS = 80
 """A longer word is data."""
 
+HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|[A-Z][a-z])")
+"""What texts with CamelCase have. It is found quickly, because it begins with a capital."""
 _HUMP = re.compile(r"[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]{2}")
 _HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 7
+FORMAT = 8
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "language", "kind", "title_key")
@@ -254,7 +254,8 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     for anchor in anchors:
         document.add_text("anchors", anchor)
     names = (title, *headings, *dict.fromkeys(anchors))
-    parts = [*unsaid((*names, description), text), text, address]
+    lines = lines_like((*names, description), text)
+    parts = [*unsaid((*names, description), lines), text, address]
     for part in parts:
         document.add_text("text", part)
     _add_written(document, "\n".join(parts), "text")
@@ -274,7 +275,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
         title,
         description if shown else "",
         stored_text.packed(text) if shown else [],
-        [*islice(unsaid(headings, text), MAX_HEADINGS)] if shown else [],
+        [*islice(unsaid(headings, lines), MAX_HEADINGS)] if shown else [],
         row["language"],
         kind,
         row["image"],
@@ -288,17 +289,23 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
 def _add_written(document: tantivy.Document, text: str, words: str, prefix: str = "") -> None:
     """Add a text as it is written to its fields, and its split words to the field `words`."""
     pieces = pieces_of(text)
-    document.add_text(f"{prefix}written", "\n".join(pieces))
+    document.add_text(f"{prefix}written", pieces)
     document.add_text(f"{prefix}code", code_in(pieces))
     document.add_text(words, "\n".join(split_words(pieces)))
 
 
-def unsaid(parts: Iterable[str], text: str) -> Iterator[str]:
-    """The parts that are not lines of the text, each once.
+def lines_like(parts: Iterable[str], text: str) -> frozenset[str]:
+    """The lines of a text, without case, that may equal a part: others have another length."""
+    lengths = {*map(len, parts)}
+    return frozenset(line.casefold() for line in text.split("\n") if len(line) in lengths)
+
+
+def unsaid(parts: Iterable[str], lines: Iterable[str]) -> Iterator[str]:
+    """The parts that are not among these lines, without case, each once.
 
     A title that the text repeats as a heading, and that links repeat, would count several times.
     """
-    said = {"", *text.casefold().split("\n")}
+    said = {"", *lines}
     for part in parts:
         if (line := part.casefold()) not in said:
             said.add(line)
