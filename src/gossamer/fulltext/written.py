@@ -6,9 +6,10 @@ of code:
 
     led     symbols and the word that they lead to   ~/.bashrc      .bashrc
                                                      std::vec       ::vec
-                                                     pg_hba.conf    _hba, .conf
+                                                     pg_hba.conf    .conf
                                                      check --as-cran  --as-cran
     ended   a word and the operator that ends it     C++11          c++
+    joined  words with underscores                   a.pg_hba_file  .pg_hba_file, pg_hba_file
     bare    several operators in a row               a ~* b         ~*
 
 So code is also found inside longer code. Brackets and quotation marks lead to no word, and symbols
@@ -35,17 +36,19 @@ MAX_PIECES = 50_000
 MAX_CAMEL_CASE = 5_000
 """Different words of a page in CamelCase that are split; further ones are only found as a whole."""
 
-_LEADING = r"!#$%&*+\-.:=?@\\^_|~"
-_WORDS = r"[^\W\d_]\w*(?:-\w+)*"
+_LEADING = r"!#$%&*+\-.:=?@\\^|~"
+_WORDS = r"_*[^\W\d_]\w*(?:-\w+)*"
 _LED_OR_BARE = (
-    r"[!#$%&*+\-./:<=>?@\[\\^_{|~](?:"
+    r"[!#$%&*+\-./:<=>?@\[\\^{|~](?:"
     rf"(?<=[/~<]){_WORDS}|(?<=[{_LEADING}])[{_LEADING}]{{0,3}}[\[{{]?{_WORDS}"
     r"|(?<=\{)\}|(?<=\[)\]|(?<=<)[<>=~@|*\-]{1,3}"
     r"|(?<=[!#$%&*+\-/:=>?@\\^|~])[!#$%&*+\-/:<=>?@\\^{|~]{1,3})"
 )
 _CODE = re.compile(_LED_OR_BARE)
 _CODE_WITH_ENDED = re.compile(rf"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:\+\+|#)|{_LED_OR_BARE}")
+_JOINED = re.compile(r"(?<!\w)(?=[\d_]*+[^\W\d_])[^\W_]*+_\w*")
 _END = re.compile(r"[+#](?:(?<=[A-Za-z0-9]\+)\+|(?<=[A-Za-z0-9]#))")
+_UNDERSCORE = re.compile("_")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -65,7 +68,10 @@ def code_in(pieces: str) -> str:
         terms += _CODE.findall(pieces, done, start)
         terms += _CODE_WITH_ENDED.findall(pieces, start, end)
         done = end
-    return " ".join((*terms, *_CODE.findall(pieces, done)))
+    terms += _CODE.findall(pieces, done)
+    for start, end in _found(_UNDERSCORE, pieces):
+        terms += _JOINED.findall(pieces, start, end)
+    return " ".join(terms)
 
 
 def split_words(pieces: str) -> Iterator[str]:
