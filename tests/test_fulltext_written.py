@@ -27,7 +27,7 @@ def code_terms(text: str) -> list[str]:
         ("=SUM(A1:A10)", "=sum :a10"),
         ("std::vec::Vec<T>", "::vec ::vec <t"),
         ('"pg_hba.conf",', ".conf pg_hba"),
-        ("a->b_c, .d_e f_ _1 1_2g ___", "-> .d_e b_c d_e f_ 1_2g"),
+        ("a->b_c, .d_e f_ _1 1_2g ___", "-> .d_e b_c d_e f_ _1 1_2g"),
         ("check --as-cran [-sname", "--as-cran -sname"),
         ("Option<&str>", "&str"),
         ("a ~*, b | (:=) c - d e ... ?. a->b", "~* := ->"),

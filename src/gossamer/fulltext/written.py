@@ -39,16 +39,15 @@ MAX_CAMEL_CASE = 5_000
 _LEADING = r"!#$%&*+\-.:=?@\\^|~"
 _WORDS = r"_*[^\W\d_]\w*(?:-\w+)*"
 _LED_OR_BARE = (
-    r"[!#$%&*+\-./:<=>?@\[\\^{|~](?:"
+    r"[!#$%&*+\-./:<=>?@\[\\^{|~](?![\s\d,;)'\"])(?:"
     rf"(?<=[/~<]){_WORDS}|(?<=[{_LEADING}])[{_LEADING}]{{0,3}}[\[{{]?{_WORDS}"
     r"|(?<=\{)\}|(?<=\[)\]|(?<=<)[<>=~@|*\-]{1,3}"
     r"|(?<=[!#$%&*+\-/:=>?@\\^|~])[!#$%&*+\-/:<=>?@\\^{|~]{1,3})"
 )
 _CODE = re.compile(_LED_OR_BARE)
 _CODE_WITH_ENDED = re.compile(rf"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:\+\+|#)|{_LED_OR_BARE}")
-_JOINED = re.compile(r"(?<!\w)(?=[\d_]*+[^\W\d_])[^\W_]*+_\w*")
 _END = re.compile(r"[+#](?:(?<=[A-Za-z0-9]\+)\+|(?<=[A-Za-z0-9]#))")
-_UNDERSCORE = re.compile("_")
+_NAME = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -64,13 +63,15 @@ def pieces_of(text: str) -> str:
 def code_in(pieces: str) -> str:
     """The terms of code in some pieces, between spaces."""
     terms, done = [], 0
-    for start, end in _found(_END, pieces):
+    ended = _found(_END, pieces) if "#" in pieces or "++" in pieces else ()
+    for start, end in ended:
         terms += _CODE.findall(pieces, done, start)
         terms += _CODE_WITH_ENDED.findall(pieces, start, end)
         done = end
     terms += _CODE.findall(pieces, done)
-    for start, end in _found(_UNDERSCORE, pieces):
-        terms += _JOINED.findall(pieces, start, end)
+    if "_" in pieces:
+        joined = "\n".join([piece for piece in pieces.split("\n") if "_" in piece])
+        terms += [name for name in _NAME.findall(joined) if "_" in name and name.strip("_")]
     return " ".join(terms)
 
 
