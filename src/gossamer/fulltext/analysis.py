@@ -32,7 +32,7 @@ from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 from gossamer.fulltext.camel_case import HUMP, camel_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Container, Iterable, Iterator
 
     from tantivy import TextAnalyzer
 
@@ -82,7 +82,6 @@ _UNLISTED = frozenset(("ar", "el", "ro", "ta", "tr"))
 _STEM_FIRST = frozenset(("hu", "pt"))
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
-_CAMEL_CASE = re.compile(r"(?<![^\W_])[^\W_]*?[^\W_A-Z][A-Z][^\W_]*|(?<![^\W_])[A-Z]{2}[^\W_]+")
 _QUERY_STOP_WORDS = ["versus", "vs"]
 """Words that people write between the things that they look for, and pages do not."""
 
@@ -136,9 +135,9 @@ class Analyzer:
             words = _beginning_with(initials).finditer(text)
             spans = [match.span() for match in words if stem(match[0]) in terms]
         joined = [
-            match.span()
-            for match in (_CAMEL_CASE.finditer(text) if HUMP.search(text) else ())
-            if any(stem(part) in terms for part in camel_parts(match[0]))
+            (start, end)
+            for start, end in _camel_case(text)
+            if any(stem(part) in terms for part in camel_parts(text[start:end]))
         ]
         return sorted({*spans, *joined}) if joined else spans
 
@@ -201,6 +200,20 @@ def _beginning_with(initials: str) -> re.Pattern[str]:
     others = (rf"\x{a + 1:02x}-\x{b - 1:02x}" for a, b in pairwise(codes) if b - a > 1)
     first = f"[^{''.join(others)}]"
     return re.compile(rf"{first}(?<=[^\W_])(?<![^\W_]{first})[^\W_]*")
+
+
+def _camel_case(text: str) -> Iterator[Span]:
+    """The spans of the words that may be in CamelCase."""
+    end = 0
+    for hump in HUMP.finditer(text):
+        start = hump.start()
+        if start >= end:
+            while start and text[start - 1].isalnum():
+                start -= 1
+            end = hump.end()
+            while end < len(text) and text[end].isalnum():
+                end += 1
+            yield start, end
 
 
 def is_unspaced(term: str) -> bool:

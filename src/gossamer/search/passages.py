@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from heapq import merge
-from itertools import repeat
+from heapq import heapify, heappop, heapreplace
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.fulltext.analysis import FIRST_UNSPACED, OTHER, analyzer_for, is_unspaced
@@ -60,20 +60,21 @@ class Place(NamedTuple):
 class Wanted(NamedTuple):
     """A word or phrase to look for: its terms, prefixes of it in UTF-8, and how telling it is.
 
-    `unspaced`: its characters are words, so it may begin anywhere. `compared`: whether words that
-    were met are the wanted one.
+    `worths`: of any form of the word, and of those that were `typed`, in thousandths, because sums
+    of integers are exact. `unspaced`: its characters are words, so it may begin anywhere. `met`:
+    which words begin with a prefix and were compared, each with its form.
     """
 
     terms: Unit
     needles: frozenset[bytes]
-    worth: int
-    """In thousandths, as sums of integers are exact."""
+    worths: tuple[int, int]
+    typed: frozenset[bytes]
     unspaced: bool
-    compared: dict[bytes, bool]
-    exact: bool = False
-    """Only the typed form of the word is wanted."""
-    typed: frozenset[bytes] = frozenset()
-    """Forms that are not wanted here, because another `Wanted` looks for them."""
+    met: dict[bytes, int]
+
+
+OTHER_WORD, ANY_FORM, TYPED_FORM = -1, 0, 1
+"""What a word in the text is: not the wanted one, or a form of it. Forms are indices of `worths`."""
 
 
 class Passages:
@@ -95,13 +96,17 @@ class Passages:
         self._analyzer = analyzer
         forms = _forms(typed, analyzer)
         self._wanted = [
-            each
+            _wanted(unit, forms, 1 + round(1000 * share * max(map(worth, unit))))
             for unit, share in units.items()
-            for each in _wanted(unit, forms, 1 + round(1000 * share * max(map(worth, unit))))
         ]
-        self._all = sum(each.worth for each in self._wanted if not each.exact)
-        self._most = sum(each.worth for each in self._wanted if not each.typed)
-        self._units = units
+        self._needles = [
+            (needle, number, each)
+            for number, each in enumerate(self._wanted)
+            for needle in each.needles
+        ]
+        self._worths = [worth for each in self._wanted for worth in each.worths]
+        self._all = sum(each.worths[ANY_FORM] for each in self._wanted)
+        self._most = sum(each.worths[TYPED_FORM] for each in self._wanted)
         self._share_bytes = MAX_SEARCHED_BYTES // max(pages, 1)
 
     def best(self, stored: Sequence[bytes]) -> Place | None:
@@ -128,79 +133,94 @@ class Passages:
         until = len(lower) - (0 if window.last else AFTER_BYTES)
         wide = _bytes_of(WIDE_CHARS, window.text)
         near: deque[tuple[int, int]] = deque()
-        seen = [0] * len(self._wanted)
+        worths, seen = self._worths, [0] * len(self._worths)
         begin = most = have = 0
-        for place, number in merge(*self._found(window.text, lower, until)):
+        for place, number in self._found(window.text, lower, until):
             near.append((place, number))
-            have += 0 if seen[number] else self._wanted[number].worth
+            have += 0 if seen[number] else worths[number]
             seen[number] += 1
             while place - near[0][0] > wide:
                 _, gone = near.popleft()
                 seen[gone] -= 1
-                have -= 0 if seen[gone] else self._wanted[gone].worth
+                have -= 0 if seen[gone] else worths[gone]
             if have > most:
                 begin, most = near[0][0], have
-                if most >= self._most or (len(self._units) > 1 and self._has_all(seen)):
+                if most >= self._most or (len(self._wanted) > 1 and _has_all(seen)):
                     break
         return Place(window, begin, most) if most else None
 
-    def _has_all(self, seen: Sequence[int]) -> bool:
-        """Whether each word and phrase was seen, in any form."""
-        forms = zip(self._wanted, seen, strict=True)
-        return len({each.terms for each, count in forms if count}) == len(self._units)
+    def _found(self, text: bytes, lower: bytes, until: int) -> Iterator[tuple[int, int]]:
+        """The places where words and phrases begin, in order, each with the number of its worth.
 
-    def _found(self, text: bytes, lower: bytes, until: int) -> Iterator[Iterator[tuple[int, int]]]:
-        """For each prefix of a word or phrase, the places where it is found, and its number."""
-        for number, wanted in enumerate(self._wanted):
-            for needle in wanted.needles:
-                places = self._places(text, lower, wanted, needle, until)
-                yield zip(places, repeat(number))
+        For each prefix, a form is found at most MAX_MATCHES times. One loop over a heap is faster
+        than merging an iterator per prefix.
+        """
+        needles = self._needles
+        first = ((lower.find(needle, 0, until), at) for at, (needle, *_) in enumerate(needles))
+        heap = [each for each in first if each[0] >= 0]
+        heapify(heap)
+        tries = [MAX_TRIES] * len(needles)
+        left = [MAX_MATCHES if forms else 0 for *_, each in needles for forms in (True, each.typed)]
+        while heap:
+            place, at = heap[0]
+            needle, number, wanted = needles[at]
+            form = self._form(wanted, text, place)
+            if form != OTHER_WORD and left[2 * at + form]:
+                left[2 * at + form] -= 1
+                yield place, 2 * number + form
+            tries[at] -= 1
+            more = tries[at] and (left[2 * at] or left[2 * at + 1])
+            following = lower.find(needle, place + len(needle), until) if more else -1
+            if following < 0:
+                heappop(heap)
+            else:
+                heapreplace(heap, (following, at))
 
-    def _places(
-        self, text: bytes, lower: bytes, wanted: Wanted, needle: bytes, until: int
-    ) -> Iterator[int]:
-        """The first MAX_MATCHES places where a word or phrase begins. `needle` is in lower case."""
-        at, matches = lower.find(needle, 0, until), 0
-        for _ in range(MAX_TRIES):
-            if at < 0 or matches == MAX_MATCHES:
-                return
-            if wanted.unspaced or (_begins_word(text, at) and self._is(wanted, text, at)):
-                matches += 1
-                yield at
-            at = lower.find(needle, at + len(needle), until)
-
-    def _is(self, wanted: Wanted, text: bytes, at: int) -> bool:
-        """Whether the word at a place is the wanted one, or belongs to the wanted phrase."""
-        terms, compared = wanted.terms, wanted.compared
+    def _form(self, wanted: Wanted, text: bytes, at: int) -> int:
+        """The form of the wanted word or phrase at a place; OTHER_WORD if none is there."""
+        terms, met = wanted.terms, wanted.met
+        if wanted.unspaced:
+            return ANY_FORM
+        if at and text[at - 1] not in _SPACES and not _begins_word(text, at):
+            return OTHER_WORD
         if len(terms) > 1:
             around = len(terms) * _MAX_RUN_BYTES // 4
             near = text[max(at - around, 0) : at + around].decode("utf-8", "ignore")
             found = self._analyzer.terms.analyze(near)
             ends = range(len(terms), len(found) + 1)
-            return any(tuple(found[end - len(terms) : end]) == terms for end in ends)
+            is_there = any(tuple(found[end - len(terms) : end]) == terms for end in ends)
+            return ANY_FORM if is_there else OTHER_WORD
         run = _RUN.match(text, at, at + _MAX_RUN_BYTES)
         word = run[0] if run else b""
-        if wanted.exact:
-            return word.lower() in wanted.needles
-        if wanted.typed and word.lower() in wanted.typed:
-            return False
-        if word not in compared:
-            decoded = word.decode("utf-8", "ignore")
-            begins = (decoded, *camel_parts(decoded)[:1])
-            compared[word] = any(self._analyzer.analyzed(each)[:1] == terms for each in begins)
-        return compared[word]
+        if word not in met:
+            met[word] = self._compared(wanted, word)
+        return met[word]
+
+    def _compared(self, wanted: Wanted, word: bytes) -> int:
+        """The form of a wanted word that this word is."""
+        if word.lower() in wanted.typed:
+            return TYPED_FORM
+        decoded, analyzed = word.decode("utf-8", "ignore"), self._analyzer.analyzed
+        same = analyzed(decoded)[:1] == wanted.terms
+        if not same and (parts := camel_parts(decoded)):
+            same = analyzed(parts[0])[:1] == wanted.terms
+        return ANY_FORM if same else OTHER_WORD
 
 
-def _wanted(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> Iterator[Wanted]:
+def _has_all(seen: Sequence[int]) -> bool:
+    """Whether each word and phrase was seen, in any form."""
+    return all(map(or_, seen[::2], seen[1::2]))
+
+
+def _wanted(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> Wanted:
     """A unit with the prefixes of its longest word, by which a phrase is found."""
     unspaced = all(map(is_unspaced, unit))
     longest = max(unit, key=len)
     words = frozenset(("".join(unit),)) if unspaced else forms.get(longest) or frozenset((longest,))
     prefixes = words if unspaced else frozenset(_prefix(word, longest) for word in words)
     typed = _needles(words) if len(unit) == 1 and prefixes != words else frozenset()
-    yield Wanted(unit, _needles(prefixes), worth, unspaced, {}, typed=typed)
-    if typed:
-        yield Wanted(unit, typed, round(EXACT_FACTOR * worth), unspaced, {}, exact=True)
+    most = round(EXACT_FACTOR * worth) if typed else worth
+    return Wanted(unit, _needles(prefixes), (worth, most), typed, unspaced, {})
 
 
 def _needles(forms: Iterable[str]) -> frozenset[bytes]:
@@ -239,9 +259,7 @@ def _prefix(word: str, stem: str) -> str:
 
 
 def _begins_word(text: bytes, at: int) -> bool:
-    """Whether a word begins at a place, or a part of a word in CamelCase."""
-    if not at or text[at - 1] in _SPACES:
-        return True
+    """Whether a word begins behind another character, or a part of a word in CamelCase."""
     if text[at - 1] < 0x80:  # noqa: PLR2004  # ASCII
         before = text[at - 1 : at]
         return not before.isalnum() or (text[at : at + 1].isupper() and not before.isupper())
