@@ -74,7 +74,7 @@ class Wanted(NamedTuple):
 
 
 OTHER_WORD, ANY_FORM, TYPED_FORM = -1, 0, 1
-"""What a word in the text is: not the wanted one, or a form of it. Forms are indices of `worths`."""
+"""What a word in the text is: another one, or a form of the wanted one, an index of `worths`."""
 
 
 class Passages:
