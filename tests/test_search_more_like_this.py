@@ -10,10 +10,11 @@ import pytest
 
 from gossamer.config import RankingConfig
 from gossamer.fulltext import schema
+from gossamer.search.interpretation import Interpretation
 from gossamer.search.messages import Find
 from gossamer.search.more_like_this import MAX_WORDS, significant_terms, words_by_terms
 from gossamer.search.query import And, Like, Not, Urls
-from gossamer.search.ranking import Ranking
+from gossamer.search.ranking import QueryPlan, Ranking
 from gossamer.search.searcher import Searcher
 from gossamer.search.statistics import Statistics
 from shards import PLAIN, crawl, put_index
@@ -92,7 +93,8 @@ def test_the_pages_that_are_most_like_a_page_are_found_first(tmp_path: Path) -> 
     words = significant_terms(page, known, searcher.num_docs)
     tree = And((Like(tuple(words)), Not(Urls(("http://a.org/page",)))))
     statistics = Statistics(searcher, searcher.num_docs)
-    query_plan = Ranking(schema.schema(), "en", RankingConfig(), statistics).query_plan(tree)
+    ranking = Ranking(schema.schema(), "en", RankingConfig(), statistics)
+    query_plan = QueryPlan(ranking, tree, Interpretation.of(tree, ranking.analyzer, statistics))
     found = query_plan.all_terms().query
     assert found is not None
     assert query_plan.any_term(counted=True).query is None

@@ -135,7 +135,7 @@ class _Answer:
         self._found: Mapping[int, Found] = {}
         self._ranked: list[Placed] = []
         self._total = self._whole = self._pages = self._searched = self._content_words = 0
-        self._exact = True
+        self._exact, self._may_lack = True, False
 
     def answered(self) -> RequestGenerator[Answered]:
         started_s = time.perf_counter()
@@ -189,6 +189,7 @@ class _Answer:
     def _prepared(self) -> RequestGenerator[Find]:
         """The search for pages with all terms: page filters replaced, frequencies collected."""
         self._tree = yield from resolved(self._tree, self._facts, self._nodes.ask_all)
+        self._may_lack = query_tree.allows_partial_matches(self._tree)
         counts = (yield from self._frequencies()) if len(self._nodes.nodes) > 1 else None
         return Find(
             self._tree,
@@ -253,8 +254,7 @@ class _Answer:
     def _has_few(self) -> bool:
         """Whether so few pages have all words that pages with some of them should follow."""
         few = MIN_WHOLE if self._content_words >= MIN_LOOSE_WORDS else 1
-        may_lack = self._content_words > 0 and query_tree.allows_partial_matches(self._tree)
-        return may_lack and self._whole < few
+        return self._may_lack and self._content_words > 0 and self._whole < few
 
     def _is_loose(self) -> bool:
         """Whether pages that lack a word may be among the results."""

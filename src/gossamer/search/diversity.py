@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -50,14 +51,13 @@ def in_order(placed: Iterable[Placed]) -> list[Placed]:
     return sorted(placed, key=lambda each: (-each.score, each.page.key))
 
 
-def merged(whole: Iterable[Placed], partial: Iterable[Placed], better_than: int) -> list[Placed]:
+def merged(whole: Sequence[Placed], partial: Iterable[Placed], better_than: int) -> list[Placed]:
     """Pages with all words and pages that lack some in one order, the best first.
 
     `better_than`: if positive, a page that lacks words must score more than as many of `whole`, or
     all of them if they are fewer.
     """
-    whole = in_order(whole)
-    bar = min((each.score for each in whole[:better_than]), default=-math.inf)
+    bar = min(nlargest(better_than, (each.score for each in whole)), default=-math.inf)
     return in_order([*whole, *(each for each in partial if each.score > bar)])
 
 

@@ -28,8 +28,13 @@ MAX_UNITS = 64
 
 
 class Interpretation(NamedTuple):
-    """The terms of a query. `pages`: how many pages can have all its words, if all are required."""
+    """The terms of a query.
 
+    `whole`: the frequencies of the pages in its language. `pages`: how many of them can have all
+    its words, if all are required.
+    """
+
+    whole: Frequencies
     units: Sequence[Unit]
     """The terms of each word. Repeated words repeat there, and weigh more."""
     further: Sequence[tuple[Unit, float]]
@@ -42,7 +47,6 @@ class Interpretation(NamedTuple):
 
     @classmethod
     def of(cls, tree: query_tree.Query, analyzer: Analyzer, whole: Frequencies) -> Interpretation:
-        """`whole`: the frequencies of the pages in the language of the analyzer."""
         words = query_tree.wanted_words(tree)
         options = [*map(query_tree.Words, query_tree.options(tree))]
         units = list(islice(_known_units(words, analyzer, whole), MAX_UNITS))
@@ -61,7 +65,7 @@ class Interpretation(NamedTuple):
         if not units:
             pages = pages_at_most(symbols, whole, "code")
         known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
-        return cls(units, known, typed, symbols, pages)
+        return cls(whole, units, known, typed, symbols, pages)
 
 
 def pages_at_most(units: Iterable[Unit], whole: Frequencies, field: str = "text") -> int:

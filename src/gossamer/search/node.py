@@ -24,6 +24,7 @@ from gossamer.fulltext.analysis import analyzer_for
 from gossamer.fulltext.layout import FIRST, shard_of
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
+from gossamer.search.interpretation import Interpretation
 from gossamer.search.messages import (
     ENOUGH,
     Candidate,
@@ -52,7 +53,7 @@ from gossamer.search.messages import (
 )
 from gossamer.search.open_parts import assembled
 from gossamer.search.profiles import cosine, lnc, ltc
-from gossamer.search.ranking import Ranking
+from gossamer.search.ranking import QueryPlan, Ranking
 from gossamer.search.results import FACET_VALUES, FACETS, most_frequent
 from gossamer.search.snippets import Snippets
 from gossamer.search.spelling import Spelling
@@ -66,7 +67,6 @@ if TYPE_CHECKING:
     from gossamer.search.clauses import CandidateQuery
     from gossamer.search.messages import Counts, Place, Reply, Request
     from gossamer.search.profiles import Vector
-    from gossamer.search.ranking import QueryPlan
     from gossamer.search.statistics import Frequencies
 
 MAX_TITLE_MATCHES = 50
@@ -87,13 +87,14 @@ class _Index(NamedTuple):
 
 
 class _LastQuery(NamedTuple):
-    """The last query, and its plans by number of index.
+    """The last query, its interpretations by language, and its plans by number of index.
 
     The next query replaces this object, so a thread that holds it can go on using it.
     """
 
     query: query_tree.Query | None
     counts: Counts | None
+    meant: dict[str, Interpretation]
     plans: dict[int, QueryPlan]
 
 
@@ -122,7 +123,7 @@ class Node:
         self._first = range(len(whole), len(self._indexes))
         self._tiered = bool(first) if tiered is None else tiered
         self._spelling = Spelling(self._form, {each.language: each.searcher for each in whole})
-        self._last = _LastQuery(None, None, {})
+        self._last = _LastQuery(None, None, {}, {})
         self.state = state
         self.pages = sum(each.searcher.num_docs for each in whole)
 
@@ -310,11 +311,13 @@ class Node:
         """The plan of a query for an index, kept because the broker asks in several steps."""
         last = self._last
         if ask.query is not last.query or ask.counts is not last.counts:
-            last = self._last = _LastQuery(ask.query, ask.counts, {})
+            last = self._last = _LastQuery(ask.query, ask.counts, {}, {})
         if number not in last.plans:
-            index = self._indexes[number]
-            whole = _node_counts(ask.counts, index.language) or index.whole
-            last.plans[number] = index.ranking.query_plan(ask.query, whole)
+            language, _, ranking, statistics, whole = self._indexes[number]
+            if language not in last.meant:
+                among = _node_counts(ask.counts, language) or whole or statistics
+                last.meant[language] = Interpretation.of(ask.query, ranking.analyzer, among)
+            last.plans[number] = QueryPlan(ranking, ask.query, last.meant[language])
         return last.plans[number]
 
 

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import RankingConfig
     from gossamer.fulltext.analysis import Analyzer, Unit
-    from gossamer.search.statistics import Frequencies, Statistics
+    from gossamer.search.statistics import Statistics
 
 PAIR_SLOP = 2
 """The slop of tantivy's phrase query for the two words of a pair."""
@@ -105,31 +105,28 @@ class Ranking:
         words = query_tree.highlighted_words(tree)
         return {*terms_of(words, self.analyzer), *typed_terms(words, self.analyzer)}
 
-    def query_plan(self, tree: query_tree.Query, whole: Frequencies | None = None) -> QueryPlan:
-        """`whole`: the language's frequencies in the whole index, if this is a part of it."""
-        return QueryPlan(self, tree, whole or self.statistics)
-
 
 class QueryPlan:
     """The tantivy queries for one query and one index.
 
-    `is_loose`: pages that lack a word may come before pages that have all of them. `coverage`: what
-    the node adds to the scores of pages that have all words.
+    `meant`: the interpretation of the query for the language's whole index, of which this one may
+    be a part. `is_loose`: pages that lack a word may come before pages that have all of them.
+    `coverage`: what the node adds to the scores of pages that have all words.
     """
 
-    def __init__(self, ranking: Ranking, tree: query_tree.Query, whole: Frequencies) -> None:
+    def __init__(self, ranking: Ranking, tree: query_tree.Query, meant: Interpretation) -> None:
         self._schema = ranking.schema
         self._analyzer = ranking.analyzer
         self._weights = ranking.weights
         self._statistics = ranking.statistics
-        self._whole = whole
+        self._whole = meant.whole
         self._tree = tree
         self._plain = query_tree.plain_words(tree)
         self._title = query_tree.title_words(tree)
-        self._meant = Interpretation.of(tree, ranking.analyzer, whole)
-        self._units = self._meant.units
-        may_lack = query_tree.allows_partial_matches(tree) and not self._meant.symbols
-        self.is_loose = may_lack and len(self._units) > 1
+        self._meant = meant
+        self._units = meant.units
+        self._may_lack = query_tree.allows_partial_matches(tree)
+        self.is_loose = self._may_lack and not meant.symbols and len(self._units) > 1
         self.coverage = self._weights.coverage if self.is_loose else 0.0
 
     @property
@@ -168,7 +165,7 @@ class QueryPlan:
         `counted`: whether they are counted, if they are not too many.
         """
         units = self._units
-        if not units or not query_tree.allows_partial_matches(self._tree):
+        if not units or not self._may_lack:
             return NO_CANDIDATES
         some = any_of([*self._unit_queries(), *self._name_queries])
         if conditions := [self._condition(part) for part in query_tree.conditions(self._tree)]:
