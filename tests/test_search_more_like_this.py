@@ -107,7 +107,7 @@ def test_a_page_that_is_like_another_has_a_tenth_of_its_words(tmp_path: Path) ->
     work = crawl(tmp_path)
     texts = {"one": "worda and nothing else", "two": "worda wordb and nothing else"}
     put_index(work, [{"url": f"http://{name}.test/", "text": texts[name]} for name in texts], 1)
-    plan = Searcher.open(work).node._query_plan(0, Find(Like(words), 10)).all_terms()
+    plan = Searcher.open(work).node._plans.of(0, Find(Like(words), 10)).all_terms()
     folder = next(tmp_path.rglob("meta.json")).parent
     assert plan.query is not None
     found = schema.open_index(folder).searcher().search(plan.query).hits

@@ -248,7 +248,7 @@ def test_a_phrase_names_pages_where_few_titles_can_have_it(
     titles = [f"unstable urgency {number}" for number in range(3)]
     put_index(work, [{"url": f"http://{t[-1]}.example/", "title": t, "text": t} for t in titles], 1)
     node = Searcher.open(work).node
-    plan = node._query_plan(0, Find(parse("unstable urgency"), 10))
+    plan = node._plans.of(0, Find(parse("unstable urgency"), 10))
     assert (plan.title_matches(any_term=False) is not None) is names
 
 
@@ -262,7 +262,7 @@ def test_no_more_pages_have_all_words_than_have_the_rarest(
     texts = ("apple", "apple", "apple pear")
     put_index(work, [{"url": f"http://{n}.example/", "text": t} for n, t in enumerate(texts)], 1)
     node = Searcher.open(work).node
-    assert node._query_plan(0, Find(parse(query), 10)).max_matches == pages
+    assert node._plans.of(0, Find(parse(query), 10)).max_matches == pages
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,28 @@ def test_api_facets_and_explanations(client: httpx.Client) -> None:
     assert explanation["words"]["value"] == pytest.approx(results["hits"][0]["score"])
 
 
+@pytest.mark.parametrize(
+    ("accepted", "host"), [("de-AT, en;q=0.5", "de.example"), ("en", "en.example"), ("*", None)]
+)
+def test_pages_in_the_language_of_the_browser_come_first(
+    tmp_path: Path, accepted: str, host: str | None
+) -> None:
+    work = crawl(tmp_path)
+    shelf = [
+        {"url": f"http://{language}.example/", "title": "Printer", "language": language}
+        for language in ("en", "de")
+    ]
+    put_index(work, shelf)
+    with serving(work) as client:
+        given = {"accept-language": accepted}
+        page = client.get("/search", params={"q": "printer"}, headers=given).text
+        first = one(LexborHTMLParser(page), ".hits h2 a").attributes["href"] or ""
+        assert host is None or host in first
+        asked = {"q": "printer", "language": "de"}
+        hits = client.get("/api/search", params=asked, headers=given).json()["hits"]
+        assert hits[0]["host"] == "de.example"
+
+
 def test_completions(client: httpx.Client) -> None:
     found = client.get("/api/complete", params={"q": "appl"}).json()
     assert found == {"query": "appl", "completions": ["apple"]}

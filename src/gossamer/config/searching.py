@@ -161,6 +161,7 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
         Weight,
         Meta(description="the page has all words of the query; a share of it, if it has some"),
     ] = 3.0
+    language: Annotated[Weight, Meta(description="the page is in the language of the query")] = 2.0
     boilerplate: Annotated[Weight, Meta(description="match outside the main text only")] = 0.2
     title_phrase: Annotated[Weight, Meta(description="the query as a phrase in the title")] = 1.0
     whole_title: Annotated[

@@ -199,6 +199,7 @@ class _Answer:
             facets=self._question.facets,
             counts=counts,
             dated=self._time is not None,
+            language=self._question.language,
         )
 
     def _frequencies(self) -> RequestGenerator[Counts]:

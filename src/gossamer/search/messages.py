@@ -37,7 +37,8 @@ Counts: TypeAlias = dict[str, dict[str, dict[str, int]]]
 class Question(msgspec.Struct, frozen=True, tag=True, gc=False):
     """A query to the whole index, with the options of the API.
 
-    `verbatim`: do not replace words that no page has by similar ones.
+    `verbatim`: do not replace words that no page has by similar ones. `language`: that of the user,
+    whose pages are preferred.
     """
 
     query: str
@@ -48,6 +49,7 @@ class Question(msgspec.Struct, frozen=True, tag=True, gc=False):
     explain: bool = False
     profile: Profile | None = None
     verbatim: bool = False
+    language: str = ""
 
 
 class Survey(msgspec.Struct, frozen=True, tag=True):
@@ -62,7 +64,7 @@ class Find(msgspec.Struct, frozen=True, tag=True):
     `first`: search only the first tier, if there is one and it may have enough matches, and add
     pages of other tiers whose titles match the query. `counts`: frequencies of all nodes together;
     without them, a node uses its own. `dated`: include the dates of the pages. `counted`: count
-    pages with any of the words, if they are not too many. Reply: Found.
+    pages with any of the words, if they are not too many. `language`: of the user. Reply: Found.
     """
 
     query: Query
@@ -74,6 +76,7 @@ class Find(msgspec.Struct, frozen=True, tag=True):
     counts: Counts | None = None
     dated: bool = False
     counted: bool = True
+    language: str = ""
 
 
 Number: TypeAlias = Annotated[int, msgspec.Meta(ge=0, lt=2**31 - 1)]

@@ -14,7 +14,7 @@ import time
 from collections import Counter, defaultdict
 from functools import partial
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import tantivy
 from tantivy import Occur, Query
@@ -24,7 +24,6 @@ from gossamer.fulltext.analysis import analyzer_for
 from gossamer.fulltext.layout import FIRST, shard_of
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
-from gossamer.search.interpretation import Interpretation
 from gossamer.search.messages import (
     ENOUGH,
     Candidate,
@@ -52,8 +51,9 @@ from gossamer.search.messages import (
     Weighed,
 )
 from gossamer.search.open_parts import assembled
+from gossamer.search.plans import Index, Plans
 from gossamer.search.profiles import cosine, lnc, ltc
-from gossamer.search.ranking import QueryPlan, Ranking
+from gossamer.search.ranking import Ranking
 from gossamer.search.results import FACET_VALUES, FACETS, most_frequent
 from gossamer.search.snippets import Snippets
 from gossamer.search.spelling import Spelling
@@ -65,9 +65,9 @@ if TYPE_CHECKING:
 
     from gossamer.config import RankingConfig
     from gossamer.search.clauses import CandidateQuery
-    from gossamer.search.messages import Counts, Place, Reply, Request
+    from gossamer.search.messages import Place, Reply, Request
     from gossamer.search.profiles import Vector
-    from gossamer.search.statistics import Frequencies
+    from gossamer.search.ranking import QueryPlan
 
 MAX_TITLE_MATCHES = 50
 """Pages of all tiers whose titles match, which are added to those of the first tier."""
@@ -75,27 +75,6 @@ COMPARED_CHARS = 20_000
 """Characters of a page's text that `related:` and the profile `cosine` read."""
 MAX_PREFIX_PAGES = 500
 """Hits of a query for hash prefixes. They include pages that share a prefix by chance."""
-
-
-class _Index(NamedTuple):
-    language: str
-    searcher: tantivy.Searcher
-    ranking: Ranking
-    statistics: Statistics
-    whole: Statistics | None = None
-    """For an index of the first tier, the statistics of the language's whole index."""
-
-
-class _LastQuery(NamedTuple):
-    """The last query, its interpretations by language, and its plans by number of index.
-
-    The next query replaces this object, so a thread that holds it can go on using it.
-    """
-
-    query: query_tree.Query | None
-    counts: Counts | None
-    meant: dict[str, Interpretation]
-    plans: dict[int, QueryPlan]
 
 
 class Node:
@@ -123,15 +102,16 @@ class Node:
         self._first = range(len(whole), len(self._indexes))
         self._tiered = bool(first) if tiered is None else tiered
         self._spelling = Spelling(self._form, {each.language: each.searcher for each in whole})
-        self._last = _LastQuery(None, None, {}, {})
+        self._plans = Plans(self._indexes, weights)
         self.state = state
+        self.languages = [each.language for each in whole]
         self.pages = sum(each.searcher.num_docs for each in whole)
 
-    def _opened(self, folders: Iterable[Path], whole: Mapping[str, Statistics]) -> Iterator[_Index]:
+    def _opened(self, folders: Iterable[Path], whole: Mapping[str, Statistics]) -> Iterator[Index]:
         for key, searcher, held in assembled(folders):
             statistics = Statistics(searcher, held)
             ranking = Ranking(self._form, key, self._weights, statistics)
-            yield _Index(key, searcher, ranking, statistics, whole.get(key))
+            yield Index(key, searcher, ranking, statistics, whole.get(key, statistics))
 
     def reply(self, request: Request) -> Reply:
         if isinstance(request, Show | Explain | Weigh | Rescore) and request.state != self.state:
@@ -145,10 +125,10 @@ class Node:
         )
 
     def find(self, ask: Find) -> Found:
-        whole = [self._query_plan(number, ask) for number in self._whole]
+        whole = [self._plans.of(number, ask) for number in self._whole]
         # Search the first tier only if enough pages can have the words that it may suffice.
         tier = ask.first and self._tiered and sum(each.max_matches for each in whole) >= ENOUGH
-        plans = [self._query_plan(number, ask) for number in self._first] if tier else whole
+        plans = [self._plans.of(number, ask) for number in self._first] if tier else whole
         total, content_words, searched = 0, 0, 0
         rescore, loose, exact = False, False, True
         found: list[Candidate] = []
@@ -169,7 +149,7 @@ class Node:
             # `count` is missing in tantivy's stubs.
             total += answer.count if counted else max(plan.min_matches, len(answer.hits))  # type: ignore[attr-defined]
             exact = exact and (counted or plan.exact)
-            more = 0.0 if ask.any_term or order else query_plan.coverage
+            more = 0.0 if order else self._plans.more(number, ask)
             found += _candidates(number, searcher, answer.hits, more, dated=ask.dated)
             if ask.facets and answer.hits:
                 _count(facets, searcher, query)
@@ -201,7 +181,7 @@ class Node:
             if query is not None and not ask.by_date:
                 searcher = self._indexes[number].searcher
                 hits = searcher.search(query, MAX_TITLE_MATCHES, count=False).hits
-                more = 0.0 if ask.any_term else query_plan.coverage
+                more = self._plans.more(number, ask)
                 yield from _candidates(number, searcher, hits, more, dated=ask.dated)
 
     def rescore(self, ask: Rescore) -> Rescored:
@@ -210,7 +190,7 @@ class Node:
         for place, key in ask.pages:
             hash_prefixes[place[0]].add(schema.hash_prefix(key))
         for number, some in hash_prefixes.items():
-            query = self._query_plan(number, ask.find).rescore(
+            query = self._plans.of(number, ask.find).rescore(
                 sorted(some), any_term=ask.find.any_term
             )
             if query is not None:
@@ -252,16 +232,16 @@ class Node:
                 continue
             searcher, query_plan = (
                 self._indexes[number].searcher,
-                self._query_plan(number, ask.find),
+                self._plans.of(number, ask.find),
             )
             address = tantivy.DocAddress(*at)
             (key,) = searcher.fast_field_values("key", [address])
             plan = _candidate_query(query_plan, ask.find)
-            covered = 0.0 if ask.find.any_term else query_plan.coverage
+            more = self._plans.more(number, ask.find)
             steps = (
                 plan.query,
                 query_plan.rescore([schema.hash_prefix(int(key or 0))], any_term=ask.find.any_term),
-                Query.const_score_query(Query.all_query(), covered) if covered else None,
+                Query.const_score_query(Query.all_query(), more) if more else None,
             )
             query = Query.boolean_query([(Occur.Should, step) for step in steps if step])
             words.append(explaining.cut(json.loads(query.explain(searcher, address).to_json())))
@@ -277,12 +257,13 @@ class Node:
         asked: dict[int, Vector] = {}
         cosines = []
         for number, *at in ask.places:
-            key, searcher, _, statistics, whole = self._indexes[number]
+            key, searcher, *_, whole = self._indexes[number]
             analyzer = analyzer_for(key)
             if number not in asked:
                 words = query_tree.highlighted_words(ask.query)
                 typed = [term for each in words for term in analyzer.analyzed(each.text)]
-                among = _node_counts(ask.counts, key) or whole or statistics
+                counted = (ask.counts or {}).get(key)
+                among = Summed(counted) if counted else whole
                 pages = {term: among.pages("text", term) for term in typed}
                 asked[number] = ltc(typed, pages, among.held)
             stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
@@ -306,25 +287,6 @@ class Node:
                     index.searcher.num_docs, {term: pages("text", term) for term in ask.terms}
                 )
         return TermCounts(0, {})
-
-    def _query_plan(self, number: int, ask: Find) -> QueryPlan:
-        """The plan of a query for an index, kept because the broker asks in several steps."""
-        last = self._last
-        if ask.query is not last.query or ask.counts is not last.counts:
-            last = self._last = _LastQuery(ask.query, ask.counts, {}, {})
-        if number not in last.plans:
-            language, _, ranking, statistics, whole = self._indexes[number]
-            if language not in last.meant:
-                among = _node_counts(ask.counts, language) or whole or statistics
-                last.meant[language] = Interpretation.of(ask.query, ranking.analyzer, among)
-            last.plans[number] = QueryPlan(ranking, ask.query, last.meant[language])
-        return last.plans[number]
-
-
-def _node_counts(counts: Counts | None, key: str) -> Frequencies | None:
-    """The frequencies of a language on all nodes; None if they were not counted."""
-    counted = (counts or {}).get(key)
-    return Summed(counted) if counted else None
 
 
 def is_first_tier(folder: PurePath) -> bool:

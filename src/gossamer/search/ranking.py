@@ -1,6 +1,6 @@
 """The whole ranking on one page.
 
-score(page) = words + coverage + names + typed + exact + pairs + popularity + freshness
+score(page) = words + coverage + names + typed + exact + pairs + language + popularity + freshness
 
   words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
               of each word in all text about the page (the field `text`).
@@ -14,6 +14,7 @@ score(page) = words + coverage + names + typed + exact + pairs + popularity + fr
   pairs       BM25 of each two neighbouring words of the query that occur within PAIR_SLOP
               positions of each other, as if they were one word: the sequential dependence of
               Metzler and Croft, "A Markov Random Field Model for Term Dependencies" (SIGIR 2005).
+  language    how probably the query is in the language of the page (`languages.py`).
   popularity  log2(1 + static_rank), where the static rank is PageRank over its mean: 1 for an
               average page. A logarithm added to those of BM25 is one of the forms of Craswell et
               al., "Relevance Weighting for Query Independent Evidence" (SIGIR 2005, §3).
@@ -110,8 +111,7 @@ class QueryPlan:
     """The tantivy queries for one query and one index.
 
     `meant`: the interpretation of the query for the language's whole index, of which this one may
-    be a part. `is_loose`: pages that lack a word may come before pages that have all of them.
-    `coverage`: what the node adds to the scores of pages that have all words.
+    be a part. `coverage`: what to add to the scores of pages that have all words.
     """
 
     def __init__(self, ranking: Ranking, tree: query_tree.Query, meant: Interpretation) -> None:

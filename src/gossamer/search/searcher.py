@@ -59,6 +59,11 @@ class Searcher:
         return self.node.pages
 
     @property
+    def languages(self) -> Collection[str]:
+        """The languages of the index."""
+        return self.node.languages
+
+    @property
     def state(self) -> str:
         """A hash of the names of the index's parts: it differs if the index does."""
         return self.node.state
@@ -74,10 +79,12 @@ class Searcher:
         explain: bool = False,
         profile: Profile | None = None,
         verbatim: bool = False,
+        language: str = "",
     ) -> Results:
         """The results of a query, starting at `offset`; at most MAX_RESULTS can be reached."""
-        question = Question(query, offset, limit, by_date, facets, explain, profile, verbatim)
-        return self.answer(question)
+        return self.answer(
+            Question(query, offset, limit, by_date, facets, explain, profile, verbatim, language)
+        )
 
     def answer(self, question: Question) -> Results:
         facts = page_facts(effective_query(question.query), self._crawl)

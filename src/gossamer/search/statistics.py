@@ -37,13 +37,19 @@ ALL = ""
 
 
 class Frequencies(Protocol):
-    """The number of pages (`held`), and how many have a term, by field and term (`pages`)."""
+    """The number of pages (`held`), and how many have a term, by field and term (`pages`).
+
+    `weighed`: the number of pages with a term that its weight depends on.
+    """
 
     @property
     def held(self) -> int: ...
 
     @property
     def pages(self) -> Callable[[str, str], int]: ...
+
+    @property
+    def weighed(self) -> Callable[[str, str], int]: ...
 
 
 class Statistics:
@@ -58,6 +64,7 @@ class Statistics:
         self.deleted = held - searcher.num_docs
         # A frequency is looked up in each segment, and the same ones are needed again and again.
         self.pages: Callable[[str, str], int] = lru_cache(MAX_KEPT)(searcher.doc_freq)
+        self.weighed = self.pages
 
     def counts(self, terms: Collection[str]) -> dict[str, dict[str, int]]:
         """The frequencies of terms, by field and term, and the number of documents under ALL."""
@@ -75,6 +82,7 @@ class Summed:
     def __init__(self, counts: Mapping[str, Mapping[str, int]]) -> None:
         self._counts = counts
         self.held = counts[ALL][ALL]
+        self.weighed = self.pages
 
     def pages(self, field: str, term: str) -> int:
         return self._counts[field].get(term, 0)
@@ -89,7 +97,7 @@ def idf_correction(unit: Unit, field: str, here: Frequencies, there: Frequencies
 
 def idf(term: str, field: str, among: Frequencies) -> float:
     """The inverse document frequency of a term, as tantivy computes it."""
-    having = among.pages(field, term)
+    having = among.weighed(field, term)
     return math.log(1 + (among.held - having + 0.5) / (having + 0.5))
 
 

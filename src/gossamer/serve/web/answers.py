@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from gossamer.search.page_info import PageInfo
 
 MAX_NUMBER_DIGITS = 9
+_LANGUAGE = re.compile(r"[a-z]{2}(?![a-z])")
+_NORWEGIAN = {"nb": "no", "nn": "no"}
+"""The index has both under one code (`parse/language.py`)."""
 _FRESH = {"cache-control": "no-store"}
 
 
@@ -58,6 +62,17 @@ def choice(request: Request, name: str, among: Sequence[str]) -> str:
     if text not in among:
         raise HTTPException(400, f"{name} must be one of {', '.join(among)}")
     return text
+
+
+def language(request: Request) -> str:
+    """The language that the user prefers: a code of ISO 639-1, "" if there is none.
+
+    It is the parameter `language`, or the first of Accept-Language (RFC 9110, section 12.5.4).
+    Browsers list languages in the order of preference.
+    """
+    tags = request.query_params.get("language") or request.headers.get("accept-language", "")
+    code = _LANGUAGE.match(tags.lower())
+    return _NORWEGIAN.get(code[0], code[0]) if code else ""
 
 
 def page(template: str, status: int = 200, **values: object) -> Response:

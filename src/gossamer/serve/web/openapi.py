@@ -87,6 +87,11 @@ OPERATIONS = (
                 "ranking profile; the default is the setting ranking.profile",
                 {"type": "string", "enum": [*PROFILES]},
             ),
+            Parameter(
+                "language",
+                "language whose pages are preferred; the default is the first of Accept-Language",
+                {"type": "string"},
+            ),
             Parameter("verbatim", "do not correct words that no page has", _FLAG),
         ),
         (400, 414, 429, 503),

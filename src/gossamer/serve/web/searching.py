@@ -68,6 +68,7 @@ class Searching:
             facets=True,
             profile=profile,
             verbatim=verbatim,
+            language=answers.language(request),
         )
         found = await self._front.search(question, client_of(request.scope))
         last = min(last, -(-found.total // PAGE_HITS))
@@ -105,6 +106,7 @@ class Searching:
             explain=answers.flag(request, "explain"),
             profile=profile,
             verbatim=answers.flag(request, "verbatim"),
+            language=answers.language(request),
         )
         return answers.json(await self._front.search(question, client_of(request.scope)))
 

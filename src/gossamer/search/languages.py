@@ -1,0 +1,119 @@
+"""What a query means on pages of several languages.
+
+Each language is an index with frequencies of its own (`fulltext/analysis.py`), so the scores of its
+pages must be made comparable with those of others. The language of the query is that in which its
+words are most likely. It has two effects:
+
+  * A word is rare, and so telling, in languages that merely borrow it: on a site in eight
+    languages, `install a package` would count for more on Norwegian pages, where even `a` is no
+    stop word, than on English ones. So no word counts for more than in the language of the query.
+  * Pages in the language of the query get a bonus (`ranking.language`), times the probability of
+    the language: names and code are in all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer.fulltext.analysis import analyzer_for
+from gossamer.search.query import wanted_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from gossamer.search.query import Query, Words
+    from gossamer.search.statistics import Frequencies
+
+MAX_WORDS = 16
+"""Words of a query by which its language is determined, the first ones."""
+SMOOTHING = 50
+"""This many pages, in which words are as frequent as in all languages together, are added to those
+of each: few pages say little about a language (Zhai and Lafferty, "A Study of Smoothing Methods for
+Language Models Applied to Ad Hoc Information Retrieval", SIGIR 2001, §3)."""
+
+PREFERRED = 3.0
+"""The logarithm of how much more likely users ask in their own language than in another one."""
+STEMMED = {"written": ("text",), "title_written": ("title",)}
+"""The fields that have the stop words of a field without stop words."""
+
+
+class Reading(NamedTuple):
+    """How a language reads a query: by which frequencies, and the probability that it is in it."""
+
+    frequencies: Frequencies
+    probability: float
+
+
+class Bounded:
+    """The frequencies of a language whose terms are no more telling than those of another one."""
+
+    def __init__(
+        self, mine: Frequencies, theirs: Frequencies, translated: Mapping[str, str]
+    ) -> None:
+        """`translated`: the other language's terms of words whose terms differ."""
+        self._theirs, self._translated = theirs, translated
+        self.held = mine.held
+        self.pages = mine.pages
+
+    def weighed(self, field: str, term: str) -> int:
+        same = self._translated.get(term, term)
+        theirs = max(self._theirs.pages(each, same) for each in (field, *STEMMED.get(field, ())))
+        return max(self.pages(field, term), theirs * self.held // max(self._theirs.held, 1))
+
+
+def readings(
+    tree: Query, whole: Mapping[str, Frequencies], preferred: str = ""
+) -> Mapping[str, Reading]:
+    """How each language reads a query.
+
+    `whole`: the frequencies of all pages, by language. `preferred`: the language of the user.
+    """
+    if len(whole) == 1:
+        return {language: Reading(only, 0.0) for language, only in whole.items()}
+    words = [*islice(wanted_words(tree), MAX_WORDS)]
+    likelihoods = _likelihoods(words, whole, preferred)
+    all_likelihoods = sum(likelihoods.values())
+    spoken = max(likelihoods, key=likelihoods.__getitem__)
+    return {
+        language: Reading(
+            mine
+            if language == spoken
+            else Bounded(mine, whole[spoken], _translated(words, language, spoken)),
+            likelihoods[language] / all_likelihoods,
+        )
+        for language, mine in whole.items()
+    }
+
+
+def _likelihoods(
+    words: Sequence[Words], whole: Mapping[str, Frequencies], preferred: str
+) -> Mapping[str, float]:
+    """How likely the query is in each language, over that in the likeliest."""
+    logarithms = {language: PREFERRED * (language == preferred) for language in whole}
+    held = sum(each.held for each in whole.values())
+    for word in words:
+        having = {
+            language: min(
+                (each.pages("text", term) for term in analyzer_for(language).analyzed(word.text)),
+                default=0,
+            )
+            for language, each in whole.items()
+        }
+        share = sum(having.values()) / max(held, 1)
+        for language, pages in having.items() if share else ():
+            smooth = (pages + SMOOTHING * share) / (whole[language].held + SMOOTHING)
+            logarithms[language] += math.log(smooth)
+    most = max(logarithms.values())
+    return {language: math.exp(each - most) for language, each in logarithms.items()}
+
+
+def _translated(words: Sequence[Words], language: str, other: str) -> dict[str, str]:
+    """The terms of words in a language, each with the term of the same word in another one."""
+    pairs: dict[str, str] = {}
+    for word in words:
+        mine, theirs = (analyzer_for(each).analyzed(word.text) for each in (language, other))
+        if len(mine) == len(theirs):
+            pairs.update(zip(mine, theirs, strict=True))
+    return pairs

@@ -1,0 +1,85 @@
+"""The indexes of a node, and the plans of its last query for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer.search.interpretation import Interpretation
+from gossamer.search.languages import readings
+from gossamer.search.ranking import QueryPlan
+from gossamer.search.statistics import Summed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import tantivy
+
+    from gossamer.config import RankingConfig
+    from gossamer.search.languages import Reading
+    from gossamer.search.messages import Counts, Find
+    from gossamer.search.query import Query
+    from gossamer.search.ranking import Ranking
+    from gossamer.search.statistics import Frequencies, Statistics
+
+
+class Index(NamedTuple):
+    """The pages of one language, or those of them that are in the first tier."""
+
+    language: str
+    searcher: tantivy.Searcher
+    ranking: Ranking
+    statistics: Statistics
+    whole: Statistics
+    """The statistics of all pages of the language."""
+
+
+class _LastQuery(NamedTuple):
+    """The last query, what it means by language, and its plans by number of index.
+
+    The next query replaces this object, so a thread that holds it can go on using it.
+    """
+
+    query: Query | None
+    counts: Counts | None
+    language: str
+    readings: Mapping[str, Reading]
+    meant: dict[str, Interpretation]
+    plans: dict[int, QueryPlan]
+
+
+class Plans:
+    """Makes the plans of a query, and keeps them because the broker asks in several steps."""
+
+    def __init__(self, indexes: Sequence[Index], weights: RankingConfig) -> None:
+        self._indexes = indexes
+        self._weights = weights
+        self._last = _LastQuery(None, None, "", {}, {}, {})
+
+    def of(self, number: int, ask: Find) -> QueryPlan:
+        """The plan for an index."""
+        last = self._query(ask)
+        if number not in last.plans:
+            language, _, ranking, *_ = self._indexes[number]
+            if language not in last.meant:
+                among = last.readings[language].frequencies
+                last.meant[language] = Interpretation.of(ask.query, ranking.analyzer, among)
+            last.plans[number] = QueryPlan(ranking, ask.query, last.meant[language])
+        return last.plans[number]
+
+    def more(self, number: int, ask: Find) -> float:
+        """What to add to the scores of all pages of an index that the first step found."""
+        reading = self._query(ask).readings[self._indexes[number].language]
+        coverage = 0.0
+        if not ask.any_term:  # what is a word and a stop word here may be two words elsewhere
+            coverage = max(plan.coverage for plan in self._query(ask).plans.values())
+        return self._weights.language * reading.probability + coverage
+
+    def _query(self, ask: Find) -> _LastQuery:
+        last = self._last
+        same = ask.query is last.query and ask.counts is last.counts
+        if not same or ask.language != last.language:
+            here: dict[str, Frequencies] = {each.language: each.whole for each in self._indexes}
+            counted = {key: Summed(each) for key, each in (ask.counts or {}).items() if each}
+            read = readings(ask.query, here | counted, ask.language)
+            last = self._last = _LastQuery(ask.query, ask.counts, ask.language, read, {}, {})
+        return last

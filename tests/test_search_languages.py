@@ -1,0 +1,109 @@
+"""Which pages come first if the index has several languages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gossamer.search.messages import Question
+from gossamer.search.searcher import Searcher
+from nodes import asked
+from shards import crawl, put_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gossamer.workspace import Workspace
+
+TOPICS = ("kernel", "printer", "network", "mail", "backup")
+
+
+def pages() -> Iterator[dict[str, Any]]:
+    for topic in TOPICS:
+        for number in range(30):
+            yield {
+                "url": f"http://en.example/{topic}/{number}",
+                "title": f"The {topic}",
+                "text": f"How to install a {topic} package with this tool, part {number}",
+                "language": "en",
+            }
+            yield {
+                "url": f"http://de.example/{topic}/{number}",
+                "title": f"Kapitel {topic}",
+                "text": f"Wie ein Werkzeug die Sicherung für {topic} anlegt, Teil {number}",
+                "language": "de",
+            }
+    yield {
+        "url": "http://de.example/quoted",
+        "title": "Kapitel",
+        "text": "Das Werkzeug meldet: install a printer package with",
+        "language": "de",
+    }
+    yield {
+        "url": "http://en.example/quoted",
+        "title": "Names",
+        "text": "It is called Werkzeug für die Sicherung in German",
+        "language": "en",
+    }
+    yield {
+        "url": "http://la.example/",
+        "title": "Liber",
+        "text": "install printer",
+        "language": "la",
+    }
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    work = crawl(tmp_path_factory.mktemp("crawl"))
+    put_index(work, pages())
+    return work
+
+
+@pytest.mark.parametrize(
+    ("query", "host"),
+    [
+        ("install a printer package with", "en.example"),
+        ("install printer", "en.example"),
+        ("Werkzeug für die Sicherung", "de.example"),
+        ("die Sicherung", "de.example"),
+    ],
+)
+def test_pages_in_the_language_of_the_query_come_first(
+    work: Workspace, query: str, host: str
+) -> None:
+    """`quoted` has all the words, which are rare in its language."""
+    hits = Searcher.open(work).search(query).hits
+    assert [hit.host for hit in hits[:2]] == [host] * 2
+    assert not any("quoted" in hit.url for hit in hits[:2])
+
+
+def test_several_nodes_determine_the_language_together(work: Workspace) -> None:
+    nodes = [Searcher.open(work, shards=[shard]).node for shard in (1, 2)]
+    assert asked(work, nodes, Question("die Sicherung")).hits[0].host == "de.example"
+
+
+def test_pages_in_another_language_are_found_by_its_words(work: Workspace) -> None:
+    assert Searcher.open(work).search("Liber").hits[0].host == "la.example"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_names_are_sought_in_the_language_of_the_user(work: Workspace, language: str) -> None:
+    hits = Searcher.open(work).search("printer", language=language).hits
+    assert hits[0].host == f"{language}.example"
+
+
+def test_the_language_of_the_query_counts_more_than_that_of_the_user(work: Workspace) -> None:
+    hits = Searcher.open(work).search("Werkzeug für die Sicherung", language="en").hits
+    assert hits[0].host == "de.example"
+
+
+def test_scores_of_a_single_language_do_not_depend_on_that_of_the_user(tmp_path: Path) -> None:
+    work = crawl(tmp_path)
+    put_index(work, [page for page in pages() if page["language"] == "en"])
+    searcher = Searcher.open(work)
+    assert searcher.search("install printer", language="en").hits == (
+        searcher.search("install printer").hits
+    )
