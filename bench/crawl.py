@@ -79,7 +79,7 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def tree_cpu_s(without: int) -> float:
+def tree_cpu_s(without: int | None = None) -> float:
     """CPU seconds of this process and its descendants, including ended ones, but without one."""
     me = psutil.Process()
     return sum(

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer import domains
-from gossamer.urls import domain_of, owner_of
+from gossamer import domains, workspace
+from gossamer.suffixes import registrable
 from rows import by_url, frame
 
 if TYPE_CHECKING:
@@ -61,9 +61,8 @@ def test_a_farm_gains_nothing_by_links_among_its_own_hosts(work: Workspace) -> N
 
 def test_users_of_one_service_have_budgets_of_their_own_and_one_vote(work: Workspace) -> None:
     alice, bob, eve = (f"http://{name}.github.io/" for name in ("alice", "bob", "eve"))
-    assert domain_of(alice) == "alice.github.io"
-    assert owner_of(alice) == "github.io"
-    assert owner_of("http://127.0.0.1:80/") == "127.0.0.1"
+    assert registrable("alice.github.io") == "alice.github.io"
+    assert registrable("alice.github.io", only_icann=True) == "github.io"
     assert met(work, [(bob, alice), (eve, alice)]) == {}
     found = met(
         work, [(bob, "http://b.example/"), (eve, "http://b.example/"), ("http://b.example/", alice)]
@@ -151,3 +150,31 @@ def test_voters_are_counted_alike_on_a_cluster(spark_engine: Engine, tmp_path: P
     ):
         store = Store.create(LocalBackend(tmp_path / str(number)))
         test(Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine))
+
+
+@pytest.mark.parametrize("few", [0, 1_000])
+def test_large_domains_are_found_among_all_hosts(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    """The sizes of a domain's hosts are summed, whatever their ports and public suffixes."""
+    monkeypatch.setattr(workspace, "FEW", few)
+    sizes = {
+        "www.large.example": 3,
+        "large.example:8080": 3,
+        "a.large.co.uk": 4,
+        "large.co.uk": 2,
+        "small.co.uk": 5,
+        "small.example": 5,
+        "localhost:81": 6,
+    }
+    rows = work.engine.spark.createDataFrame(list(sizes.items()), "host string, size long")
+    found = domains.hosts_of_large_domains(work, rows, "size", 5).collect()
+    named = {row["host"]: row["domain"] for row in found}
+    assert named.pop("small.co.uk", "small.co.uk") == "small.co.uk"  # looked up, but not large
+    assert named == {
+        "www.large.example": "large.example",
+        "large.example:8080": "large.example",
+        "a.large.co.uk": "large.co.uk",
+        "large.co.uk": "large.co.uk",
+        "localhost:81": "localhost",
+    }

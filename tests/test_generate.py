@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer import domains, generate
+from gossamer import generate, workspace
 from gossamer.domains import level
 from gossamer.urls import domain_of
 from rows import by_url, frame, put
@@ -70,13 +70,13 @@ def test_what_is_due(work: Workspace, row: dict[str, Any], due: bool) -> None:
 def test_a_domain_has_one_part_and_parts_have_equal_loads(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(domains, "FEW", few)
+    monkeypatch.setattr(workspace, "FEW", few)
     hosts = {"www.big.example": 40, "m.big.example": 20, "b.example": 30, "c.example": 30}
     rows = [
         {"url": f"http://{host}/{i}", "host": host} for host, n in hosts.items() for i in range(n)
     ]
     chosen = generate.due_pages(frame(work, "pages", rows), now_ms=1)
-    parted = generate.with_parts(work.engine, chosen, 2).collect()
+    parted = generate.with_parts(work, chosen, 2).collect()
     assert len(parted) == 120
     parts = defaultdict(set)
     loads: dict[int, int] = defaultdict(int)

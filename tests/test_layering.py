@@ -41,8 +41,8 @@ KINDS = {
     ),
     "foundation": kind(
         "engine pool store manifest filenames checksums backends damage ownership urls addresses "
-        "own patterns encodings session_ids robots robots_rules config monitor stopping errors "
-        "workspace sorted_parts processes",
+        "own patterns encodings session_ids suffixes robots robots_rules config monitor stopping "
+        "errors workspace sorted_parts processes",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),

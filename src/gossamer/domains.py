@@ -18,34 +18,32 @@ It keeps the first FULL_LINKS voters, because a budget depends on no more, and t
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer import lsm
 from gossamer.linkgraph import VOTES
+from gossamer.suffixes import registrable
 from gossamer.tables import DOMAINS
-from gossamer.urls import domain_of, host_column, owner_of
+from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.engine import Engine
-    from gossamer.pool import PartitionFunction
     from gossamer.store import Layer
     from gossamer.workspace import Workspace
 
 FULL_LINKS = 100
 """Voters that give a domain the full budget, which is this many times the budget with one voter."""
-
-FEW = 1_000
-"""Rows whose domains are determined in this process, which takes some milliseconds."""
 
 
 class Met(NamedTuple):
@@ -57,21 +55,24 @@ class Met(NamedTuple):
     """The rows that changed."""
 
 
-def with_domains(engine: Engine, hosts: DataFrame) -> DataFrame:
+def with_domains(work: Workspace, hosts: DataFrame) -> DataFrame:
     """Add the column `domain` to rows with a column `host`: its registrable domain."""
     ddl = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in hosts.schema)
-    return _mapped(engine, hosts, _add_domain, f"{ddl}, domain string")
+    rows, _ = work.map_rows(hosts, _add_domain, f"{ddl}, domain string")
+    return rows
 
 
-def _mapped(engine: Engine, rows: DataFrame, fn: PartitionFunction, ddl: str) -> DataFrame:
-    """As `map_partitions`, but a few rows stay here: at first, a crawl has only one worker."""
-    few = rows.limit(FEW + 1).toArrow()
-    if few.num_rows > FEW:
-        return engine.map_partitions(rows, fn, ddl)
-    batches = [batch for batch in fn(iter(few.to_batches())) if batch.num_rows]
-    if not batches:
-        return engine.read([], ddl)
-    return engine.spark.createDataFrame(pa.Table.from_batches(batches))
+def hosts_of_large_domains(work: Workspace, hosts: DataFrame, size: str, most: int) -> DataFrame:
+    """Rows of hosts, with their `domain`: at least those of domains with a `size` above `most`.
+
+    The size of a domain is the sum of a column. The hosts of a domain share their last two labels,
+    so the engine rules out most hosts by itself. `hosts` are materialised.
+    """
+    name = F.regexp_replace("host", ":[0-9]+$", "")
+    labelled = hosts.withColumn("labels", F.substring_index(name, ".", -2))
+    sizes = labelled.groupBy("labels").agg(F.sum(size).alias("sum"))
+    large = sizes.where(F.col("sum") > most).select("labels")
+    return with_domains(work, labelled.join(large, on="labels", how="left_semi").drop("labels"))
 
 
 def known(work: Workspace, new: Met | None = None) -> DataFrame:
@@ -115,10 +116,13 @@ def met(work: Workspace, links: DataFrame, answers: DataFrame, round_: int) -> M
         F.lit(None).cast("string").alias("src"), F.col("host").alias("dst")
     )
     pairs = host_pairs.unionByName(seeds).distinct()
-    votes = _mapped(work.engine, pairs, _votes, "domain string, voter string").distinct()
+    votes, count = work.map_rows(pairs, _votes, "domain string, voter string")
+    if not count:
+        return None
     in_domain = Window.partitionBy("domain").orderBy(F.asc_nulls_first("voter"))
-    linked, count = work.scratch(
-        votes.withColumn("place", F.row_number().over(in_domain))
+    linked, _ = work.scratch(
+        votes.distinct()
+        .withColumn("place", F.row_number().over(in_domain))
         .where(F.col("place") <= FULL_LINKS + 1)  # +1: null, for a seed
         .groupBy("domain")
         .agg(
@@ -126,8 +130,6 @@ def met(work: Workspace, links: DataFrame, answers: DataFrame, round_: int) -> M
             F.max(F.col("voter").isNull()).alias("of_seed"),
         )
     )
-    if not count:
-        return None
     known = lsm.rows_for(work, DOMAINS, linked.select("domain"))
     voters_before = F.coalesce("linked_from", F.array().cast("array<string>"))
     seed_before = F.coalesce("seed", F.lit(False))
@@ -147,22 +149,24 @@ def met(work: Workspace, links: DataFrame, answers: DataFrame, round_: int) -> M
 
 def _votes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Pairs of hosts (src, dst) as pairs (domain, voter). A null src, for a seed, stays null."""
+    owner = partial(registrable, only_icann=True)
     for batch in batches:
-        votes: set[tuple[str, str | None]] = set()
-        sources, targets = (batch.column(name).to_pylist() for name in ("src", "dst"))
-        for source, target in zip(sources, targets, strict=True):
-            url = f"http://{target}/"
-            voter = None if source is None else owner_of(f"http://{source}/")
-            if voter is None or voter != owner_of(url):
-                votes.add((domain_of(url), voter))
-        domains = pa.array([domain for domain, _ in votes], pa.string())
-        voters = pa.array([voter for _, voter in votes], pa.string())
-        yield pa.RecordBatch.from_arrays([domains, voters], names=["domain", "voter"])
+        voters, owners = (_of_each(owner, batch.column(name)) for name in ("src", "dst"))
+        votes = pa.table({"domain": _of_each(registrable, batch.column("dst")), "voter": voters})
+        foreign = pc.fill_null(pc.not_equal(voters, owners), fill_value=True)
+        yield from votes.filter(foreign).group_by(["domain", "voter"]).aggregate([]).to_batches()
+
+
+def _of_each(name_of: Callable[[str], str], hosts: pa.Array) -> pa.Array:
+    """The names of hosts, computed once per host; null for null."""
+    encoded = hosts.dictionary_encode()
+    names = pa.array(map(name_of, encoded.dictionary.to_pylist()), pa.string())
+    return names.take(encoded.indices)
 
 
 def _add_domain(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        names = [domain_of(f"http://{host}/") for host in batch.column("host").to_pylist()]
+        domains = _of_each(registrable, batch.column("host"))
         yield pa.RecordBatch.from_arrays(
-            [*batch.columns, pa.array(names, pa.string())], names=[*batch.schema.names, "domain"]
+            [*batch.columns, domains], names=[*batch.schema.names, "domain"]
         )

@@ -10,8 +10,8 @@ In a round, the user's own hosts (`own.py`) are limited only by its size.
 A window over all due pages would sort the whole page database. But few of its pages can be chosen:
 let c(s) be the number of pages that would be chosen within the budgets from those with a score ≥ s.
 If c(s) ≥ N, no page with a score below s can be among the best N. So we count the due pages by
-score bucket, compute c for the bucket above which N pages lie, then for twice as many pages, and so
-on until it reaches N; only pages above the last bucket are sorted. The result is exact.
+score bucket, compute c for the bucket above which 2 N pages lie, then for twice as many pages, and
+so on until it reaches N; only pages above the last bucket are sorted. The result is exact.
 bench/page_state.py measures it.
 """
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer import lsm
-from gossamer.domains import FULL_LINKS, level, standing, with_domains
+from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
 from gossamer.outcomes import SETTINGS_DECIDE
 from gossamer.own import Own
 from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.config import FetchConfig, GenerateConfig
-    from gossamer.engine import Engine
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
@@ -67,7 +66,7 @@ def run(work: Workspace) -> StepReport:
             due = within
         rows, candidates = work.scratch(candidates_of(work, due))
         chosen = rows.where("chosen").drop("chosen")
-        parted = with_parts(work.engine, chosen, work.engine.workers)
+        parted = with_parts(work, chosen, work.engine.workers)
         layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
         draft.replace["fetchlist"] = (layer,)
         draft.counts["pages"] = layer.rows
@@ -142,9 +141,7 @@ def with_own(work: Workspace, due: DataFrame, hosts: DataFrame) -> DataFrame:
     named = (
         due.select("host").distinct().join(hosts.select("host", "address"), on="host", how="left")
     )
-    own, count = work.scratch(
-        work.engine.map_partitions(named, partial(_own_hosts, config), "host string")
-    )
+    own, count = work.map_rows(named, partial(_own_hosts, config), "host string")
     if not count:
         return due
     marks = own.select("host", F.lit(True).alias("own"))
@@ -169,8 +166,9 @@ def candidates_of(work: Workspace, due: DataFrame) -> DataFrame:
 def best(due: DataFrame, total: int, per_host: int, budgets: DataFrame | None = None) -> DataFrame:
     """Mark the `total` pages with the highest scores within the budgets as `chosen`; ties by URL.
 
-    `budgets` (host, domain, budget) is None if no domain has to be limited. Pages that would be
-    among the `total` without budgets are also returned, but not chosen.
+    `budgets` has the hosts (host, domain, budget) of limited domains; None if no domain has to be
+    limited. Pages that would be among the `total` without budgets are also returned, but not
+    chosen.
     """
     by_score = (F.desc("score"), F.asc("url"))
     place = F.row_number()
@@ -183,15 +181,17 @@ def best(due: DataFrame, total: int, per_host: int, budgets: DataFrame | None = 
     if budgets is None:
         first = of_hosts.withColumn("place", place.over(overall)).where(F.col("place") <= total)
         return first.drop("place").withColumn("chosen", F.lit(True))
-    in_domain = Window.partitionBy("domain").orderBy(*by_score)
-    within = Window.partitionBy("within").orderBy(*by_score)
+    in_domain = Window.partitionBy(F.coalesce("domain", "host")).orderBy(*by_score)
+    so_far = overall.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    within = F.coalesce(place.over(in_domain) <= F.col("budget"), F.lit(True))
     return (
-        of_hosts.withColumn("overall", place.over(overall))
-        .join(budgets, on="host", how="inner")
-        .withColumn("within", place.over(in_domain) <= F.col("budget"))
-        .withColumn("chosen", F.col("within") & (place.over(within) <= total))
-        .where(F.col("chosen") | (F.col("overall") <= total))
-        .drop("place", "overall", "domain", "budget", "within")
+        of_hosts.join(F.broadcast(budgets), on="host", how="left")
+        .withColumn("within", within)
+        .withColumn("place", place.over(overall))
+        .withColumn("taken", F.sum(F.col("within").cast("int")).over(so_far))
+        .withColumn("chosen", F.col("within") & (F.col("taken") <= total))
+        .where(F.col("chosen") | (F.col("place") <= total))
+        .drop("place", "taken", "domain", "budget", "within")
     )
 
 
@@ -208,64 +208,80 @@ def promising(
     )
     if sum(row["pages"] for row in counts) <= config.pages:
         return due, None
-    wanted, pages_above = config.pages, 0
+    wanted, pages_above = 2 * config.pages, 0
     for row in counts[:-1]:
         pages_above += row["pages"]
         if pages_above < wanted:
             continue
-        above = due.where(bucket >= row["bucket"])
-        hosts, domains = budgeted(work, above, config)
-        given = domains.agg(F.sum(F.least("supply", "budget"))).collect()[0][0]
-        if given >= config.pages:
-            return above, hosts.join(domains, on="domain", how="inner").drop("supply")
+        above, _ = work.scratch(due.where(bucket >= row["bucket"]))
+        supply = supplied(work, above, config)
+        if supply.pages >= config.pages:
+            return above, supply.budgets()
         wanted = 2 * pages_above
-    hosts, domains = budgeted(work, due, config)
+    supply = supplied(work, due, config)
     # There are fewer domains than pages in the round, because each supplies at least one.
-    offered = np.array(domains.select("supply", "budget").collect(), np.int64)
-    grown = level(offered[:, 0], offered[:, 1], config.pages)
-    if math.isinf(grown):
-        return due, None
-    enough = F.ceil(F.col("budget") * grown).alias("budget")
-    return due, hosts.join(domains.select("domain", enough), on="domain", how="inner")
+    offered = np.array(supply.limited.select("supply", "budget").collect(), np.int64).reshape(-1, 2)
+    missing = config.pages - supply.pages + int(offered[:, 1].sum())
+    grown = level(offered[:, 0], offered[:, 1], missing)
+    return due, None if math.isinf(grown) else supply.budgets(grown)
 
 
-def budgeted(
-    work: Workspace, due: DataFrame, config: GenerateConfig
-) -> tuple[DataFrame, DataFrame]:
-    """The domains of due pages' hosts (host, domain), and the supply and budget of each domain.
+class Supply(NamedTuple):
+    """The pages that a round may take from the due ones, whose number is `pages`.
 
-    `supply`: due pages within the limit per host; `budget`: pages that the domain may take. An own
-    host counts as a domain of its own, which may take the whole round.
+    `limited` are the domains that may not supply all of their pages, because their `supply`, the
+    due pages within the limit per host, is above their `budget`; `domains` is their number. Their
+    hosts are among `hosts` (host, domain).
     """
-    by_host = due.groupBy("host", "own").agg(
-        F.count("*").alias("pages"), F.min("depth").alias("depth")
+
+    pages: int
+    hosts: DataFrame
+    limited: DataFrame
+    domains: int
+
+    def budgets(self, growth: float = 1) -> DataFrame | None:
+        """The hosts of limited domains: host, domain, budget. None if there are none."""
+        if not self.domains:
+            return None
+        budget = F.ceil(F.col("budget") * growth).alias("budget")
+        return self.hosts.join(self.limited.select("domain", budget), on="domain", how="inner")
+
+
+def supplied(work: Workspace, due: DataFrame, config: GenerateConfig) -> Supply:
+    """What the hosts and domains of due pages supply. Own hosts have no limit."""
+    within = F.when(F.col("own"), F.count("*")).otherwise(
+        F.least(F.count("*"), F.lit(config.pages_per_host))
     )
-    domain = F.when(F.col("own"), F.concat(F.lit("own "), F.col("host"))).otherwise(F.col("domain"))
-    hosts, _ = work.scratch(with_domains(work.engine, by_host).withColumn("domain", domain))
-    within = F.when(F.col("own"), F.col("pages")).otherwise(
-        F.least("pages", F.lit(config.pages_per_host))
+    by_host, _ = work.scratch(
+        due.groupBy("host", "own").agg(within.alias("supply"), F.min("depth").alias("depth"))
     )
-    of_domains = hosts.groupBy("domain", "own").agg(
-        F.sum(within).alias("supply"), F.min("depth").alias("depth")
+    per_link = config.domain_share * config.pages / FULL_LINKS
+    others = by_host.where(~F.col("own")).drop("own")
+    hosts = hosts_of_large_domains(work, others, "supply", math.ceil(per_link))
+    of_domains = hosts.groupBy("domain").agg(
+        F.sum("supply").alias("supply"), F.min("depth").alias("depth")
     )
     known = lsm.rows_for(work, DOMAINS, of_domains.select("domain"))
     # A seed that was never fetched is not among `domains` yet.
     worth = F.when(F.col("depth") == 0, FULL_LINKS).otherwise(standing())
-    share = F.ceil(worth * (config.domain_share * config.pages / FULL_LINKS))
-    budget = F.when(F.col("own"), F.lit(config.pages)).otherwise(share).cast("long")
-    domains = of_domains.join(known, on="domain", how="left")
-    table, _ = work.scratch(domains.select("domain", "supply", budget.alias("budget")))
-    return hosts.select("host", "domain"), table
+    limited, count = work.scratch(
+        of_domains.join(known, on="domain", how="left")
+        .select("domain", "supply", F.ceil(worth * per_link).cast("long").alias("budget"))
+        .where(F.col("supply") > F.col("budget"))
+    )
+    beyond = limited.agg(F.coalesce(F.sum(F.col("supply") - F.col("budget")), F.lit(0)))
+    pages = by_host.agg(F.sum("supply")).collect()[0][0] - beyond.collect()[0][0]
+    return Supply(pages, hosts.select("host", "domain"), limited, count)
 
 
-def with_parts(engine: Engine, chosen: DataFrame, parts: int) -> DataFrame:
+def with_parts(work: Workspace, chosen: DataFrame, parts: int) -> DataFrame:
     """Add `part`: the fetch task. A registrable domain has one task, and loads are balanced.
 
     Domains are assigned largest first, in alternating direction (0 1 2 2 1 0 0 1 …), so the loads
     differ by about one domain.
     """
     hosts = chosen.groupBy("host").agg(F.count("*").alias("pages"))
-    domains = with_domains(engine, hosts)
+    domains = with_domains(work, hosts)
     # One partition on purpose: there are at most as many domains as pages in a round.
     by_size = Window.partitionBy(F.lit(0)).orderBy(F.desc("pages"), F.asc("domain"))
     turn = (F.row_number().over(by_size) - 1) % (2 * parts)

@@ -61,7 +61,7 @@ def newest(stack: Sequence[DataFrame], key: str) -> DataFrame:
 
 
 def rows_for(work: Workspace, dataset: Dataset, keys: DataFrame, *newer: DataFrame) -> DataFrame:
-    """The newest rows of some keys: distinct values in a column named as the dataset's key.
+    """The newest rows of some keys, in a column named as the dataset's key.
 
     `newer` are layers that are not stored yet, oldest first. Each layer is first reduced to these
     keys, so that only their rows are compared.

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from gossamer.errors import SeedError
-from gossamer.urls import host_of, is_public, normalize
+from gossamer.suffixes import is_public
+from gossamer.urls import host_of, normalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

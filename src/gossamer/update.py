@@ -54,7 +54,7 @@ def run(work: Workspace) -> StepReport:
             draft.replace["domains"] = met.layers
         known = domains.known(work, met)
         found, _ = bounded(work, found_links(as_of_now(work, links)), known, draft.counts)
-        touched = found.select("url").union(answers.select("url")).distinct()
+        touched = found.select("url").union(answers.select("url"))
         before = lsm.rows_for(work, PAGES, touched)
         rows, count = work.scratch(
             changed(work.engine, before, found, answers, work.now_ms(), work.config.update)
@@ -165,7 +165,7 @@ def growths(work: Workspace, known_domains: DataFrame) -> tuple[Growth, ...]:
     path = F.when(F.contains("url", F.lit("?")), F.split_part("url", F.lit("?"), F.lit(1)))
     host = host_column(F.col("url"))
     per_path, per_domain = config.new_queries_per_path, config.new_urls_per_domain
-    by_domain = partial(crowded_domains, work.engine, known_domains, per_domain)
+    by_domain = partial(crowded_domains, work, known_domains, per_domain)
     return (
         Growth("query_growth", path, per_path, partial(crowded_paths, path, per_path)),
         Growth("domain_growth", host, per_domain, by_domain),
@@ -185,11 +185,13 @@ def crowded_paths(path: Column, most: int, found: DataFrame) -> DataFrame:
 
 
 def crowded_domains(
-    engine: Engine, known_domains: DataFrame, most: int, found: DataFrame
+    work: Workspace, known_domains: DataFrame, most: int, found: DataFrame
 ) -> DataFrame:
     """The hosts (`key`) of domains (`group`) with too many found URLs."""
-    by_host = found.groupBy(host_column(F.col("url")).alias("host")).agg(F.count("*").alias("urls"))
-    hosts = domains.with_domains(engine, by_host)
+    by_host, _ = work.scratch(
+        found.groupBy(host_column(F.col("url")).alias("host")).agg(F.count("*").alias("urls"))
+    )
+    hosts = domains.hosts_of_large_domains(work, by_host, "urls", most)
     by_domain = hosts.groupBy("domain").agg(F.sum("urls").alias("urls"))
     allowed = F.lit(most) * F.greatest(
         F.lit(1), domains.standing() * SEED_GROWTH / domains.FULL_LINKS

@@ -37,16 +37,16 @@ parser.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 import ada_url
 from msgspec import Meta, Struct
-from publicsuffixlist import PublicSuffixList
 
 from gossamer import session_ids
 from gossamer.session_ids import SESSION, without_sessions
+from gossamer.suffixes import registrable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -222,24 +222,16 @@ def origin_of(url: str) -> str:
     return url[: url.index("/", url.index("://") + len("://"))]
 
 
+_registrable = lru_cache(maxsize=1 << 16)(registrable)
+
+
 def domain_of(url: str) -> str:
     """Registrable domain of a normalised URL, without port: the public suffix and one label.
 
     It includes the private section of the Public Suffix List: alice.github.io and bob.github.io
     are two sites. IP addresses, single labels and public suffixes are their own domains.
     """
-    return _domain(host_of(url))
-
-
-def owner_of(url: str) -> str:
-    """Like `domain_of` without the private section: the name that somebody pays for (github.io)."""
-    name, _ = _split_port(host_of(url))
-    return name if _is_address(name) else _suffixes(only_icann=True).privatesuffix(name) or name
-
-
-def is_public(host: str) -> bool:
-    """Whether a host (without port) is a name below a suffix in the Public Suffix List."""
-    return not _is_address(host) and _known_suffixes().privatesuffix(host) is not None
+    return _registrable(host_of(url))
 
 
 def _base(base: str, rules: UrlRules) -> _Base | None:
@@ -360,31 +352,3 @@ def _dropped(parameters: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ..
         frozenset(name for name in folded if not name.endswith("*")),
         tuple(name[:-1] for name in folded if name.endswith("*")),
     )
-
-
-def _split_port(host: str) -> tuple[str, str]:
-    """Split `example.org:8080` into `example.org` and `:8080`, which is empty without a port."""
-    end = host.find(":", host.rfind("]") + 1)
-    return (host, "") if end < 0 else (host[:end], host[end:])
-
-
-def _is_address(name: str) -> bool:
-    # After WHATWG's host parser, only IPv4 addresses have a last label that is a number.
-    return name[0] == "[" or (name[-1].isdigit() and name.replace(".", "").isdigit())
-
-
-@lru_cache(maxsize=1 << 16)
-def _domain(host: str) -> str:
-    name, _ = _split_port(host)
-    suffixes = _suffixes(only_icann=False)
-    return name if _is_address(name) else suffixes.privatesuffix(name) or name
-
-
-@cache
-def _suffixes(*, only_icann: bool) -> PublicSuffixList:
-    return PublicSuffixList(only_icann=only_icann)
-
-
-@cache
-def _known_suffixes() -> PublicSuffixList:
-    return PublicSuffixList(accept_unknown=False)

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
     from gossamer.config import Config
     from gossamer.engine import Engine
+    from gossamer.pool import PartitionFunction
+
+FEW = 1_000
+"""Rows that `map_rows` maps in this process, which takes some milliseconds."""
 
 
 @dataclass
@@ -103,6 +107,25 @@ class Workspace:
         files = self.scratch_files(df)
         rows = self.engine.read([f"{self.root}/{file.path}" for file in files], _ddl(df))
         return rows, sum(file.rows for file in files)
+
+    def map_rows(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> tuple[DataFrame, int]:
+        """Materialise what `fn` makes of rows (see `Engine.map_partitions`), as `scratch` does.
+
+        Few rows are mapped here, since starting a worker takes a second.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        files = self.scratch_files(df)
+        paths = [f"{self.root}/{file.path}" for file in files]
+        if sum(file.rows for file in files) > FEW:
+            rows = self.engine.read(paths, _ddl(df))
+            return self.scratch(self.engine.map_partitions(rows, fn, ddl))
+        batches = [each for path in paths for each in fn(iter(pq.read_table(path).to_batches()))]
+        count = sum(batch.num_rows for batch in batches)
+        if not count:
+            return self.engine.read([], ddl), 0
+        return self.engine.spark.createDataFrame(pa.Table.from_batches(batches)), count
 
     def scratch_files(self, df: DataFrame, by: Sequence[str] = ()) -> tuple[File, ...]:
         """Write rows to Parquet files that are deleted at the end of the step, or by `close`.

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gossamer.parse.stored import PAGE_BYTES
-from gossamer.urls import domain_of
+from gossamer.suffixes import registrable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -70,6 +70,4 @@ def domain_weights(responses: Sequence[str], unparsed: Sequence[str]) -> dict[st
     return weights
 
 
-@lru_cache(maxsize=1 << 16)
-def _domain(host: str) -> str:
-    return domain_of(f"http://{host}/")
+_domain = lru_cache(maxsize=1 << 16)(registrable)
