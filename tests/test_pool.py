@@ -219,6 +219,22 @@ def test_workers_are_prepared_before_there_is_work_for_them(tmp_path: Path) -> N
     pool.close()
 
 
+def test_workers_that_had_to_start_at_once_are_not_started_again(tmp_path: Path) -> None:
+    prepared = tmp_path / "prepared"
+
+    def tell() -> None:
+        with prepared.open("a") as file:
+            file.write("x")
+
+    with closing(Pool(2, tell)) as pool:
+        both = pool.wrap(pid)
+        one, other = both(iter([numbers(1)])), both(iter([numbers(1)]))
+        assert len({next(each).column(0)[0].as_py() for each in (one, other)}) == 2
+        assert [*one, *other] == []
+        assert len(pool._idle) == 2
+        assert prepared.read_text() == "xx"
+
+
 def test_a_worker_that_cannot_be_prepared_works_all_the_same() -> None:
     def fail() -> None:
         raise ValueError

@@ -121,6 +121,7 @@ class Pool:
             self._running[call] += 1
             if self._idle:
                 return self._idle.pop()
+            self._to_prepare -= 1
         try:
             return _Worker(self._prepare)
         except BaseException as error:
@@ -136,7 +137,7 @@ class Pool:
 
     def _start_ahead(self) -> None:
         """Start a worker before there is work for it; those that are ready are taken first."""
-        if self._to_prepare and len(self._idle) < self._size:
+        if self._to_prepare > 0 and len(self._idle) < self._size:
             self._to_prepare -= 1
             with suppress(OSError):  # raised again when a worker is needed
                 self._idle.insert(0, _Worker(self._prepare))
