@@ -171,6 +171,16 @@ def test_all_words_of_the_passage_are_within_the_snippet(gap: int) -> None:
     assert "<b>untracked</b>" in shown
 
 
+def test_a_heading_with_more_of_the_words_than_any_passage_is_shown_before_it() -> None:
+    words = [Words("data"), Words("manipulation")]
+    headings = ["Tables", "6. Data Manipulation"]
+    shown = Snippets(words, "en").of(packed(f"{FILLER} fill it with data."), "", headings)
+    assert shown.startswith("6. <b>Data</b> <b>Manipulation</b> … dolor ")
+    assert shown.endswith(" fill it with <b>data</b>.")
+    shown = Snippets(words, "en").of(packed("manipulation of data"), "", headings)
+    assert shown == "<b>manipulation</b> of <b>data</b>"
+
+
 def test_a_heading_beside_the_main_text_is_shown_if_the_text_lacks_the_words() -> None:
     shown = Snippets([Words("limits")], "en").of(packed("the text"), "about", ["Top", "Limits"])
     assert shown == "<b>Limits</b>"

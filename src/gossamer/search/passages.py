@@ -109,6 +109,15 @@ class Passages:
         self._most = sum(each.worths[TYPED_FORM] for each in self._wanted)
         self._share_bytes = MAX_SEARCHED_BYTES // max(pages, 1)
 
+    def lacks_words(self, worth: int) -> bool:
+        """Whether a passage of this worth lacks some of the words."""
+        return worth < self._all
+
+    def worth(self, text: str) -> int:
+        """The worth of the words of a short text."""
+        place = self._densest(Window(text.encode(), first=True, last=True))
+        return place.worth if place else 0
+
     def best(self, stored: Sequence[bytes]) -> Place | None:
         """The passage with the most telling words; of equal ones, the first."""
         best: Place | None = None

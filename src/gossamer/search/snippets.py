@@ -82,13 +82,14 @@ class Snippets:
     def of(self, stored: Sequence[bytes], description: str, headings: Sequence[str] = ()) -> str:
         """HTML: escaped text with the matches in <b>.
 
-        `stored`: the pieces of a page's text. If it has no matches, the page's description is
-        shown, or one of the `headings` that are not in the text, or its beginning.
+        `stored`: the pieces of a page's text. The first of the `headings` that has more of the
+        words than any passage is shown before it; they are not in the text. If the text has no
+        matches, the page's description is shown, or one of the headings, or its beginning.
         """
         if place := self._passages.best(stored) or self._analyzed(stored):
             shown = self._marked(place)
             if shown:
-                return shown
+                return self._with_heading(shown, place.worth, headings)
         for other in (description, *headings):
             if marks := self._marks(other):
                 return _html(other, _start(other, marks[0][0]), marks)
@@ -96,6 +97,13 @@ class Snippets:
             return _html(description, 0, [])
         first = next(windows(stored), Window(b"", True, True))
         return _html(first.text.decode(), 0, [], follows=not first.last)
+
+    def _with_heading(self, shown: str, worth: int, headings: Sequence[str]) -> str:
+        for heading in headings if self._passages.lacks_words(worth) else ():
+            if self._passages.worth(heading) > worth and (marks := self._marks(heading)):
+                before = _html(heading, _start(heading, marks[0][0]), marks)
+                return f"{before.removesuffix(' …')} … {shown.removeprefix('… ')}"
+        return shown
 
     def _analyzed(self, stored: Sequence[bytes]) -> Place | None:
         """The first place that has a word when all words are analysed.
