@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from datetime import datetime  # noqa: TC003  # msgspec reads the annotations
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from gossamer.parse.page import Link
 from gossamer.urls import normalize_all, refusal
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable
-    from datetime import datetime
 
     from gossamer.urls import UrlRules
 
@@ -22,17 +23,24 @@ LEADING = frozenset(
 """Relations of links that people follow to a page, as opposed to images and metadata."""
 
 
-class Reference(NamedTuple):
-    """A link as written in a document; the other fields are those of `page.Link`."""
+class Reference(Struct, gc=False):
+    """A link as written in a document; the fields are those of `page.Link`."""
 
-    href: str
     anchor: str
     relation: str
-    nofollow: bool = False
-    dated: datetime | None = None
+    nofollow: bool
+    dated: datetime | None
 
+    def merge(self, anchor: str, relation: str, *, nofollow: bool) -> None:
+        """Merge with another reference to the same target.
 
-Met = TypeVar("Met", Reference, Link)
+        The first anchor text is kept. The link is nofollow only if both are. A relation in LEADING
+        replaces one that is not.
+        """
+        self.anchor = self.anchor or anchor
+        self.nofollow = self.nofollow and nofollow
+        if self.relation not in LEADING and relation in LEADING:
+            self.relation = relation
 
 
 class References:
@@ -60,46 +68,31 @@ class References:
         if len(href) > MAX_HREF_CHARS:
             self._refused["long_url"] += 1
             return
-        target, mark, _ = href.partition("#")
-        if mark and target[-1] <= " ":  # WHATWG strips blanks at the end, not before a fragment
-            target = href
+        target = href
+        if "#" in href:
+            target = href.partition("#")[0]
+            if target[-1] <= " ":  # WHATWG strips blanks at the end, not before a fragment
+                target = href
         known = self._met.get(target)
         if known is not None:
-            self._met[target] = _merged(known, anchor, relation, nofollow=nofollow)
+            known.merge(anchor, relation, nofollow=nofollow)
         elif len(self._met) < self._most:
-            self._met[target] = Reference(href, anchor, relation, nofollow, dated)
+            self._met[target] = Reference(anchor, relation, nofollow, dated)
         else:
             self._refused["max_links"] += 1
 
     def links(self, url: str, base: str, rules: UrlRules) -> tuple[Link, ...]:
         """Return one link per target, but none to the page itself (`url`). `base` joins hrefs."""
-        links: dict[str, Link] = {}
-        found: Iterable[Reference] = self._met.values()
-        targets = normalize_all([reference.href for reference in found], base, rules)
-        for (href, anchor, relation, nofollow, dated), dst in zip(found, targets, strict=True):
+        found: dict[str, Reference] = {}
+        hrefs = list(self._met)
+        targets = normalize_all(hrefs, base, rules)
+        for href, reference, dst in zip(hrefs, self._met.values(), targets, strict=True):
             if dst is None:
                 self._refused[refusal(href, base, rules)] += 1
             elif dst != url:
-                known = links.get(dst)
-                links[dst] = (
-                    Link(dst, anchor, relation, nofollow, dated)
-                    if known is None
-                    else _merged(known, anchor, relation, nofollow=nofollow)
-                )
-        return tuple(links.values())
-
-
-def _merged(known: Met, anchor: str, relation: str, *, nofollow: bool) -> Met:
-    """Merge a link with another one to the same target.
-
-    The first anchor text is kept. The link is nofollow only if both are. A relation in LEADING
-    replaces one that is not.
-    """
-    leads = relation in LEADING and known.relation not in LEADING
-    if (known.anchor or not anchor) and (nofollow or not known.nofollow) and not leads:
-        return known
-    return known._replace(
-        anchor=known.anchor or anchor,
-        relation=relation if leads else known.relation,
-        nofollow=known.nofollow and nofollow,
-    )
+                known = found.setdefault(dst, reference)
+                if known is not reference:
+                    known.merge(reference.anchor, reference.relation, nofollow=reference.nofollow)
+        return tuple(
+            [Link(dst, r.anchor, r.relation, r.nofollow, r.dated) for dst, r in found.items()]
+        )

@@ -20,7 +20,7 @@ from gossamer.parse.html.head_metadata import (
     is_date_abbreviation,
 )
 from gossamer.parse.html.lines import BREAK, SEAM, Lines
-from gossamer.parse.page import fold, short
+from gossamer.parse.page import short
 from gossamer.parse.references import MAX_HREF_CHARS, References
 
 if TYPE_CHECKING:
@@ -71,10 +71,13 @@ class Findings:
         At most MAX_PHRASE_NODES pieces are read, which bounds the cost.
         """
         pieces = self.pieces[start : start + MAX_PHRASE_NODES]
-        if len(pieces) == 1 and pieces[0][0] != BREAK:
-            return short(pieces[0], limit)
-        text = "".join([piece[:limit] for piece in pieces])
-        return fold(text.replace(SEAM, "").replace(BREAK, " "))[:limit]
+        if len(pieces) == 1:
+            text = pieces[0][: 4 * limit]
+        else:
+            text = "".join([piece[:limit] for piece in pieces])
+        if BREAK in text:
+            text = text.replace(SEAM, "").replace(BREAK, " ")
+        return " ".join(text.split())[:limit]
 
 
 def start_anchor(found: Findings, node: LexborNode) -> None:
@@ -85,7 +88,7 @@ def start_anchor(found: Findings, node: LexborNode) -> None:
 def end_anchor(found: Findings) -> None:
     attributes, start = found.anchors.pop()
     href, rel = attributes.get("href"), attributes.get("rel")
-    if href or rel:
+    if rel or (href and href[0] != "#"):
         anchor = found.phrase(start, MAX_ANCHOR_CHARS)
         unwanted = False
         if rel:

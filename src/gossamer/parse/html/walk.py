@@ -77,7 +77,7 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
                 add(text)
                 if links and box >= 0 and not text.isspace():
                     lines.linked.append((len(ends), len(text.strip())))
-        elif (element := elements.get(tag) if tag < _FIRST_CUSTOM else _CUSTOM) is None:
+        elif (element := elements.get(tag, _CUSTOM)) is None:
             child = node.first_child
             if child is not None:
                 ancestors.append((node, None, box))
@@ -105,7 +105,7 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
                 child = node.first_child
                 if child is not None and box >= 0 and boxes[box].tag != "pre":
                     attributes = node.attributes
-                    if tag >= _FIRST_CUSTOM:
+                    if element is _CUSTOM:
                         attributes["class"] = f"{node.tag} {attributes.get('class') or ''}"
                     marks = marks_of("span", attributes) if attributes else 0
                     if marks == HIDDEN and not reveal and ancestors:
@@ -235,18 +235,19 @@ _BY_NAME = {
     "meta": _Element(_PLAIN, on.start_meta),
     "script": _Element(_GAP, on.start_script),
     "source": _Element(_PLAIN, on.start_source),
-    "span": _CUSTOM,
+    "span": _Element(_SPAN),
     "time": _Element(_PLAIN, on.start_time, on.end_time),
     "title": _Element(_GAP, on.start_title),
 }
 
 _DEFAULTS = Rules()
+_KNOWN = 256
+"""Tag ids of nodes other than elements and of elements that HTML defines are smaller than this; the
+ids of others are addresses."""
 _any = LexborHTMLParser("<p>")
-_ELEMENTS = {
+_ELEMENTS: dict[int, _Element | None] = dict.fromkeys(range(_KNOWN)) | {
     _any.create_node(name).tag_id: replace(element, name=name, marks=marks_of(name, {}))
     for name, element in _BY_NAME.items()
 }
 _TEXT = 2
 """lexbor's LXB_TAG__TEXT."""
-_FIRST_CUSTOM = 1 << 16
-"""Smallest tag id of an element that HTML does not define: the address of its name."""

@@ -77,6 +77,9 @@ def marks_of(kind: str, attributes: Mapping[str, str | None]) -> int:
     marks = _MARKS.get(kind, 0)
     if not attributes:
         return marks
+    classes = attributes.get("class") or ""
+    if classes and len(attributes) == 1 and len(classes) <= MAX_NAME_CHARS:
+        return _named(kind, marks, classes, "")
     if not _TELLING.isdisjoint(attributes):
         style = attributes.get("style")
         if (style and _INVISIBLE.search(style)) or "hidden" in attributes:
@@ -86,7 +89,6 @@ def marks_of(kind: str, attributes: Mapping[str, str | None]) -> int:
             marks |= CHROME
         if attributes.get("itemprop") == "articleBody":
             marks |= BODY
-    classes = attributes.get("class") or ""
     identity = "" if kind in _SLUGGED else attributes.get("id") or ""
     if len(classes) + len(identity) > MAX_NAME_CHARS:
         classes, identity = classes[:MAX_NAME_CHARS], identity[:MAX_NAME_CHARS]
