@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.search.messages import Question
+from gossamer.search.messages import Find, Question
+from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
 from nodes import asked
 from shards import crawl, put_index
@@ -107,3 +108,12 @@ def test_scores_of_a_single_language_do_not_depend_on_that_of_the_user(tmp_path:
     assert searcher.search("install printer", language="en").hits == (
         searcher.search("install printer").hits
     )
+
+
+def test_a_query_between_the_steps_of_another_does_not_change_its_scores(work: Workspace) -> None:
+    plans = Searcher.open(work).node._plans
+    first, other = (Find(parse(text), 10) for text in ("install printer", "mail"))
+    plans.of(0, first)
+    more = plans.more(0, first)
+    plans.of(0, other)
+    assert plans.more(0, first) == more > 0

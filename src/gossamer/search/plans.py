@@ -52,12 +52,15 @@ class Plans:
 
     def __init__(self, indexes: Sequence[Index], weights: RankingConfig) -> None:
         self._indexes = indexes
+        self._whole = [at for at, each in enumerate(indexes) if each.whole is each.statistics]
         self._weights = weights
         self._last = _LastQuery(None, None, "", {}, {}, {})
 
     def of(self, number: int, ask: Find) -> QueryPlan:
         """The plan for an index."""
-        last = self._query(ask)
+        return self._of(number, ask, self._query(ask))
+
+    def _of(self, number: int, ask: Find, last: _LastQuery) -> QueryPlan:
         if number not in last.plans:
             language, _, ranking, *_ = self._indexes[number]
             if language not in last.meant:
@@ -68,10 +71,11 @@ class Plans:
 
     def more(self, number: int, ask: Find) -> float:
         """What to add to the scores of all pages of an index that the first step found."""
-        reading = self._query(ask).readings[self._indexes[number].language]
+        last = self._query(ask)  # without plans if another thread has asked since
+        reading = last.readings[self._indexes[number].language]
         coverage = 0.0
         if not ask.any_term:  # what is a word and a stop word here may be two words elsewhere
-            coverage = max(plan.coverage for plan in self._query(ask).plans.values())
+            coverage = max(self._of(each, ask, last).coverage for each in self._whole)
         return self._weights.language * reading.probability + coverage
 
     def _query(self, ask: Find) -> _LastQuery:
