@@ -339,3 +339,26 @@ def test_a_quoted_phrase_of_stop_words_is_required(tmp_path: Path) -> None:
     found = Searcher.open(work)
     assert found.search('"to be" apple').whole == 1
     assert found.search("to be apple").whole == 2
+
+
+def test_a_page_about_a_name_comes_before_pages_about_its_members(tmp_path: Path) -> None:
+    """Their titles have the name twice, and their texts are shorter."""
+    work = crawl(tmp_path)
+    names = {"class": "Acme::box_stack", "new": "Acme::box_stack::box_stack"}
+    names |= {"free": "Acme::box_stack::~box_stack", "top": "Acme::box_stack::top"}
+    pages = [
+        {
+            "url": f"http://a.example/{page}",
+            "title": f"{name} - Acme",
+            "text": f"{name} of Acme" + f"\n{name} is good for" * 5 * (page == "class"),
+        }
+        for page, name in names.items()
+    ]
+    others = [
+        {"url": f"http://a.example/{n}", "title": f"Acme::{n}", "text": "long " * 60}
+        for n in range(60)
+    ]
+    put_index(work, [{"language": "en"} | page for page in (*pages, *others)])
+    searcher = Searcher.open(work)
+    for query in ("box_stack", "Acme::box_stack"):
+        assert searcher.search(query).hits[0].url == "http://a.example/class"

@@ -7,7 +7,8 @@ score(page) = words + coverage + names + typed + exact + pairs + language + popu
   coverage    the share of the words that the page has, however often, weighted by their idf, if it
               may lack some: a lower bound for each word as in BM25+ (Lv and Zhai, "Lower-bounding
               term frequency normalization", CIKM 2011), less for each word of a longer query.
-  names       BM25 of each word in the title, and in anchor texts, each times its weight.
+  names       BM25 of each word in the title, where it counts once, and in anchor texts, each times
+              its weight.
   typed       joined words as phrases, and words and code as they were typed (`written.py`).
   exact       BM25 of the words as a phrase in the title, and a large bonus if they, or all but one
               of them, are the whole title: most queries for a certain page use its title.
@@ -52,6 +53,7 @@ from gossamer.search.filters import filter_query
 from gossamer.search.interpretation import Interpretation, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.statistics import idf_correction, idf_sum
+from gossamer.search.unit_queries import unit_once, unit_query
 from gossamer.search.units import (
     in_a_row,
     parts_of,
@@ -84,8 +86,6 @@ TITLE_AND_ONE = range(2, 9)
 MAX_PHRASE_TITLES = 5_000
 """A phrase finds pages by title beyond the first tier only if at most this many titles can contain
 it. More frequent phrases identify no page, such as "unstable urgency" in Debian's changelogs."""
-FREQUENCIES_ONLY = "freq"
-"""tantivy's index option for scoring words: it reads their frequencies, not their positions."""
 LIKE_SHARE = 0.1
 """The share of a page's terms that a similar page must have. Lucene's 0.3 excludes short pages."""
 
@@ -388,10 +388,10 @@ class QueryPlan:
             yield Query.boolean_query([(Occur.Must, found), (Occur.Must, pair)])
 
     def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
-        """BM25 of a term, or of a phrase whose terms may be up to `slop` positions apart."""
-        if len(unit) == 1:
-            found = Query.term_query(self._schema, field, unit[0], FREQUENCIES_ONLY)
+        """BM25 of a unit, whose terms may be up to `slop` positions apart."""
+        if field == "title":
+            found = unit_once(self._schema, field, unit, idf_sum(unit, field, self._statistics))
         else:
-            found = Query.phrase_query(self._schema, field, [*unit], slop)
+            found = unit_query(self._schema, field, unit, slop)
         weight *= idf_correction(unit, field, self._statistics, self._whole)
         return found if weight == 1 else Query.boost_query(found, weight)
