@@ -2,7 +2,7 @@
 
 The list has few rules below most names of two labels, such as example.org, which are therefore
 registrable domains. The last two labels of each rule are in a set. A host whose last two labels are
-not in it needs no search of the list: 0.9 µs instead of 2.5.
+not in it needs no search of the list.
 """
 
 from __future__ import annotations

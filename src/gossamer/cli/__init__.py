@@ -61,7 +61,7 @@ steps.register(app)
 def main() -> None:
     """Run the console script."""
     code = _run()
-    gc.freeze()  # or the interpreter looks for cycles among all modules at its end, for 0.4 s
+    gc.freeze()  # or the interpreter searches all modules for cycles before it ends
     sys.exit(code)
 
 
