@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gossamer.store import File
     from gossamer.warc import StoredResponse
 
-MIN_PAGES = 200
+MIN_PAGES = 50
 """Smallest piece, on average: each task writes its own files, and a crawl keeps them."""
 PAGE_BYTES = 2_000
 """Weight of a page without its body: its rows, and the way to the parser and back."""
