@@ -1,7 +1,7 @@
 """One walk over lexbor's tree: for text, headings, links and metadata, and for the main text.
 
-Facts (selectolax 1.0, on a page of 42 KB with 1,600 nodes): parsing takes 0.23 ms, a walk over
-every node from Python 0.18 ms, as nodes are cheap; one CSS query 0.1 ms. lexbor's own text
+Facts (selectolax 1.0, per page of 77 KB, 1,800 nodes and 100 links): parsing takes 0.23 ms; a walk
+over every node from Python 0.3 ms, as nodes are cheap; one CSS query 0.1 ms. lexbor's own text
 extraction ignores blocks ("<li>a<li>b" is "ab" or, with a separator, "<b>a</b>b" is "a b"). One
 walk that sees where elements start and end gets the text right, and costs less than separate
 queries for links, headings and metadata.

@@ -1,8 +1,8 @@
 """What an element's name, role, classes and other attributes suggest about its text.
 
-Facts (selectolax 1.0): reading the attributes of an element costs 0.15 µs, judging a class that was
-met before 0.1 µs. One CSS query costs 100 µs, one of twelve `[class*=…]` 500 µs. So attributes are
-read during the walk, and classes are judged word by word.
+Facts (selectolax 1.0, 123 pages of 206 KB and 2,100 nodes): a walk over all nodes costs 0.45 ms,
+reading the attributes of all of them 0.25 ms more. One CSS query costs 0.1 ms, one of twelve
+`[class*=…]` 0.5 ms. So attributes are read during the walk, and classes are judged word by word.
 """
 
 from __future__ import annotations
