@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gossamer.fulltext.analysis import analyzer_for
 from gossamer.search.messages import Question
 from gossamer.search.node import Node
 from gossamer.search.searcher import Searcher
+from gossamer.search.statistics import Summed
+from gossamer.search.written import typed_words
 from nodes import asked
 from shards import crawl, put_index
 
@@ -218,3 +221,9 @@ def test_several_nodes_find_the_same_as_one(
 )
 def test_any_text_has_an_answer(searcher: Searcher, text: str) -> None:
     assert searcher.search(text, explain=True).total >= 0
+
+
+def test_a_joined_word_is_no_code_that_other_words_end_with() -> None:
+    pages = Summed({"": {"": 9}, "written": {"box": 2, "settings": 3}, "code": {"-settings": 1}})
+    typed = typed_words(["box-settings"], analyzer_for("en"), pages)
+    assert [each.terms for each in typed] == [("box",), ("settings",)]

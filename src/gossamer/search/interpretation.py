@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from gossamer.search.statistics import Frequencies
     from gossamer.search.written import Typed
 
+JOINED = 2.0
+"""The weight of joined words as a phrase, in a query of nothing else."""
 MAX_UNITS = 64
 """Units of a query that are searched. A longer query is a quotation, which the first words find."""
 
@@ -50,7 +52,7 @@ class Interpretation(NamedTuple):
         words = query_tree.wanted_words(tree)
         options = [*map(query_tree.Words, query_tree.options(tree))]
         units = list(islice(_known_units(words, analyzer, whole), MAX_UNITS))
-        share = 1 / max(len(words), 1)
+        share = JOINED / max(len(words), 1)
         further = [
             *((unit, share) for unit in joined_phrases(words, analyzer)),
             *compounds(words, analyzer),

@@ -44,7 +44,7 @@ MAX_NAMES = 5
 _NAME = re.compile(r"\w+")
 _SYMBOL = re.compile(r"[!-/:-@\[-`{-~]")
 _HYPHENED = re.compile(r"[^\W_](?:[^\W_]|-)*")
-"""A word of natural language, such as `f-string`."""
+"""Words of natural language that are joined, as in `data-source` (`units.joined_phrases`)."""
 _INNER = re.compile(r"\w.*[\w.,:;!?)}\]]")
 """Code that differs from its words only inside, such as `std::vec`, unlike `C++` and `&str`."""
 
@@ -78,25 +78,23 @@ def symbols_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
 def typed_words(words: Sequence[str], analyzer: Analyzer, pages: Frequencies) -> Sequence[Typed]:
     """The words as they were typed. Code that no page has counts by the forms of its words."""
     found: dict[str, Typed] = {}
-    forms: set[Unit] = set()
+    forms: set[str] = set()
     for word in words:
         terms = code_of(word)
         names = tuple(name for each in _NAME.findall(word) for name in _name(each, analyzer))
         if terms and len(names) > 1:
             terms = tuple(dict.fromkeys((*terms, *names)))
-        if not terms or not _known(terms, TEXT, pages):
-            forms.update((form,) for form in forms_of(word, analyzer))
-        elif _HYPHENED.fullmatch(word):
-            forms.add(terms)
+        if not terms or _HYPHENED.fullmatch(word) or not _known(terms, TEXT, pages):
+            forms.update(forms_of(word, analyzer))
         else:
             share = 1 / len(words) if _INNER.fullmatch(word) else 1.0
             found[word] = Typed(terms, names, share, is_name=word.startswith("@"))
     number = len(forms) + len(found)
     share = 1 / number**2 if 0 < number <= MAX_FORMS else 0
     telling = [
-        Typed(terms, (), share)
-        for terms in sorted(forms)
-        if share and min(pages.pages(field_of(term), term) for term in terms) <= MAX_FORM_PAGES
+        Typed((form,), (), share)
+        for form in sorted(forms)
+        if share and pages.pages(field_of(form), form) <= MAX_FORM_PAGES
     ]
     return [*found.values(), *telling]
 
