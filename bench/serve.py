@@ -6,7 +6,7 @@
 Queries are drawn from the documents: 1 to 5 words of a line, neighbours or not; phrases, words with
 a filter, titles, words with a missing letter. The server is `gossamer serve` with its cache
 disabled; it, its search processes and this process share the machine. Requests go to /api/search,
-which returns ten snippets.
+which returns ten snippets. Each client has an address of its own, as visitors have.
 
   alone     one client, one query after the other
   together  100 clients, 10 queries each
@@ -110,7 +110,9 @@ async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple
             query = asked[(number * each + at) % len(asked)]
             started_s = time.perf_counter()
             try:
-                connection = connection or await asyncio.open_connection(host, port)
+                connection = connection or await asyncio.open_connection(
+                    host, port, local_addr=(_address(number), 0)
+                )
                 await ask(connection, query)
             except (OSError, asyncio.IncompleteReadError) as error:
                 outcomes[type(error).__name__] += 1
@@ -121,6 +123,11 @@ async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple
 
     await asyncio.gather(*(client(number) for number in range(clients)))
     return took, outcomes
+
+
+def _address(client: int) -> str:
+    """An address of loopback for each client: the server divides its turns between addresses."""
+    return f"127.0.{1 + client // 250}.{1 + client % 250}"
 
 
 def serving(crawl: Path) -> tuple[subprocess.Popen[str], str]:
