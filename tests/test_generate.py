@@ -206,6 +206,13 @@ def test_where_all_is_due_at_once_nothing_is_held_back(work: Workspace) -> None:
     assert last_counts(work) == {"pages": 56}
 
 
+def test_a_round_is_filled_from_more_pages_than_it_takes(
+    work: Workspace,
+) -> None:
+    put(work, "pages", good(5, 1), round_=0)
+    assert len(chosen(work, pages=3, domain_share=1.0)) == 3
+
+
 def test_a_crawl_of_one_domain_takes_whole_rounds(work: Workspace) -> None:
     put(work, "pages", farm(500), round_=0)
     assert len(chosen(work, pages=100, domain_share=0.01)) == 100

@@ -219,6 +219,8 @@ def promising(
             return above, supply.budgets()
         wanted = 2 * pages_above
     supply = supplied(work, due, config)
+    if supply.pages >= config.pages:
+        return due, supply.budgets()
     # There are fewer domains than pages in the round, because each supplies at least one.
     offered = np.array(supply.limited.select("supply", "budget").collect(), np.int64).reshape(-1, 2)
     missing = config.pages - supply.pages + int(offered[:, 1].sum())
