@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import psutil
 import pytest
 
 from gossamer.errors import EngineError
@@ -198,10 +199,23 @@ def test_a_process_that_was_started_ahead_serves_the_first_parser() -> None:
 
 
 def test_the_time_of_pages_is_counted() -> None:
-    """With a limit set, the kernel counts in ticks, so small pages may take none."""
+    """The kernel counts in ticks, so small pages may take none."""
     with GuardedParser(Rules()) as parser:
         parser.parse(page("<div>" * 20_000))
         assert 0.1 < parser.cpu_s < 5
+
+
+def test_the_time_of_many_small_pages_is_right_in_total() -> None:
+    small = page("<p>Some words of a paragraph.</p>" * 300)
+    with GuardedParser(Rules()) as parser:
+        parser.parse(small)
+        assert parser._process is not None
+        process, counted_s = psutil.Process(parser._process.pid), parser.cpu_s
+        before_s = sum(process.cpu_times()[:2])
+        for _ in range(150):
+            parser.parse(small)
+        used_s = sum(process.cpu_times()[:2]) - before_s
+        assert 0.85 < (parser.cpu_s - counted_s) / used_s < 1.15
 
 
 def test_a_process_that_stays_large_ends_after_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,7 +249,7 @@ def test_an_exception_is_the_outcome_of_its_page(monkeypatch: pytest.MonkeyPatch
         raise RecursionError("x" * 1_000)
 
     monkeypatch.setattr(guard, "parse_page", broken)
-    encoded = guard._answer(page("<p>x"), Rules())[guard._CPU.size :]
+    encoded = guard._answer(page("<p>x"), Rules())
     answer = msgspec.msgpack.decode(encoded, type=ParsedPage)
     assert answer.outcome == "failed"
     assert answer.detail is not None

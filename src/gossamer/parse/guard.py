@@ -124,8 +124,8 @@ class GuardedParser:
     The child ends at the end of the context, or with this process. `max_cpu_s` limits the processor
     time per page; as the kernel counts whole seconds, a page may get one more. `cpu_s` is the
     processor time of all pages so far; a page without an answer counts with the time that passed,
-    up to the limit. With RLIMIT_CPU, Linux counts whole ticks (1 to 10 ms): right in total, but not
-    for a single small page.
+    up to the limit. Linux updates the time of a process at ticks (1 to 10 ms) and when it sleeps,
+    so a part counts with the next page: right in total, but not for a single small page.
     """
 
     def __init__(
@@ -247,19 +247,21 @@ def serve(rules: Rules, max_cpu_s: int, pages: IO[bytes], answers: IO[bytes]) ->
         sandbox.enter()
     decoder = msgspec.msgpack.Decoder(Page)
     _send(answers, b"hello")
+    counted_s = time.process_time()
     while (frame := _receive(pages)) is not None:
         page = decoder.decode(frame)
         _limit(resource.RLIMIT_CPU, int(time.process_time()) + 1 + max_cpu_s)
-        _send(answers, _answer(page, rules))
+        answer = _answer(page, rules)
+        spent_s = time.process_time()
+        _send(answers, _CPU.pack(spent_s - counted_s) + answer)
+        counted_s = spent_s
 
 
 def _answer(page: Page, rules: Rules) -> bytes:
-    began_s = time.process_time()
     try:
-        encoded = msgspec.msgpack.encode(parse_page(page, rules))
+        return msgspec.msgpack.encode(parse_page(page, rules))
     except Exception as error:  # noqa: BLE001  # any page may break a parser
-        encoded = msgspec.msgpack.encode(_failed(repr(error)))
-    return _CPU.pack(time.process_time() - began_s) + encoded
+        return msgspec.msgpack.encode(_failed(repr(error)))
 
 
 def _failed(why: str) -> ParsedPage:
