@@ -215,6 +215,13 @@ def test_pages_in_the_language_of_the_browser_come_first(
         assert hits[0]["host"] == "de.example"
 
 
+def test_links_of_a_page_keep_the_language(client: httpx.Client) -> None:
+    page = dom(client, "/search", q="apple", language="de")
+    links = [each.attributes["href"] or "" for each in page.css("#narrow a[href^='/search']")]
+    assert links
+    assert all("language=de" in link for link in links)
+
+
 def test_completions(client: httpx.Client) -> None:
     found = client.get("/api/complete", params={"q": "appl"}).json()
     assert found == {"query": "appl", "completions": ["apple"]}

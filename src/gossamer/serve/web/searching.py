@@ -75,6 +75,8 @@ class Searching:
         asked = {"q": query} | ({"sort": "date"} if by_date else {})
         asked |= {"profile": profile} if profile else {}
         asked |= {"verbatim": "1"} if verbatim else {}
+        if language := request.query_params.get("language"):
+            asked["language"] = language
         return answers.page(
             "results.html",
             asked=asked,
