@@ -111,7 +111,7 @@ class Workspace:
     def map_rows(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> tuple[DataFrame, int]:
         """Materialise what `fn` makes of rows (see `Engine.map_partitions`), as `scratch` does.
 
-        Few rows are mapped here, since starting a worker takes a second.
+        Few rows are mapped here: at first, a crawl has only one worker.
         """
         import pyarrow as pa
         import pyarrow.parquet as pq
