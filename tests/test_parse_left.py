@@ -19,7 +19,15 @@ from gossamer.index.changes import sources
 from gossamer.parse import step, task
 from gossamer.parse.budget import Budget, domain_weights
 from gossamer.parse.guard import GuardedParser
-from gossamer.parse.stored import MIN_PAGES, PAGE_BYTES, Piece, ResponseRow, piece_of, pieces
+from gossamer.parse.stored import (
+    MIN_PAGES,
+    PAGE_BYTES,
+    Piece,
+    ResponseRow,
+    piece_of,
+    pieces,
+    tapered,
+)
 from gossamer.store import File
 from stored_rounds import HOME, Fetched, store_round, table
 
@@ -266,6 +274,25 @@ def test_files_are_cut_into_pieces_of_a_task_s_share_and_few_pages_are_not(
         assert file.rows < MIN_PAGES * 8 or file.bytes / len(mine) <= total / 8 + 1
 
 
+@given(st.lists(st.integers(1, 10**8), max_size=60), st.integers(1, 8))
+def test_tasks_take_a_share_of_what_is_left_so_the_last_ones_are_small(
+    sizes: list[int], workers: int
+) -> None:
+    cut = [Piece("f", number, len(sizes), size) for number, size in enumerate(sizes)]
+    shares = tapered(cut, workers)
+    assert list(chain.from_iterable(shares)) == cut
+    left = sum(sizes)
+    for share in shares:
+        size = sum(piece.bytes for piece in share)
+        assert len(share) == 1 or size <= left / (2 * workers)
+        left -= size
+
+
+def test_two_workers_get_a_quarter_of_what_is_left_each_time() -> None:
+    shares = tapered([Piece("f", number, 32, 100) for number in range(32)], 2)
+    assert [len(share) for share in shares] == [8, 6, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1]
+
+
 def test_a_file_with_slow_pages_is_shared_by_all_tasks(
     work: Workspace, killing: Callable[[dict[str, int]], Killed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,7 +308,7 @@ def test_a_file_with_slow_pages_is_shared_by_all_tasks(
     moved = Fetched(HOME + "moved", outcome="redirect", redirect_url=HOME + "to")
     store_round(work, [*(Fetched(f"{HOME}{n}", b"<p>%d" % n) for n in range(15)), moved])
     assert parse.run(work).counts == {"documents": 15, "links": 1, "parsed": 15}
-    assert len(shares) == step.TASKS_PER_WORKER * work.engine.workers
+    assert len(shares) == 15 // 2
 
 
 def test_tasks_share_the_budget_of_a_domain_by_its_bytes() -> None:

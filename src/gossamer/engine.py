@@ -19,7 +19,7 @@ import socket
 import sys
 import threading
 import warnings
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -34,6 +34,7 @@ from gossamer.pool import Pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from typing import Self
 
     from pyspark.sql import DataFrame, SparkSession
@@ -85,16 +86,14 @@ class Engine:
             return self.spark.createDataFrame([], ddl)
         return self.spark.read.schema(ddl).parquet(*paths)
 
-    def map_partitions(
-        self, df: DataFrame, fn: PartitionFunction, ddl: str, more: int = 0
-    ) -> DataFrame:
+    def map_partitions(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> DataFrame:
         """Run `fn` over the Arrow batches of each partition, in a separate process.
 
         `fn` must be picklable. It may run twice for a partition, so it must write files under the
         name of its own attempt; only the rows that it yields count. The local engine runs it in as
-        many processes as there are workers, plus `more`.
+        many processes as there are workers.
         """
-        return df.mapInArrow(fn if self._pool is None else self._pool.wrap(fn, more), ddl)
+        return df.mapInArrow(fn if self._pool is None else self._pool.wrap(fn), ddl)
 
     def map_tasks(
         self,
@@ -106,8 +105,9 @@ class Engine:
     ) -> list[dict[str, Any]]:
         """Run `fn` once per task, concurrently; for work whose input is files, not rows.
 
-        The local engine runs as many tasks at once as there are workers, plus `more`. With small
-        tasks, a few `more` keep all cores busy while the last task ends.
+        The local engine starts tasks in their order, and runs as many at once as there are workers,
+        plus `more`. With small tasks at the end, or a few `more`, all cores are busy until the last
+        task ends.
 
         Returns the rows of all tasks; `schema` and `ddl` both describe them. Their number must
         not grow with the web: files written, counts.
@@ -116,8 +116,13 @@ class Engine:
             return []
         one_each = self.spark.range(0, len(tasks), 1, len(tasks))
         run = partial(_run_tasks, tuple(tasks), fn, schema)
-        with engine_errors():
-            return [row.asDict() for row in self.map_partitions(one_each, run, ddl, more).collect()]
+        with engine_errors(), self._in_order(run, more) as ordered:
+            return [row.asDict() for row in one_each.mapInArrow(ordered, ddl).collect()]
+
+    def _in_order(
+        self, run: PartitionFunction, more: int
+    ) -> AbstractContextManager[PartitionFunction]:
+        return nullcontext(run) if self._pool is None else self._pool.wrap_in_order(run, more)
 
 
 def _run_tasks(

@@ -12,7 +12,7 @@ Facts
   * A query may contain several functions of this pool, nested or on the two sides of a join, and
     the outer one waits for the inner one. So the limit of `size` processes applies to each
     function separately. With a common limit, outer functions could hold every process and leave
-    none for the inner ones. A function may get more processes (`wrap`).
+    none for the inner ones. A function may get more processes (`wrap_in_order`).
   * Users wait for searches but not for tasks. So workers run at a low priority (NICE), and a
     server on the same machine stays fast (bench/search_while_indexing.py). Workers lose nothing
     if no other process needs the cores.
@@ -30,8 +30,9 @@ import threading
 import traceback
 import uuid
 from collections import Counter
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import count, islice
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -81,20 +82,39 @@ class Pool:
         self._token = uuid.uuid4().hex
         self._idle: list[_Worker] = []
         self._running: Counter[_Call] = Counter()
+        self._numbers: dict[_Call, Iterator[int]] = {}
         self._changed = threading.Condition()
         self._closed = False
         _POOLS[self._token] = self
         self._to_prepare = 0 if prepare is None else size
         self._start_ahead()
 
-    def wrap(self, fn: PartitionFunction, more: int = 0) -> PartitionFunction:
-        """Return a picklable function that runs `fn` here, in up to `size + more` processes."""
-        return partial(_run, self._token, _Call(uuid.uuid4().hex, self._size + more), _dumps(fn))
+    def wrap(self, fn: PartitionFunction) -> PartitionFunction:
+        """Return a picklable function that runs `fn` here, in up to `size` processes."""
+        return partial(_run, self._token, _Call(uuid.uuid4().hex, self._size), _dumps(fn))
+
+    @contextmanager
+    def wrap_in_order(self, fn: PartitionFunction, more: int = 0) -> Iterator[PartitionFunction]:
+        """As `wrap`, for rows that are the numbers 0, 1, 2, …: they are processed in this order.
+
+        The engine starts partitions in any order. So each row is replaced by the next number when a
+        worker requests it. Up to `size + more` processes run at once. If a partition ran
+        twice, a number would be that of no row, which is an error of the function.
+        """
+        call = _Call(uuid.uuid4().hex, self._size + more)
+        self._numbers[call] = count()
+        try:
+            yield partial(_run, self._token, call, _dumps(fn))
+        finally:
+            del self._numbers[call]
 
     def run(
         self, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
     ) -> Iterator[pa.RecordBatch]:
         """Run a pickled function over one partition; `call` identifies the wrapped function."""
+        numbers = self._numbers.get(call)
+        if numbers is not None:
+            batches = _renumbered(batches, numbers)
         worker = self._take(call)
         reusable = False  # it died, or the engine abandoned the partition
         try:
@@ -162,6 +182,14 @@ def _run(
     token: str, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     return _POOLS[token].run(call, fn, batches)
+
+
+def _renumbered(
+    batches: Iterator[pa.RecordBatch], numbers: Iterator[int]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        rows = pa.array(islice(numbers, batch.num_rows), batch.schema.field(0).type)
+        yield pa.RecordBatch.from_arrays([rows], schema=batch.schema)
 
 
 class _TaskError(Exception):

@@ -43,7 +43,6 @@ import sys
 import time
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -280,8 +279,8 @@ def _resident_bytes(pid: int) -> int:
 
 def _size_bytes(process: str, column: int) -> int:
     """Return a column of statm (proc(5)) in bytes: 0 is the address space, 1 its resident part."""
-    pages = Path("/proc", process, "statm").read_text(encoding="ascii").split()
-    return int(pages[column]) * resource.getpagesize()
+    with open(f"/proc/{process}/statm", "rb", buffering=0) as file:  # noqa: PTH123  # each page
+        return int(file.read().split()[column]) * resource.getpagesize()
 
 
 def _limit(what: int, most: int) -> None:

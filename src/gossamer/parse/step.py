@@ -19,7 +19,7 @@ from gossamer.errors import UsageError
 from gossamer.monitor import clear
 from gossamer.parse import sandbox
 from gossamer.parse.parsers import rules_of
-from gossamer.parse.stored import Piece, pieces
+from gossamer.parse.stored import Piece, pieces, tapered
 from gossamer.parse.task import UNREADABLE_DDL, Job, Share, parse_share
 from gossamer.store import Layer
 from gossamer.tables import DOCUMENTS, HOSTS, LINKS, UNPARSED, WARC
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from gossamer.task_output import Row
     from gossamer.workspace import Draft, Workspace
 
-TASKS_PER_WORKER = 4
-"""More tasks than workers, because pages cost more in some pieces than in others."""
+PIECES_PER_WORKER = 16
+"""The last tasks consist of one piece each, so a core waits for at most 1/16 of the step's time."""
 COMPLETE = 2
 """Number of mechanisms of a complete sandbox: Landlock and seccomp."""
 MAX_SEED_HOSTS = 100_000
@@ -175,8 +175,9 @@ def parse_round(
     # This checks the WARC files: pages in a truncated one would be recorded as failed.
     work.store.files(WARC.name, None if left else job.round)
     job = replace(job, files=(paths(files), paths(left)))
-    most = TASKS_PER_WORKER * work.engine.workers
-    new, old = (balance(pieces(some, most), most) for some in (files, left))
+    workers = work.engine.workers
+    cut = (pieces(some, PIECES_PER_WORKER * workers) for some in (files, left))
+    new, old = (tapered(some, workers) for some in cut)
     tasks = max(len(new), len(old), 1)
     robots, before = (balance(some, tasks) for some in (hosts, links))
     parts = zip_longest(new, old, robots, before, fillvalue=())

@@ -78,6 +78,25 @@ def pieces(files: Sequence[File], tasks: int) -> list[Piece]:
     return cut
 
 
+def tapered(pieces: Sequence[Piece], workers: int) -> list[list[Piece]]:
+    """Distribute pieces over tasks that become smaller, for workers that take one after the other.
+
+    Each task gets about 1/(2 `workers`) of the bytes that are left, and at least one piece. So
+    there are few tasks, and the last ones, which decide when the step ends, are small. This is
+    guided self-scheduling (Polychronopoulos and Kuck, IEEE Transactions on Computers, 1987).
+    """
+    shares: list[list[Piece]] = []
+    left, room = sum(piece.bytes for piece in pieces), 0
+    for piece in pieces:
+        if not shares or room < piece.bytes:
+            shares.append([])
+            room = left // (2 * workers)
+        shares[-1].append(piece)
+        left -= piece.bytes
+        room -= piece.bytes
+    return shares
+
+
 def read_answers(path: str, *, fetched: bool = True) -> list[ResponseRow]:
     """Return the rows of a file that have a new body, in the order of the WARC files.
 

@@ -187,7 +187,8 @@ class PageWriter:
         self._documents = ParquetWriter(job.root, DOCUMENTS.name, documents)
         self._links = ParquetWriter(job.root, LINKS.name, links)
         self._document_rows: list[tuple[Any, ...]] = []
-        self._link_rows: list[tuple[Any, ...]] = []
+        self._link_columns: tuple[list[Any], ...] = tuple([] for _ in LINKS.schema)
+        """The rows of links by column, as files are written: a page may have thousands."""
         self._waiting_chars = 0
         self._counts: Counter[str] = Counter()
 
@@ -230,10 +231,16 @@ class PageWriter:
         if len(links) < len(found):
             self._count_dropped(Counter(reason for reason in reasons if reason is not None))
         self._counts["links"] += len(links)
-        self._waiting_chars += sum(len(link.dst) for link in links)
-        self._link_rows.extend(
-            (src.round, src.url, *about, _ms(dated), depth, hops, first) for *about, dated in links
-        )
+        if links:
+            dst, anchor, relation, nofollow, dates = zip(*links, strict=True)
+            round_, url, depth_, hops_, first_ = (
+                (value,) * len(links) for value in (src.round, src.url, depth, hops, first)
+            )
+            dated = map(_ms, dates) if any(dates) else dates
+            rows = (round_, url, dst, anchor, relation, nofollow, dated, depth_, hops_, first_)
+            for column, values in zip(self._link_columns, rows, strict=True):
+                column.extend(values)
+            self._waiting_chars += sum(map(len, dst))
         return len(links)
 
     def _count_dropped(self, reasons: Mapping[str, int]) -> None:
@@ -249,18 +256,20 @@ class PageWriter:
             self._flush()
 
     def _flush(self) -> None:
-        for writer, rows, schema in (
-            (self._documents, self._document_rows, DOCUMENTS.schema),
-            (self._links, self._link_rows, LINKS.schema),
+        documents = list(zip(*self._document_rows, strict=True))
+        for writer, columns, schema in (
+            (self._documents, documents, DOCUMENTS.schema),
+            (self._links, self._link_columns, LINKS.schema),
         ):
-            if rows:
-                columns = zip(*rows, strict=True)
+            if columns and columns[0]:
                 arrays = [
                     pa.array(column, field.type)
                     for column, field in zip(columns, schema, strict=True)
                 ]
                 writer.write(pa.Table.from_arrays(arrays, schema=schema))
-                rows.clear()
+        self._document_rows.clear()
+        for column in self._link_columns:
+            column.clear()
         self._waiting_chars = 0
 
 
@@ -311,7 +320,7 @@ def main_and_boilerplate(text: str | None, main: str | None) -> tuple[str | None
     if main is None:
         return text, None
     lines, inside = dict.fromkeys((text or "").split("\n")), {"", *main.split("\n")}
-    return main, "\n".join(line for line in lines if line not in inside)
+    return main, "\n".join([line for line in lines if line not in inside])
 
 
 def _ms(instant: datetime | None) -> int | None:

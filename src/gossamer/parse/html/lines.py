@@ -16,7 +16,6 @@ page that has any is put together from its pieces.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from gossamer.parse.maintext.blocks import CELLS, Box, Outline, block
@@ -94,6 +93,8 @@ class Lines:
         before = [0]  # the number of blocks before each line
         linked = iter([*self.linked, (len(self.ends), 0)])
         link_line, length = next(linked)
+        starts = iter([*self.links, len(self.ends)])
+        start_line = next(starts)
         link_chars = links = 0
         parts: list[str] = []
         for number, (line, end) in enumerate(zip(self._outlined(), self.ends, strict=True)):
@@ -104,18 +105,20 @@ class Lines:
                     while link_line <= number:
                         link_chars += length
                         link_line, length = next(linked)
-                    met = bisect_right(self.links, number, links)
+                    while start_line <= number:
+                        links += 1
+                        start_line = next(starts)
                     box = boxes[end]
                     tag = box.tag
                     if tag == "p" and (around := boxes[box.parent].tag) in CELLS:
                         tag = around
                     if parts:
                         raw = "".join([*parts, line])
-                        blocks += _split(raw, link_chars, met - links, end, tag)
+                        blocks += _split(raw, link_chars, links, end, tag)
                         parts.clear()
                     else:
-                        blocks.append(block(line.lstrip(), link_chars, met - links, end, tag))
-                    link_chars, links = 0, met
+                        blocks.append(block(line.lstrip(), link_chars, links, end, tag))
+                    link_chars = links = 0
             before.append(len(blocks))
         return Outline(
             blocks, [Box(b.tag, b.parent, before[b.start], before[b.end], b.marks) for b in boxes]

@@ -100,7 +100,8 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
                         box = OUTSIDE
                     elif len(boxes) < MAX_BOXES:
                         box = len(boxes)
-                        boxes.append(Box(element.name, around, len(ends), 0, max(marks, 0)))
+                        shown = 0 if marks == HIDDEN else marks
+                        boxes.append(Box(element.name, around, len(ends), 0, shown))
             elif kind == _SPAN:
                 child = node.first_child
                 if child is not None and box >= 0 and boxes[box].tag != "pre":

@@ -52,16 +52,14 @@ def without_boilerplate(
     prose = _blanked(prose, left_out, 0)
     sums = prefix_sums(prose)
     total = sums[-1]
-    pardoned = _pardoned(boxes, sums)
+    articles = _articles(boxes, sums)
     for marks in (CHROME | NAMED_CHROME, CHROME):
         kept = [True] * len(prose)
         covered = 0
         for index, box in _marked(boxes, marks):
-            if (
-                box.end > covered
-                and not pardoned[index]
-                and sums[box.end] - sums[box.start] <= MAX_WRAPPED * total
-            ):
+            weight = sums[box.end] - sums[box.start]
+            pardoned = 0 < weight <= 2 * articles.get(index, 0)
+            if box.end > covered and not pardoned and weight <= MAX_WRAPPED * total:
                 covered = box.end
                 kept[box.start : box.end] = [False] * (box.end - box.start)
         left = sum([weight for weight, keep in zip(prose, kept, strict=True) if keep])
@@ -114,22 +112,26 @@ def without_dialogs(outline: Outline, prose: Sequence[int]) -> Sequence[int]:
     return without if any(without) else prose
 
 
-def _pardoned(boxes: Sequence[Box], sums: Sequence[int]) -> list[bool]:
-    """Return for each box whether it is an article, or contains one and little else.
+def _articles(boxes: Sequence[Box], sums: Sequence[int]) -> dict[int, int]:
+    """Return the prose of the largest article that a box is or contains, by the box's number.
 
     Names that would mark an article as boilerplate are ignored: its classes list tags and author.
+    Few articles have a share of MIN_PARDON unless one contains another, and then the outer one,
+    which comes first, has more prose: so no box is visited more than a few times.
     """
-    least = MIN_PARDON * sums[-1]
-    largest = [0] * len(boxes)
-    pardoned = [False] * len(boxes)
-    for index in range(len(boxes) - 1, 0, -1):
-        box = boxes[index]
+    least = max(MIN_PARDON * sums[-1], 1)
+    largest: dict[int, int] = {}
+    for index, box in enumerate(boxes):
+        if not box.marks & _ARTICLES or box.marks & CHROME:
+            continue
         prose = sums[box.end] - sums[box.start]
-        if box.marks & _ARTICLES and not box.marks & CHROME and prose >= least:
-            largest[index] = prose
-        pardoned[index] = 0 < prose <= 2 * largest[index]
-        largest[box.parent] = max(largest[box.parent], largest[index])
-    return pardoned
+        if prose < least:
+            continue
+        number = index
+        while number and largest.get(number, 0) < prose:
+            largest[number] = prose
+            number = boxes[number].parent
+    return largest
 
 
 def with_insets(

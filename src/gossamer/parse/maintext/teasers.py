@@ -36,7 +36,11 @@ def teasers(outline: Outline, prose: Sequence[int]) -> list[Range]:
     `prose` is without comments.
     """
     repeated = list(_repeated_captions(outline.blocks))
-    headlines = [index for index, block in enumerate(outline.blocks) if _is_headline(block)]
+    headlines = [
+        index
+        for index, block in enumerate(outline.blocks)
+        if block.tag in HEADINGS and _is_headline(block)
+    ]
     if len(headlines) < MIN_ROW:
         return repeated
     sums = prefix_sums(prose)
@@ -60,10 +64,8 @@ def _repeated_captions(blocks: Sequence[Block]) -> Iterator[Range]:
             seen.add(block.text)
 
 
-def _is_headline(block: Block) -> bool:
-    return (
-        block.tag in HEADINGS and block.links > 0 and block.link_chars >= ONLY_LINKS * block.chars
-    )
+def _is_headline(heading: Block) -> bool:
+    return heading.links > 0 and heading.link_chars >= ONLY_LINKS * heading.chars
 
 
 def _teasers(outline: Outline, headlines: Sequence[int], prose: Sequence[int]) -> Iterator[Range]:

@@ -53,7 +53,7 @@ _SECTION_HEADINGS = frozenset(("h1", "h2", "h3"))
 _ROWS = frozenset(("tbody", "td", "th", "tr"))
 """Rows of a table are data, whether they have dates or not."""
 _DIGIT = re.compile(r"\d")
-_DATE = re.compile(
+_DATE = re.compile(  # begins with a digit, so it is searched for from the first one
     r"\d{1,2}[:h]\d{2}(?!\d)"  # a time of day
     r"|\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
     r"|(?<!\d)(?:19|20)\d\d(?!\d)(?!\Z)|(?<!\A)(?<!\d)(?:19|20)\d\d\Z"  # not a year alone
@@ -98,15 +98,16 @@ def _named(outline: Outline) -> Iterator[Range]:
 
 
 def _rows_of_posts(outline: Outline, prose: Sequence[int]) -> Iterator[Range]:
-    blocks, has_digit = outline.blocks, _DIGIT.search
-    numbered = [
+    blocks, first_digit = outline.blocks, _DIGIT.search
+    stamps = [
         index
         for index, block in enumerate(blocks)
-        if len(block.text) <= MAX_STAMP_CHARS and has_digit(block.text)
+        if len(block.text) <= MAX_STAMP_CHARS
+        and (digit := first_digit(block.text)) is not None
+        and _is_stamp(block, digit.start())
     ]
-    if len(numbered) < MIN_POSTS:
+    if len(stamps) < MIN_POSTS:
         return
-    stamps = [index for index in numbered if _is_stamp(blocks[index])]
     sums = None
     for posts in rows(outline, stamps, MIN_POSTS):
         sums = sums or _Sums.of(blocks, prose)
@@ -117,12 +118,15 @@ def _rows_of_posts(outline: Outline, prose: Sequence[int]) -> Iterator[Range]:
 
 def is_dated(block: Block) -> bool:
     """Whether a block is a short text with a date or a time of day."""
-    return len(block.text) <= MAX_STAMP_CHARS and _DATE.search(block.text) is not None
+    if len(block.text) > MAX_STAMP_CHARS or (digit := _DIGIT.search(block.text)) is None:
+        return False
+    return _DATE.search(block.text, digit.start()) is not None
 
 
-def _is_stamp(block: Block) -> bool:
+def _is_stamp(block: Block, digit: int) -> bool:
+    """Whether a short text, whose first digit is at `digit`, is a stamp."""
     text = block.text
-    return block.tag not in HEADINGS and bool(_DATE.search(text) or _PASSED.fullmatch(text))
+    return block.tag not in HEADINGS and bool(_DATE.search(text, digit) or _PASSED.fullmatch(text))
 
 
 class _Sums(NamedTuple):

@@ -68,22 +68,22 @@ def _clusters(boxes: Sequence[Box], sums: Sums, start: int, end: int) -> list[bo
     """
     found = [False] * (end + 1 - start)
     most_prose = MAX_CLUSTER * (sums.prose[end] - sums.prose[start])
+    all_chars, all_linked = sums.chars, sums.link_chars
     covered = start
     for box in boxes:
-        size = box.end - box.start
-        if box.start < covered or box.end > end or not size or box.tag not in _CLUSTERS:
+        first, last = box.start, box.end
+        if not covered <= first < last <= end or box.tag not in _CLUSTERS:
             continue
-        chars = sums.chars[box.end] - sums.chars[box.start]
-        linked = sums.link_chars[box.end] - sums.link_chars[box.start]
-        links = sums.links[box.end] - sums.links[box.start]
-        prose = sums.prose[box.end] - sums.prose[box.start]
-        if (
-            linked >= LINKED_CLUSTER * chars
-            and chars >= MIN_TEASER_CHARS * max(size, links)
-            and prose <= min(most_prose, MAX_CLUSTER * chars)
+        chars = all_chars[last] - all_chars[first]
+        if all_linked[last] - all_linked[first] < LINKED_CLUSTER * chars:
+            continue
+        links = sums.links[last] - sums.links[first]
+        prose = sums.prose[last] - sums.prose[first]
+        if chars >= MIN_TEASER_CHARS * max(last - first, links) and prose <= min(
+            most_prose, MAX_CLUSTER * chars
         ):
-            covered = box.end
-            found[box.start - start : box.end - start] = [True] * size
+            covered = last
+            found[first - start : last - start] = [True] * (last - first)
     return found
 
 
