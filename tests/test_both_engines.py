@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec import structs
 
 from crawl_settings import loopback_settings
-from gossamer import Crawl, postings
+from gossamer import Crawl, graph, postings
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.tables import DATASETS
 from listed_web import listed_site, write_site
@@ -57,6 +58,7 @@ def crawl(folder: Path, engine: Engine, fake: FakeWeb) -> Crawl:
     made.reparse()
     made.run(0)
     postings.run(made.work)
+    graph.run(made.work)
     return made
 
 
@@ -93,6 +95,19 @@ def test_ranks_are_equal_as_far_as_sums_in_another_order_are(
         {row["url"]: row["rank"] for row in crawl.dataset("ranks").collect()} for crawl in crawls
     )
     assert sail == pytest.approx(spark, rel=1e-9)
+
+
+def test_graphs_are_the_same_bit_by_bit(crawls: tuple[Crawl, Crawl]) -> None:
+    sail, spark = (
+        {
+            PurePath(file.path).name: file.xxh3
+            for file in crawl.work.store.files("graph")
+            if not file.path.endswith(".parquet")
+        }
+        for crawl in crawls
+    )
+    assert len(sail) == 12
+    assert sail == spark
 
 
 def test_reports_count_the_same(crawls: tuple[Crawl, Crawl]) -> None:

@@ -17,7 +17,7 @@ import pytest
 import rich.progress  # noqa: F401  # commands cannot import it under `closed`, without permissions
 
 from commands import gossamer
-from gossamer import generate, postings
+from gossamer import generate, graph, postings
 from gossamer.api import Crawl
 from gossamer.backends import LocalBackend
 from gossamer.cli import app, main
@@ -60,6 +60,12 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "rank": ["CRAWL"],
     "index": ["CRAWL"],
     "postings": ["CRAWL"],
+    "graph build": ["CRAWL"],
+    "graph outlinks": ["CRAWL", "http://localhost/"],
+    "graph inlinks": ["CRAWL", "http://localhost/"],
+    "graph common": ["CRAWL", "http://localhost/"],
+    "graph path": ["CRAWL", "http://localhost/", "http://localhost/x"],
+    "graph stats": ["CRAWL"],
 }
 """Commands that need a crawl, with their arguments."""
 SETTLED = frozenset(OF_A_CRAWL) - {"check"}
@@ -72,6 +78,11 @@ WRITERS = frozenset(OF_A_CRAWL) - {
     "export",
     "inspect",
     "check",
+    "graph outlinks",
+    "graph inlinks",
+    "graph common",
+    "graph path",
+    "graph stats",
 }
 
 
@@ -146,8 +157,16 @@ ELSEWHERE: dict[str, list[Row]] = {
 
 
 def commands() -> set[str]:
-    found = (c.name or (c.callback and c.callback.__name__) for c in app.registered_commands)
-    return {str(name).replace("_", "-") for name in found}
+    groups = [
+        ("", app),
+        *((f"{group.name} ", group.typer_instance) for group in app.registered_groups),
+    ]
+    return {
+        prefix + str(each.name or (each.callback and each.callback.__name__)).replace("_", "-")
+        for prefix, group in groups
+        if group is not None
+        for each in group.registered_commands
+    }
 
 
 def test_every_command_has_rows() -> None:
@@ -164,6 +183,7 @@ def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
         crawl.inject(web.web.seeds())
         crawl.run(rounds=1)
     postings.run(crawl.work)
+    graph.run(crawl.work)
     generate.run(crawl.work)
     return folder
 
@@ -303,7 +323,7 @@ def test_a_broken_crawl_is_an_error_with_path_and_remedy(
         {"CRAWL": str(crawl), "OUT": str(tmp_path / "out")}.get(w, w) for w in OF_A_CRAWL[command]
     ]
     with state(crawl) as says:
-        told = gossamer(command, *words, code=1).stderr
+        told = gossamer(*command.split(), *words, code=1).stderr
     assert told.startswith(f"gossamer: {says}"), told
     assert "\n  → " in told
     assert not (tmp_path / "out").exists()
@@ -313,7 +333,8 @@ READERS = {
     "pages": ["generate", "status", "export", "crawl", "inject"],
     "fetchlist": ["fetch", "crawl"],
     "hosts": ["fetch"],
-    "links": ["invert", "rank"],
+    "links": ["invert", "rank", "graph build"],
+    "graph": ["graph outlinks", "graph inlinks", "graph stats"],
     "documents": ["index", "postings"],
     "inlinks": ["index"],
     "ranks": ["index", "postings"],
@@ -329,7 +350,7 @@ def test_a_damaged_file_is_named(dataset: str, command: str, crawl: Path, tmp_pa
     words = [
         {"CRAWL": str(crawl), "OUT": str(tmp_path / "out")}.get(w, w) for w in OF_A_CRAWL[command]
     ]
-    told = gossamer(command, *words, code=1).stderr
+    told = gossamer(*command.split(), *words, code=1).stderr
     assert told.startswith(f"gossamer: {file}: "), told
     assert "\n  → " in told
 
@@ -371,7 +392,7 @@ def test_a_bad_argument_is_an_error_with_path_and_remedy(
                 text = text.replace(name, value)
             return text
 
-        said = gossamer(command, *map(filled, row.words), code=row.code)
+        said = gossamer(*command.split(), *map(filled, row.words), code=row.code)
     assert filled(row.says) in said.stderr, said.stderr
     if row.code == 1:
         assert said.stderr.startswith("gossamer: ")

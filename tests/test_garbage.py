@@ -30,9 +30,16 @@ OURS = [
     "manifest/00000001.json",
     "manifest/123456789.json",
     "manifest/.00000002.json.0123abcd",
-    *(f"{folder}/{ATTEMPT}/{PARQUET}" for folder in FOLDERS if folder not in {"warc", "index"}),
+    *(
+        f"{folder}/{ATTEMPT}/{PARQUET}"
+        for folder in FOLDERS
+        if folder not in {"warc", "index", "graph"}
+    ),
     f"postings/{ATTEMPT}/0000-of-0008-{PARQUET}",
     f"numbered/{ATTEMPT}/0007-{PARQUET}",
+    f"graph/{ATTEMPT}/page-0000-{PARQUET}",
+    f"graph/{ATTEMPT}/hosts-t.offsets",
+    f"scratch/{ATTEMPT}/0012.properties",
     f"pages/{ATTEMPT}/19QoGY0tMUGRr5SB_0.zst.parquet",
     f"scratch/{ATTEMPT}/part=12/19QoGY0tMUGRr5SB_10.zst.parquet",
     f"scratch/{ATTEMPT}/part=12/19QoGY0tMUGRr5SB.zst.parquet",
@@ -67,6 +74,7 @@ THEIRS = [
     f"warc/{ATTEMPT}/{PARQUET}",
     f"warc/{HEX32}.warc.gz",
     f"warc/{ATTEMPT}/{HEX32}.warc.gz\n",
+    f"graph/{ATTEMPT}/my.graph",
     f"index/{ATTEMPT}/{HEX32}.term",
     f"index/{ATTEMPT}/0001.7-0123abcd/en/README.md",
     "index/index.html",

@@ -31,12 +31,13 @@ def kind(modules: str, may_import: str) -> Kind:
 
 KINDS = {
     "step": kind(
-        "inject refresh generate fetch parse update invert rank index postings serve",
+        "inject refresh generate fetch parse update invert graph rank index postings serve",
         "format foundation extension-point search status",
     ),
     "format": kind(
         "tables outcomes task_output lsm lookup linkgraph domains depths warc seeds export "
-        "fulltext postings.blocks postings.retrieval postings.reader",
+        "fulltext postings.blocks postings.retrieval postings.reader bvgraph graph.names "
+        "graph.paths graph.queries",
         "format foundation",
     ),
     "foundation": kind(

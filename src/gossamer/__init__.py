@@ -3,10 +3,12 @@
 Read `rounds.py` first: it shows the flow. There are five kinds of modules
 (tests/test_layering.py enforces which may import which):
 
-    steps             inject refresh generate fetch parse update invert rank index postings serve
+    steps             inject refresh generate fetch parse update invert graph rank index postings
+                      serve;
                       each is a verb, a command and a module; a step never imports a step
     formats           tables outcomes task_output lsm lookup linkgraph domains depths warc seeds
                       export fulltext postings/blocks postings/retrieval postings/reader
+                      bvgraph graph/names graph/paths graph/queries
                       the data that enters, is stored in and leaves a crawl folder
     foundations       engine pool store manifest filenames checksums backends damage ownership urls
                       addresses own patterns encodings session_ids suffixes robots robots_rules

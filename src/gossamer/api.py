@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.engine import Engine
+    from gossamer.graph.queries import LinkGraph
     from gossamer.search.results import Results
     from gossamer.seeds import BadLine
     from gossamer.store import Backend, StepReport
@@ -171,6 +172,21 @@ class Crawl:
         """Yield the host of each seed once, as in the column `host` of pages."""
         seeds = self.pages().where("source = 'seed'").select("host").distinct()
         return (row["host"] for row in seeds.toLocalIterator())
+
+    def build_graph(self) -> StepReport:
+        """Build the link graphs of pages and hosts anew, which `graph` then answers from."""
+        from gossamer import graph
+
+        with self.work.store.lock(), self.work.errors():
+            done = graph.run(self.work)
+            self.work.store.collect_garbage(self.work.config.store.keep_versions)
+        return done
+
+    def graph(self, kind: str = "page") -> LinkGraph:
+        """The link graph of pages or, with "host", of hosts. Raises UsageError without one."""
+        from gossamer.graph.queries import LinkGraph
+
+        return LinkGraph(self.work, kind)
 
     def dataset(self, name: str) -> DataFrame:
         """All rows of a dataset; of `pages` and `links`, only the current ones."""

@@ -41,7 +41,14 @@ _TANTIVY = (
 )
 _INDEX = rf"\d{{4,}}\.\d+-[0-9a-f]{{8}}/[a-z]{{2,3}}/(?:{'|'.join(_TANTIVY)})"
 _WARC = rf"{_HEX32}\.(?:warc\.gz|cdxj)"
-_OTHER = {"warc": _WARC, "index": _INDEX}
+_BVGRAPH = r"\.(?:graph|offsets|properties)"
+_GRAPH = rf"(?:page|host)s(?:-t)?{_BVGRAPH}|(?:page|host)-\d{{4,}}-{_HEX32}\.parquet"
+_OTHER = {
+    "warc": _WARC,
+    "index": _INDEX,
+    "graph": _GRAPH,
+    SCRATCH: rf"{_ROWS}|\d{{4,}}{_BVGRAPH}",
+}
 
 _MANIFEST = re.compile(r"manifest/(\d{8,})\.json")
 _COLLECTED = re.compile(
@@ -66,6 +73,7 @@ _REWRITES = {
         if dataset.writer in ("invert", "rank", "index", "postings")
     },
     "documents": "gossamer reparse",
+    "graph": "gossamer graph build",
 }
 """Commands that write a dataset without reading its old contents."""
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 import typer
 
 from gossamer import __version__
-from gossamer.cli import checking, crawling, fakeweb, inspection, reading, steps
+from gossamer.cli import checking, crawling, fakeweb, inspection, link_graph, reading, steps
 from gossamer.cli.terminal import printable
 from gossamer.errors import GossamerError, Stopped
 
@@ -54,6 +54,7 @@ crawling.register(app)
 reading.register(app)
 checking.register(app)
 inspection.register(app)
+link_graph.register(app)
 fakeweb.register(app)
 steps.register(app)
 

@@ -119,6 +119,15 @@ INLINKS = Dataset(
     ),
 )
 
+GRAPH = Dataset(
+    "graph",
+    "the link graphs of pages and of hosts, forward and transposed, in the format of WebGraph",
+    key=(),
+    writer="graph",
+    readers=("graph.queries",),
+    newest_wins=False,
+)
+
 RANKS = Dataset(
     "ranks",
     "PageRank",

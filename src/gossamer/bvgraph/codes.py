@@ -1,0 +1,173 @@
+"""Instantaneous codes in streams of bits: unary, γ, and ζ.
+
+A stream is an array of 64-bit words in the byte order of this machine. Its first bit is the most
+significant one of the first byte, as in the files of WebGraph; so words of a little-endian machine
+are swapped when they are read and written.
+
+  unary  n zeros and a one.
+  γ      (Elias, IEEE Trans. Inf. Theory 21, 1975) of n: the number of bits of n + 1, less one, in
+         unary, and these bits after the first one.
+  ζ_k    (Boldi and Vigna, "Codes for the World-Wide Web", Internet Mathematics 2, 2005) of n: for
+         n + 1 in [2^hk, 2^(h+1)k), h in unary, and the position in this interval in minimal binary.
+
+Reading is safe for any words: a position beyond the end reads zeros, and a code that is longer
+than any that is written here gives the position BROKEN.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gossamer.bvgraph.compiled import compiled, leading_zeros, swapped
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import numpy.typing as npt
+
+    Words: TypeAlias = npt.NDArray[np.uint64]
+    Numbers: TypeAlias = npt.NDArray[np.int64]
+
+WORD_BITS = 64
+BROKEN = -1
+"""The position after a code that no writer makes."""
+MAX_UNARY = 1 << 20
+"""The largest number read in unary: the distance to a reference, or the exponent of a code."""
+MAX_EXPONENT = 62
+"""The largest exponent of a γ or ζ code that is read: enough for numbers up to 2^56."""
+
+_LITTLE = sys.byteorder == "little"
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+
+@compiled
+def native(word: np.uint64) -> np.uint64:
+    """A word of a stream as a number whose most significant bit comes first, and back."""
+    return swapped(word) if _LITTLE else word
+
+
+@compiled
+def write(words: Words, at: int, value: np.uint64, width: int) -> int:
+    """Write the last `width` bits of a value, whose others are zero. Words begin as zeros."""
+    word, free = at >> 6, WORD_BITS - (at & 63)
+    if width <= free:
+        words[word] |= native(value << np.uint64(free - width)) if width else _ZERO
+    else:
+        rest = width - free
+        words[word] |= native(value >> np.uint64(rest))
+        words[word + 1] |= native(value << np.uint64(WORD_BITS - rest))
+    return at + width
+
+
+@compiled
+def peek(words: Words, at: int) -> np.uint64:
+    """The 64 bits from a position on."""
+    word, bit = at >> 6, np.uint64(at & 63)
+    first = native(words[word]) if word < words.size else _ZERO
+    if bit == _ZERO:
+        return first
+    second = native(words[word + 1]) if word + 1 < words.size else _ZERO
+    return (first << bit) | (second >> (np.uint64(WORD_BITS) - bit))
+
+
+@compiled
+def read(words: Words, at: int, width: int) -> int:
+    """A number of `width` bits, at most 63."""
+    return int(np.int64(peek(words, at) >> np.uint64(WORD_BITS - width))) if width else 0
+
+
+@compiled
+def write_unary(words: Words, at: int, n: int) -> int:
+    return write(words, at + n, _ONE, 1)
+
+
+@compiled
+def read_unary(words: Words, at: int) -> tuple[int, int]:
+    """A number in unary, and the position after it."""
+    zeros = leading_zeros(peek(words, at))
+    if zeros < WORD_BITS:
+        return zeros, at + zeros + 1
+    n = WORD_BITS
+    while n < MAX_UNARY:
+        zeros = leading_zeros(peek(words, at + n))
+        n += zeros
+        if zeros < WORD_BITS:
+            return n, at + n + 1
+    return 0, BROKEN
+
+
+@compiled
+def gamma_bits(n: int) -> int:
+    return 2 * (63 - leading_zeros(np.uint64(n + 1))) + 1
+
+
+@compiled
+def write_gamma(words: Words, at: int, n: int) -> int:
+    value = np.uint64(n + 1)
+    exponent = 63 - leading_zeros(value)
+    return write(words, at + exponent, value, exponent + 1)
+
+
+@compiled
+def read_gamma(words: Words, at: int) -> tuple[int, int]:
+    """A number in γ, and the position after it."""
+    exponent = leading_zeros(peek(words, at))
+    if exponent > MAX_EXPONENT:
+        return 0, BROKEN
+    after = at + 2 * exponent + 1
+    return read(words, at + exponent, exponent + 1) - 1, after
+
+
+@compiled
+def zeta_bits(n: int, k: int) -> int:
+    value = n + 1
+    h = (63 - leading_zeros(np.uint64(value))) // k
+    return h + h * k + k + (value >= 1 << (h * k + 1))
+
+
+@compiled
+def write_zeta(words: Words, at: int, n: int, k: int) -> int:
+    value = np.uint64(n + 1)
+    h = (63 - leading_zeros(value)) // k
+    low = _ONE << np.uint64(h * k)
+    at = write_unary(words, at, h)
+    if value - low < low:
+        return write(words, at, value - low, h * k + k - 1)
+    return write(words, at, value, h * k + k)
+
+
+@compiled
+def read_zeta(words: Words, at: int, k: int) -> tuple[int, int]:
+    """A number in ζ_k, and the position after it."""
+    h, at = read_unary(words, at)
+    if at < 0 or h * k + k > MAX_EXPONENT:
+        return 0, BROKEN
+    low = 1 << (h * k)
+    width = h * k + k - 1
+    short = read(words, at, width)
+    if short < low:
+        return short + low - 1, at + width
+    return read(words, at, width + 1) - 1, at + width + 1
+
+
+@compiled
+def copy(words: Words, at: int, source: Words, begin: int, bits: int) -> int:
+    """Append bits of another stream, from its position `begin` on."""
+    done = 0
+    while done < bits:
+        width = min(WORD_BITS, bits - done)
+        value = peek(source, begin + done) >> np.uint64(WORD_BITS - width)
+        write(words, at + done, value, width)
+        done += width
+    return at + bits
+
+
+@compiled
+def write_gammas(words: Words, at: int, numbers: Numbers) -> int:
+    for n in numbers:
+        at = write_gamma(words, at, n)
+    return at

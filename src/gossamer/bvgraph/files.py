@@ -1,0 +1,272 @@
+"""Graphs in the files of WebGraph.
+
+  NAME.graph       the rows of all nodes, one after the other (see `bvgraph`), and zeros to the end
+                   of a word
+  NAME.offsets     the positions of the rows in NAME.graph, in bits: 0, then the length of each
+                   row, in γ
+  NAME.properties  the numbers of nodes and arcs, and the parameters, as Java's properties
+
+A graph may be written in parts, each with the files of a graph, whose bits are joined afterwards.
+As references do not leave a chunk of CHUNK nodes, the files are the same whatever the parts are, if
+each but the last one has whole chunks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gossamer.backends import disk_errors, system_error
+from gossamer.bvgraph import ORIGINAL, Shape, codes, offsets
+from gossamer.bvgraph.decoding import decode
+from gossamer.bvgraph.encoding import encode
+from gossamer.checksums import ChecksummedFile
+from gossamer.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gossamer.bvgraph.codes import Numbers, Words
+
+CHUNK = 4_096
+"""Nodes of a chunk. References that would leave it are not made, which bench/graph.py cannot tell
+from the original's size."""
+SAMPLED = 64
+"""Offsets are found from every SAMPLED-th one, which are held in memory."""
+WORD_BYTES = 8
+BUFFER_WORDS = 1 << 17
+GRAPH_CLASS = "it.unimi.dsi.webgraph.BVGraph"
+MAX_NODES = 1 << 40
+REMEDY = "restore its files from a copy, or build it again"
+SHAPE_KEYS = {
+    "windowsize": "window",
+    "maxrefcount": "max_references",
+    "minintervallength": "min_interval",
+    "zetak": "zeta",
+}
+
+
+_ZERO_IN_GAMMA = np.frombuffer(b"\x80" + bytes(WORD_BYTES - 1), np.uint64)
+
+
+class Csr(NamedTuple):
+    """Rows of successors: those of row n are `targets[starts[n]:starts[n + 1]]`, ascending."""
+
+    starts: Numbers
+    targets: Numbers
+
+
+class _BitFile:
+    """A new file to which bits are appended."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with disk_errors(path):
+            self._file = ChecksummedFile(path)
+        self._words = np.zeros(BUFFER_WORDS, np.uint64)
+        self._at = 0
+
+    def append(self, words: Words, begin: int, bits: int) -> None:
+        if self._at + bits > codes.WORD_BITS * (self._words.size - 1):
+            self._flush()
+        if bits > codes.WORD_BITS * (self._words.size - 2):
+            self._words = np.concatenate([self._words[:1], np.zeros(bits // 64 + 2, np.uint64)])
+        self._at = codes.copy(self._words, self._at, words, begin, bits)
+
+    def _flush(self) -> None:
+        whole = self._at >> 6
+        with disk_errors(self._path):
+            self._file.write(self._words[:whole].tobytes())
+        last = self._words[whole]
+        self._words[: whole + 1] = 0
+        self._words[0], self._at = last, self._at & 63
+
+    def close(self) -> tuple[int, str]:
+        """Fill the last word with zeros; return the size in bytes and the checksum."""
+        with disk_errors(self._path):
+            self._file.write(self._words[: -(-self._at // 64)].tobytes())
+            self._file.close()
+        return self._file.size, self._file.xxh3
+
+
+class Written(NamedTuple):
+    """A file that was written."""
+
+    name: str
+    bytes: int
+    xxh3: str
+
+
+class Writer:
+    """Writes a graph, or a part of one that begins with the node `first`."""
+
+    def __init__(self, base: Path, shape: Shape = ORIGINAL, first: int = 0) -> None:
+        """`base`: the path without an ending."""
+        self._first = first
+        self.nodes = self.arcs = 0
+        self._base, self._shape = base, shape
+        self._graph = _BitFile(_with(base, ".graph"))
+        self._offsets = _BitFile(_with(base, ".offsets"))
+        self._offsets.append(_ZERO_IN_GAMMA, 0, 1)  # the offset of the first row, 0
+
+    def append(self, rows: Csr) -> None:
+        """Append rows, whose references do not leave them."""
+        starts, targets = rows
+        ends = np.zeros(starts.size - 1, np.int64)
+        words, bits = encode(self._first + self.nodes, starts, targets, *self._shape, ends)
+        self._graph.append(words, 0, bits)
+        lengths = np.diff(ends, prepend=0)
+        words = np.zeros(2 * lengths.size + 2, np.uint64)
+        self._offsets.append(words, 0, codes.write_gammas(words, 0, lengths))
+        self._count(starts.size - 1, targets.size)
+
+    def join(self, part: BvGraph) -> None:
+        """Append the rows of another graph, the first of which has the number `nodes`."""
+        self._graph.append(part.words, 0, part.bits)
+        self._offsets.append(part.offsets, 1, part.offset_bits - 1)
+        self._count(part.nodes, part.arcs)
+
+    def _count(self, nodes: int, arcs: int) -> None:
+        self.nodes += nodes
+        self.arcs += arcs
+
+    def close(self) -> list[Written]:
+        name = self._base.name
+        written = [
+            Written(f"{name}.graph", *self._graph.close()),
+            Written(f"{name}.offsets", *self._offsets.close()),
+        ]
+        path = _with(self._base, ".properties")
+        with disk_errors(path):
+            file = ChecksummedFile(path)
+            file.write(_properties(self.nodes, self.arcs, self._shape).encode())
+            file.close()
+        return [*written, Written(f"{name}.properties", file.size, file.xxh3)]
+
+
+class BvGraph:
+    """A graph in the files of WebGraph, which are mapped into memory.
+
+    Raises StoreError for files that are missing, damaged, or of another kind of graph.
+    """
+
+    def __init__(self, base: Path) -> None:
+        """`base`: the path without an ending."""
+        self._base = base
+        self.nodes, self.arcs, self.shape = _read_properties(_with(base, ".properties"))
+        self.words = _mapped(_with(base, ".graph"))
+        self.offsets = _mapped(_with(base, ".offsets"))
+        if self.nodes > codes.WORD_BITS * self.offsets.size:  # each takes at least a bit
+            raise self._damaged()
+        self._samples = offsets.sampled(self.offsets, self.nodes, SAMPLED)
+        self.bits, self.offset_bits = map(int, self._samples[-1])
+        if not 0 <= self.bits <= codes.WORD_BITS * self.words.size:
+            raise self._damaged()
+
+    def outdegrees(self, first: int, count: int) -> Numbers:
+        """The numbers of successors of nodes, from `first` on."""
+        found = np.empty(count, np.int64)
+        offsets.outdegrees(self.words, self.offsets, self._samples, SAMPLED, first, found)
+        if count and not 0 <= int(found.min()) <= int(found.max()) <= self.nodes:
+            raise self._damaged()
+        return found
+
+    def successors(self, node: int) -> Numbers:
+        """The successors of a node, ascending."""
+        window, _, *rest = self.shape
+        row, is_whole = offsets.successors(
+            self.words, self.offsets, self._samples, SAMPLED, node, self.nodes, window, *rest
+        )
+        if not is_whole:
+            raise self._damaged()
+        self._check(row)
+        return row
+
+    def rows(self, count: int = CHUNK) -> Iterator[Csr]:
+        """All rows, `count` at a time."""
+        window, _, *rest = self.shape
+        kept = Csr(np.zeros(1, np.int64), np.empty(0, np.int64))  # rows to which others may refer
+        at = arcs = 0
+        for first in range(0, self.nodes, count):
+            have = kept.starts.size - 1
+            degrees = self.outdegrees(first, min(count, self.nodes - first))
+            arcs += int(degrees.sum())
+            if arcs > self.arcs:
+                raise self._damaged()
+            starts = np.concatenate([kept.starts, np.zeros(degrees.size, np.int64)])
+            targets = np.concatenate([kept.targets, np.empty(int(degrees.sum()), np.int64)])
+            at = decode(self.words, at, first - have, have, starts, targets, window, *rest)
+            if at < 0 or at > self.bits or starts[-1] != targets.size:
+                raise self._damaged()
+            self._check(targets)
+            yield Csr(starts[have:] - starts[have], targets[starts[have] :])
+            begin = max(starts.size - 1 - window, 0)
+            kept = Csr(starts[begin:] - starts[begin], targets[starts[begin] :])
+        if arcs != self.arcs or at != self.bits:
+            raise self._damaged()
+
+    def _check(self, targets: Numbers) -> None:
+        if targets.max(initial=0) >= max(self.nodes, 1):
+            raise self._damaged()
+
+    def _damaged(self) -> StoreError:
+        return StoreError(
+            self._base, "this graph is damaged: its files do not belong together", REMEDY
+        )
+
+
+def _with(base: Path, ending: str) -> Path:
+    return base.with_name(base.name + ending)
+
+
+def _mapped(path: Path) -> Words:
+    """The words of a file. A last one that is not whole is filled with zeros, in memory."""
+    try:
+        size = path.stat().st_size
+        if size and not size % WORD_BYTES:
+            return np.asarray(np.memmap(path, np.uint64, "r"))
+        data = path.read_bytes()
+    except OSError as error:
+        raise system_error(error, path) from None
+    return np.frombuffer(data.ljust(-(-size // WORD_BYTES) * WORD_BYTES, b"\0"), np.uint64)
+
+
+def _properties(nodes: int, arcs: int, shape: Shape) -> str:
+    values = {
+        "version": 0,
+        "graphclass": GRAPH_CLASS,
+        "nodes": nodes,
+        "arcs": arcs,
+        "compressionflags": "",
+        **{key: getattr(shape, name) for key, name in SHAPE_KEYS.items()},
+    }
+    return "#BVGraph properties\n" + "".join(f"{key}={value}\n" for key, value in values.items())
+
+
+def _read_properties(path: Path) -> tuple[int, int, Shape]:
+    """Nodes, arcs and shape. Raises StoreError for a graph of another kind."""
+    try:
+        lines = path.read_text("latin-1").splitlines()
+    except OSError as error:
+        raise system_error(error, path) from None
+    values = {
+        key.strip(): value.strip()
+        for key, separator, value in (line.partition("=") for line in lines)
+        if separator and key[:1] != "#"
+    }
+    if not values.get("graphclass", "").endswith("BVGraph") or values.get("compressionflags"):
+        raise StoreError(
+            path,
+            "only graphs of the class BVGraph with its default codes can be read",
+            "store the graph again with WebGraph's BVGraph and its default options",
+        )
+    try:
+        nodes, arcs = (int(values[key]) for key in ("nodes", "arcs"))
+        shape = Shape(*(int(values[key]) for key in SHAPE_KEYS))
+    except (KeyError, ValueError) as error:
+        raise StoreError(path, f"a number is missing or invalid: {error}", REMEDY) from None
+    if not (0 <= nodes <= MAX_NODES and 0 <= arcs <= MAX_NODES * MAX_NODES and shape.is_sound):
+        raise StoreError(path, "a number is out of range", REMEDY)
+    return nodes, arcs, shape

@@ -1,0 +1,123 @@
+"""Arcs become the files of a graph and of its transpose.
+
+Arcs are shared among tasks by ranges of whole chunks of their source, so that each task holds at
+most PART_ARCS of them, or a chunk. A task sorts its arcs and writes the files of a graph; the bits
+of all parts are joined in the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F
+
+from gossamer import sorted_parts, task_output
+from gossamer.bvgraph.files import CHUNK, BvGraph, Csr, Writer
+from gossamer.graph.numbering import part_of
+from gossamer.store import File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+    from pyspark.sql import DataFrame
+
+    from gossamer.workspace import Workspace
+
+PART_ARCS = 8_000_000
+"""Arcs of a part, which a task holds in memory, unless one chunk has more."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A task: encode the rows of the nodes from `first` to before `last`."""
+
+    root: str
+    files: tuple[str, ...]
+    ends: tuple[str, str]
+    first: int
+    last: int
+    nodes: int
+    base: str
+
+
+def write(
+    work: Workspace, arcs: DataFrame, nodes: int, ends: tuple[str, str], base: str
+) -> list[File]:
+    """Write the graph of arcs from the first column of `ends` to the second; return its files.
+
+    `base`: the path of the files in the crawl, without an ending.
+    """
+    bounds = _bounds(arcs, ends[0])
+    dealt = arcs.withColumn("part", part_of(F.col(ends[0]), bounds))
+    shares = sorted_parts.parts(
+        work.scratch_files(dealt.repartition(len(bounds) + 1, "part"), by=["part"])
+    )
+    scratch = work.scratch_attempt()
+    ranges = zip([0, *bounds], [*bounds, nodes], strict=True)
+    tasks = [
+        Rows(
+            work.root,
+            tuple(file.path for file in shares.get(part, ())),
+            ends,
+            first,
+            last,
+            nodes,
+            f"{scratch}/{part:04}",
+        )
+        for part, (first, last) in enumerate(ranges)
+    ]
+    work.engine.map_tasks(tasks, encode, task_output.YIELD, task_output.YIELD_DDL)
+    path = Path(work.root, base)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer = Writer(path)
+    for task in tasks:
+        writer.join(BvGraph(Path(work.root, task.base)))
+    folder = PurePath(base).parent
+    return [
+        File(f"{folder}/{made.name}", writer.arcs, made.bytes, made.xxh3) for made in writer.close()
+    ]
+
+
+def encode(task: Rows) -> Iterator[task_output.Row]:
+    """Write the files of a part, as a graph by itself."""
+    sources, targets = _distinct(task)
+    base = Path(task.root, task.base)
+    base.parent.mkdir(parents=True, exist_ok=True)
+    writer = Writer(base, first=task.first)
+    for first in range(task.first, task.last, CHUNK):
+        ends = np.arange(first, min(first + CHUNK, task.last) + 1)
+        starts = np.searchsorted(sources, ends)
+        writer.append(Csr(starts - starts[0], targets[starts[0] : starts[-1]]))
+    writer.close()
+    yield from task_output.counted({"arcs": writer.arcs})
+
+
+def _distinct(task: Rows) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The arcs of a part, each once, by source and then by target."""
+    columns: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
+    for path in task.files:
+        table = pq.read_table(f"{task.root}/{path}", columns=[*task.ends])
+        sources, targets = (table.column(end).to_numpy() for end in task.ends)
+        columns.append((sources - task.first) * task.nodes + targets)
+    arcs = np.unique(np.concatenate(columns))
+    sources, targets = np.divmod(arcs, max(task.nodes, 1))
+    return sources + task.first, targets
+
+
+def _bounds(arcs: DataFrame, source: str) -> Sequence[int]:
+    """The nodes with which parts begin, after the first one: multiples of CHUNK."""
+    chunk = (F.col(source) / CHUNK).cast("long")
+    counts = arcs.groupBy(chunk.alias("chunk")).agg(F.count("*").alias("arcs")).collect()
+    bounds: list[int] = []
+    held = 0
+    for row in sorted(counts, key=lambda row: row["chunk"]):
+        held += row["arcs"]
+        if held > PART_ARCS and row["chunk"]:
+            bounds.append(row["chunk"] * CHUNK)
+            held = row["arcs"]
+    return bounds
