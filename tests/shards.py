@@ -29,6 +29,7 @@ PLAIN: dict[str, Any] = {
     "text": "",
     "boilerplate": None,
     "language": None,
+    "index_language": OTHER,
     "content_type": "text/html",
     "published_ms": None,
     "modified_ms": None,
@@ -61,6 +62,7 @@ def put_index(
         row = PLAIN | {"host": host_of(document["url"])} | document
         row["static_rank"] = (row.pop("rank", None) or 0) * len(documents)
         language = row["language"] if row["language"] in STEMMERS else OTHER
+        row["index_language"] = language
         folder = Path(
             work.root, attempt, names[FIRST if number < first else 1 + number % shards], language
         )

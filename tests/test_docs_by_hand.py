@@ -56,7 +56,9 @@ def test_every_option_is_documented_and_every_documented_option_exists() -> None
     sections = re.split(r"^### ", read("docs/commands.md"), flags=re.MULTILINE)
     texts = {section.partition("\n")[0]: section for section in sections}
     for name, command in COMMANDS.items():
-        options = {max(p.opts, key=len) for p in command.params if p.param_type_name == "option"}
+        parts = [command, *getattr(command, "commands", {}).values()]
+        params = [param for part in parts for param in part.params]
+        options = {max(p.opts, key=len) for p in params if p.param_type_name == "option"}
         of_all_steps = {"--help", "--json"}
         told = set(re.findall(r"--[a-z-]+", texts[name]))
         assert options - of_all_steps <= told, name

@@ -6,13 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fulltext.analysis import code
+from gossamer.fulltext.analysis import spaced
 from gossamer.fulltext.camel_case import camel_parts
-from gossamer.fulltext.written import MAX_CAMEL_CASE, MAX_PIECES, code_in, pieces_of, split_words
+from gossamer.fulltext.marked import MAX_PIECES, marked_pieces
+from gossamer.fulltext.written import (
+    MAX_CAMEL_CASE,
+    code_in,
+    pieces_of,
+    split_unspaced,
+    split_words,
+)
 
 
 def code_terms(text: str) -> list[str]:
-    terms: list[str] = code().analyze(code_in(pieces_of(text)))
+    terms: list[str] = spaced().analyze(code_in(marked_pieces(text)))
     return terms
 
 
@@ -35,6 +42,7 @@ def code_terms(text: str) -> list[str]:
         ("λx", ""),
         ("int[] a #{} ${x} {} f() i++", "[] #{ ${x {} i++"),
         ("__init__ @Override $PATH %s", "@override $path %s __init__"),
+        ("HEAD~3 x^2, ~3 min A^1^2 a~3b ^^", "^^ ~3 ^2 ^1 ^2"),
         ("a.b++ b::c C#/c++d e.f", ".b ++ ::c c# /c ++d .f"),
     ],
 )
@@ -45,11 +53,11 @@ def test_code_of_a_text(text: str, terms: str) -> None:
 def test_words_in_camel_case_are_split_once() -> None:
     text = "ThreadPoolExecutor, (ThreadPoolExecutor) of the pool. Hash HashMap.put(A1) JSON Utf8To"
     split = ["Thread Pool Executor", "Hash Map", "Utf 8 To"]
-    assert list(split_words(pieces_of(text))) == split
+    assert list(split_words(marked_pieces(text))) == split
 
 
 def test_the_pieces_of_a_page_are_bounded() -> None:
-    pieces = pieces_of(" ".join(f"aB{number}" for number in range(MAX_PIECES + 9)))
+    pieces = marked_pieces(" ".join(f"aB{number}" for number in range(MAX_PIECES + 9)))
     assert len(pieces.split()) == MAX_PIECES
     assert len(list(split_words(pieces))) == MAX_CAMEL_CASE
 
@@ -74,7 +82,8 @@ def test_parts_of_camel_case(word: str, parts: str) -> None:
     assert list(camel_parts(word)) == parts.split()
 
 
-PIECE = st.text(st.sampled_from("aB1_λ.,:;-+#*&<>()[]{}'\"/~=@é"), min_size=1)
+UNSPACED = st.sampled_from("aB1 \u3000\u00a0\u0e01\u17ff\u1000\u3005\u30ff\ufaff\U0002a6d7\u4e2d")
+PIECE = st.text(st.sampled_from("aB1_λ.,:;-+#*&<>()[]{}'\"/~^=@é"), min_size=1)
 
 
 @given(PIECE, st.lists(PIECE))
@@ -82,10 +91,22 @@ def test_a_typed_piece_is_found_among_others(piece: str, others: list[str]) -> N
     assert set(code_terms(piece)) <= set(code_terms(" ".join([*others, piece])))
 
 
+@given(st.one_of(st.text(), st.lists(st.one_of(PIECE, st.text(UNSPACED))).map(" ".join)))
+def test_marked_pieces_have_all_terms_of_a_text(text: str) -> None:
+    all_pieces, marked = pieces_of(text), marked_pieces(text)
+    assert set(code_in(marked).split()) == set(code_in(all_pieces).split())
+    assert list(split_words(marked)) == list(split_words(all_pieces))
+    assert list(split_unspaced(marked)) == list(split_unspaced(all_pieces))
+
+
+def test_pieces_of_prose_are_not_marked() -> None:
+    assert not marked_pieces('Plain prose, (with) 3.14 and 10:30; it isn\'t "code". Ça va? HTML.')
+
+
 @given(st.text())
 def test_any_text_has_terms_without_space(text: str) -> None:
     assert all(term and not set(term) & set(" \n\t") for term in code_terms(text))
-    assert all(map(str.strip, split_words(pieces_of(text))))
+    assert all(map(str.strip, split_words(marked_pieces(text))))
 
 
 @pytest.mark.parametrize(
@@ -95,5 +116,5 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
     started_s = time.process_time()
     text = piece * 50_000
     code_terms(text)
-    list(split_words(pieces_of(text)))
+    list(split_words(marked_pieces(text)))
     assert time.process_time() - started_s < 2  # quadratic time would take minutes

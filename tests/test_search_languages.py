@@ -117,3 +117,28 @@ def test_a_query_between_the_steps_of_another_does_not_change_its_scores(work: W
     more = plans.more(0, first)
     plans.of(0, other)
     assert plans.more(0, first) == more > 0
+
+
+def test_a_rare_form_counts_though_its_stem_is_frequent_in_another_language(tmp_path: Path) -> None:
+    """In French, `telas` has the stem of `telle`, so most pages have it in some form."""
+    work = crawl(tmp_path)
+    french = [
+        {
+            "url": f"http://fr.example/{number}",
+            "title": f"Chapitre {number}",
+            "text": f"une telle directive, de telle manière que telles pages {number}",
+            "language": "fr",
+        }
+        for number in range(60)
+    ]
+    turkish = [
+        {
+            "url": f"http://tr.example/{number}",
+            "title": f"Bölüm {number}",
+            "text": "bir takım geçici telaş sorunlarına" if number == 7 else f"başka {number}",
+            "language": "tr",
+        }
+        for number in range(20)
+    ]
+    put_index(work, [*french, *turkish])
+    assert Searcher.open(work).search("telaş").hits[0].url == "http://tr.example/7"

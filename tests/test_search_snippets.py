@@ -35,6 +35,8 @@ def snippet(text: str, *wanted: str, description: str = "", language: str = OTHE
         ("", ["apple"], ""),
         ("a b c", ["a b", "b c"], "<b>a b c</b>"),
         ("a ThreadPoolExecutor", ["pool", "executor"], "a <b>ThreadPoolExecutor</b>"),
+        ("a =:= b, a == b", ["=:="], "a <b>=:=</b> b, a == b"),
+        ("of __NEW__, new", ["__new__"], "of <b>__NEW__</b>, <b>new</b>"),
     ],
 )
 def test_marks(text: str, wanted: list[str], shown: str) -> None:
@@ -47,6 +49,12 @@ def test_the_part_with_most_of_the_words_is_shown() -> None:
     assert "a <b>red</b> ripe <b>apple</b>." in shown
     assert shown.startswith("… ")
     assert shown.endswith(" …")
+
+
+@pytest.mark.parametrize("code", ["C++", "~*", "__new__", "--new", ".net"])
+def test_code_is_shown_rather_than_its_words(code: str) -> None:
+    text = f"C, new in net {FILLER} as in {code} here {FILLER}"
+    assert f"<b>{code}</b> here" in snippet(text, code)
 
 
 def test_the_rest_is_looked_at_where_the_beginning_lacks_a_word() -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.search.messages import ENOUGH, Question
+from gossamer.search.messages import ENOUGH, Find, Question
+from gossamer.search.query import Words
 from gossamer.search.searcher import Searcher
 from nodes import asked
 from shards import crawl, put_index
@@ -96,6 +97,14 @@ def test_facets_are_estimated_as_the_total_is(searcher: Searcher) -> None:
 def test_all_are_searched_where_the_popular_are_few(searcher: Searcher) -> None:
     found = searcher.search("pear")
     assert (found.total, found.estimated) == (2 * RARE, False)
+
+
+def test_the_popular_are_not_searched_if_they_cannot_be_enough(searcher: Searcher) -> None:
+    found = {
+        word: searcher.node.find(Find(Words(word), limit=10, first=True))
+        for word in ("pear", "plum")
+    }
+    assert all(each.searched == each.pages and each.candidates for each in found.values())
 
 
 def test_the_others_follow_for_who_goes_on(searcher: Searcher) -> None:

@@ -40,7 +40,7 @@ def test_a_phrase_in_quotes_is_one_unit() -> None:
 
 def test_words_in_camel_case_have_units_of_their_parts() -> None:
     english = analyzer_for("en")
-    assert split_units(Words("ThreadPools"), english) == [("thread",), ("pool",)]
+    assert list(split_units(Words("ThreadPools"), english)) == [("thread",), ("pool",)]
     assert not split_units(Words("ThreadPools", exact=True), english)
     assert not split_units(Words("threadpools"), english)
 

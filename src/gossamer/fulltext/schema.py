@@ -8,7 +8,8 @@ A shard is a folder, and each language in it has an index of its own below (`ana
   words   title, anchors, address, text, boilerplate, vocabulary, and what is as written. `text` has
           all text about the page: title, headings, description, main text, each anchor once, the
           address. So a page matches a word if and only if `text` has it, and one posting list
-          suffices. In `text` and `title`, words in CamelCase are followed by their parts.
+          suffices. In `text` and `title`, words in CamelCase are followed by their parts, and
+          so are runs of scripts without spaces if the language's words are not split there.
           `boilerplate` is the rest of the visible text: navigation and the like. `vocabulary` has
           the words of title, headings and anchors without stemming, for spelling. `written` has
           the words of `text` without stemming, and `code` its code; `title_written` and
@@ -36,8 +37,9 @@ import xxhash
 
 from gossamer.errors import StoreError
 from gossamer.fulltext import stored_text
-from gossamer.fulltext.analysis import analyzer_for, code, plain, whole
-from gossamer.fulltext.written import code_in, pieces_of, split_words
+from gossamer.fulltext.analysis import analyzer_for, plain_words, spaced, whole
+from gossamer.fulltext.marked import marked_pieces
+from gossamer.fulltext.written import code_in, pieces_of, split_unspaced, split_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 8
+FORMAT = 9
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "language", "kind", "title_key")
@@ -70,6 +72,7 @@ MAX_HEADINGS = 20
 """Headings that are stored beside the main text."""
 HOST_BITS = 23
 """Low bits of a page's key, which are a hash of its host."""
+_HOST_MASK = (1 << HOST_BITS) - 1
 MIN_YEAR, MAX_YEAR = 1990, 2100
 """Dates outside these years are mistakes and have no year in the facet."""
 
@@ -151,8 +154,12 @@ def create(folder: Path) -> tantivy.Index:
     tantivy.Index(schema(), str(folder))
     path = folder / META
     meta = json.loads(path.read_bytes())
-    # The Python binding has no argument for this setting.
-    meta["index_settings"]["docstore_blocksize"] = STORED_BLOCK_BYTES
+    # The Python binding has no arguments for these settings. Another thread for the compression of
+    # stored documents would cost more to wake than it does.
+    meta["index_settings"] |= {
+        "docstore_blocksize": STORED_BLOCK_BYTES,
+        "docstore_compress_dedicated_thread": False,
+    }
     path.write_text(json.dumps(meta))
     return resume(folder)
 
@@ -181,9 +188,9 @@ def open_index(folder: Path) -> tantivy.Index:
 
 def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
     index.register_tokenizer(_TERMS, analyzer_for(language).terms)
-    index.register_tokenizer(_PLAIN, plain())
+    index.register_tokenizer(_PLAIN, spaced())
     index.register_tokenizer(_WRITTEN, analyzer_for(language).written)
-    index.register_tokenizer(_CODE, code())
+    index.register_tokenizer(_CODE, spaced())
     return index
 
 
@@ -193,9 +200,10 @@ def title_keys(title: str) -> Sequence[str]:
     `C` and `C++` differ only in the last one. Hyphens make no difference.
     """
     words = " ".join(whole().analyze(title))
-    terms = code().analyze(code_in(pieces_of(title)))
+    found = code_in(pieces_of(title))
+    terms = spaced().analyze(found) if found else ()
     symbols = " ".join(term for term in terms if not _HYPHENED.match(term))
-    keys = dict.fromkeys((words, words + symbols))
+    keys = (words, words + symbols) if symbols else (words,)
     return [xxhash.xxh3_64_hexdigest(key.encode()) for key in keys]
 
 
@@ -214,7 +222,7 @@ def page_key(url: str, host: str) -> int:
 
 def host_bits(key: int) -> int:
     """The host's bits of a page's key, equal for all pages of the host."""
-    return key & ((1 << HOST_BITS) - 1)
+    return key & _HOST_MASK
 
 
 def hash_prefix(key: int) -> str:
@@ -250,7 +258,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     for title_key in {key for name in (title, *headings[:1]) for key in title_keys(name)}:
         document.add_text("title_key", title_key)
     document.add_text("title", title)
-    document.add_text("address", address)
+    document.add_text("address", plain_words(address))
     for anchor in anchors:
         document.add_text("anchors", anchor)
     names = (title, *headings, *dict.fromkeys(anchors))
@@ -258,9 +266,13 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     parts = [*unsaid((*names, description), lines), text, address]
     for part in parts:
         document.add_text("text", part)
-    _add_written(document, "\n".join(parts), "text")
-    _add_written(document, title, "title", "title_")
-    document.add_text("vocabulary", "\n".join(names))
+    joined = "\n".join(parts)
+    document.add_text("written", joined)
+    document.add_text("title_written", title)
+    splits = analyzer_for(row["index_language"]).splits_unspaced
+    _add_parts(document, "text", "code", marked_pieces(joined), splits_unspaced=splits)
+    _add_parts(document, "title", "title_code", pieces_of(title), splits_unspaced=splits)
+    document.add_text("vocabulary", plain_words("\n".join(names)))
     if boilerplate:
         document.add_text("boilerplate", boilerplate)
     if date_ms is not None:
@@ -286,12 +298,18 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     return document
 
 
-def _add_written(document: tantivy.Document, text: str, words: str, prefix: str = "") -> None:
-    """Add a text as it is written to its fields, and its split words to the field `words`."""
-    pieces = pieces_of(text)
-    document.add_text(f"{prefix}written", pieces)
-    document.add_text(f"{prefix}code", code_in(pieces))
-    document.add_text(words, "\n".join(split_words(pieces)))
+def _add_parts(
+    document: tantivy.Document, words: str, code: str, pieces: str, *, splits_unspaced: bool
+) -> None:
+    """Add the code in pieces of a text to the field `code`, and split words to the field `words`.
+
+    `splits_unspaced`: whether the field splits runs of scripts without spaces by itself.
+    """
+    if terms := code_in(pieces):
+        document.add_text(code, terms)
+    unspaced = () if splits_unspaced else split_unspaced(pieces)
+    if split := "\n".join((*split_words(pieces), *unspaced)):
+        document.add_text(words, split)
 
 
 def lines_like(parts: Iterable[str], text: str) -> frozenset[str]:

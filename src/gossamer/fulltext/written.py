@@ -10,14 +10,15 @@ of code:
                                                      check --as-cran  --as-cran
     ended   a word and the operator that ends it     C++11          c++
     joined  words with underscores                   a.pg_hba_file  .pg_hba_file, pg_hba_file
+    raised  a number behind `~` or `^` and a word    HEAD~3         ~3
     bare    several operators in a row               a ~* b         ~*
 
-So code is also found inside longer code. Brackets and quotation marks lead to no word, and symbols
-to no number: that is prose. The terms are a set: positions and frequencies are not known.
+So code is also found inside longer code. Brackets and quotation marks lead to no word, and other
+symbols to no number: that is prose. The terms are a set: positions and frequencies are not known.
 
-tantivy's regular expressions are slow (`analysis.py`), so these are Python's. They are fast because
-they begin with characters that are rare, symbols and capitals, and because they read each piece of
-a text once, however often it occurs.
+tantivy's regular expressions are slow (`analysis.py`), so these are Python's. They read each
+piece of a text between white space once, and of a long text only those that may have something to
+be found (`marked.py`).
 """
 
 from __future__ import annotations
@@ -26,13 +27,12 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from gossamer.fulltext.analysis import UNSPACED, plain
 from gossamer.fulltext.camel_case import HUMP, camel_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_PIECES = 50_000
-"""Different pieces of a page that are read; further ones are left out."""
 MAX_CAMEL_CASE = 5_000
 """Different words of a page in CamelCase that are split; further ones are only found as a whole."""
 
@@ -47,17 +47,14 @@ _LED_OR_BARE = (
 _CODE = re.compile(_LED_OR_BARE)
 _CODE_WITH_ENDED = re.compile(rf"(?<![A-Za-z0-9])[A-Za-z0-9]++(?:\+\+|#)|{_LED_OR_BARE}")
 _END = re.compile(r"[+#](?:(?<=[A-Za-z0-9]\+)\+|(?<=[A-Za-z0-9]#))")
+_RAISED = re.compile(r"[~^](?<=[^\W_][~^])[0-9]+(?!\w)")
 _NAME = re.compile(r"\w+")
 _WORD = re.compile(r"[^\W_]+")
 
 
 def pieces_of(text: str) -> str:
-    """The different pieces of a text between white space, each in a line.
-
-    The set of terms depends on nothing else.
-    """
-    pieces = dict.fromkeys(text.split())
-    return "\n".join(pieces if len(pieces) <= MAX_PIECES else islice(pieces, MAX_PIECES))
+    """The different pieces of a text between white space, each in a line."""
+    return "\n".join(dict.fromkeys(text.split()))
 
 
 def code_in(pieces: str) -> str:
@@ -72,6 +69,8 @@ def code_in(pieces: str) -> str:
     if "_" in pieces:
         joined = "\n".join([piece for piece in pieces.split("\n") if "_" in piece])
         terms += [name for name in _NAME.findall(joined) if "_" in name and name.strip("_")]
+    if "~" in pieces or "^" in pieces:
+        terms += _RAISED.findall(pieces)
     return " ".join(terms)
 
 
@@ -80,6 +79,13 @@ def split_words(pieces: str) -> Iterator[str]:
     humped = "\n".join(pieces[start:end] for start, end in _found(HUMP, pieces))
     parts = map(camel_parts, dict.fromkeys(_WORD.findall(humped)))
     return islice((" ".join(each) for each in parts if each), MAX_CAMEL_CASE)
+
+
+def split_unspaced(pieces: str) -> Iterator[str]:
+    """The words of each piece in which a script is written without spaces, one per character."""
+    if not pieces.isascii():
+        for start, end in _found(UNSPACED, pieces):
+            yield " ".join(plain().analyze(pieces[start:end]))
 
 
 def _found(pattern: re.Pattern[str], pieces: str) -> Iterator[tuple[int, int]]:

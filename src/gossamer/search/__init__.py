@@ -12,7 +12,9 @@ ranking.py         turns a tree into tantivy's queries: the one page on ranking.
 profiles.py        the final order, by our formula or another; recency.py detects
                    queries that want fresh pages
 explaining.py      the explanation of a score, within bounds
-snippets.py        the snippet of a result; spelling.py suggests corrections and completions
+snippets.py        the snippet of a result
+spelling.py        similar words and completions from one index; corrections.py makes a
+                   corrected query from those of all nodes
 page_info.py       what the crawl knows about a page, and its links in both directions
 searcher.py        all of it in one process: a broker, and one node with the whole index
 left_out.py        why the crawl does not hold a URL

@@ -31,6 +31,7 @@ from gossamer.fulltext.schema import composed
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
 from gossamer.search.conversation import Conversation
+from gossamer.search.corrections import Corrections, corrections_of
 from gossamer.search.diversity import Placed, demote_crowded_hosts, hit, merged
 from gossamer.search.messages import (
     ENOUGH,
@@ -56,7 +57,6 @@ from gossamer.search.page_filters import resolved
 from gossamer.search.profiles import popularity, scores
 from gossamer.search.recency import freshness, freshness_intent
 from gossamer.search.results import Hit, Results, extrapolated
-from gossamer.search.spelled import Spelled, spelling_of
 from gossamer.search.spelling import completed
 
 if TYPE_CHECKING:
@@ -146,11 +146,11 @@ class _Answer:
     def _results(self) -> RequestGenerator[Results]:
         all_terms = yield from self._prepared()
         whole = yield from self._find_all_terms(all_terms)
-        spelled = Spelled()
+        better = Corrections()
         if self._whole < MIN_WHOLE:
-            spelled = yield from spelling_of(self._nodes, self._tree, self._text)
-        if spelled.correction and not (self._whole or self._question.verbatim):
-            corrected = yield from self._corrected(spelled.correction)
+            better = yield from corrections_of(self._nodes, self._tree, self._text)
+        if better.correction and not (self._whole or self._question.verbatim):
+            corrected = yield from self._corrected(better.correction)
             if corrected.total:
                 return corrected
         any_term = msgspec.structs.replace(
@@ -175,7 +175,7 @@ class _Answer:
             facets=extrapolated(
                 [each.facets for each in self._found.values()], self._pages, self._searched
             ),
-            suggestion=spelled.suggestion,
+            suggestion=better.suggestion,
             missing=len(self._nodes.missing),
             estimated=self._searched < self._pages or not self._exact,
         )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from heapq import nlargest
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -48,7 +47,8 @@ class Placed(msgspec.Struct, gc=False):
 
 def in_order(placed: Iterable[Placed]) -> list[Placed]:
     """The best first. The order of ties does not depend on which node holds a page."""
-    return sorted(placed, key=lambda each: (-each.score, each.page.key))
+    by_key = sorted(placed, key=attrgetter("page.key"))
+    return sorted(by_key, key=attrgetter("score"), reverse=True)  # stable, in reverse too
 
 
 def merged(whole: Sequence[Placed], partial: Iterable[Placed], better_than: int) -> list[Placed]:
@@ -57,7 +57,8 @@ def merged(whole: Sequence[Placed], partial: Iterable[Placed], better_than: int)
     `better_than`: if positive, a page that lacks words must score more than as many of `whole`, or
     all of them if they are fewer.
     """
-    bar = min(nlargest(better_than, (each.score for each in whole)), default=-math.inf)
+    best = sorted([each.score for each in whole], reverse=True)[:better_than]
+    bar = min(best, default=-math.inf)
     return in_order([*whole, *(each for each in partial if each.score > bar)])
 
 
@@ -67,18 +68,17 @@ def demote_crowded_hosts(placed: Sequence[Placed]) -> list[Placed]:
     So the first page shows several hosts, if they have relevant pages. If a host has further
     results, the last of its first HOST_RESULTS is marked `more`.
     """
-    seen: dict[int, int] = defaultdict(int)
+    seen: dict[int, int] = {}
     last: dict[int, Placed] = {}
-    worth = []
-    for each in placed:
-        host = host_bits(each.page.key)
-        seen[host] += 1
-        if seen[host] > HOST_RESULTS:
+    worth = [each.score for each in placed]
+    hosts = [host_bits(each.page.key) for each in placed]
+    for number, host in enumerate(hosts):
+        seen[host] = count = seen.get(host, 0) + 1
+        if count > HOST_RESULTS:
             last[host].more = True
-            worth.append(each.score * CROWDED_FACTOR)
+            worth[number] *= CROWDED_FACTOR
         else:
-            last[host] = each
-            worth.append(each.score)
+            last[host] = placed[number]
     order = sorted(range(len(placed)), key=worth.__getitem__, reverse=True)
     return [placed[number] for number in order]
 

@@ -32,8 +32,7 @@ MAX_UNITS = 64
 class Interpretation(NamedTuple):
     """The terms of a query.
 
-    `whole`: the frequencies of the pages in its language. `pages`: how many of them can have all
-    its words, if all are required.
+    `whole`: the frequencies of the pages in its language.
     """
 
     whole: Frequencies
@@ -45,7 +44,8 @@ class Interpretation(NamedTuple):
     """Forms and code that give a bonus."""
     symbols: Sequence[Unit]
     """Code without words, which a page must have."""
-    pages: int
+    split: Sequence[Sequence[Unit]]
+    """The units of the parts of each word in CamelCase, which a page may have instead."""
 
     @classmethod
     def of(cls, tree: query_tree.Query, analyzer: Analyzer, whole: Frequencies) -> Interpretation:
@@ -63,11 +63,17 @@ class Interpretation(NamedTuple):
         if units:
             symbols = symbols_of(words, analyzer)
         symbols = [terms for terms in symbols if pages_at_most([terms], whole, "code")]
-        pages = pages_at_most(units, whole) + _pages_by_parts(words, analyzer, whole)
-        if not units:
-            pages = pages_at_most(symbols, whole, "code")
+        parts = (part for each in words for part in parts_of(each, analyzer))
+        split = [found for part in parts if (found := split_units(part, analyzer))]
         known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
-        return cls(whole, units, known, typed, symbols, pages)
+        return cls(whole, units, known, typed, symbols, split)
+
+    def pages(self, among: Frequencies) -> int:
+        """How many pages of an index can have all the words, if all are required: at most these."""
+        if not self.units:
+            return pages_at_most(self.symbols, among, "code")
+        by_parts = max((pages_at_most(units, among) for units in self.split), default=0)
+        return pages_at_most(self.units, among) + by_parts
 
 
 def pages_at_most(units: Iterable[Unit], whole: Frequencies, field: str = "text") -> int:
@@ -85,11 +91,3 @@ def _known_units(
             if not pages_at_most(units, whole):
                 units = [*split_units(part, analyzer)] or units
             yield from units
-
-
-def _pages_by_parts(
-    words: Iterable[query_tree.Words], analyzer: Analyzer, whole: Frequencies
-) -> int:
-    """How many pages may have a word in CamelCase only by its parts."""
-    parts = (part for each in words for part in parts_of(each, analyzer))
-    return max((pages_at_most(split_units(part, analyzer), whole) for part in parts), default=0)

@@ -35,8 +35,8 @@ Language Models Applied to Ad Hoc Information Retrieval", SIGIR 2001, §3)."""
 
 PREFERRED = 3.0
 """The logarithm of how much more likely users ask in their own language than in another one."""
-STEMMED = {"written": ("text",), "title_written": ("title",)}
-"""The fields that have the stop words of a field without stop words."""
+STEMMED = {"written": "text", "title_written": "title"}
+"""By field without stemming and without stop words, the field that has the stop words."""
 
 
 class Reading(NamedTuple):
@@ -47,19 +47,30 @@ class Reading(NamedTuple):
 
 
 class Bounded:
-    """The frequencies of a language whose terms are no more telling than those of another one."""
+    """The frequencies of a language whose terms are no more telling than those of another one.
+
+    `translated`: the other language's terms of words whose terms differ. `stop_words`: its terms of
+    the words that are stop words there.
+    """
 
     def __init__(
-        self, mine: Frequencies, theirs: Frequencies, translated: Mapping[str, str]
+        self,
+        mine: Frequencies,
+        theirs: Frequencies,
+        translated: Mapping[str, str],
+        stop_words: Mapping[str, str],
     ) -> None:
-        """`translated`: the other language's terms of words whose terms differ."""
-        self._theirs, self._translated = theirs, translated
+        self._theirs, self._translated, self._stop_words = theirs, translated, stop_words
         self.held = mine.held
         self.pages = mine.pages
 
     def weighed(self, field: str, term: str) -> int:
-        same = self._translated.get(term, term)
-        theirs = max(self._theirs.pages(each, same) for each in (field, *STEMMED.get(field, ())))
+        if field not in STEMMED:
+            theirs = self._theirs.pages(field, self._translated.get(term, term))
+        elif term in self._stop_words:
+            theirs = self._theirs.pages(STEMMED[field], self._stop_words[term])
+        else:
+            theirs = self._theirs.pages(field, term)
         return max(self.pages(field, term), theirs * self.held // max(self._theirs.held, 1))
 
 
@@ -80,7 +91,12 @@ def readings(
         language: Reading(
             mine
             if language == spoken
-            else Bounded(mine, whole[spoken], _translated(words, language, spoken)),
+            else Bounded(
+                mine,
+                whole[spoken],
+                _translated(words, language, spoken),
+                _stop_words(words, language, spoken),
+            ),
             likelihoods[language] / all_likelihoods,
         )
         for language, mine in whole.items()
@@ -117,3 +133,14 @@ def _translated(words: Sequence[Words], language: str, other: str) -> dict[str, 
         if len(mine) == len(theirs):
             pairs.update(zip(mine, theirs, strict=True))
     return pairs
+
+
+def _stop_words(words: Sequence[Words], language: str, other: str) -> dict[str, str]:
+    """The forms of words that are stop words in another language, each with its term there."""
+    found: dict[str, str] = {}
+    for word in words:
+        forms = analyzer_for(language).written.analyze(word.text)
+        terms = analyzer_for(other).analyzed(word.text)
+        if len(forms) == len(terms) and not analyzer_for(other).has_content_word(word.text):
+            found.update(zip(forms, terms, strict=True))
+    return found

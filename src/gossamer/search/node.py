@@ -114,7 +114,7 @@ class Node:
             yield Index(key, searcher, ranking, statistics, whole.get(key, statistics))
 
     def reply(self, request: Request) -> Reply:
-        if isinstance(request, Show | Explain | Weigh | Rescore) and request.state != self.state:
+        if isinstance(request, _OF_A_STATE) and request.state != self.state:
             return Refused("the index has changed")
         return _REPLIES[type(request)](self, request)
 
@@ -128,7 +128,10 @@ class Node:
         whole = [self._plans.of(number, ask) for number in self._whole]
         # Search the first tier only if enough pages can have the words that it may suffice.
         tier = ask.first and self._tiered and sum(each.max_matches for each in whole) >= ENOUGH
-        plans = [self._plans.of(number, ask) for number in self._first] if tier else whole
+        first = [self._plans.of(number, ask) for number in self._first] if tier else []
+        if first:
+            tier = sum(each.max_matches_here for each in first) >= ENOUGH
+        plans = first if tier else whole
         total, content_words, searched = 0, 0, 0
         rescore, loose, exact = False, False, True
         found: list[Candidate] = []
@@ -156,8 +159,9 @@ class Node:
         if tier and self._first and total < ENOUGH and not ask.any_term:
             return Found(self.state, self.pages, searched, total, content_words, rescore, loose, [])
         titled = [*self._title_matches(ask, whole)] if tier or ask.any_term else []
-        known = {each.key for each in titled}
-        found = [*titled, *(each for each in found if each.key not in known)]
+        if titled:
+            known = {each.key for each in titled}
+            found = [*titled, *(each for each in found if each.key not in known)]
         if titled or len(plans) > 1:  # tantivy has sorted those of a single index
             found = sorted(found, key=in_order)[: ask.limit]
         facet_counts = {name: most_frequent(counts) for name, counts in facets.items()}
@@ -345,6 +349,8 @@ def _count(facets: Mapping[str, Counter[str]], searcher: tantivy.Searcher, query
             facets[name][text] += bucket["doc_count"]
 
 
+_OF_A_STATE = (Show, Explain, Weigh, Rescore)
+"""Requests with places, which mean nothing in another state of the index."""
 _REPLIES: Mapping[type[Request], Callable[[Node, Any], Reply]] = {
     Survey: Node.survey,
     Find: Node.find,

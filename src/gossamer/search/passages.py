@@ -8,10 +8,10 @@ words close together.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import deque
 from heapq import heapify, heappop, heapreplace
-from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.fulltext.analysis import FIRST_UNSPACED, OTHER, analyzer_for, is_unspaced
@@ -46,7 +46,8 @@ _WORD = re.compile(r"[^\W_]+")
 _RUN = re.compile(rb"[0-9A-Za-z\x80-\xff]+")
 """A word in UTF-8, possibly with punctuation that is not ASCII around it."""
 _MAX_RUN_BYTES = 200
-_SPACES = b" \n"
+_BREAKS = bytes(code for code in range(0x80) if not chr(code).isalnum())
+"""The ASCII characters behind which a word begins."""
 
 
 class Place(NamedTuple):
@@ -61,8 +62,9 @@ class Wanted(NamedTuple):
     """A word or phrase to look for: its terms, prefixes of it in UTF-8, and how telling it is.
 
     `worths`: of any form of the word, and of those that were `typed`, in thousandths, because sums
-    of integers are exact. `unspaced`: its characters are words, so it may begin anywhere. `met`:
-    which words begin with a prefix and were compared, each with its form.
+    of integers are exact. `unspaced`: it may begin anywhere, as its characters are words, or code.
+    `is_word`: it is one word, between spaces or punctuation. `met`: which words begin with a prefix
+    and were compared, each with its form.
     """
 
     terms: Unit
@@ -70,10 +72,11 @@ class Wanted(NamedTuple):
     worths: tuple[int, int]
     typed: frozenset[bytes]
     unspaced: bool
+    is_word: bool
     met: dict[bytes, int]
 
 
-OTHER_WORD, ANY_FORM, TYPED_FORM = -1, 0, 1
+UNKNOWN, OTHER_WORD, ANY_FORM, TYPED_FORM = -2, -1, 0, 1
 """What a word in the text is: another one, or a form of the wanted one, an index of `worths`."""
 
 
@@ -81,14 +84,15 @@ class Passages:
     """The best passages for one query and one language.
 
     `units`: the terms of its words and phrases, which were `typed`, and the share of each in the
-    word that it is a part of. `worth`: how telling a term is. `pages`: number of texts that will be
-    searched.
+    word that it is a part of. `code`: what is looked for as it was typed. `worth`: how telling a
+    term is. `pages`: number of texts that will be searched.
     """
 
     def __init__(
         self,
         typed: Iterable[Words],
         units: Mapping[Unit, float],
+        code: Iterable[str],
         analyzer: Analyzer,
         worth: Callable[[str], float],
         pages: int,
@@ -99,14 +103,24 @@ class Passages:
             _wanted(unit, forms, 1 + round(1000 * share * max(map(worth, unit))))
             for unit, share in units.items()
         ]
+        for text in code:
+            most = max(map(worth, analyzer.analyzed(text)), default=1.0)
+            self._wanted.append(_literal(text, 1 + round(1000 * most)))
         self._needles = [
             (needle, number, each)
             for number, each in enumerate(self._wanted)
             for needle in each.needles
         ]
+        # By needle and form, how many matches are considered: the typed form only counts by itself.
+        self._left = [
+            MAX_MATCHES if forms else 0
+            for *_, each in self._needles
+            for forms in (True, each.typed)
+        ]
         self._worths = [worth for each in self._wanted for worth in each.worths]
         self._all = sum(each.worths[ANY_FORM] for each in self._wanted)
         self._most = sum(each.worths[TYPED_FORM] for each in self._wanted)
+        self._enough = len(self._wanted) if len(self._wanted) > 1 else math.inf
         self._share_bytes = MAX_SEARCHED_BYTES // max(pages, 1)
 
     def lacks_words(self, worth: int) -> bool:
@@ -138,72 +152,81 @@ class Passages:
         Words are found and compared in the order of the text, until all are close together. Only a
         single word is also looked for in its typed form when another form was found.
         """
-        lower = window.text.lower()  # of ASCII letters, which changes no lengths
-        until = len(lower) - (0 if window.last else AFTER_BYTES)
-        wide = _bytes_of(WIDE_CHARS, window.text)
-        near: deque[tuple[int, int]] = deque()
         worths, seen = self._worths, [0] * len(self._worths)
-        begin = most = have = 0
-        for place, number in self._found(window.text, lower, until):
+        near: deque[tuple[int, int]] = deque()
+        begin = most = have = words = wide = 0
+        for place, number in self._found(window):
             near.append((place, number))
-            have += 0 if seen[number] else worths[number]
+            if not seen[number]:
+                have += worths[number]
+                words += not seen[number ^ 1]  # the other form of the same word
             seen[number] += 1
-            while place - near[0][0] > wide:
-                _, gone = near.popleft()
-                seen[gone] -= 1
-                have -= 0 if seen[gone] else worths[gone]
+            if place - near[0][0] > WIDE_CHARS:
+                wide = wide or _bytes_of(WIDE_CHARS, window.text)
+                while place - near[0][0] > wide:
+                    _, gone = near.popleft()
+                    seen[gone] -= 1
+                    if not seen[gone]:
+                        have -= worths[gone]
+                        words -= not seen[gone ^ 1]
             if have > most:
                 begin, most = near[0][0], have
-                if most >= self._most or (len(self._wanted) > 1 and _has_all(seen)):
+                if most >= self._most or words == self._enough:
                     break
         return Place(window, begin, most) if most else None
 
-    def _found(self, text: bytes, lower: bytes, until: int) -> Iterator[tuple[int, int]]:
+    def _found(self, window: Window) -> Iterator[tuple[int, int]]:
         """The places where words and phrases begin, in order, each with the number of its worth.
 
         For each prefix, a form is found at most MAX_MATCHES times. One loop over a heap is faster
         than merging an iterator per prefix.
         """
-        needles = self._needles
-        first = ((lower.find(needle, 0, until), at) for at, (needle, *_) in enumerate(needles))
-        heap = [each for each in first if each[0] >= 0]
+        text, needles = window.text, self._needles
+        find = text.lower().find  # of ASCII letters, which changes no lengths
+        until = len(text) - (0 if window.last else AFTER_BYTES)
+        heap = [
+            (place, at)
+            for at, (needle, *_) in enumerate(needles)
+            if (place := find(needle, 0, until)) >= 0
+        ]
         heapify(heap)
-        tries = [MAX_TRIES] * len(needles)
-        left = [MAX_MATCHES if forms else 0 for *_, each in needles for forms in (True, each.typed)]
+        tries, left = [MAX_TRIES] * len(needles), self._left.copy()
         while heap:
             place, at = heap[0]
             needle, number, wanted = needles[at]
-            form = self._form(wanted, text, place)
+            form = OTHER_WORD
+            if (
+                not place
+                or text[place - 1] in _BREAKS
+                or wanted.unspaced
+                or _begins_word(text, place)
+            ):
+                if wanted.is_word:
+                    run = _RUN.match(text, place, place + _MAX_RUN_BYTES)
+                    word = run[0] if run else b""
+                    form = wanted.met.get(word, UNKNOWN)
+                    if form == UNKNOWN:
+                        form = wanted.met[word] = self._compared(wanted, word)
+                elif wanted.unspaced or self._is_phrase(wanted.terms, text, place):
+                    form = ANY_FORM
             if form != OTHER_WORD and left[2 * at + form]:
                 left[2 * at + form] -= 1
                 yield place, 2 * number + form
             tries[at] -= 1
             more = tries[at] and (left[2 * at] or left[2 * at + 1])
-            following = lower.find(needle, place + len(needle), until) if more else -1
+            following = find(needle, place + len(needle), until) if more else -1
             if following < 0:
                 heappop(heap)
             else:
                 heapreplace(heap, (following, at))
 
-    def _form(self, wanted: Wanted, text: bytes, at: int) -> int:
-        """The form of the wanted word or phrase at a place; OTHER_WORD if none is there."""
-        terms, met = wanted.terms, wanted.met
-        if wanted.unspaced:
-            return ANY_FORM
-        if at and text[at - 1] not in _SPACES and not _begins_word(text, at):
-            return OTHER_WORD
-        if len(terms) > 1:
-            around = len(terms) * _MAX_RUN_BYTES // 4
-            near = text[max(at - around, 0) : at + around].decode("utf-8", "ignore")
-            found = self._analyzer.terms.analyze(near)
-            ends = range(len(terms), len(found) + 1)
-            is_there = any(tuple(found[end - len(terms) : end]) == terms for end in ends)
-            return ANY_FORM if is_there else OTHER_WORD
-        run = _RUN.match(text, at, at + _MAX_RUN_BYTES)
-        word = run[0] if run else b""
-        if word not in met:
-            met[word] = self._compared(wanted, word)
-        return met[word]
+    def _is_phrase(self, terms: Unit, text: bytes, at: int) -> bool:
+        """Whether the phrase is at this place, or so near that it has the word there."""
+        around = len(terms) * _MAX_RUN_BYTES // 4
+        near = text[max(at - around, 0) : at + around].decode("utf-8", "ignore")
+        found = self._analyzer.terms.analyze(near)
+        ends = range(len(terms), len(found) + 1)
+        return any(tuple(found[end - len(terms) : end]) == terms for end in ends)
 
     def _compared(self, wanted: Wanted, word: bytes) -> int:
         """The form of a wanted word that this word is."""
@@ -216,11 +239,6 @@ class Passages:
         return ANY_FORM if same else OTHER_WORD
 
 
-def _has_all(seen: Sequence[int]) -> bool:
-    """Whether each word and phrase was seen, in any form."""
-    return all(map(or_, seen[::2], seen[1::2]))
-
-
 def _wanted(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> Wanted:
     """A unit with the prefixes of its longest word, by which a phrase is found."""
     unspaced = all(map(is_unspaced, unit))
@@ -229,7 +247,14 @@ def _wanted(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> Want
     prefixes = words if unspaced else frozenset(_prefix(word, longest) for word in words)
     typed = _needles(words) if len(unit) == 1 and prefixes != words else frozenset()
     most = round(EXACT_FACTOR * worth) if typed else worth
-    return Wanted(unit, _needles(prefixes), (worth, most), typed, unspaced, {})
+    is_word = len(unit) == 1 and not unspaced
+    return Wanted(unit, _needles(prefixes), (worth, most), typed, unspaced, is_word, {})
+
+
+def _literal(text: str, worth: int) -> Wanted:
+    """Code, which is found wherever it stands in the text."""
+    needles = _needles((text.lower(),))
+    return Wanted((), needles, (worth, worth), frozenset(), unspaced=True, is_word=False, met={})
 
 
 def _needles(forms: Iterable[str]) -> frozenset[bytes]:

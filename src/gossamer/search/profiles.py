@@ -55,10 +55,8 @@ def scores(
         case "cosine":
             return [each.cosine for each in candidates]
         case "fields":
-            worth = [
-                each.words + weights.popularity * popularity(each.page.static_rank)
-                for each in candidates
-            ]
+            weight = weights.popularity
+            worth = [each.words + weight * popularity(each.page.static_rank) for each in candidates]
             if time is None:
                 return worth
             return [

@@ -39,7 +39,7 @@ import msgspec
 from msgspec.structs import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 MAX_DEPTH = 16
 """Levels of nested parentheses; deeper ones are ignored."""
@@ -164,16 +164,15 @@ def similar_words(query: Query) -> list[str]:
     return [text for leaf in _leaves(query) if isinstance(leaf, Like) for text, _ in leaf.words]
 
 
-def _leaves(query: Query) -> Iterator[Leaf]:
+def _leaves(query: Query) -> Sequence[Leaf]:
     """The leaves of the tree that are not under a Not."""
     match query:
+        case Words() | Filter() | Urls() | Like():
+            return (query,)
         case And(parts) | Or(parts):
-            for part in parts:
-                yield from _leaves(part)
+            return [leaf for part in parts for leaf in _leaves(part)]
         case Not():
-            return
-        case _:
-            yield query
+            return ()
 
 
 def plain_words(query: Query) -> list[Words]:

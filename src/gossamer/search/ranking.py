@@ -129,18 +129,22 @@ class QueryPlan:
         self.is_loose = self._may_lack and not meant.symbols and len(self._units) > 1
         self.coverage = self._weights.coverage if self.is_loose else 0.0
 
-    @property
+    @cached_property
     def max_matches(self) -> float:
-        """An upper bound of the number of pages that have all the words."""
-        return self._meant.pages if self._plain else math.inf
+        """An upper bound of the number of pages of the language that have all the words."""
+        return self._meant.pages(self._whole) if self._plain else math.inf
+
+    @property
+    def max_matches_here(self) -> float:
+        """An upper bound of how many of them are in this index."""
+        return self._meant.pages(self._statistics) if self._plain else math.inf
 
     @property
     def _is_single_term(self) -> bool:
         """Whether the query is one term, whose document frequency is the number of matches."""
-        single = [len(unit) for unit in self._units] == [1]
-        if not single or self._meant.symbols or self._statistics.deleted:
-            return False
-        return self.max_matches == self._whole.pages("text", *self._units[0])
+        exact = not (self._meant.symbols or self._statistics.deleted)
+        single = exact and [len(unit) for unit in self._units] == [1]
+        return single and self.max_matches == self._whole.pages("text", *self._units[0])
 
     def all_terms(self) -> CandidateQuery:
         """The first step, for pages that have every word."""
@@ -197,7 +201,7 @@ class QueryPlan:
             found = [*self._unit_queries(), *self._name_queries]
             return with_optional(any_of(within), found) if within else None
         called = [*self._whole_title(), *self._title_phrase(MAX_PHRASE_TITLES)]
-        if self._matched is None or not called:
+        if not called or self._matched is None:
             return None
         required = [Query.const_score_query(any_of(called), 0.0), self._matched]
         more = [*self._name_queries, *self._exact_queries, *self._typed_queries]
@@ -292,8 +296,7 @@ class QueryPlan:
         return Occur.MustNot, found
 
     def _filter(self, part: query_tree.Filter | query_tree.Urls) -> Query:
-        found = filter_query(self._schema, part, self._analyzer.terms)
-        return Query.const_score_query(found, 0.0)
+        return Query.const_score_query(filter_query(self._schema, part, self._analyzer.terms), 0.0)
 
     def _unit_queries(self) -> Iterator[Query]:
         """The query of each unit, in text, and in boilerplate if no text has all of its terms.
@@ -390,7 +393,7 @@ class QueryPlan:
     def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
         """BM25 of a unit, whose terms may be up to `slop` positions apart."""
         if field == "title":
-            found = unit_once(self._schema, field, unit, idf_sum(unit, field, self._statistics))
+            found = unit_once(self._schema, field, unit, self._statistics)
         else:
             found = unit_query(self._schema, field, unit, slop)
         weight *= idf_correction(unit, field, self._statistics, self._whole)

@@ -1,8 +1,8 @@
 """Snippets: the part of a page's text that shows why it was found.
 
 The passage is chosen by `passages.py`. It is then split into words, as the index does it, and its
-words and phrases are marked. (tantivy's generator marks the words of a phrase wherever they occur,
-which is everywhere in Chinese and Japanese, where each character is a word.)
+words, phrases and code are marked. (tantivy's generator marks the words of a phrase wherever they
+occur, which is everywhere in Chinese and Japanese, where each character is a word.)
 
 A word whose form in the text does not begin like the typed one (`Ärger` for `arger`) is only looked
 for if no other word is found.
@@ -10,6 +10,7 @@ for if no other word is found.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from html import escape
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from gossamer.fulltext.analysis import analyzer_for
 from gossamer.fulltext.stored_text import Window, windows
 from gossamer.search.passages import Passages, Place
 from gossamer.search.units import joined_phrases, split_units, units_of, without_stop_words
+from gossamer.search.written import is_more_than_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -58,7 +60,8 @@ class Snippets:
         pages: int = 1,
     ) -> None:
         self._analyzer = analyzer_for(language)
-        typed = without_stop_words(list(words), self._analyzer)
+        words = list(words)
+        typed = without_stop_words(words, self._analyzer)
         if language == "en":
             typed = [each for each in typed if each.exact or not _is_function_word(each)] or typed
         units: dict[Unit, float] = {}
@@ -77,7 +80,9 @@ class Snippets:
                 self._phrases[unit[0]].add(unit)
         initials = "".join(sorted({term[0] for term in self._terms}))
         self._initials = initials if initials.isascii() and initials.isalnum() else ""
-        self._passages = Passages(typed, units, self._analyzer, worth, pages)
+        code = [each.text for each in words if is_more_than_words(each.text)]
+        self._code = re.compile("|".join(map(re.escape, code)), re.IGNORECASE) if code else None
+        self._passages = Passages(typed, units, code, self._analyzer, worth, pages)
 
     def of(self, stored: Sequence[bytes], description: str, headings: Sequence[str] = ()) -> str:
         """HTML: escaped text with the matches in <b>.
@@ -146,8 +151,11 @@ class Snippets:
         )
 
     def _marks(self, text: str) -> list[Span]:
-        """Where the words and phrases occur in the text, in order; overlapping spans are joined."""
+        """Where words, phrases and code occur in a text, in order; overlapping spans are joined."""
         spans = self._analyzer.spans(text, self._terms, self._initials) if self._terms else []
+        if self._code:
+            code = (match.span() for match in self._code.finditer(text))
+            spans = list(_merged(sorted([*spans, *code])))
         if not self._phrases:
             return spans
         words = self._analyzer.words(text)

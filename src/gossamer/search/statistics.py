@@ -103,4 +103,6 @@ def idf(term: str, field: str, among: Frequencies) -> float:
 
 def idf_sum(unit: Unit, field: str, among: Frequencies) -> float:
     """The sum of the idf of a unit's terms, by which tantivy weights a phrase."""
+    if len(unit) == 1:
+        return idf(unit[0], field, among)
     return sum(idf(term, field, among) for term in unit)

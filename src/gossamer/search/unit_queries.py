@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 from tantivy import Query
 
+from gossamer.search.statistics import idf_sum
+
 if TYPE_CHECKING:
     from tantivy import Schema
 
     from gossamer.fulltext.analysis import Unit
+    from gossamer.search.statistics import Frequencies
 
 
 def unit_query(schema: Schema, field: str, unit: Unit, slop: int = 0) -> Query:
@@ -20,11 +23,12 @@ def unit_query(schema: Schema, field: str, unit: Unit, slop: int = 0) -> Query:
     return Query.term_query(schema, field, unit[0], "freq")
 
 
-def unit_once(schema: Schema, field: str, unit: Unit, idf: float) -> Query:
+def unit_once(schema: Schema, field: str, unit: Unit, among: Frequencies) -> Query:
     """A unit that counts once, however often a page has it: BM25 of a term, the idf of a phrase.
 
     The title `vector::vector` is no more about vectors than `vector`.
     """
     if len(unit) > 1:
-        return Query.const_score_query(Query.phrase_query(schema, field, [*unit]), idf)
+        phrase = Query.phrase_query(schema, field, [*unit])
+        return Query.const_score_query(phrase, idf_sum(unit, field, among))
     return Query.term_query(schema, field, unit[0], "basic")

@@ -7,10 +7,11 @@ terms as a phrase add to the score (`joined_phrases`). A phrase in quotes is one
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gossamer.fulltext.analysis import is_unspaced
+from gossamer.fulltext.analysis import MAX_KEPT, is_unspaced
 from gossamer.fulltext.camel_case import camel_parts
 from gossamer.search.query import Words
 
@@ -39,18 +40,26 @@ def without_stop_words(parts: Sequence[_Part], analyzer: Analyzer) -> Sequence[_
 
 
 def units_of(words: Sequence[Words], analyzer: Analyzer) -> Iterator[Unit]:
-    """The units of the words that are not stop words.
+    """The units of the words that are not stop words."""
+    for each in without_stop_words(words, analyzer):
+        yield from _units_of_word(each, analyzer)
+
+
+@lru_cache(MAX_KEPT)
+def _units_of_word(word: Words, analyzer: Analyzer) -> Sequence[Unit]:
+    """The units of a word.
 
     A run of a script without spaces is a text, not a word, so each two neighbouring characters are
     a unit.
     """
-    for each in without_stop_words(words, analyzer):
-        for part in parts_of(each, analyzer):
-            terms = analyzer.analyzed(part.text)[:MAX_TERMS]
-            if not part.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
-                yield from pairwise(terms)
-            elif terms:
-                yield terms
+    units: list[Unit] = []
+    for part in parts_of(word, analyzer):
+        terms = analyzer.analyzed(part.text)[:MAX_TERMS]
+        if not part.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
+            units += pairwise(terms)
+        elif terms:
+            units.append(terms)
+    return tuple(units)
 
 
 def in_a_row(units: Iterable[Unit]) -> Unit:
@@ -62,6 +71,7 @@ def in_a_row(units: Iterable[Unit]) -> Unit:
     return tuple(terms)
 
 
+@lru_cache(MAX_KEPT)
 def parts_of(words: Words, analyzer: Analyzer) -> Sequence[Words]:
     """The words that are joined in a word, without stop words; a phrase in quotes is one part.
 
@@ -104,9 +114,9 @@ def _kind(term: str, character: str) -> int:
 def joined_phrases(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
     """The terms of each word that has several parts, or is a long run without spaces, in order."""
     for each in words:
-        terms = analyzer.analyzed(each.text)[:MAX_TERMS]
+        terms = _characters(each, analyzer) or analyzer.analyzed(each.text)
         if not each.exact and len(terms) > 1:
-            yield terms
+            yield terms[:MAX_TERMS]
 
 
 def compounds(words: Sequence[Words], analyzer: Analyzer) -> Iterator[tuple[Unit, float]]:
@@ -138,7 +148,22 @@ def terms_of(words: Sequence[Words], analyzer: Analyzer) -> Iterator[str]:
             yield from (term for unit in split_units(part, analyzer) for term in unit)
 
 
+@lru_cache(MAX_KEPT)
 def split_units(word: Words, analyzer: Analyzer) -> Sequence[Unit]:
-    """The units of the parts of a word in CamelCase; none of another word."""
+    """The units of the parts of a word in CamelCase, or of a run without spaces that is one word.
+
+    None of another word.
+    """
+    if characters := _characters(word, analyzer):
+        return (characters,) if word.exact else tuple(pairwise(characters))
     parts = [] if word.exact else [Words(part) for part in camel_parts(word.text)]
-    return list(units_of(parts, analyzer)) if len(parts) > 1 else []
+    return tuple(units_of(parts, analyzer)) if len(parts) > 1 else ()
+
+
+def _characters(word: Words, analyzer: Analyzer) -> Unit:
+    """The characters of a run without spaces that this language takes for one word."""
+    if word.text.isascii():
+        return ()
+    terms = tuple(term for term, _ in analyzer.words(word.text))[:MAX_TERMS]
+    is_run = len(terms) > 1 == len(analyzer.analyzed(word.text)) and all(map(is_unspaced, terms))
+    return terms if is_run else ()

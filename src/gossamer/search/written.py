@@ -14,11 +14,12 @@ it so. Of `@Override`, that is the page about `Override`: the sign only marks a 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Query
 
-from gossamer.fulltext.analysis import code
+from gossamer.fulltext.analysis import MAX_KEPT, spaced
 from gossamer.fulltext.written import code_in, pieces_of
 from gossamer.search.clauses import all_of, any_of
 from gossamer.search.statistics import idf
@@ -45,8 +46,8 @@ _NAME = re.compile(r"\w+")
 _SYMBOL = re.compile(r"[!-/:-@\[-`{-~]")
 _HYPHENED = re.compile(r"[^\W_](?:[^\W_]|-)*")
 """Words of natural language that are joined, as in `data-source` (`units.joined_phrases`)."""
-_INNER = re.compile(r"\w.*[\w.,:;!?)}\]]")
-"""Code that differs from its words only inside, such as `std::vec`, unlike `C++` and `&str`."""
+_INNER = re.compile(r"[^\W_].*[\w.,:;!?)}\]]")
+"""Code that differs from its words only inside, such as `std::vec`, unlike `C++` and `__new__`."""
 
 
 class Typed(NamedTuple):
@@ -58,9 +59,17 @@ class Typed(NamedTuple):
     is_name: bool = False
 
 
+@lru_cache(MAX_KEPT)
 def code_of(typed: str) -> Unit:
     """The terms of a typed word that is more than a word; none of another."""
-    return tuple(dict.fromkeys(code().analyze(code_in(pieces_of(typed)))))
+    return tuple(dict.fromkeys(spaced().analyze(code_in(pieces_of(typed)))))
+
+
+@lru_cache(MAX_KEPT)
+def is_more_than_words(typed: str) -> bool:
+    """Whether a typed word is code that its words do not stand for, such as `C++` and `~*`."""
+    only_words = _INNER.fullmatch(typed) or _HYPHENED.fullmatch(typed)
+    return not only_words and bool(code_of(typed))
 
 
 def forms_of(typed: str, analyzer: Analyzer) -> Unit:

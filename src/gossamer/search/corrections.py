@@ -1,4 +1,4 @@
-"""How a query is spelt: what the nodes know about its words."""
+"""Corrections of a misspelt query, from the similar words that all nodes have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from gossamer.search.query import Query
 
 
-class Spelled(NamedTuple):
+class Corrections(NamedTuple):
     """`suggestion`: the query with its rare words replaced by similar, more frequent ones.
 
     `correction`: the query with only those replaced that no page has.
@@ -25,11 +25,11 @@ class Spelled(NamedTuple):
     correction: str | None = None
 
 
-def spelling_of(nodes: Conversation, tree: Query, text: str) -> RequestGenerator[Spelled]:
+def corrections_of(nodes: Conversation, tree: Query, text: str) -> RequestGenerator[Corrections]:
     """Ask all nodes about the words of a query."""
     words = words_to_check(" ".join(each.text for each in wanted_words(tree)))
     if not words:
-        return Spelled()
+        return Corrections()
     replies = yield from nodes.ask_all(CheckSpelling(words), CheckedSpelling)
     near = {}
     for word in words:
@@ -39,4 +39,4 @@ def spelling_of(nodes: Conversation, tree: Query, text: str) -> RequestGenerator
             similar.update(each.words)
         near[word] = SimilarWords(sum(each.pages for each in known), similar)
     # A missing node may have the words that no other node has.
-    return Spelled(suggestion(text, near), None if nodes.missing else correction(text, near))
+    return Corrections(suggestion(text, near), None if nodes.missing else correction(text, near))
