@@ -5,8 +5,9 @@
 For each manual of webs.py, WORDS words are asked that at most RARE pages show: one of these pages
 must be among the first ten results. Then the questions of asked.tsv and QUERIES titles are asked. A
 snippet of the first five results fails if the page shows a word of the query and the snippet
-neither has one nor marks any other word. Words that more than half of the site's pages show do not
-count. Words are compared as they are written, except for case. Failures are listed.
+neither has one nor marks a form of one, a number of the query, or two different words. Otherwise,
+words that more than half of the site's pages show do not count. Words are compared as they are
+written, except for case. Failures are listed.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ SHOWN = 5
 LENGTHS = range(3, 41)
 CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\u3040-\u30ff]")
 """Scripts without spaces between words."""
+NUMBER = re.compile(r"\b\d+\b")
 MARKED = re.compile(r"<b>(.*?)</b>")
 
 
@@ -65,8 +67,14 @@ def unmarked(indexed: webs.Indexed, query: str) -> tuple[int, list[tuple[str, st
     for hit in hits:
         page = indexed.page_of.get(webs.path_of(hit.url))
         snippet = set(webs.words(unescape(re.sub(r"<[^>]*>", "", hit.snippet))))
-        marked = set(webs.words(unescape(" ".join(MARKED.findall(hit.snippet)))))
-        shows = telling & snippet or any(indexed.frequencies[word] <= half for word in marked)
+        marks = unescape(" ".join(MARKED.findall(hit.snippet))).lower()
+        marked = set(webs.words(marks))
+        shows = (
+            telling & snippet
+            or len(marked) > 1
+            or NUMBER.search(marks)
+            or any(indexed.frequencies[word] <= half for word in marked)
+        )
         if page and telling & page.words and not shows:
             failed.append((query, page.path))
     return len(hits), failed

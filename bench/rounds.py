@@ -77,7 +77,9 @@ def known_pages(folder: Path, urls: list[str], known: int) -> None:
 
 
 def measure(known: int, urls: list[str], fake: FakeWeb, folder: Path) -> None:
-    settings = local_settings(fake.address, {"generate.pages": len(urls)})
+    settings = local_settings(
+        fake.address, {"generate.pages": len(urls), "generate.domain_share": 1}
+    )
     with Crawl.create(str(folder), settings) as crawl:
         work = crawl.work
         base = folder / "pages" / "base"

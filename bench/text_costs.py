@@ -26,6 +26,7 @@ from selectolax.lexbor import LexborHTMLParser
 from gossamer.config import RankConfig
 from gossamer.fulltext import stored_text
 from gossamer.fulltext.analysis import analyzer_for
+from gossamer.fulltext.marked import marked_pieces
 from gossamer.fulltext.written import code_in, pieces_of, split_words
 from gossamer.rank import in_memory
 from gossamer.search.passages import MAX_COMPARED_BYTES
@@ -81,10 +82,17 @@ def of_words(text: str) -> None:
         words = len(analyzer.terms.analyze(text))
         taken_s = best_s(lambda terms=analyzer.terms: terms.analyze(text))
         show(f"{name}, per word", 1e6 * taken_s / words, "µs")
-    pieces = pieces_of(text)
-    show("code, per character", 1e9 * best_s(lambda: code_in(pieces)) / len(text), "ns")
-    taken_s = best_s(lambda: list(split_words(pieces)))
-    show("words in CamelCase, per character", 1e9 * taken_s / len(text), "ns")
+    pieces = marked_pieces(text)
+    for name, work in (
+        ("pieces that may have any", lambda: marked_pieces(text)),
+        ("code in these", lambda: code_in(pieces)),
+        ("words in CamelCase in these", lambda: list(split_words(pieces))),
+        (
+            "pieces, and both in all of them",
+            lambda: (code_in(every := pieces_of(text)), list(split_words(every))),
+        ),
+    ):
+        show(f"{name}, per character", 1e9 * best_s(work) / len(text), "ns")
 
 
 def of_snippets(text: str) -> None:

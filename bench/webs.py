@@ -56,7 +56,7 @@ _INLINE = """
     tt u var wbr
 """
 INLINE = frozenset(_INLINE.split())
-TELLS = re.compile(r"[^\W\d]")
+TELLS = re.compile(r"[^\W\d_]")
 
 
 class Page(NamedTuple):
@@ -173,8 +173,8 @@ def path_of(url: str) -> str:
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a text in lower case, without numbers."""
-    return (word for word in re.findall(r"\w+", text.casefold()) if TELLS.search(word))
+    """The words of a text in lower case, without numbers and lines of underscores."""
+    return (word for word in re.findall(r"\w+", text.lower()) if TELLS.search(word))
 
 
 def manuals(webs: Path, names: Iterable[str] = ()) -> list[Manual]:
