@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from functools import reduce
-from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gossamer.bvgraph.files import BvGraph
 from gossamer.errors import UsageError
-from gossamer.graph.names import Names, host_name, name_of, url_of
+from gossamer.graph.names import host_name, name_of, url_of
 from gossamer.graph.paths import shortest_path
+from gossamer.graph.stored import stored
 from gossamer.urls import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.bvgraph.codes import Numbers
+    from gossamer.bvgraph.files import BvGraph
     from gossamer.store import File
     from gossamer.workspace import Workspace
 
@@ -51,17 +51,8 @@ class LinkGraph:
 
     def __init__(self, work: Workspace, kind: str = "page") -> None:
         """`kind`: "page" or "host"."""
-        files = work.store.files("graph")
-        if not files:
-            raise UsageError(
-                work.root, "its link graph was not built yet", f"gossamer graph build {work.root}"
-            )
         self._kind = kind
-        self._listed = [file for file in files if PurePath(file.path).name.startswith(f"{kind}-")]
-        folder = Path(work.root, files[0].path).parent
-        self._names = Names([f"{work.root}/{file.path}" for file in self._listed])
-        self._forward = BvGraph(folder / f"{kind}s")
-        self._transposed = BvGraph(folder / f"{kind}s-t")
+        self._listed, self._names, self._forward, self._transposed = stored(work, kind)
 
     def outlinks(self, name: str, limit: int | None = None) -> Linked:
         """The pages to which a page links, in the order of their names; hosts of a host."""
