@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from gossamer.api import Crawl
 
-COMPARED = ("pages", "responses", "documents", "links", "inlinks", "ranks")
+COMPARED = ("pages", "responses", "documents", "links", "inlinks", "ranks", "host_ranks")
 OF_THIS_RUN = {
     *("elapsed_ms", "fetched_ms", "found_ms", "next_fetch_ms", "stored_ms"),
     *("warc_file", "warc_offset"),

@@ -22,14 +22,25 @@ ALPHA = 0.85
 
 
 def crawl(work: Workspace, nodes: str, edges: list[str], round_: int = 1) -> None:
-    put(work, "pages", [{"url": n, "status": "fetched"} for n in nodes], round_)
-    put(work, "links", [{"src": e[0], "dst": e[1], "round": round_} for e in edges], round_)
-    put(work, "responses", [{"url": n, "round": round_, "outcome": "ok"} for n in nodes], round_)
+    """A crawl of pages with names of one letter, each on a domain of its own."""
+    put(work, "pages", [{"url": url(n), "status": "fetched"} for n in nodes], round_)
+    links = [{"src": url(e[0]), "dst": url(e[1]), "round": round_} for e in edges]
+    put(work, "links", links, round_)
+    answers = [{"url": url(n), "round": round_, "outcome": "ok"} for n in nodes]
+    put(work, "responses", answers, round_)
+
+
+def url(letter: str) -> str:
+    return f"http://{letter}.org/"
+
+
+def letter(url: str) -> str:
+    return url.removeprefix("http://").removesuffix(".org/")
 
 
 def ranks(work: Workspace) -> dict[str, float]:
     rank.run(work)
-    return {url: row["rank"] for url, row in by_url(work.read("ranks")).items()}
+    return {letter(url): row["rank"] for url, row in by_url(work.read("ranks")).items()}
 
 
 def dense(nodes: str, edges: set[str]) -> dict[str, float]:
@@ -82,7 +93,7 @@ def test_a_graph_too_large_for_memory_is_ranked_by_the_engine(
 
 def test_only_fetched_pages_have_rank(work: Workspace) -> None:
     crawl(work, "ab", ["ab", "ba", "ax", "ay"])
-    put(work, "pages", [{"url": "y", "status": "redirected"}])
+    put(work, "pages", [{"url": url("y"), "status": "redirected"}])
     assert ranks(work) == pytest.approx({"a": 0.5, "b": 0.5})
 
 
@@ -93,8 +104,20 @@ def test_links_to_one_page_carry_one_share(work: Workspace) -> None:
 
 def test_a_nofollow_link_carries_no_rank(work: Workspace) -> None:
     crawl(work, "abc", ["ab"])
-    put(work, "links", [{"src": "a", "dst": "c", "nofollow": True}])
+    put(work, "links", [{"src": url("a"), "dst": url("c"), "nofollow": True}])
     assert ranks(work) == pytest.approx(dense("abc", {"ab"}), abs=1e-5)
+
+
+def test_hosts_are_ranked_by_the_links_between_them(work: Workspace) -> None:
+    urls = [f"http://{host}/{n}" for host in ("a.org", "b.org", "c.org:81") for n in range(2)]
+    put(work, "pages", [{"url": url, "status": "fetched"} for url in urls])
+    links = [(0, 2), (1, 2), (1, 3), (0, 1), (2, 4)]
+    put(work, "links", [{"src": urls[src], "dst": urls[dst]} for src, dst in links])
+    rank.run(work)
+    found = {host: row["rank"] for host, row in by_url(work.read("host_ranks"), "host").items()}
+    by_letter = {f"{host}.org" + ":81" * (host == "c"): host for host in "abc"}
+    expected = dense("abc", {"ab", "bc"})
+    assert found == pytest.approx({host: expected[n] for host, n in by_letter.items()}, abs=1e-5)
 
 
 def test_iterations_are_bounded(work: Workspace) -> None:
@@ -105,7 +128,7 @@ def test_iterations_are_bounded(work: Workspace) -> None:
 
 
 def test_an_empty_graph(work: Workspace) -> None:
-    assert rank.run(work).counts == {"pages": 0, "iterations": 0}
+    assert rank.run(work).counts == {"pages": 0, "iterations": 0, "hosts": 0}
     assert invert.run(work).counts == {"pages": 0}
 
 
@@ -133,19 +156,25 @@ def test_sitemaps_are_links_and_no_votes(work: Workspace) -> None:
     named = {"relation": "sitemap", "first": False}
     site, other = ({"src": f"http://{host}/robots.txt", **named} for host in ("a.b", "b.c"))
     crawl(work, "ab", ["ab"])
-    put(work, "links", [site | {"dst": "s1"}, site | {"dst": "a"}, other | {"dst": "s2"}], 1)
+    put(work, "links", [site | {"dst": "s1"}, site | {"dst": url("a")}, other | {"dst": "s2"}], 1)
     put(work, "links", [site | {"dst": "s3", "round": 2}], 2)
-    put(work, "links", [{"src": "a", "dst": "x", **named}], 1)
+    put(work, "links", [{"src": url("a"), "dst": url("x"), **named}], 1)
     current = {(row["src"], row["dst"]) for row in linkgraph.current(work).collect()}
-    assert current == {("a", "b"), ("a", "x"), (site["src"], "s3"), (other["src"], "s2")}
-    assert [(row["src"], row["dst"]) for row in linkgraph.votes(work).collect()] == [("a", "b")]
+    assert current == {
+        (url("a"), url("b")),
+        (url("a"), url("x")),
+        (site["src"], "s3"),
+        (other["src"], "s2"),
+    }
+    votes = [(row["src"], row["dst"]) for row in linkgraph.votes(work).collect()]
+    assert votes == [(url("a"), url("b"))]
     invert.run(work)
-    assert by_url(work.read("inlinks"), "dst").keys() == {"b"}
+    assert by_url(work.read("inlinks"), "dst").keys() == {url("b")}
 
 
 def test_the_links_of_a_page_are_those_of_its_last_parse(work: Workspace) -> None:
     crawl(work, "ab", ["ax", "bx"], round_=1)
-    put(work, "links", [{"src": "a", "dst": "y", "round": 2}], round_=2)
-    put(work, "responses", [{"url": "a", "round": 2, "outcome": "ok"}], round_=2)
-    found = {(row["src"], row["dst"]) for row in linkgraph.current(work).collect()}
+    put(work, "links", [{"src": url("a"), "dst": url("y"), "round": 2}], round_=2)
+    put(work, "responses", [{"url": url("a"), "round": 2, "outcome": "ok"}], round_=2)
+    found = {(letter(row["src"]), letter(row["dst"])) for row in linkgraph.current(work).collect()}
     assert found == {("a", "y"), ("b", "x")}

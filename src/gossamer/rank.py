@@ -1,4 +1,4 @@
-"""rank: links → ranks. PageRank (Brin and Page, WWW 1998) by power iteration.
+"""rank: links → ranks, host_ranks. PageRank (Brin and Page, WWW 1998) by power iteration.
 
     x(t+1)[v] = (1 − α)/n + α · ( Σ_{u→v} x(t)[u]/outdegree(u) + Σ_{u dangling} x(t)[u]/n )
 
@@ -14,7 +14,9 @@ iteration. For a larger one, the engine joins links and ranks in each iteration,
 ranks, 16 bytes per page, to scratch files, as it does not cache. An iteration of the engine takes
 at least a tenth of a second, however small the graph.
 
-Nodes are xxhash64 of their URLs. Some two of n pages collide with probability n²/2⁶⁵ (one in three
+Hosts are ranked in the same way, by the links between them, each pair of hosts once.
+
+Nodes are xxhash64 of their names. Some two of n pages collide with probability n²/2⁶⁵ (one in three
 thousand at a hundred million pages), and would then share a rank.
 """
 
@@ -28,8 +30,9 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer import linkgraph, lsm
-from gossamer.tables import PAGES, RANKS
+from gossamer.tables import HOST_RANKS, PAGES, RANKS
 from gossamer.task_output import ParquetWriter, layers_of
+from gossamer.urls import host_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,30 +42,48 @@ if TYPE_CHECKING:
 
     from gossamer.config import RankConfig
     from gossamer.store import File, Layer, StepReport
+    from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
 MAX_IN_MEMORY = 5_000_000
 """Links and pages of the largest graph that is ranked in memory, which then takes 300 MB."""
+ENDS = ("src", "dst")
+LINK_DDL = "src long, dst long"
 
 
 def run(work: Workspace) -> StepReport:
     with work.step("rank", work.round) as draft:
-        fetched = lsm.current(work, PAGES).where("status = 'fetched'").select("url")
-        node_files = work.scratch_files(fetched.select("url", F.xxhash64("url").alias("id")))
-        nodes = work.engine.read(_paths(work, node_files), "url string, id long")
-        link_files = work.scratch_files(between(nodes.select("id"), linkgraph.votes(work)))
-        n = sum(file.rows for file in node_files)
-        if n + sum(file.rows for file in link_files) <= MAX_IN_MEMORY:
-            layers, iterations = _ranked_in_memory(work, node_files, link_files)
-        else:
-            links = work.engine.read(_paths(work, link_files), "src long, dst long")
-            edges, _ = work.scratch(weighted(links))
-            ranks, iterations = power(work, nodes.select("id"), edges, n, work.config.rank)
-            ranked = nodes.join(ranks, on="id", how="inner")
-            layers = (work.write(ranked, RANKS.name, work.round),)
+        pages = lsm.current(work, PAGES).where("status = 'fetched'").select("url")
+        votes = linkgraph.votes(work).where(~F.col("nofollow")).select("src", "dst")
+        layers, iterations, count = _ranked(work, RANKS, pages, votes)
         draft.replace["ranks"] = layers
-        draft.counts.update(pages=n, iterations=iterations)
+        draft.counts.update(pages=count, iterations=iterations)
+        hosts = pages.select(host_column(F.col("url")).alias("host")).distinct()
+        between_hosts = votes.select(*(host_column(F.col(end)).alias(end) for end in ENDS))
+        layers, _, count = _ranked(work, HOST_RANKS, hosts, between_hosts)
+        draft.replace["host_ranks"] = layers
+        draft.counts["hosts"] = count
     return draft.done
+
+
+def _ranked(
+    work: Workspace, dataset: Dataset, named: DataFrame, links: DataFrame
+) -> tuple[tuple[Layer, ...], int, int]:
+    """Rank the nodes of a column by links between them (src, dst).
+
+    Returns the layers of the dataset, and the numbers of iterations and of nodes.
+    """
+    (key,) = dataset.key
+    node_files = work.scratch_files(named.select(key, F.xxhash64(key).alias("id")))
+    nodes = work.engine.read(_paths(work, node_files), f"{key} string, id long")
+    link_files = work.scratch_files(between(nodes.select("id"), links))
+    n = sum(file.rows for file in node_files)
+    if n + sum(file.rows for file in link_files) <= MAX_IN_MEMORY:
+        return *_ranked_in_memory(work, dataset, node_files, link_files), n
+    edges, _ = work.scratch(weighted(work.engine.read(_paths(work, link_files), LINK_DDL)))
+    ranks, iterations = power(work, nodes.select("id"), edges, n, work.config.rank)
+    ranked = nodes.join(ranks, on="id", how="inner")
+    return (work.write(ranked, dataset.name, work.round),), iterations, n
 
 
 def _paths(work: Workspace, files: Sequence[File]) -> list[str]:
@@ -72,8 +93,7 @@ def _paths(work: Workspace, files: Sequence[File]) -> list[str]:
 def between(ids: DataFrame, links: DataFrame) -> DataFrame:
     """The links between nodes (a column `id`), each pair (src, dst) once."""
     return (
-        links.where(~F.col("nofollow"))
-        .select(F.xxhash64("src").alias("src"), F.xxhash64("dst").alias("dst"))
+        links.select(F.xxhash64("src").alias("src"), F.xxhash64("dst").alias("dst"))
         .where(F.col("src") != F.col("dst"))
         .distinct()
         .join(ids.withColumnRenamed("id", "dst"), on="dst", how="left_semi")
@@ -82,9 +102,9 @@ def between(ids: DataFrame, links: DataFrame) -> DataFrame:
 
 
 def _ranked_in_memory(
-    work: Workspace, node_files: Sequence[File], link_files: Sequence[File]
+    work: Workspace, dataset: Dataset, node_files: Sequence[File], link_files: Sequence[File]
 ) -> tuple[tuple[Layer, ...], int]:
-    """Rank nodes (url, id) by links (src, dst); return the layers and the iterations."""
+    """Rank nodes (the dataset's key, id) by links (src, dst); return layers and iterations."""
     if not node_files:
         return (), 0
     ids, node_of = np.unique(_numbers(work, node_files, "id"), return_inverse=True)
@@ -92,10 +112,11 @@ def _ranked_in_memory(
         np.searchsorted(ids, _numbers(work, link_files, end)) for end in ("src", "dst")
     )
     ranks, iterations = in_memory(sources, targets, len(node_of), work.config.rank)
-    urls = pq.read_table(_paths(work, node_files), columns=["url"]).column("url")
-    writer = ParquetWriter(work.root, RANKS.name, work.store.attempt(RANKS.name))
-    writer.write(pa.table({"url": urls, "rank": ranks[node_of]}))
-    return (layers_of(writer.close(), work.round)[RANKS.name],), iterations
+    (key,) = dataset.key
+    names = pq.read_table(_paths(work, node_files), columns=[key]).column(key)
+    writer = ParquetWriter(work.root, dataset.name, work.store.attempt(dataset.name))
+    writer.write(pa.table({key: names, "rank": ranks[node_of]}))
+    return (layers_of(writer.close(), work.round)[dataset.name],), iterations
 
 
 def _numbers(work: Workspace, files: Sequence[File], column: str) -> npt.NDArray[np.int64]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.tables.dataset import Column, Dataset
 from gossamer.tables.fetching import DOMAINS, FETCHLIST, HOSTS, PAGES, RESPONSES, WARC
-from gossamer.tables.parsing import DOCUMENTS, GRAPH, INLINKS, LINKS, RANKS, UNPARSED
+from gossamer.tables.parsing import DOCUMENTS, GRAPH, HOST_RANKS, INLINKS, LINKS, RANKS, UNPARSED
 from gossamer.tables.searching import INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = [
     "FETCHLIST",
     "GRAPH",
     "HOSTS",
+    "HOST_RANKS",
     "INDEX",
     "INDEXED",
     "INLINKS",
@@ -46,7 +47,7 @@ DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
         *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, WARC),
-        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS),
+        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, HOST_RANKS),
         *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),
     )
 }

@@ -140,3 +140,16 @@ RANKS = Dataset(
         Column("rank", "double", "a probability; all ranks sum to 1"),
     ),
 )
+
+HOST_RANKS = Dataset(
+    "host_ranks",
+    "PageRank of hosts, by the links between them, each pair of hosts once",
+    key=("host",),
+    writer="rank",
+    readers=(),
+    newest_wins=True,
+    columns=(
+        Column("host", "string", "as in pages"),
+        Column("rank", "double", "a probability; all ranks sum to 1"),
+    ),
+)
