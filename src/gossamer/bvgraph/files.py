@@ -154,7 +154,7 @@ class BvGraph:
 
     def __init__(self, base: Path) -> None:
         """`base`: the path without an ending."""
-        self._base = base
+        self.path = base
         self.nodes, self.arcs, self.shape = _read_properties(_with(base, ".properties"))
         self.words = _mapped(_with(base, ".graph"))
         self.offsets = _mapped(_with(base, ".offsets"))
@@ -213,7 +213,7 @@ class BvGraph:
 
     def _damaged(self) -> StoreError:
         return StoreError(
-            self._base, "this graph is damaged: its files do not belong together", REMEDY
+            self.path, "this graph is damaged: its files do not belong together", REMEDY
         )
 
 

@@ -9,26 +9,31 @@ link to the same pages; so neighbouring rows have small differences and resemble
 
 The names of a graph are Parquet files of one column, in groups of GROUP rows, which are front-coded
 (DELTA_BYTE_ARRAY) and compressed. A name is found by the statistics of the groups, of which one is
-decoded.
+decoded. Many names are found together, so that each group is decoded once.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer.errors import MissingFile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import Column
+
+    from gossamer.bvgraph.codes import Numbers
 
 GROUP = 4_096
 """Names per row group."""
@@ -90,7 +95,52 @@ class _Group(NamedTuple):
 
 
 class Names:
-    """The names of a graph, by number and by name. Raises MissingFile."""
+    """The names of a graph, by number and by name. Raises MissingFile.
+
+    The names of the nodes that were added since the graph was built have the last numbers, in an
+    order of their own.
+    """
+
+    def __init__(self, paths: Sequence[str], added: Sequence[str] = ()) -> None:
+        """`added`: the files of the names that were added."""
+        self._parts = tuple(_Sorted(listed) for listed in (paths, added))
+        self._built = self._parts[0].count
+        self.count = sum(part.count for part in self._parts)
+
+    def __getitem__(self, number: int) -> str:
+        built, added = self._parts
+        return built[number] if number < self._built else added[number - self._built]
+
+    def number(self, name: str) -> int | None:
+        """The number of a name; None if no node has it."""
+        built, added = self._parts
+        if (found := built.number(name)) is None and (found := added.number(name)) is not None:
+            found += self._built
+        return found
+
+    def numbers(self, names: pa.StringArray) -> Numbers:
+        """The numbers of many names; -1 if no node has it. Each group is decoded once."""
+        built, added = self._parts
+        found = built.numbers(names)
+        unknown = np.flatnonzero(found < 0)
+        if added.count and unknown.size:
+            others = added.numbers(names.take(pa.array(unknown)))
+            found[unknown] = np.where(others < 0, -1, others + self._built)
+        return found
+
+    def named(self, numbers: Numbers) -> pa.StringArray:
+        """The names of many nodes. Each group is decoded once."""
+        is_built = numbers < self._built
+        built, added = self._parts
+        if is_built.all():
+            return built.named(numbers)
+        names = [built.named(numbers[is_built]), added.named(numbers[~is_built] - self._built)]
+        places = np.argsort(np.argsort(~is_built, kind="stable"), kind="stable")
+        return pa.concat_arrays(names).take(pa.array(places))
+
+
+class _Sorted:
+    """Names that are numbered from 0 in their order."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
@@ -103,10 +153,8 @@ class Names:
         self._decoded = lru_cache(GROUPS_KEPT)(self._decode)
 
     def _learn(self, number: int, path: str) -> None:
-        try:
+        with _errors(path):
             metadata = pq.read_metadata(path)
-        except (OSError, pa.ArrowException) as error:
-            raise MissingFile(path, str(error).strip()) from None
         for group in range(metadata.num_row_groups):
             rows = metadata.row_group(group)
             statistics = rows.column(0).statistics
@@ -120,7 +168,6 @@ class Names:
         return self._decoded(at)[number - self._groups[at].first]
 
     def number(self, name: str) -> int | None:
-        """The number of a name; None if no node has it."""
         at = bisect_right(self._starts, name) - 1
         if at < 0:
             return None
@@ -129,11 +176,71 @@ class Names:
         is_there = place < len(names) and names[place] == name
         return self._groups[at].first + place if is_there else None
 
+    def numbers(self, names: pa.StringArray) -> Numbers:
+        found = np.full(len(names), -1, np.int64)
+        order = pc.sort_indices(names)
+        ascending = names.take(order)
+        begin = 0
+        opened = _Opened()
+        while begin < len(ascending):
+            at = bisect_right(self._starts, ascending[begin].as_py()) - 1
+            end = len(ascending)
+            if at + 1 < len(self._starts):
+                end = bisect_left(
+                    range(end), self._starts[at + 1], begin, key=lambda n: ascending[n].as_py()
+                )
+            if at >= 0:
+                group = self._groups[at]
+                places = pc.index_in(
+                    ascending.slice(begin, end - begin), opened.group(self._paths, group)
+                )
+                places = places.fill_null(-1 - group.first).to_numpy()
+                found[begin:end] = places + group.first
+            begin = end
+        placed = np.empty_like(found)
+        placed[order.to_numpy()] = found
+        return placed
+
+    def named(self, numbers: Numbers) -> pa.StringArray:
+        order = np.argsort(numbers, kind="stable")
+        ascending = numbers[order]
+        firsts = np.array([group.first for group in self._groups], np.int64)
+        ends = np.append(np.searchsorted(ascending, firsts[1:]), ascending.size)
+        found = [pa.array([], pa.string())]
+        begin = 0
+        opened = _Opened()
+        for group, end in zip(self._groups, ends.tolist(), strict=False):
+            if begin < end:
+                places = pa.array(ascending[begin:end] - group.first)
+                found.append(opened.group(self._paths, group).take(places))
+            begin = end
+        return pa.concat_arrays(found).take(pa.array(np.argsort(order, kind="stable")))
+
     def _decode(self, at: int) -> list[str]:
-        _, file, number = self._groups[at]
-        try:
-            with pq.ParquetFile(self._paths[file]) as opened:
-                names: list[str] = opened.read_row_group(number, ["name"]).column(0).to_pylist()
-        except (OSError, pa.ArrowException) as error:
-            raise MissingFile(self._paths[file], str(error).strip()) from None
+        names: list[str] = _Opened().group(self._paths, self._groups[at]).to_pylist()
         return names
+
+
+class _Opened:
+    """The file of names that was read last."""
+
+    def __init__(self) -> None:
+        self._path = ""
+        self._file: Any = None
+
+    def group(self, paths: Sequence[str], group: _Group) -> pa.StringArray:
+        """Decode the names of a group."""
+        path = paths[group.file]
+        with _errors(path):
+            if self._path != path:
+                self._path, self._file = path, pq.ParquetFile(path)
+            column = self._file.read_row_group(group.number, ["name"]).column(0)
+        return column.combine_chunks()
+
+
+@contextmanager
+def _errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise MissingFile(path, str(error).strip()) from None

@@ -9,14 +9,14 @@ from gossamer.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.bvgraph.files import BvGraph
+    from gossamer.graph.overlaid import Graph
 
 MAX_VISITED = 1_000_000
 """Nodes that are visited in search of a path."""
 
 
 def shortest_path(
-    forward: BvGraph, transposed: BvGraph, start: int, end: int, most: int = MAX_VISITED
+    forward: Graph, transposed: Graph, start: int, end: int, most: int = MAX_VISITED
 ) -> Sequence[int] | None:
     """The nodes of a shortest path, with both ends; None if there is none.
 
@@ -47,7 +47,7 @@ class _Side:
     all equally far from the end.
     """
 
-    def __init__(self, graph: BvGraph, end: int) -> None:
+    def __init__(self, graph: Graph, end: int) -> None:
         self._graph = graph
         self.before: dict[int, int | None] = {end: None}
         self.rim = [end]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.bvgraph.codes import Numbers
-    from gossamer.bvgraph.files import BvGraph
+    from gossamer.graph.overlaid import Graph
     from gossamer.store import File
     from gossamer.workspace import Workspace
 
@@ -76,7 +76,7 @@ class LinkGraph:
         found = shortest_path(self._forward, self._transposed, first, last)
         return None if found is None else [url_of(self._names[node]) for node in found]
 
-    def _linked(self, graph: BvGraph, name: str, limit: int | None) -> Linked:
+    def _linked(self, graph: Graph, name: str, limit: int | None) -> Linked:
         return self._named(graph.successors(self._number(name)), limit)
 
     def _named(self, nodes: Numbers, limit: int | None) -> Linked:

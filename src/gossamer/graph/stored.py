@@ -1,4 +1,8 @@
-"""The graphs of a crawl in its files, for all who read them."""
+"""The graphs of a crawl in its files, for all who read them.
+
+The first layer of the dataset `graph` is a graph as it was built, the base. The second one, if
+there is one, is what changed since: the names of new nodes, and the changes of each graph.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from gossamer.bvgraph.files import BvGraph
 from gossamer.errors import UsageError
 from gossamer.graph.names import Names
+from gossamer.graph.overlaid import Overlaid, load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.store import File
+    from gossamer.graph.overlaid import Graph
+    from gossamer.store import File, Layer
     from gossamer.workspace import Workspace
 
 
@@ -22,25 +28,43 @@ class Stored(NamedTuple):
     listed: Sequence[File]
     """The files of the names."""
     names: Names
-    forward: BvGraph
-    transposed: BvGraph
+    forward: Graph
+    transposed: Graph
 
 
 def stored(work: Workspace, kind: str) -> Stored:
-    """Open the graph as it was last built. `kind`: "page" or "host".
+    """Open the graph as it was last brought up to date. `kind`: "page" or "host".
 
+    The numbers of nodes that were added since the base was built follow those of the base.
     Raises UsageError if it was never built; MissingFile or StoreError for damaged files.
     """
-    files = work.store.files("graph")
-    if not files:
+    work.store.files("graph")  # checks them
+    layers = work.store.manifest.layers("graph")
+    if not layers:
         raise UsageError(
             work.root, "its link graph was not built yet", f"gossamer graph build {work.root}"
         )
-    listed = [file for file in files if PurePath(file.path).name.startswith(f"{kind}-")]
-    folder = Path(work.root, files[0].path).parent
+    base, *overlays = layers
+    listed = [_names_of(layer.files, kind) for layer in layers]
+    names = Names(*([f"{work.root}/{file.path}" for file in files] for files in listed))
+    folder = folder_of(work, base)
+    forward, transposed = (BvGraph(folder / f"{kind}s{end}") for end in ("", "-t"))
+    all_listed = [file for files in listed for file in files]
+    if not overlays:
+        return Stored(all_listed, names, forward, transposed)
+    beside = folder_of(work, overlays[0])
     return Stored(
-        listed,
-        Names([f"{work.root}/{file.path}" for file in listed]),
-        BvGraph(folder / f"{kind}s"),
-        BvGraph(folder / f"{kind}s-t"),
+        all_listed,
+        names,
+        Overlaid(forward, load(beside / f"{kind}s.npy"), names.count),
+        Overlaid(transposed, load(beside / f"{kind}s-t.npy"), names.count),
     )
+
+
+def folder_of(work: Workspace, layer: Layer) -> Path:
+    """The folder of the files of a layer."""
+    return Path(work.root, layer.files[0].path).parent
+
+
+def _names_of(files: Sequence[File], kind: str) -> list[File]:
+    return [file for file in files if PurePath(file.path).name.startswith(f"{kind}-")]

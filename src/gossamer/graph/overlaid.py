@@ -1,0 +1,168 @@
+"""A graph and what changed in it since it was written, as one graph.
+
+An array of changes has two rows: the sources of the arcs that were added or removed, and their
+targets, that of a removed arc as its complement, -target - 1. They are sorted by source and by
+target. Arcs that the base has are not added, and only those are removed; so each arc is at most
+once in the array. Nodes that the base lacks have the numbers that follow. The file of an array is
+one of numpy (`.npy`), and is mapped into memory.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
+
+from gossamer.backends import disk_errors, system_error
+from gossamer.bvgraph.compiled import compiled
+from gossamer.bvgraph.files import CHUNK, REMEDY, BvGraph, Csr
+from gossamer.checksums import ChecksummedFile
+from gossamer.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gossamer.bvgraph.codes import Numbers
+
+Changes: TypeAlias = "Numbers"
+"""Changes of a graph, of shape (2, n)."""
+
+
+class Graph(Protocol):
+    """A graph that can be read: a BvGraph, or an Overlaid one."""
+
+    nodes: int
+    arcs: int
+    bits: int
+    """The size of its rows."""
+
+    def successors(self, node: int) -> Numbers:
+        """The successors of a node, ascending."""
+
+    def outdegrees(self, first: int, count: int) -> Numbers:
+        """The numbers of successors of nodes, from `first` on."""
+
+    def rows(self, count: int = CHUNK) -> Iterator[Csr]:
+        """All rows, `count` at a time."""
+
+
+class Overlaid:
+    """A graph whose changes are kept beside it. Raises StoreError for damaged files.
+
+    `base` and `changes` are public for code that walks over the compressed rows itself.
+    """
+
+    def __init__(self, base: BvGraph, changes: Changes, nodes: int) -> None:
+        """`nodes`: the number of nodes, with those that the base lacks."""
+        self.base, self.changes, self.nodes = base, changes, nodes
+        added = int(np.count_nonzero(changes[1] >= 0))
+        self.arcs = base.arcs + 2 * added - changes.shape[1]
+        self.bits = base.bits + 8 * changes.nbytes
+
+    def successors(self, node: int) -> Numbers:
+        row = self.base.successors(node) if node < self.base.nodes else _NONE
+        begin, end = np.searchsorted(self.changes[0], (node, node + 1))
+        if begin == end:
+            return row
+        return self._merged(Csr(np.array([0, row.size]), row), node, begin, end).targets
+
+    def outdegrees(self, first: int, count: int) -> Numbers:
+        of_base = min(count, max(self.base.nodes - first, 0))
+        found = np.zeros(count, np.int64)
+        if of_base:
+            found[:of_base] = self.base.outdegrees(first, of_base)
+        begin, end = np.searchsorted(self.changes[0], (first, first + count))
+        sources, targets = self.changes[:, begin:end]
+        signs = np.where(targets >= 0, 1, -1)
+        np.add.at(found, sources - first, signs)
+        return found
+
+    def rows(self, count: int = CHUNK) -> Iterator[Csr]:
+        of_base = self.base.rows(count)
+        for first in range(0, self.nodes, count):
+            size = min(count, self.nodes - first)
+            rows = next(of_base, _NO_ROWS)
+            empty = size - rows.starts.size + 1
+            if empty:
+                starts = np.concatenate([rows.starts, np.full(empty, rows.starts[-1])])
+                rows = Csr(starts, rows.targets)
+            begin, end = np.searchsorted(self.changes[0], (first, first + size))
+            yield self._merged(rows, first, begin, end) if begin < end else rows
+
+    def _merged(self, rows: Csr, first: int, begin: int, end: int) -> Csr:
+        sources, targets = self.changes[:, begin:end]
+        found = Csr(*merged(rows.starts, rows.targets, first, sources, targets))
+        if found.targets.max(initial=0) >= self.nodes:
+            raise StoreError(self.base.path, "its changes are damaged", REMEDY)
+        return found
+
+
+_NONE = np.empty(0, np.int64)
+_NO_ROWS = Csr(np.zeros(1, np.int64), _NONE)
+
+
+@compiled
+def merged(
+    starts: Numbers, targets: Numbers, first: int, sources: Numbers, changed: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Rows from the node `first` on, with changes of some of them."""
+    ends = np.empty_like(starts)
+    found = np.empty(targets.size + changed.size, np.int64)
+    ends[0] = count = change = 0
+    for row in range(starts.size - 1):
+        at, end = starts[row], starts[row + 1]
+        while change < changed.size and sources[change] <= first + row:
+            value = changed[change]
+            target = value if value >= 0 else -value - 1
+            while at < end and targets[at] < target:
+                found[count] = targets[at]
+                count, at = count + 1, at + 1
+            if value >= 0:
+                found[count] = target
+                count += 1
+            elif at < end and targets[at] == target:
+                at += 1
+            change += 1
+        for n in range(at, end):
+            found[count] = targets[n]
+            count += 1
+        ends[row + 1] = count
+    return ends, found[:count]
+
+
+def ordered(sources: Numbers, targets: Numbers) -> Changes:
+    """Changes (see above) in their order."""
+    order = np.lexsort((np.where(targets >= 0, targets, ~targets), sources))
+    return np.stack([sources[order], targets[order]])
+
+
+def transposed(changes: Changes) -> Changes:
+    """The same changes of the transposed graph."""
+    sources, targets = changes
+    is_added = targets >= 0
+    ends = np.where(is_added, targets, ~targets)
+    return ordered(ends, np.where(is_added, sources, ~sources))
+
+
+def save(path: Path, changes: Changes) -> tuple[int, str]:
+    """Write changes to a new file; return its size in bytes and its checksum."""
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = ChecksummedFile(path)
+        np.lib.format.write_array(file, np.ascontiguousarray(changes, "<i8"), allow_pickle=False)
+        file.close()
+    return file.size, file.xxh3
+
+
+def load(path: Path) -> Changes:
+    """Map a file of changes into memory. Raises StoreError if it is damaged."""
+    try:
+        changes = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise system_error(error, path) from None
+    except (ValueError, EOFError) as error:
+        raise StoreError(path, f"is not a file of numpy: {error}", REMEDY) from None
+    if changes.dtype != np.dtype("<i8") or changes.ndim != 2 or changes.shape[0] != 2:  # noqa: PLR2004
+        raise StoreError(path, "is not an array of changes", REMEDY)
+    return np.asarray(changes)
