@@ -205,11 +205,11 @@ def test_the_commands(work: Workspace) -> None:
     assert shown.startswith("http://b.org/0\nhttp://b.org/1\n")
     assert "and 5 more: --limit" in shown
     found = msgspec.json.decode(run("inlinks", work.root, "http://b.org/7", "--json"))
-    assert found == {"total": 1, "inlinks": ["http://a.org/"]}
+    assert found == {"total": 1, "links": [{"url": "http://a.org/", "anchor": None}]}
     assert run("inlinks", work.root, "b.org", "--hosts") == "a.org\n"
     assert msgspec.json.decode(run("stats", work.root, "--json"))["links"] == 25
     assert (
-        run("common", work.root, "b.org", "--hosts", "--json") == '{"total":1,"common":["a.org"]}\n'
+        run("common", work.root, "b.org", "--hosts", "--json") == '{"total":1,"names":["a.org"]}\n'
     )
     assert (
         run("path", work.root, "http://a.org/", "http://b.org/7")

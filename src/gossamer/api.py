@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gossamer.graph.queries import LinkGraph
     from gossamer.search.results import Results
     from gossamer.seeds import BadLine
-    from gossamer.store import Backend, StepReport
+    from gossamer.store import Backend, Layer, StepReport
 
 DEFAULTS = "# All settings have their defaults; docs/settings.md explains them.\n"
 """Written instead of an empty gossamer.toml, which is refused: a full disk leaves empty files."""
@@ -46,6 +46,7 @@ class Crawl:
 
     def __init__(self, work: Workspace) -> None:
         self.work = work
+        self._graphs: dict[str, tuple[tuple[Layer, ...], LinkGraph]] = {}
 
     @classmethod
     def create(
@@ -182,11 +183,24 @@ class Crawl:
             self.work.store.collect_garbage(self.work.config.store.keep_versions)
         return done
 
-    def graph(self, kind: str = "page") -> LinkGraph:
-        """The link graph of pages or, with "host", of hosts. Raises UsageError without one."""
+    @property
+    def graph(self) -> LinkGraph:
+        """The link graph of pages: `crawl.graph.inlinks(url)`. Raises UsageError without one."""
+        return self._link_graph("page")
+
+    @property
+    def host_graph(self) -> LinkGraph:
+        """The link graph of hosts. Raises UsageError without one."""
+        return self._link_graph("host")
+
+    def _link_graph(self, kind: str) -> LinkGraph:
+        """Open a graph, or return the one that was opened before, if it is still the newest."""
         from gossamer.graph.queries import LinkGraph
 
-        return LinkGraph(self.work, kind)
+        layers = self.work.store.manifest.layers("graph")
+        if kind not in self._graphs or self._graphs[kind][0] != layers:
+            self._graphs[kind] = layers, LinkGraph(self.work, kind)
+        return self._graphs[kind][1]
 
     def dataset(self, name: str) -> DataFrame:
         """All rows of a dataset; of `pages` and `links`, only the current ones."""

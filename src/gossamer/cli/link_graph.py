@@ -25,14 +25,20 @@ NEIGHBOURS: Mapping[str, str] = {
     """,
     "inlinks": """Show the pages that link to a page, or the hosts that link to a host.
 
+    Of pages, the anchor texts that the last invert recorded are shown, too.
+
     Examples: gossamer graph inlinks my-web https://example.org/;
     gossamer graph inlinks my-web example.org --hosts
     """,
 }
 """The help text of each command that shows the links of a page: methods of LinkGraph."""
+_AROUND = "{:>7}  {:>9}  {:>9}  {:>9}  {}"
 
 Names = Annotated[list[str], typer.Argument(metavar="URL...", help="Pages, or with --hosts hosts.")]
 Name = Annotated[str, typer.Argument(metavar="URL", help="A page, or with --hosts a host.")]
+Around = Annotated[
+    int, typer.Option(min=2, max=1000, help="At most so many pages, the nearest and most linked.")
+]
 OfHosts = Annotated[bool, typer.Option("--hosts", help="Ask the graph of hosts instead of pages.")]
 Limit = Annotated[int, typer.Option(min=0, help="At most so many; the first by their names.")]
 
@@ -46,7 +52,7 @@ def register(app: typer.Typer) -> None:
     group.command()(build)
     for direction, text in NEIGHBOURS.items():
         group.command(direction)(_neighbours(direction, text))
-    for command in (common, path, stats):
+    for command in (common, path, neighbourhood, host, stats):
         group.command()(command)
     app.add_typer(group, name="graph")
 
@@ -71,6 +77,9 @@ def build(crawl: CrawlFolder, as_json: AsJson = False) -> None:
 def common(
     crawl: CrawlFolder,
     urls: Names,
+    linked: Annotated[
+        bool, typer.Option("--linked", help="Show the pages to which all of these pages link.")
+    ] = False,
     hosts: OfHosts = False,
     limit: Limit = NAMES,
     as_json: AsJson = False,
@@ -79,7 +88,7 @@ def common(
 
     Example: gossamer graph common my-web https://example.org/a https://example.org/b
     """
-    _print(_graph(crawl, hosts).common(urls, limit), "common", as_json)
+    _print(_graph(crawl, hosts).common(urls, limit, linked=linked), as_json)
 
 
 def path(
@@ -102,6 +111,69 @@ def path(
         typer.echo(printable("\n".join(found)))
     if found is None:
         raise typer.Exit(1)
+
+
+def neighbourhood(
+    crawl: CrawlFolder,
+    url: Name,
+    depth: Annotated[
+        int, typer.Option(min=1, max=8, help="Links from the page, in each direction.")
+    ] = 1,
+    hosts: OfHosts = False,
+    limit: Around = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Show the pages around a page: what links to it and what it links to, within --depth links.
+
+    The columns are the number of links from each page to this one and from this one to it, and the
+    numbers of all its inlinks and outlinks. --json includes the links between the pages.
+
+    Example: gossamer graph neighbourhood my-web https://example.org/ --depth 2
+    """
+    found = _graph(crawl, hosts).neighbourhood(url, depth, limit)
+    if as_json:
+        import msgspec
+
+        echo_json(msgspec.json.encode(found))
+        return
+    typer.echo(_AROUND.format("to here", "from here", "inlinks", "outlinks", ""))
+    for page in found.pages:
+        far = ("" if steps is None else steps for steps in (page.linking, page.linked))
+        counts = (f"{count:,}" for count in (page.inlinks, page.outlinks))
+        typer.echo(_AROUND.format(*far, *counts, printable(page.name)))
+    for more, what in ((found.more_linking, "link here"), (found.more_linked, "are linked")):
+        if more:
+            typer.echo(f"and {more:,} more that {what}: --limit", err=True)
+
+
+def host(
+    crawl: CrawlFolder,
+    name: Annotated[str, typer.Argument(metavar="HOST", help="A host, such as example.org.")],
+    limit: Limit = NAMES,
+    as_json: AsJson = False,
+) -> None:
+    """Show the pages of a host, and the hosts to and from which its pages have the most links.
+
+    Example: gossamer graph host my-web example.org
+    """
+    found = _graph(crawl, hosts=False).host(name, limit)
+    if as_json:
+        import msgspec
+
+        echo_json(msgspec.json.encode(found))
+        return
+    typer.echo(
+        f"{printable(found.name)}: {found.pages:,} pages, {found.links_inside:,} links inside"
+    )
+    for hosts, of_all, what in (
+        (found.linked, found.hosts_linked, "hosts are linked"),
+        (found.linking, found.hosts_linking, "hosts link here"),
+    ):
+        typer.echo(f"\n{of_all:,} {what}")
+        for linked in hosts:
+            typer.echo(f"{linked.links:>12,}  {printable(linked.name)}")
+        if of_all > len(hosts):
+            typer.echo(f"and {of_all - len(hosts):,} more: --limit", err=True)
 
 
 def stats(crawl: CrawlFolder, hosts: OfHosts = False, as_json: AsJson = False) -> None:
@@ -128,21 +200,27 @@ def _neighbours(direction: str, text: str) -> Callable[..., None]:
         limit: Limit = NAMES,
         as_json: AsJson = False,
     ) -> None:
-        find = getattr(_graph(crawl, hosts), direction)
-        _print(find(url, limit), direction, as_json)
+        graph = _graph(crawl, hosts)
+        found = getattr(graph, direction)(url, limit)
+        anchors = graph.anchors(url) if direction == "inlinks" and not hosts else None
+        _print(found, as_json, anchors)
 
     neighbours.__doc__ = text
     return neighbours
 
 
-def _print(found: Linked, relation: str, as_json: bool) -> None:
+def _print(found: Linked, as_json: bool, anchors: Mapping[str, str] | None = None) -> None:
+    """Print names, with anchor texts if there are any; in JSON, as the API does (serve/web)."""
     if as_json:
         import msgspec
 
-        echo_json(msgspec.json.encode({"total": found.total, relation: found.names}))
+        links = [{"url": name, "anchor": (anchors or {}).get(name)} for name in found.names]
+        shown = {"names": found.names} if anchors is None else {"links": links}
+        echo_json(msgspec.json.encode({"total": found.total, **shown}))
         return
     for name in found.names:
-        typer.echo(printable(name))
+        anchor = (anchors or {}).get(name)
+        typer.echo(printable(f"{name}  “{anchor}”" if anchor else name))
     if found.total > len(found.names):
         typer.echo(f"and {found.total - len(found.names):,} more: --limit", err=True)
 

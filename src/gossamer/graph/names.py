@@ -15,6 +15,7 @@ decoded. Many names are found together, so that each group is decoded once.
 from __future__ import annotations
 
 import re
+import sys
 from bisect import bisect_left, bisect_right
 from contextlib import contextmanager
 from functools import lru_cache
@@ -45,6 +46,8 @@ ENCODING = {
     "column_encoding": {"name": "DELTA_BYTE_ARRAY"},
     "compression_level": 9,
 }
+LAST = chr(sys.maxunicode)
+"""Sorts after all that names consist of."""
 _URL = r"^([a-z]+)://([^/]*?)(:\d+)?(/.*)$"
 
 
@@ -68,6 +71,11 @@ def host_name(host: str) -> str:
     """The name of a host, as in `hosts`: with its port, if it is not the default."""
     name, colon, port = host.rpartition(":")
     return f"{_reversed(name)} :{port}" if colon and port.isdigit() else f"{_reversed(host)} "
+
+
+def host_of(name: str) -> str:
+    """The name of the host of a page: the beginning of the page's."""
+    return " ".join(name.split(" ", 2)[:2])
 
 
 def _reversed(host: str) -> str:
@@ -117,6 +125,15 @@ class Names:
         if (found := built.number(name)) is None and (found := added.number(name)) is not None:
             found += self._built
         return found
+
+    def beginning(self, prefix: str) -> list[range]:
+        """The numbers of the names that begin with a prefix, in ranges."""
+        firsts = 0, self._built
+        ends = prefix, prefix + LAST
+        return [
+            range(*(first + part.place(end) for end in ends))
+            for first, part in zip(firsts, self._parts, strict=True)
+        ]
 
     def numbers(self, names: pa.StringArray) -> Numbers:
         """The numbers of many names; -1 if no node has it. Each group is decoded once."""
@@ -168,13 +185,15 @@ class _Sorted:
         return self._decoded(at)[number - self._groups[at].first]
 
     def number(self, name: str) -> int | None:
+        place = self.place(name)
+        return place if place < self.count and self[place] == name else None
+
+    def place(self, name: str) -> int:
+        """How many names are smaller."""
         at = bisect_right(self._starts, name) - 1
         if at < 0:
-            return None
-        names = self._decoded(at)
-        place = bisect_left(names, name)
-        is_there = place < len(names) and names[place] == name
-        return self._groups[at].first + place if is_there else None
+            return 0
+        return self._groups[at].first + bisect_left(self._decoded(at), name)
 
     def numbers(self, names: pa.StringArray) -> Numbers:
         found = np.full(len(names), -1, np.int64)
