@@ -180,7 +180,7 @@ def test_a_graph_is_replaced_by_the_next_one(work: Workspace) -> None:
     crawl(work, [("http://a.org/", "http://b.org/")])
     graph.run(work)
     before = work.store.files("graph")
-    graph.run(work)
+    graph.run(work, anew=True)
     after = work.store.files("graph")
     assert not {file.path for file in before} & {file.path for file in after}
     assert [file.xxh3 for file in before if file.path.endswith("graph")] == [

@@ -174,12 +174,15 @@ class Crawl:
         seeds = self.pages().where("source = 'seed'").select("host").distinct()
         return (row["host"] for row in seeds.toLocalIterator())
 
-    def build_graph(self) -> StepReport:
-        """Build the link graphs of pages and hosts anew, which `graph` then answers from."""
+    def build_graph(self, *, anew: bool = False) -> StepReport:
+        """Bring the link graphs of pages and hosts up to date, from which `graph` answers.
+
+        Only what was crawled since the last time is read. `anew`: build them from all links.
+        """
         from gossamer import graph
 
         with self.work.store.lock(), self.work.errors():
-            done = graph.run(self.work)
+            done = graph.run(self.work, anew=anew)
             self.work.store.collect_garbage(self.work.config.store.keep_versions)
         return done
 

@@ -42,7 +42,10 @@ _TANTIVY = (
 _INDEX = rf"\d{{4,}}\.\d+-[0-9a-f]{{8}}/[a-z]{{2,3}}/(?:{'|'.join(_TANTIVY)})"
 _WARC = rf"{_HEX32}\.(?:warc\.gz|cdxj)"
 _BVGRAPH = r"\.(?:graph|offsets|properties)"
-_GRAPH = rf"(?:page|host)s(?:-t)?(?:{_BVGRAPH}|\.npy)|(?:page|host)-\d{{4,}}-{_HEX32}\.parquet"
+_GRAPH = (
+    rf"(?:page|host)s(?:-t)?(?:{_BVGRAPH}|\.npy)|(?:page|host)-\d{{4,}}-{_HEX32}\.parquet"
+    r"|covered\.json|\.covered\.json\.[0-9a-f]{8}"
+)
 _OTHER = {
     "warc": _WARC,
     "index": _INDEX,

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from gossamer.tables import LINKS, RESPONSES
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gossamer.workspace import Workspace
 
 VOTES = ("a", "area", "frame", "iframe", "refresh", "canonical", "redirect")
@@ -49,6 +52,28 @@ def links_of(work: Workspace, sources: DataFrame) -> DataFrame:
     return links.join(last, on=["src", "round"], how="left_semi")
 
 
+def changed_votes(
+    work: Workspace, links: Sequence[str], responses: Sequence[str]
+) -> tuple[DataFrame, DataFrame]:
+    """The pages whose links changed by files of links and responses, and the votes they have now.
+
+    The files, as absolute paths, are all that were committed after some moment. A page changed if
+    it answered since, or if its last answer was parsed since. Only those files are read, and the
+    responses of other rounds if pages were parsed late. Returns pages (src) and rows of links.
+    """
+    votes = work.engine.read([*links], LINKS.ddl).where(F.col("relation").isin(*VOTES))
+    answers = _answered(work.engine.read([*responses], RESPONSES.ddl))
+    last = answers.groupBy("src").agg(F.max("round").alias("round"))
+    linking = votes.select("src", "round").distinct()
+    late, count = work.scratch(linking.join(last, on="src", how="left_anti"))
+    if count:
+        then = _answers(work).join(late.select("src"), on="src", how="left_semi")
+        then = then.groupBy("src").agg(F.max("round").alias("round"))
+        last = last.union(late.join(then, on=["src", "round"], how="left_semi"))
+    last, _ = work.scratch(last)
+    return last.select("src"), votes.join(last, on=["src", "round"], how="left_semi")
+
+
 def links_of_robots(work: Workspace, hosts: DataFrame) -> DataFrame:
     """The links of the robots.txt files of these hosts (a column `host`, each once)."""
     robots = work.read("links").where(
@@ -62,13 +87,18 @@ def links_of_robots(work: Workspace, hosts: DataFrame) -> DataFrame:
 
 def _answers(work: Workspace) -> DataFrame:
     """The rounds in which each page answered: src, round."""
-    answers = work.read("responses").where(F.col("outcome").isin("ok", "redirect"))
+    return _answered(work.read("responses"))
+
+
+def _answered(responses: DataFrame) -> DataFrame:
+    answers = responses.where(F.col("outcome").isin("ok", "redirect"))
     return answers.select(F.col("url").alias("src"), "round")
 
 
 def _of_last_round(work: Workspace, links: DataFrame, *met: DataFrame) -> DataFrame:
     """The links of each source in the last of its rounds in `met` (src, round)."""
-    if len(work.store.manifest.layers("links")) < 2:  # noqa: PLR2004  # a single layer has no older rows
+    stacks = (work.store.manifest.layers(name) for name in ("links", "responses"))
+    if all(len(layers) < 2 for layers in stacks):  # noqa: PLR2004  # nothing has older rows
         return links
     last = [rows.groupBy("src").agg(F.max("round").alias("round")) for rows in met]
     return links.join(reduce(DataFrame.union, last), on=["src", "round"], how="left_semi")

@@ -184,6 +184,17 @@ class BvGraph:
         self._check(row)
         return row
 
+    def several(self, nodes: Numbers) -> Csr:
+        """The rows of some nodes, in their order."""
+        window, _, *rest = self.shape
+        starts, targets, is_whole = offsets.several(
+            self.words, self.offsets, self._samples, SAMPLED, nodes, self.nodes, window, *rest
+        )
+        if not is_whole:
+            raise self._damaged()
+        self._check(targets)
+        return Csr(starts, targets)
+
     def rows(self, count: int = CHUNK) -> Iterator[Csr]:
         """All rows, `count` at a time."""
         window, _, *rest = self.shape

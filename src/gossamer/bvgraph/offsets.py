@@ -105,3 +105,32 @@ def successors(
         if at < 0:
             return found[:0], False
     return found, True
+
+
+@compiled
+def several(
+    words: Words,
+    offsets: Words,
+    samples: Numbers,
+    step: int,
+    nodes: Numbers,
+    most: int,
+    window: int,
+    min_interval: int,
+    zeta: int,
+) -> tuple[Numbers, Numbers, bool]:
+    """The rows of some nodes as those of a CSR matrix, and whether all could be read."""
+    starts = np.zeros(nodes.size + 1, np.int64)
+    targets = np.empty(16 * nodes.size, np.int64)
+    for n in range(nodes.size):
+        row, is_whole = successors(
+            words, offsets, samples, step, nodes[n], most, window, min_interval, zeta
+        )
+        if not is_whole:
+            return starts, targets[:0], False
+        count = starts[n]
+        if count + row.size > targets.size:
+            targets = np.concatenate((targets[:count], np.empty(count + row.size, np.int64)))
+        targets[count : count + row.size] = row
+        starts[n + 1] = count + row.size
+    return starts, targets[: starts[-1]], True

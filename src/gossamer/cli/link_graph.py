@@ -40,6 +40,7 @@ Around = Annotated[
     int, typer.Option(min=2, max=1000, help="At most so many pages, the nearest and most linked.")
 ]
 OfHosts = Annotated[bool, typer.Option("--hosts", help="Ask the graph of hosts instead of pages.")]
+Anew = Annotated[bool, typer.Option("--anew", help="Build the graphs from all links.")]
 Limit = Annotated[int, typer.Option(min=0, help="At most so many; the first by their names.")]
 
 
@@ -57,12 +58,16 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="graph")
 
 
-def build(crawl: CrawlFolder, as_json: AsJson = False) -> None:
-    """Build the link graphs of pages and of hosts anew (links → graph).
+def build(crawl: CrawlFolder, anew: Anew = False, as_json: AsJson = False) -> None:
+    """Bring the link graphs of pages and of hosts up to date (links, responses → graph).
+
+    Reads what was crawled since the last time, and keeps the changes beside the graphs. If these
+    have grown beyond a tenth of the graphs, or with --anew, the graphs are built from all links.
 
     The files are those of the WebGraph framework, whose programs can read them: page links
     are graph/*/pages.graph in the crawl's folder, the same links backwards pages-t.graph,
-    and links between hosts hosts.graph and hosts-t.graph.
+    and links between hosts hosts.graph and hosts-t.graph. Build with --anew for such programs:
+    they do not know the changes.
 
     Example: gossamer graph build my-web
     """
@@ -70,7 +75,7 @@ def build(crawl: CrawlFolder, as_json: AsJson = False) -> None:
     from gossamer.cli.steps import print_report
 
     with Crawl.open(crawl) as opened:
-        done = opened.build_graph()
+        done = opened.build_graph(anew=anew)
     print_report(done, as_json)
 
 

@@ -12,13 +12,16 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer import sorted_parts, task_output
 from gossamer.bvgraph.files import CHUNK, BvGraph, Csr, Writer
+from gossamer.graph.hosts import between, firsts
 from gossamer.graph.numbering import part_of
 from gossamer.store import File
+from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
     from gossamer.workspace import Workspace
 
+ARCS = pa.schema([("src", pa.int64()), ("dst", pa.int64())])
+ARCS_DDL = "src long, dst long"
 PART_ARCS = 8_000_000
 """Arcs of a part, which a task holds in memory, unless one chunk has more."""
 
@@ -43,14 +48,31 @@ class Rows:
     last: int
     nodes: int
     base: str
+    hosts: tuple[str, ...]
+    attempt: str
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The files of a graph, its number of arcs, and the arcs between its hosts (src, dst)."""
+
+    files: Sequence[File]
+    arcs: int
+    between_hosts: DataFrame
 
 
 def write(
-    work: Workspace, arcs: DataFrame, nodes: int, ends: tuple[str, str], base: str
-) -> list[File]:
-    """Write the graph of arcs from the first column of `ends` to the second; return its files.
+    work: Workspace,
+    arcs: DataFrame,
+    nodes: int,
+    ends: tuple[str, str],
+    base: str,
+    hosts: Sequence[File] = (),
+) -> Encoded:
+    """Write the graph of arcs from the first column of `ends` to the second.
 
-    `base`: the path of the files in the crawl, without an ending.
+    `base`: the path of the files in the crawl, without an ending. `hosts`: the names of hosts, if
+    the arcs between them are wanted, some of which several tasks may find.
     """
     bounds = _bounds(arcs, ends[0])
     dealt = arcs.withColumn("part", part_of(F.col(ends[0]), bounds))
@@ -68,19 +90,24 @@ def write(
             last,
             nodes,
             f"{scratch}/{part:04}",
+            tuple(f"{work.root}/{file.path}" for file in hosts),
+            scratch,
         )
         for part, (first, last) in enumerate(ranges)
     ]
-    work.engine.map_tasks(tasks, encode, task_output.YIELD, task_output.YIELD_DDL)
+    made = work.engine.map_tasks(tasks, encode, task_output.YIELD, task_output.YIELD_DDL)
     path = Path(work.root, base)
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = Writer(path)
     for task in tasks:
         writer.join(BvGraph(Path(work.root, task.base)))
     folder = PurePath(base).parent
-    return [
-        File(f"{folder}/{made.name}", writer.arcs, made.bytes, made.xxh3) for made in writer.close()
-    ]
+    found = [f"{work.root}/{row['path']}" for row in made if row["path"]]
+    return Encoded(
+        [File(f"{folder}/{file.name}", writer.arcs, *file[1:]) for file in writer.close()],
+        writer.arcs,
+        work.engine.read(found, ARCS_DDL),
+    )
 
 
 def encode(task: Rows) -> Iterator[task_output.Row]:
@@ -95,6 +122,11 @@ def encode(task: Rows) -> Iterator[task_output.Row]:
         writer.append(Csr(starts - starts[0], targets[starts[0] : starts[-1]]))
     writer.close()
     yield from task_output.counted({"arcs": writer.arcs})
+    if task.hosts:
+        ours, theirs = between(sources, targets, firsts(task.hosts))
+        file = ParquetWriter(task.root, "scratch", task.attempt, schema=ARCS)
+        file.write(pa.table({"src": ours, "dst": theirs}))
+        yield from file.close()
 
 
 def _distinct(task: Rows) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

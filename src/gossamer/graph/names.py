@@ -7,7 +7,7 @@ Nodes are numbered in the order of their names. Pages of a site link to each oth
 link to the same pages; so neighbouring rows have small differences and resemble each other
 (Randall, Stata, Wickremesinghe and Wiener, "The Link Database", DCC 2002).
 
-The names of a graph are Parquet files of one column, in groups of GROUP rows, which are front-coded
+The names of a graph are Parquet files, in groups of GROUP rows, which are front-coded
 (DELTA_BYTE_ARRAY) and compressed. A name is found by the statistics of the groups, of which one is
 decoded. Many names are found together, so that each group is decoded once.
 """
@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer.errors import MissingFile
+from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,12 +36,17 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from gossamer.bvgraph.codes import Numbers
+    from gossamer.task_output import Row
 
 GROUP = 4_096
 """Names per row group."""
 GROUPS_KEPT = 64
 """Decoded groups that are cached."""
-SCHEMA = pa.schema([("name", pa.string())])
+SCHEMAS = {
+    "page": pa.schema([("name", pa.string())]),
+    "host": pa.schema([("name", pa.string()), ("pages", pa.int64())]),
+}
+"""The columns of names. `pages`: the number of pages of a host, which have consecutive numbers."""
 ENCODING = {
     "use_dictionary": False,
     "column_encoding": {"name": "DELTA_BYTE_ARRAY"},
@@ -89,9 +95,38 @@ def name_column(url: Column) -> Column:
     return F.concat_ws(" ", labels, port, scheme, rest)
 
 
-def host_name_column(name: Column) -> Column:
-    """The name of the host of a page, of whose name it is the beginning."""
-    return F.substring_index(name, " ", 2)
+def hosts_of(names: pa.StringArray) -> pa.StringArray:
+    """The names of the hosts of pages, which are the beginnings of theirs."""
+    return pc.replace_substring_regex(names, r"(?s)^([^ ]* [^ ]*) .*", r"\1")
+
+
+class Writer:
+    """Writes a file of names, in groups. `kind`: "page" or "host"."""
+
+    def __init__(self, root: str, attempt: str, kind: str, part: int = 0) -> None:
+        self._file = ParquetWriter(
+            root,
+            "graph",
+            attempt,
+            name=f"{kind}-{part:04}-",
+            schema=SCHEMAS[kind],
+            encoding=ENCODING,
+        )
+        self._left = SCHEMAS[kind].empty_table()
+
+    def write(self, rows: pa.Table) -> None:
+        """Append rows, which are in the order of their names."""
+        rows = pa.concat_tables([self._left, rows])
+        whole = rows.num_rows - rows.num_rows % GROUP
+        for first in range(0, whole, GROUP):
+            self._file.write(rows.slice(first, GROUP))
+        self._left = rows.slice(whole)
+
+    def close(self) -> list[Row]:
+        """Close the file and return it as a row of YIELD; no row if nothing was written."""
+        if self._left.num_rows:
+            self._file.write(self._left)
+        return self._file.close()
 
 
 class _Group(NamedTuple):

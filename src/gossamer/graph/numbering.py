@@ -1,4 +1,4 @@
-"""Nodes get numbers, and links between names become arcs between numbers.
+"""Pages get numbers, and links between names become arcs between numbers.
 
 All of it is done by the engine and by tasks that hold one part at a time: names are shared among
 parts by ranges of names, and arcs by ranges of numbers, so that the parts are in order.
@@ -12,6 +12,7 @@ from itertools import accumulate
 from operator import add
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
@@ -40,7 +41,6 @@ class Share:
     """A task: number the names of a part. `first`: the number of its first name."""
 
     root: str
-    kind: str
     part: int
     files: tuple[str, ...]
     first: int
@@ -50,15 +50,15 @@ class Share:
 
 @dataclass(frozen=True)
 class Nodes:
-    """The nodes of a graph: their number, the files of their names, and rows `name` and `id`."""
+    """The pages of a graph: their number, the files of their names, and rows `name` and `id`."""
 
     count: int
     files: tuple[File, ...]
     rows: DataFrame
 
 
-def numbered(work: Workspace, found: DataFrame, kind: str, attempt: str) -> Nodes:
-    """Number names (a column `name`, each once) in their order. `kind`: what files are called."""
+def numbered(work: Workspace, found: DataFrame, attempt: str) -> Nodes:
+    """Number the names of pages (a column `name`, each once) in their order."""
     rows, count = work.scratch(found)
     parts = -(-count // PART_NAMES)
     dealt = rows.withColumn("part", part_of(F.col("name"), _bounds(rows, count, parts)))
@@ -68,7 +68,7 @@ def numbered(work: Workspace, found: DataFrame, kind: str, attempt: str) -> Node
     sizes = [sum(file.rows for file in files) for files in shares.values()]
     scratch = work.scratch_attempt()
     tasks = [
-        Share(work.root, kind, part, tuple(file.path for file in files), first, attempt, scratch)
+        Share(work.root, part, tuple(file.path for file in files), first, attempt, scratch)
         for (part, files), first in zip(shares.items(), accumulate(sizes, initial=0), strict=False)
     ]
     made = work.engine.map_tasks(tasks, number, task_output.YIELD, task_output.YIELD_DDL)
@@ -85,19 +85,11 @@ def number(task: Share) -> Iterator[task_output.Row]:
     """Sort the names of a part, and write them for readers, and with their numbers for joins."""
     tables = [pq.read_table(f"{task.root}/{path}", columns=["name"]) for path in task.files]
     table = pa.concat_tables(tables).sort_by("name").select(["name"])
-    listed = ParquetWriter(
-        task.root,
-        "graph",
-        task.attempt,
-        name=f"{task.kind}-{task.part:04}-",
-        schema=names.SCHEMA,
-        encoding=names.ENCODING,
-    )
-    for start in range(0, table.num_rows, names.GROUP):
-        listed.write(table.slice(start, names.GROUP))
+    listed = names.Writer(task.root, task.attempt, "page", task.part)
+    listed.write(table)
     yield from listed.close()
     ids = ParquetWriter(task.root, "scratch", task.scratch, schema=NUMBERED)
-    numbers = pa.array(range(task.first, task.first + table.num_rows), pa.int64())
+    numbers = pa.array(np.arange(task.first, task.first + table.num_rows))
     ids.write(table.append_column("id", numbers))
     yield from ids.close()
 

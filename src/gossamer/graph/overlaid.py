@@ -40,6 +40,9 @@ class Graph(Protocol):
     def successors(self, node: int) -> Numbers:
         """The successors of a node, ascending."""
 
+    def several(self, nodes: Numbers) -> Csr:
+        """The rows of some nodes, in their order."""
+
     def outdegrees(self, first: int, count: int) -> Numbers:
         """The numbers of successors of nodes, from `first` on."""
 
@@ -61,11 +64,23 @@ class Overlaid:
         self.bits = base.bits + 8 * changes.nbytes
 
     def successors(self, node: int) -> Numbers:
-        row = self.base.successors(node) if node < self.base.nodes else _NONE
-        begin, end = np.searchsorted(self.changes[0], (node, node + 1))
-        if begin == end:
-            return row
-        return self._merged(Csr(np.array([0, row.size]), row), node, begin, end).targets
+        return self.several(np.array([node])).targets
+
+    def several(self, nodes: Numbers) -> Csr:
+        is_built = nodes < self.base.nodes
+        rows = self.base.several(nodes[is_built])
+        if not is_built.all():
+            degrees = np.zeros(nodes.size, np.int64)
+            degrees[is_built] = np.diff(rows.starts)
+            rows = Csr(np.concatenate([_ZERO, degrees.cumsum()]), rows.targets)
+        begins, ends = (np.searchsorted(self.changes[0], nodes, side) for side in ("left", "right"))
+        counts = ends - begins
+        if not counts.any():
+            return rows
+        places = np.repeat(np.arange(nodes.size), counts)
+        before = counts.cumsum() - counts
+        found = np.arange(places.size) + np.repeat(begins - before, counts)
+        return self._merged(rows, 0, places, self.changes[1][found])
 
     def outdegrees(self, first: int, count: int) -> Numbers:
         of_base = min(count, max(self.base.nodes - first, 0))
@@ -88,18 +103,17 @@ class Overlaid:
                 starts = np.concatenate([rows.starts, np.full(empty, rows.starts[-1])])
                 rows = Csr(starts, rows.targets)
             begin, end = np.searchsorted(self.changes[0], (first, first + size))
-            yield self._merged(rows, first, begin, end) if begin < end else rows
+            yield self._merged(rows, first, *self.changes[:, begin:end]) if begin < end else rows
 
-    def _merged(self, rows: Csr, first: int, begin: int, end: int) -> Csr:
-        sources, targets = self.changes[:, begin:end]
+    def _merged(self, rows: Csr, first: int, sources: Numbers, targets: Numbers) -> Csr:
         found = Csr(*merged(rows.starts, rows.targets, first, sources, targets))
         if found.targets.max(initial=0) >= self.nodes:
             raise StoreError(self.base.path, "its changes are damaged", REMEDY)
         return found
 
 
-_NONE = np.empty(0, np.int64)
-_NO_ROWS = Csr(np.zeros(1, np.int64), _NONE)
+_ZERO = np.zeros(1, np.int64)
+_NO_ROWS = Csr(_ZERO, np.empty(0, np.int64))
 
 
 @compiled
@@ -129,6 +143,13 @@ def merged(
             count += 1
         ends[row + 1] = count
     return ends, found[:count]
+
+
+def apart(graph: BvGraph | Overlaid) -> tuple[BvGraph, Changes]:
+    """The graph as it was built, and its changes."""
+    if isinstance(graph, Overlaid):
+        return graph.base, graph.changes
+    return graph, np.empty((2, 0), np.int64)
 
 
 def ordered(sources: Numbers, targets: Numbers) -> Changes:

@@ -17,7 +17,6 @@ from gossamer.graph.overlaid import Overlaid, load
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.graph.overlaid import Graph
     from gossamer.store import File, Layer
     from gossamer.workspace import Workspace
 
@@ -28,8 +27,8 @@ class Stored(NamedTuple):
     listed: Sequence[File]
     """The files of the names."""
     names: Names
-    forward: Graph
-    transposed: Graph
+    forward: BvGraph | Overlaid
+    transposed: BvGraph | Overlaid
 
 
 def stored(work: Workspace, kind: str) -> Stored:

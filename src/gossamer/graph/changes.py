@@ -1,0 +1,239 @@
+"""What was crawled since a graph was built becomes the changes that readers see over it.
+
+The changes are those from the graph as it was built, the base, and each run writes all of them
+anew. So a run costs about as much as the changes since the base was built, which are at most SHARE
+of it, and a look at the groups of names and at the rows that the newest links need.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F
+
+from gossamer import linkgraph, task_output
+from gossamer.bvgraph.files import CHUNK
+from gossamer.graph import covered, hosts, overlaid
+from gossamer.graph.names import Names, Writer, hosts_of, name_column
+from gossamer.graph.overlaid import Overlaid, apart
+from gossamer.graph.stored import stored
+from gossamer.store import File, Layer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.bvgraph.codes import Numbers
+    from gossamer.bvgraph.files import BvGraph
+    from gossamer.graph.covered import Covered
+    from gossamer.graph.overlaid import Changes, Graph
+    from gossamer.workspace import Workspace
+
+SHARE = 0.1
+"""Changed arcs or new nodes, of those of the base, above which the graph is built again. Until then
+readers are little slower, and as the changes are written ten times until they have grown so far by
+a hundredth each time, these runs take less than a build together."""
+BATCH_LINKS = 1 << 19
+"""Links whose names are looked up together."""
+
+
+class Side(NamedTuple):
+    """The changes of the graphs of one kind, and the names of the nodes that the base lacks."""
+
+    kind: str
+    changes: Changes
+    names: pa.StringArray
+
+
+def overlay(
+    work: Workspace, now: Covered, since: Covered, counts: dict[str, int]
+) -> tuple[Layer, ...] | None:
+    """The layers of the graph with what the files `since` change; None if it is to be built again.
+
+    `now`: the files that the graph has read then.
+    """
+    base_layer = work.store.manifest.layers("graph")[0]
+    pages = _pages(work, since)
+    opened = stored(work, "page")
+    forward, transposed = (apart(graph)[0] for graph in (opened.forward, opened.transposed))
+    if pages.changes.shape[1] > SHARE * forward.arcs or len(pages.names) > SHARE * forward.nodes:
+        return None
+    both = overlaid_by(forward, pages), overlaid_by(transposed, pages, transpose=True)
+    of_hosts = _hosts(work, pages, both)
+    base_hosts = apart(stored(work, "host").forward)[0]
+    attempt = work.store.attempt("graph")
+    files = [file for side in (pages, of_hosts) for file in _written(work, side, attempt)]
+    for side, graph in ((pages, forward), (of_hosts, base_hosts)):
+        current = overlaid_by(graph, side)
+        counts |= {f"{side.kind}s": current.nodes, f"{side.kind}_links": current.arcs}
+    counts["changed_links"] = pages.changes.shape[1]
+    return base_layer, Layer(work.round, (*files, covered.write(work, now, attempt)))
+
+
+def overlaid_by(base: BvGraph, side: Side, *, transpose: bool = False) -> Overlaid:
+    """A graph with the changes."""
+    changes = overlaid.transposed(side.changes) if transpose else side.changes
+    return Overlaid(base, changes, base.nodes + len(side.names))
+
+
+def _pages(work: Workspace, since: Covered) -> Side:
+    names, graph, _ = stored(work, "page")[1:]
+    base, before = apart(graph)
+    touched, sources, targets, unknown = _numbered(work, since, names)
+    kept = before[:, ~np.isin(before[0], touched)]
+    changes = np.hstack([kept, difference(base, touched, sources, targets)])
+    used = np.unique(np.abs(changes + (changes < 0)))
+    added = used[used >= base.nodes]
+    old = names.named(added[added < names.count])
+    new = unknown.take(pa.array(added[added >= names.count] - names.count))
+    listed = pa.concat_arrays([old, new])
+    order = pc.sort_indices(listed).to_numpy()
+    numbers = np.empty_like(added)
+    numbers[order] = base.nodes + np.arange(added.size)
+    return Side("page", renumbered(changes, base.nodes, added, numbers), listed.take(order))
+
+
+def _numbered(
+    work: Workspace, since: Covered, names: Names
+) -> tuple[Numbers, Numbers, Numbers, pa.StringArray]:
+    """The pages whose links changed, the arcs that they have now, and the names of unknown pages.
+
+    Unknown pages that are linked to or link have the numbers after those of all names. Each batch
+    of links is looked up by itself, so that only numbers are held of all of them.
+    """
+    paths = [
+        [f"{work.root}/{path}" for path in listed] for listed in (since.links, since.responses)
+    ]
+    found, links = linkgraph.changed_votes(work, *paths)
+    links = links.where(~F.col("nofollow"))
+    unknown = pa.array([], pa.string())
+    ends: dict[str, list[Numbers]] = {"src": [], "dst": []}
+    for batch in _batches(
+        work, links.select(*(name_column(F.col(end)).alias(end) for end in ends))
+    ):
+        for end, numbers in ends.items():
+            encoded = batch.column(end).dictionary_encode()
+            known = names.numbers(encoded.dictionary)
+            others = encoded.dictionary.filter(pa.array(known < 0))
+            unknown = pa.concat_arrays(
+                [unknown, others.filter(pc.invert(pc.is_in(others, unknown)))]
+            )
+            known[known < 0] = names.count + pc.index_in(others, unknown).to_numpy()
+            numbers.append(known[encoded.indices.to_numpy()])
+    sources, targets = (np.concatenate([_NONE, *numbers]) for numbers in ends.values())
+    pages = _batches(work, found.select(name_column(F.col("src")).alias("src")))
+    asked = [names.numbers(batch.column("src")) for batch in pages]
+    touched = np.unique(np.concatenate([*asked, sources]))
+    return touched[touched >= 0], sources, targets, unknown
+
+
+def _batches(work: Workspace, rows: DataFrame) -> Iterator[pa.RecordBatch]:
+    for file in work.scratch_files(rows):
+        with pq.ParquetFile(f"{work.root}/{file.path}") as opened:
+            yield from opened.iter_batches(BATCH_LINKS)
+
+
+_NONE = np.empty(0, np.int64)
+
+
+def difference(base: BvGraph, touched: Numbers, sources: Numbers, targets: Numbers) -> Changes:
+    """The changes of the rows of some nodes (`touched`, ascending) to those of these arcs."""
+    is_built = touched < base.nodes
+    rows = base.several(touched[is_built])
+    nodes = max(int(targets.max(initial=0)) + 1, base.nodes)
+    before = np.repeat(np.flatnonzero(is_built), np.diff(rows.starts)) * nodes + rows.targets
+    after = np.unique(np.searchsorted(touched, sources) * nodes + targets)
+    added = np.setdiff1d(after, before, assume_unique=True)
+    removed = np.setdiff1d(before, after, assume_unique=True)
+    places, ends = np.divmod(np.concatenate([added, removed]), nodes)
+    ends[added.size :] = ~ends[added.size :]
+    return np.stack([touched[places], ends])
+
+
+def renumbered(changes: Changes, first: int, old: Numbers, new: Numbers) -> Changes:
+    """Changes, in their order, whose nodes from `first` on get other numbers.
+
+    `old`: the numbers that they have, ascending; `new`: those that they get.
+    """
+
+    def renumber(nodes: Numbers) -> Numbers:
+        moved = nodes.copy()
+        moved[nodes >= first] = new[np.searchsorted(old, nodes[nodes >= first])]
+        return moved
+
+    sources, targets = changes
+    is_added = targets >= 0
+    ends = renumber(np.where(is_added, targets, ~targets))
+    return overlaid.ordered(renumber(sources), np.where(is_added, ends, ~ends))
+
+
+def _hosts(work: Workspace, pages: Side, both: tuple[Overlaid, Overlaid]) -> Side:
+    """The changes of hosts that follow from those of pages.
+
+    A link between hosts is there if one of their pages links to one of the other's.
+    """
+    layer = work.store.manifest.layers("graph")[0]
+    paths = [f"{work.root}/{file.path}" for file in layer.files if "/host-" in file.path]
+    base, first_pages = apart(stored(work, "host").forward)[0], hosts.firsts(paths)
+    of_added = hosts_of(pages.names).dictionary_encode()
+    numbers = Names(paths).numbers(of_added.dictionary)
+    new = of_added.dictionary.filter(pa.array(numbers < 0))  # in their order, as the pages are
+    numbers[numbers < 0] = base.nodes + np.arange(len(new))
+    added_hosts = numbers[of_added.indices.to_numpy()]
+
+    def host_of(nodes: Numbers) -> Numbers:
+        found = hosts.hosts_of_pages(first_pages, nodes)
+        is_new = nodes >= first_pages[-1]
+        found[is_new] = added_hosts[nodes[is_new] - first_pages[-1]]
+        return found
+
+    sources, targets = pages.changes
+    is_added = targets >= 0
+    count = base.nodes + len(new)
+    ours, theirs = host_of(sources), host_of(np.where(is_added, targets, ~targets))
+    leave, pairs = ours != theirs, ours * count + theirs
+    added, removed = (np.unique(pairs[leave & some]) for some in (is_added, ~is_added))
+    asked = np.unique(added // count)
+    rows = base.several(asked := asked[asked < base.nodes])
+    there = np.repeat(asked, np.diff(rows.starts)) * count + rows.targets
+    added, removed = np.setdiff1d(added, there), np.setdiff1d(removed, added)
+    gone = [
+        pair for pair in removed.tolist() if not _linked(both, first_pages, *divmod(pair, count))
+    ]
+    pairs = np.concatenate([added, np.array(gone, np.int64)])
+    ours, theirs = np.divmod(pairs, count)
+    theirs[added.size :] = ~theirs[added.size :]
+    return Side("host", overlaid.ordered(ours, theirs), new)
+
+
+def _linked(both: tuple[Graph, Graph], first_pages: Numbers, source: int, target: int) -> bool:
+    """Whether a page of a host links to one of another; looks from the one with fewer pages."""
+    ours, theirs = (range(*first_pages[host : host + 2].tolist()) for host in (source, target))
+    forward, transposed = both
+    graph, asked, others = forward, ours, theirs
+    if len(theirs) < len(ours):
+        graph, asked, others = transposed, theirs, ours
+    for first in range(asked.start, asked.stop, CHUNK):
+        rows = graph.several(np.arange(first, min(first + CHUNK, asked.stop)))
+        if np.any((rows.targets >= others.start) & (rows.targets < others.stop)):
+            return True
+    return False
+
+
+def _written(work: Workspace, side: Side, attempt: str) -> Iterable[File]:
+    writer = Writer(work.root, attempt, side.kind)
+    columns = {"name": side.names} | (
+        {"pages": np.zeros(len(side.names), np.int64)} if side.kind == "host" else {}
+    )
+    writer.write(pa.table(columns))
+    layers = task_output.layers_of(writer.close(), work.round)
+    yield from layers["graph"].files if layers else ()
+    for changes, suffix in ((side.changes, ""), (overlaid.transposed(side.changes), "-t")):
+        path = f"{attempt}/{side.kind}s{suffix}.npy"
+        yield File(path, changes.shape[1], *overlaid.save(Path(work.root, path), changes))

@@ -1,0 +1,119 @@
+"""A graph that is brought up to date is the one that would be built from all links."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from gossamer import graph
+from gossamer.graph import changes
+from gossamer.graph.names import url_of
+from gossamer.graph.overlaid import Overlaid
+from gossamer.graph.stored import stored
+from rows import put
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gossamer.graph.overlaid import Graph
+    from gossamer.workspace import Workspace
+
+HOSTS = ("a.org", "b.org", "c.b.org", "d.net:8080", "e.net")
+URLS = [f"http://{host}/{path}" for host in HOSTS for path in ("", "x", "y")]
+Arcs = set[tuple[str, str]]
+
+
+def arcs_of(work: Workspace, kind: str) -> tuple[Arcs, Arcs]:
+    """The named arcs that readers see, forward and transposed."""
+    opened = stored(work, kind)
+
+    def named(rows: Graph) -> Arcs:
+        found, first = set(), 0
+        for part in rows.rows(4):
+            for node, (begin, end) in enumerate(pairwise(part.starts), first):
+                assert rows.successors(node).tolist() == part.targets[begin:end].tolist()
+                found |= {(node, target) for target in part.targets[begin:end].tolist()}
+            first += part.starts.size - 1
+        assert first == rows.nodes == opened.names.count
+        assert len(found) == rows.arcs
+        return {(url_of(opened.names[src]), url_of(opened.names[dst])) for src, dst in found}
+
+    return named(opened.forward), named(opened.transposed)
+
+
+class History:
+    """Rounds of a crawl, and the links that its graph has to have."""
+
+    def __init__(self, work: Workspace, seed: int) -> None:
+        self.work, self.round, self.chance = work, 0, Random(seed)  # noqa: S311
+        self.links: dict[str, set[str]] = {}
+        self.left: list[str] = []
+
+    def go_on(self, pages: int) -> None:
+        """A round: some pages answer, some are gone, fail, or are parsed in the next round."""
+        self.round += 1
+        late, self.left = self.left, []
+        answers: list[dict[str, Any]] = []
+        rows = []
+        for url in late:
+            rows += self._parsed(url, self.round - 1)
+        for url in self.chance.sample(sorted(set(URLS) - set(late)), pages):
+            outcome = self.chance.choice(["ok", "ok", "ok", "redirect", "gone", "server_error"])
+            answers.append({"url": url, "round": self.round, "outcome": outcome})
+            if outcome in {"gone", "server_error"}:
+                continue
+            self.links.pop(url, None)
+            if self.chance.random() < 0.2:
+                self.left.append(url)
+            else:
+                rows += self._parsed(url, self.round)
+        put(self.work, "responses", answers, self.round)
+        if rows:
+            put(self.work, "links", rows, self.round)
+
+    def _parsed(self, url: str, round_: int) -> list[dict[str, Any]]:
+        found = self.chance.sample(URLS, self.chance.randrange(5))
+        self.links[url] = set(found) - {url}
+        rows = [{"src": url, "dst": dst, "round": round_} for dst in self.links[url]]
+        return [*rows, {"src": url, "dst": "http://feed.org/", "round": round_, "relation": "feed"}]
+
+    @property
+    def arcs(self) -> Arcs:
+        return {(src, dst) for src, found in self.links.items() for dst in found}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_history_ends_with_the_graph_of_all_links(
+    new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    monkeypatch.setattr(changes, "SHARE", 100)
+    monkeypatch.setattr(changes, "BATCH_LINKS", 7)
+    work = new_work()
+    history = History(work, seed)
+    history.go_on(len(URLS) - 2)
+    graph.run(work)
+    for pages in (1, 5, 3, len(URLS) - 3):
+        history.go_on(pages)
+        done = graph.run(work)
+        assert len(work.store.manifest.layers("graph")) == 2
+        of_hosts = {(src.split("/")[2], dst.split("/")[2]) for src, dst in history.arcs}
+        expected = {"page": history.arcs, "host": {ends for ends in of_hosts if len({*ends}) > 1}}
+        for kind, arcs in expected.items():
+            assert arcs_of(work, kind) == (arcs, {(dst, src) for src, dst in arcs})
+            assert done.counts[f"{kind}_links"] == len(arcs)
+    seen = {kind: arcs_of(work, kind) for kind in expected}
+    graph.run(work, anew=True)
+    assert len(work.store.manifest.layers("graph")) == 1
+    assert {kind: arcs_of(work, kind) for kind in expected} == seen
+
+
+def test_a_graph_that_changed_much_is_built_again(work: Workspace) -> None:
+    history = History(work, 1)
+    for _ in range(3):
+        history.go_on(len(URLS) - 4)
+        graph.run(work)
+        assert isinstance(stored(work, "page").forward, Overlaid) is False
+    assert arcs_of(work, "page")[0] == history.arcs
