@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 
 from bvgraph_files import write
 from gossamer.bvgraph.files import CHUNK, BvGraph, Csr, Writer
+from gossamer.errors import StoreError
 from gossamer.graph import components, rows
 from gossamer.graph.components import REGIONS, bow_tie, strong_components, structure
+from gossamer.graph.overlaid import Overlaid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,24 +56,25 @@ def partition(numbers: npt.NDArray[np.signedinteger]) -> npt.NDArray[np.bool_]:
     return same
 
 
-@pytest.fixture(params=["resident", "row by row"], scope="module")
-def windows(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Run a test with all rows in one window, and with one row in each."""
+@contextmanager
+def windows(kind: str) -> Iterator[None]:
+    """All rows in one window, or each in its own, as in a graph that is too large for memory."""
     with pytest.MonkeyPatch.context() as patch:
-        if request.param != "resident":
+        if kind != "whole":
             patch.setattr(rows, "MAX_RESIDENT", 0)
             patch.setattr(rows, "MAX_INT32", 0)
         yield
 
 
-@pytest.mark.usefixtures("windows")
+@pytest.mark.parametrize("kind", ["whole", "row by row"])
 @given(graphs())
 def test_components_are_those_of_the_definition(
-    tmp_path_factory: pytest.TempPathFactory, links: Rows
+    tmp_path_factory: pytest.TempPathFactory, kind: str, links: Rows
 ) -> None:
     graph = write(tmp_path_factory.mktemp("graph") / "web", links, chunk=7)
     reached = reachable(links)
-    strong, weak = strong_components(graph), components.weak_components(graph)
+    with windows(kind):
+        strong, weak = strong_components(graph), components.weak_components(graph)
     assert np.array_equal(partition(strong.numbers), reached & reached.T)
     both = [sorted({*row, *np.flatnonzero(reached[:, node])}) for node, row in enumerate(links)]
     assert np.array_equal(partition(weak.numbers), reachable(both) & reachable(both).T)
@@ -84,10 +88,10 @@ def test_components_are_those_of_the_definition(
     )
 
 
-@pytest.mark.usefixtures("windows")
+@pytest.mark.parametrize("kind", ["whole", "row by row"])
 @given(graphs())
 def test_the_bow_tie_is_that_of_the_definition(
-    tmp_path_factory: pytest.TempPathFactory, links: Rows
+    tmp_path_factory: pytest.TempPathFactory, kind: str, links: Rows
 ) -> None:
     graph = write(tmp_path_factory.mktemp("graph") / "web", links)
     reached = reachable(links)
@@ -104,8 +108,9 @@ def test_the_bow_tie_is_that_of_the_definition(
         list(map(REGIONS.index, REGIONS[:-1])),
         len(REGIONS) - 1,
     )
-    assert np.array_equal(bow_tie(graph), wanted)
-    found = structure(graph)
+    with windows(kind):
+        assert np.array_equal(bow_tie(graph), wanted)
+        found = structure(graph)
     assert list(found.bow_tie.values()) == np.bincount(wanted, minlength=len(REGIONS)).tolist()
     assert (found.strong_components, found.largest_strong) == (
         len({tuple(row) for row in mutual.tolist()}),
@@ -151,6 +156,12 @@ def test_a_deep_graph_needs_no_recursion(tmp_path: Path, monkeypatch: pytest.Mon
         "in": place,
         "out": NODES - 1 - place,
     }
+
+
+def test_the_removal_of_a_link_that_is_not_there_is_found(tmp_path: Path) -> None:
+    removed = np.array([[0], [~0]])
+    with pytest.raises(StoreError, match="changes"):
+        strong_components(Overlaid(write(tmp_path / "web", [[1], [0]]), removed, 2))
 
 
 def test_an_empty_graph_has_no_components(tmp_path: Path) -> None:

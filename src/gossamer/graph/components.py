@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.bvgraph.codes import Numbers
-    from gossamer.graph.rows import Graph, Indices
+    from gossamer.graph.overlaid import Graph
+    from gossamer.graph.rows import Indices
 
     Flags = npt.NDArray[np.bool_]
     Marks = npt.NDArray[np.uint8]

@@ -7,17 +7,18 @@ An algorithm sees a window of rows: it runs until it needs a row outside of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from gossamer.bvgraph.files import REMEDY
+from gossamer.errors import StoreError
 
+if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.bvgraph.codes import Numbers
-    from gossamer.bvgraph.files import Csr
+    from gossamer.graph.overlaid import Graph
 
     Indices = npt.NDArray[np.signedinteger[Any]]
     """Numbers of nodes, in the type that `index_type` chooses."""
@@ -25,22 +26,6 @@ if TYPE_CHECKING:
 MAX_RESIDENT = 250_000_000
 """Links of the largest graph that is held in memory: one gigabyte."""
 MAX_INT32 = (1 << 31) - 1
-
-
-class Graph(Protocol):
-    """A graph that can be read by rows. Targets are nodes: at least 0 and below `nodes`."""
-
-    @property
-    def nodes(self) -> int: ...
-
-    @property
-    def arcs(self) -> int: ...
-
-    def successors(self, node: int) -> Numbers:
-        """The successors of a node, ascending."""
-
-    def rows(self, count: int = ...) -> Iterator[Csr]:
-        """All rows in their order, `count` at a time."""
 
 
 class Window(NamedTuple):
@@ -72,12 +57,17 @@ class Rows:
 
 
 def _whole(graph: Graph) -> Window:
+    """All rows. Raises StoreError if they have other links than the graph counts."""
     starts = np.zeros(graph.nodes + 1, np.int64)
     targets = np.empty(graph.arcs, index_type(graph.nodes))
     node = arc = 0
     for chunk in graph.rows():
         count, size = chunk.starts.size - 1, chunk.targets.size
+        if arc + size > graph.arcs:
+            break
         starts[node + 1 : node + count + 1] = arc + chunk.starts[1:]
         targets[arc : arc + size] = chunk.targets
         node, arc = node + count, arc + size
+    if (node, arc) != (graph.nodes, graph.arcs):
+        raise StoreError("graph", "the changes of the link graph are damaged", REMEDY)
     return Window(0, starts, targets)
