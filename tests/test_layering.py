@@ -37,8 +37,8 @@ KINDS = {
     "format": kind(
         "tables outcomes task_output lsm lookup linkgraph domains depths warc seeds export "
         "fulltext postings.blocks postings.retrieval postings.reader bvgraph graph.names "
-        "graph.overlaid graph.stored graph.rows graph.components graph.paths "
-        "graph.neighbourhood graph.queries",
+        "graph.overlaid graph.stored graph.rows graph.components graph.hyperball "
+        "graph.harmonic graph.paths graph.neighbourhood graph.queries",
         "format foundation",
     ),
     "foundation": kind(

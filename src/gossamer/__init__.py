@@ -9,7 +9,8 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
     formats           tables outcomes task_output lsm lookup linkgraph domains depths warc seeds
                       export fulltext postings/blocks postings/retrieval postings/reader
                       bvgraph graph/names graph/overlaid graph/stored graph/rows
-                      graph/components graph/paths graph/neighbourhood graph/queries
+                      graph/components graph/hyperball graph/harmonic graph/paths
+                      graph/neighbourhood graph/queries
                       the data that enters, is stored in and leaves a crawl folder
     foundations       engine pool store manifest filenames checksums backends damage ownership urls
                       addresses own patterns encodings session_ids suffixes robots robots_rules

@@ -48,5 +48,15 @@ def _swapped(_typing: Any, _word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+def _ones(_typing: Any, _word: Any) -> Any:
+    """The number of one bits."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
 leading_zeros = cast("Callable[[np.uint64], int]", intrinsic(_leading_zeros))
 swapped = cast("Callable[[np.uint64], np.uint64]", intrinsic(_swapped))
+ones = cast("Callable[[np.uint64], int]", intrinsic(_ones))

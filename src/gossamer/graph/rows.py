@@ -15,6 +15,8 @@ from gossamer.bvgraph.files import REMEDY
 from gossamer.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
 
     from gossamer.bvgraph.codes import Numbers
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_RESIDENT = 250_000_000
 """Links of the largest graph that is held in memory: one gigabyte."""
+SPARSE = 20
+"""One of so many rows is decoded for itself in the time of a pass over all rows."""
 MAX_INT32 = (1 << 31) - 1
 
 
@@ -54,6 +58,21 @@ class Rows:
             return self._whole
         targets = self._graph.successors(node).astype(index_type(self._graph.nodes))
         return Window(node, np.array([0, targets.size]), targets)
+
+    def along(self, nodes: Numbers) -> Iterator[Window]:
+        """Windows that have the rows of these nodes, which ascend, one after the other.
+
+        If that takes many windows, all rows of the graph are decoded, which is faster.
+        """
+        if self._whole is not None:
+            yield self._whole
+        elif nodes.size > self._graph.nodes / SPARSE:
+            first = 0
+            for starts, targets in self._graph.rows():
+                yield Window(first, starts, targets.astype(index_type(self._graph.nodes)))
+                first += starts.size - 1
+        else:
+            yield from map(self.around, nodes.tolist())
 
 
 def _whole(graph: Graph) -> Window:
