@@ -42,9 +42,9 @@ KINDS = {
         "format foundation",
     ),
     "foundation": kind(
-        "engine pool store manifest filenames checksums backends damage ownership urls addresses "
-        "own patterns encodings session_ids suffixes robots robots_rules config monitor stopping "
-        "errors workspace sorted_parts processes",
+        "engine pool lean_arrow store manifest filenames checksums backends damage ownership urls "
+        "addresses own patterns encodings session_ids suffixes robots robots_rules config monitor "
+        "stopping errors workspace sorted_parts processes",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),

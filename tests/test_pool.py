@@ -52,10 +52,19 @@ def pid(batches: Batches) -> Batches:
         yield numbers(os.getpid())
 
 
+def modules(batches: Batches) -> Batches:
+    for _ in batches:
+        yield numbers(*(int(name in sys.modules) for name in ("pyarrow", "pandas")))
+
+
 def kill_itself(batches: Batches) -> Batches:
     next(batches)
     os.kill(os.getpid(), signal.SIGKILL)
     yield numbers()
+
+
+def test_workers_do_without_pandas(pool: Pool) -> None:
+    assert run(pool, modules, numbers(1)) == [1, 0]
 
 
 def test_a_function_runs_in_another_process(pool: Pool) -> None:

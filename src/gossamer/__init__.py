@@ -12,9 +12,9 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       graph/components graph/hyperball graph/harmonic graph/paths
                       graph/neighbourhood graph/queries
                       the data that enters, is stored in and leaves a crawl folder
-    foundations       engine pool store manifest filenames checksums backends damage ownership urls
-                      addresses own patterns encodings session_ids suffixes robots robots_rules
-                      config monitor stopping errors workspace sorted_parts processes
+    foundations       engine pool lean_arrow store manifest filenames checksums backends damage
+                      ownership urls addresses own patterns encodings session_ids suffixes robots
+                      robots_rules config monitor stopping errors workspace sorted_parts processes
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 

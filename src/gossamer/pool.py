@@ -41,6 +41,7 @@ from pyspark import cloudpickle
 
 from gossamer.backends import system_error
 from gossamer.errors import EngineError, GossamerError
+from gossamer.lean_arrow import forgo_pandas
 from gossamer.processes import start_python
 
 if TYPE_CHECKING:
@@ -246,6 +247,7 @@ def work(descriptor: int, prepare: bytes) -> None:
         signal.signal(number, signal.SIG_IGN)  # a service, and then ends its workers
     os.nice(NICE)
     connection = Connection(descriptor)
+    forgo_pandas()
     if prepare:
         with suppress(Exception):  # whatever it is, the functions that need it will meet it
             cloudpickle.loads(prepare)()

@@ -18,9 +18,10 @@ aiohttp has no setting for the class of connections, so we replace the connector
 
 from __future__ import annotations
 
+import os
 import ssl
 from contextvars import ContextVar
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -44,6 +45,8 @@ MAX_FRAMING_RATIO = 2
 of one byte takes six, and 3 µs to parse; its extension is unlimited (RFC 9112 §7.1.1)."""
 SWITCHING_PROTOCOLS = 101
 FINAL = 200
+AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+"""OpenSSL's environment variables for where authorities are."""
 BLANK_LINE = b"\r\n\r\n"
 
 established: ContextVar[int] = ContextVar("established")
@@ -206,8 +209,14 @@ class Response(aiohttp.ClientResponse):
 def tls_context(*, verify: bool) -> ssl.SSLContext:
     """A context that verifies with the system's authorities, or those in $SSL_CERT_FILE.
 
-    Without verification it also accepts the oldest protocols and ciphers that OpenSSL supports.
+    Without verification it also accepts the oldest protocols and ciphers that OpenSSL supports. The
+    authorities are read once per process, not for each task, unless the environment changes.
     """
+    return _tls_context(verify, *map(os.environ.get, AUTHORITIES))
+
+
+@lru_cache(2)
+def _tls_context(verify: bool, *_: str | None) -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     if not verify:
