@@ -142,3 +142,28 @@ def test_a_rare_form_counts_though_its_stem_is_frequent_in_another_language(tmp_
     ]
     put_index(work, [*french, *turkish])
     assert Searcher.open(work).search("telaş").hits[0].url == "http://tr.example/7"
+
+
+def test_the_snippet_of_the_only_page_of_a_language_shows_the_rarest_word(tmp_path: Path) -> None:
+    """Of a site's pages, all have `scala`, but few `product`. This one is taken for French."""
+    work = crawl(tmp_path)
+    english = [
+        {
+            "url": f"http://scala.example/{number}",
+            "title": "Scala",
+            "text": "The scala library, in English",
+            "language": "en",
+        }
+        for number in range(60)
+    ]
+    names = " ".join(f"scala library name{number}" for number in range(60))
+    index = {
+        "url": "http://scala.example/index",
+        "title": "index",
+        "text": f"{names} {'. ' * 100} product22 {'. ' * 100} {names}",
+        "language": "fr",
+    }
+    put_index(work, [*english, index])
+    hits = Searcher.open(work).search("scala library product22", limit=100).hits
+    (snippet,) = [hit.snippet for hit in hits if hit.url == index["url"]]
+    assert "<b>product22</b>" in snippet

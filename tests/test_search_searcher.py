@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gossamer.config import RankingConfig
 from gossamer.errors import MissingFile, StoreError
+from gossamer.fulltext import schema
 from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.messages import REORDERED
 from gossamer.search.node import Node
@@ -219,6 +220,19 @@ def test_an_index_of_another_version_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="another version") as told:
         Node([tmp_path], RankingConfig())
     assert told.value.remedy == "build it again: gossamer index"
+
+
+@pytest.mark.parametrize("shards", [(), (1,)], ids=["all", "one"])
+def test_an_index_of_another_format_is_refused_with_its_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shards: tuple[int, ...]
+) -> None:
+    work = crawl(tmp_path)
+    monkeypatch.setattr(schema, "FORMAT", schema.FORMAT - 1)
+    put_index(work, SHELF, shards=2, first=1)
+    with pytest.raises(StoreError, match="format of another version") as refused:
+        Searcher.open(work, shards=shards)
+    assert refused.value.remedy == f"build it again: gossamer index {work.root}"
+    assert refused.value.subject.startswith(f"{work.root}/index/")
 
 
 def test_the_order_is_the_same_whichever_part_is_asked_for(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ words are most likely. It has two effects:
 from __future__ import annotations
 
 import math
+from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,7 +22,7 @@ from gossamer.fulltext.analysis import analyzer_for
 from gossamer.search.query import wanted_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gossamer.search.query import Query, Words
     from gossamer.search.statistics import Frequencies
@@ -101,6 +102,29 @@ def readings(
         )
         for language, mine in whole.items()
     }
+
+
+def smoothed_idf(
+    words: Iterable[Words], language: str, whole: Mapping[str, Frequencies]
+) -> Callable[[str], float]:
+    """The idf of terms of the text in a language, which may have few pages.
+
+    Without SMOOTHING, all words would be equally telling on the only page of a language.
+    """
+    mine, held = whole[language], sum(each.held for each in whole.values())
+    elsewhere: Counter[str] = Counter()
+    words = list(words)
+    for other, theirs in whole.items():
+        if other != language:
+            for term, translated in _translated(words, language, other).items():
+                elsewhere[term] += theirs.pages("text", translated)
+
+    def idf(term: str) -> float:
+        here = mine.pages("text", term)
+        having = here + SMOOTHING * (here + elsewhere[term]) / max(held, 1)
+        return math.log(1 + (mine.held + SMOOTHING - having + 0.5) / (having + 0.5))
+
+    return idf
 
 
 def _likelihoods(

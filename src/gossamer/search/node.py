@@ -24,6 +24,7 @@ from gossamer.fulltext.analysis import analyzer_for
 from gossamer.fulltext.layout import FIRST, shard_of
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
+from gossamer.search.languages import smoothed_idf
 from gossamer.search.messages import (
     ENOUGH,
     Candidate,
@@ -205,12 +206,14 @@ class Node:
 
     def show(self, ask: Show) -> Shown:
         words = query_tree.highlighted_words(ask.query)
+        whole = {each.language: each.whole for each in self._indexes}
         snippets: dict[str, Snippets] = {}
         pages = []
         for number, *at in ask.places:
-            key, searcher, _, statistics, *_ = self._indexes[number]
+            key, searcher, *_ = self._indexes[number]
             if key not in snippets:
-                snippets[key] = Snippets(words, key, statistics.idf, len(ask.places))
+                worth = smoothed_idf(words, key, whole)
+                snippets[key] = Snippets(words, key, worth, len(ask.places))
             stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
             snippet = snippets[key].of(stored.text, stored.description, stored.headings)
             pages.append(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import xxhash
 
+from gossamer.errors import StoreError
 from gossamer.fulltext import schema
 from gossamer.fulltext.layout import shard_of
 from gossamer.lookup import Lookup
@@ -36,13 +37,22 @@ class Searcher:
     def open(
         cls, work: Workspace, crawl: CrawlView | None = None, shards: Collection[int] = ()
     ) -> Self:
-        """Open the index that the manifest names, as the store last read it. Raises MissingFile.
+        """Open the index that the manifest names, as the store last read it.
+
+        Raises MissingFile, and StoreError if the index has the format of another version.
 
         `crawl`: for page filters; by default it is read from `work`. `shards`: open only these, if
         any are given.
         """
         named = [PurePath(file.path) for file in work.store.files("index")]
         parts = sorted(path.parent for path in named if path.name == schema.META)
+        for part in parts:
+            if shard_of(part) is None:
+                raise StoreError(
+                    Path(work.root, part),
+                    "has the format of another version of Gossamer",
+                    f"build it again: gossamer index {work.root}",
+                )
         # Independent of the folder, so that machines with copies of a crawl agree on it.
         state = xxhash.xxh3_64_hexdigest("\n".join(map(str, parts)).encode())
         mine = [Path(work.root, part) for part in parts if not shards or shard_of(part) in shards]

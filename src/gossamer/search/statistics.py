@@ -71,10 +71,6 @@ class Statistics:
         found = {field: {term: self.pages(field, term) for term in terms} for field in SCORED}
         return {**found, ALL: {ALL: self.held}}
 
-    def idf(self, term: str) -> float:
-        """How telling a term of the text is: its inverse document frequency."""
-        return idf(term, "text", self)
-
 
 class Summed:
     """Document frequencies of several indexes together, summed by the broker."""
