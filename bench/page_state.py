@@ -33,6 +33,8 @@ from gossamer.workspace import Workspace
 
 CHOSEN = 1_000_000
 PER_HOST = 10
+SCORE = "sqrt(1 + inlinks) / (1 + depth)"
+"""The scoring `links` in SQL."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +64,6 @@ def by_duckdb(
 ) -> tuple[Lap, Lap]:
     """Merge and select with DuckDB, and return the times of both."""
     clock = Clock()
-    new_score = (
-        "sqrt(1 + coalesce(p.inlinks, 0) + coalesce(f.n, 0)) / (1 + least(p.depth, f.depth))"
-    )
     carried = PAGES.column_names[PAGES.column_names.index("fetches") :]
     copy(
         sql,
@@ -74,8 +73,7 @@ def by_duckdb(
           coalesce(p.status, 'unfetched') AS status, coalesce(p.source, 'link') AS source,
           least(p.depth, f.depth) AS depth, least(p.hops, 0) AS hops,
           coalesce(p.inlinks, 0) + coalesce(f.n, 0) AS inlinks,
-          if(f.dst IS NULL, p.score, {new_score}) AS score,
-          coalesce(p.found_ms, {NOW_MS}) AS found_ms,
+          p.cash, p.history, coalesce(p.found_ms, {NOW_MS}) AS found_ms,
           {", ".join("p." + name for name in carried)}
         FROM '{pages}/*.parquet' p FULL OUTER JOIN f ON p.url = f.dst""",
         out / "pages",
@@ -86,10 +84,10 @@ def by_duckdb(
         # max_by with a count keeps the best of each group in a heap, which is several times faster
         # here than a window with QUALIFY.
         f"""SELECT page.* FROM (SELECT unnest(best) AS page FROM (
-              SELECT max_by({{'url': url, 'host': host, 'score': score, 'depth': depth,
+              SELECT max_by({{'url': url, 'host': host, 'score': {SCORE}, 'depth': depth,
                               'hops': hops, 'etag': etag, 'last_modified': last_modified,
                               'digest': digest, 'stored_ms': stored_ms}},
-                             score, {PER_HOST})
+                             {SCORE}, {PER_HOST})
                      AS best
               FROM '{out}/pages/*.parquet'
               WHERE status <> 'gone' AND coalesce(next_fetch_ms, 0) <= {NOW_MS} GROUP BY host))

@@ -37,8 +37,8 @@ from gossamer.urls import host_of
 
 ROUND_PAGES = 20_000
 HOSTS = 2_000
-BEST_SCORE = 100.0
-"""A score above all those from `make_pages`."""
+MOST_INLINKS = 40_000
+"""For a score above all those from `make_pages`."""
 
 
 def wanted(web: Web) -> list[str]:
@@ -63,8 +63,8 @@ def known_pages(folder: Path, urls: list[str], known: int) -> None:
         "source": "link",
         "depth": 1,
         "hops": 0,
-        "inlinks": 0,
-        "score": BEST_SCORE,
+        "inlinks": MOST_INLINKS,
+        "cash": 0,
         "found_ms": NOW_MS,
         "fetches": 0,
         "failures": 0,

@@ -28,7 +28,7 @@ def host_name(number: str) -> str:
 
 
 def make_pages(sql: duckdb.DuckDBPyConnection, target: Path, n: int) -> None:
-    """Write a page database: one page in twenty is fetched, scores are those of `scoring.links`."""
+    """Write a page database: one page in twenty is fetched."""
     fetched = "i % 20 = 0"
     columns = {
         "url": url("section", "h"),
@@ -38,7 +38,8 @@ def make_pages(sql: duckdb.DuckDBPyConnection, target: Path, n: int) -> None:
         "depth": "(1 + i % 9)::INT",
         "hops": "0::INT",
         "inlinks": "(1 + floor(1 / (0.001 + hash(i) % 1000 / 1000.0)))::BIGINT",
-        "score": "sqrt(2 + floor(1 / (0.001 + hash(i) % 1000 / 1000.0))) / (2 + i % 9)",
+        "cash": "(hash(i) % 1000003)::BIGINT",
+        "history": f"if({fetched}, 1, NULL)::BIGINT",
         "found_ms": f"{NOW_MS} - (i % 1000) * 3600000",
         "fetches": f"if({fetched}, 1, 0)",
         "failures": "0",

@@ -25,9 +25,9 @@ class NoQueries:
 
 with Crawl.open(sys.argv[1]) as crawl:
     known = crawl.pages()
-    scored = known.withColumn("score", near_first(known.depth, known.inlinks))
-    due = due_pages(scored, now_ms=2**62)  # so far in the future that every page is due
-    chosen = [row.url for row in best(due, total=10, per_host=3).collect()]
+    due = due_pages(known, now_ms=2**62)  # so far in the future that every page is due
+    scored = due.withColumn("score", near_first(due.depth, due.inlinks))
+    chosen = [row.url for row in best(scored, total=10, per_host=3).collect()]
     kept = [url for url in chosen if NoQueries().reject(url) is None]
     print(f"{len(kept)} of {len(chosen)} selected pages have no query:")
     print("\n".join(sorted(kept)))

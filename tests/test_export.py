@@ -55,11 +55,11 @@ def test_csv_has_no_formulas_and_the_original_text_can_be_restored(work: Workspa
 
 
 def test_numbers_survive_csv(work: Workspace) -> None:
-    put(work, "pages", [{"url": "http://a.example/", "score": -1.5, "depth": -7}])
+    put(work, "pages", [{"url": "http://a.example/", "cash": -15, "depth": -7}])
     out = io.BytesIO()
     export(work.paths("pages"), DATASETS["pages"].schema, "csv", out)
     (row,) = csv.DictReader(io.StringIO(out.getvalue().decode(), newline=""))
-    assert (float(row["score"]), int(row["depth"])) == (-1.5, -7)
+    assert (int(row["cash"]), int(row["depth"])) == (-15, -7)
 
 
 def test_json_lines(work: Workspace) -> None:

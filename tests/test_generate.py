@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -44,7 +44,10 @@ def test_best_is_the_plain_choice(
         {"url": f"http://{host}.example/{i}", "host": host, "score": score}
         for i, (host, score) in enumerate(drawn)
     ]
-    due = generate.due_pages(frame(work, "pages", rows), now_ms=1)
+    scores = work.engine.spark.createDataFrame(
+        [(row["url"], row["score"]) for row in rows], "url string, score double"
+    )
+    due = generate.due_pages(frame(work, "pages", rows), now_ms=1).join(scores, on="url")
     found = by_url(generate.best(due, total, per_host))
     assert sorted(found) == sorted(plain_choice(rows, total, per_host))
 
@@ -106,7 +109,7 @@ def test_nothing_due_is_an_empty_fetchlist(work: Workspace) -> None:
 
 
 def test_settings_bound_the_round(work: Workspace) -> None:
-    rows = [{"url": f"http://a.example/{i}", "score": float(i + 1)} for i in range(9)]
+    rows = [{"url": f"http://a.example/{i}", "inlinks": i} for i in range(9)]
     put(work, "pages", rows)
     config = msgspec.structs.replace(work.config.generate, pages_per_host=2)
     work.config = msgspec.structs.replace(work.config, generate=config)
@@ -127,8 +130,10 @@ def chosen(work: Workspace, **settings: float) -> list[str]:
     return sorted(row["url"] for row in work.read("fetchlist").collect())
 
 
-def page(host: str, path: object, **columns: Any) -> dict[str, Any]:
-    return {"url": f"http://{host}.example/{path}", "host": f"{host}.example"} | columns
+def page(host: str, path: object, score: float = 1, **columns: Any) -> dict[str, Any]:
+    """A page with so many inlinks that the scores of pages are in the order of `score`."""
+    of_host = {"url": f"http://{host}.example/{path}", "host": f"{host}.example"}
+    return of_host | {"inlinks": int(1_000 * score)} | columns
 
 
 def test_hosts_that_must_be_left_alone_wait_for_a_later_round(work: Workspace) -> None:
@@ -279,12 +284,13 @@ def test_what_is_looked_at_is_enough_for_the_choice(
     config = msgspec.structs.replace(
         work.config.generate, pages=total, pages_per_host=4, domain_share=0.3
     )
-    due = generate.due_pages(frame(work, "pages", rows), now_ms=1)
+    due = generate.scored(work, generate.due_pages(frame(work, "pages", rows), now_ms=1))
     above, budgets = generate.promising(work, due, config)
     picked = generate.best(above, total, 4, budgets).where("chosen")
     of_all = generate.best(due, total, 4, budgets).where("chosen")
     assert sorted(by_url(picked)) == sorted(by_url(of_all))
-    assert len(by_url(picked)) == min(total, len(plain_choice(rows, len(rows), 4)))
+    of_hosts = Counter((host, domain) for host, domain, _ in drawn)
+    assert len(by_url(picked)) == min(total, sum(min(4, pages) for pages in of_hosts.values()))
 
 
 @pytest.mark.parametrize("own", ["docs.example", "*.example", "10.1.2.0/24"])

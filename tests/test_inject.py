@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import inject, lsm, seeds
+from gossamer import inject, lsm, opic, seeds
 from gossamer.errors import SeedError
 from gossamer.tables import HOSTS, PAGES
 from gossamer.urls import UrlRules
@@ -109,7 +109,7 @@ def test_seeds_become_pages(work: Workspace, tmp_path: Path) -> None:
         "unfetched",
         "seed",
     )
-    assert (page["depth"], page["score"], page["next_fetch_ms"]) == (0, 1.0, 0)
+    assert (page["depth"], page["cash"], page["next_fetch_ms"]) == (0, opic.UNIT, 0)
 
 
 def test_a_known_page_becomes_a_seed_and_keeps_its_history(work: Workspace) -> None:
@@ -119,7 +119,7 @@ def test_a_known_page_becomes_a_seed_and_keeps_its_history(work: Workspace) -> N
     found = by_url(lsm.current(work, PAGES))
     page = found["http://a.example/"]
     assert (page["depth"], page["source"], page["status"]) == (0, "seed", "fetched")
-    assert (page["fetches"], page["inlinks"], page["score"]) == (2, 3, 2.0)
+    assert (page["fetches"], page["inlinks"], page["cash"]) == (2, 3, opic.UNIT)
     assert set(found) == {"http://a.example/", "http://b.example/"}
 
 

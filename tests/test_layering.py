@@ -35,9 +35,9 @@ KINDS = {
         "format foundation extension-point search status",
     ),
     "format": kind(
-        "tables outcomes task_output lsm lookup linkgraph domains depths warc seeds export "
-        "fulltext postings.blocks postings.retrieval postings.reader bvgraph graph.names "
-        "graph.overlaid graph.stored graph.rows graph.components graph.hyperball "
+        "tables outcomes task_output lsm lookup linkgraph domains depths opic page_ranks warc "
+        "seeds export fulltext postings.blocks postings.retrieval postings.reader bvgraph "
+        "graph.names graph.overlaid graph.stored graph.rows graph.components graph.hyperball "
         "graph.harmonic graph.paths graph.neighbourhood graph.queries",
         "format foundation",
     ),

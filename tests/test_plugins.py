@@ -7,7 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer import filters, generate, scoring
+import msgspec
+
+from gossamer import filters, generate
 from gossamer.parse import Link, Rules, parse_response
 from gossamer.parse.parsers import check, installed
 from rows import frame
@@ -68,15 +70,15 @@ def test_the_documented_package_filters_and_scores(
     assert gardens.reject("https://a.example/catalogue/7") == "catalogue"
     assert gardens.reject("https://a.example/roses") is None
 
-    score = scoring.load("shallow")
     pages = [
         {"url": f"http://a.example/{depth}/{inlinks}", "depth": depth, "inlinks": inlinks}
         for depth in range(3)
         for inlinks in (0, 1, 1000)
     ]
     known = frame(work, "pages", pages)
-    scored = known.withColumn("score", score(known["depth"], known["inlinks"]))
-    due = generate.due_pages(scored, work.now_ms())
+    config = msgspec.structs.replace(work.config.update, scoring="shallow")
+    work.config = msgspec.structs.replace(work.config, update=config)
+    due = generate.scored(work, generate.due_pages(known, work.now_ms()))
     best = generate.best(due, total=4, per_host=10).select("url").collect()
     assert {row["url"].removeprefix("http://a.example/") for row in best} == {
         *("0/1000", "0/1", "0/0", "1/1000")

@@ -32,13 +32,9 @@ from gossamer.tables import HOSTS, PAGES
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql import Column
 
     from gossamer.workspace import Workspace
-
-    Score = Callable[[Column, Column], Column]
 
 
 class Settled(NamedTuple):
@@ -59,9 +55,7 @@ def nearer(depth: Column, hops: Column, outcome: Column) -> Column:
     return F.coalesce(lower & outcome.isNotNull(), F.lit(False))
 
 
-def settle(
-    work: Workspace, rows: DataFrame, count: int, score: Score, hosts: DataFrame | None = None
-) -> Settled:
+def settle(work: Workspace, rows: DataFrame, count: int, hosts: DataFrame | None = None) -> Settled:
     """Add what follows from new rows of pages: the rows of all pages and hosts that are nearer now.
 
     `rows` are materialised and have a column `nearer` beside those of `pages`. `hosts` are rows of
@@ -89,7 +83,7 @@ def settle(
         least = F.min("depth").alias("near_depth"), F.min("hops").alias("near_hops")
         found, _ = work.scratch(reduce(DataFrame.unionByName, paths).groupBy("url").agg(*least))
         known = lsm.rows_for(work, PAGES, found.select("url"), new, lowered)
-        met, improved = work.scratch(brought_nearer(known, found, score))
+        met, improved = work.scratch(brought_nearer(known, found))
         if not improved:
             break
         lowered, added = work.scratch(lsm.newest([lowered, met], "url"))
@@ -147,14 +141,9 @@ def along(links: DataFrame) -> DataFrame:
     )
 
 
-def brought_nearer(known: DataFrame, found: DataFrame, score: Score) -> DataFrame:
+def brought_nearer(known: DataFrame, found: DataFrame) -> DataFrame:
     """The rows of known pages for which a shorter path was found (url, near_depth, near_hops)."""
-    depth = F.least("depth", "near_depth")
-    columns = {
-        "depth": depth,
-        "hops": F.least("hops", "near_hops"),
-        "score": score(depth, F.col("inlinks")),
-    }
+    columns = {"depth": F.least("depth", "near_depth"), "hops": F.least("hops", "near_hops")}
     shorter = (F.col("near_depth") < F.col("depth")) | (F.col("near_hops") < F.col("hops"))
     rows = known.join(found, on="url", how="inner").where(shorter)
     return rows.select(*[columns.get(n, F.col(n)).alias(n) for n in PAGES.column_names])

@@ -26,10 +26,11 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import lsm
+from gossamer import lsm, opic, scoring
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
 from gossamer.outcomes import SETTINGS_DECIDE
 from gossamer.own import Own
+from gossamer.page_ranks import with_ranks
 from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def run(work: Workspace) -> StepReport:
         if work.store.manifest.layers(HOSTS.name):
             patience_ms = int(work.config.fetch.max_delay_s * 1000)
             due = of_ready_hosts(due, hosts, work.now_ms() + patience_ms)
-        due = with_own(work, due, hosts)
+        due = scored(work, with_own(work, due, hosts))
         if config.pages_per_host_ever:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
             draft.counts["dropped_budget"] = due.count() - within.count()
@@ -96,9 +97,11 @@ def due_pages(
     return known.where(on_time | reconsidered).select(
         "url",
         "host",
-        "score",
         "depth",
         "hops",
+        "inlinks",
+        "cash",
+        "history",
         "fetches",
         F.col("fetched_ms").isNotNull().alias("asked"),
         "etag",
@@ -107,6 +110,22 @@ def due_pages(
         "stored_ms",
         F.lit(False).alias("own"),
     )
+
+
+def scored(work: Workspace, due: DataFrame) -> DataFrame:
+    """Add the column `score`, by `update.scoring`, in place of the columns that only it needs."""
+    score = scoring.load(work.config.update.scoring)
+    if score.needs_ranks:
+        due, _ = work.scratch(with_ranks(work, due))
+    signals = scoring.Signals(
+        depth=F.col("depth"),
+        inlinks=F.col("inlinks"),
+        opic=opic.importance(opic.virtual_page(work).given),
+        rank=F.col("rank"),
+        host_rank=F.col("host_rank"),
+    )
+    used = ("inlinks", "cash", "history", "rank", "host_rank")
+    return due.withColumn("score", score(signals)).drop(*used)
 
 
 def of_ready_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import depths, lsm, scoring, seeds
+from gossamer import depths, lsm, opic, seeds
 from gossamer.backends import disk_errors
 from gossamer.outcomes import UNANSWERED
 from gossamer.tables import HOSTS, PAGES
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 CHUNK = 100_000
 """Seeds held in memory at once."""
+IS_SEED = "source = 'seed'"
 
 
 def run(
@@ -63,12 +64,15 @@ def run(
         listed = (seeds.read(source, rules) for source in lists)
         folder = work.scratch_attempt()
         paths = list(_write(reported(chain(given, *listed)), f"{work.root}/{folder}"))
-        seeded = work.engine.read(paths, "url string").distinct()
-        before = lsm.rows_for(work, PAGES, seeded)
-        rows, count = work.scratch(as_seeds(seeded, before, work))
+        seeded, wanted = work.scratch(work.engine.read(paths, "url string").distinct())
+        before, known = work.scratch(lsm.rows_for(work, PAGES, seeded))
+        virtual, new_seeds = opic.virtual_page(work), wanted - before.where(IS_SEED).count()
+        brought = virtual.unit(new_seeds)
+        rows, count = work.scratch(as_seeds(seeded, before, work, virtual.given, brought))
+        virtual = virtual.with_seeds(wanted - known, new_seeds)
+        draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
         forgiven, _ = work.scratch(second_chances(work, rows))
-        score = scoring.load(work.config.update.scoring)
-        settled = depths.settle(work, rows, count, score, forgiven)
+        settled = depths.settle(work, rows, count, forgiven)
         draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
         hosts, host_count = work.scratch(settled.hosts)
         if host_count:
@@ -77,10 +81,13 @@ def run(
     return draft.done
 
 
-def as_seeds(seeded: DataFrame, before: DataFrame, work: Workspace) -> DataFrame:
+def as_seeds(
+    seeded: DataFrame, before: DataFrame, work: Workspace, given: int, brought: int
+) -> DataFrame:
     """The rows of `pages` for seeds, with the column `nearer` that `depths.settle` needs.
 
-    `before` has the old rows of those that are known.
+    `before` has the old rows of those that are known. Each new seed has `brought` cash, besides
+    what it has as a known page; `given` is that of `opic.VirtualPage`.
     """
     config = work.config.update
     inlinks = F.coalesce("inlinks", F.lit(0).cast("long"))
@@ -93,7 +100,8 @@ def as_seeds(seeded: DataFrame, before: DataFrame, work: Workspace) -> DataFrame
         "depth": F.lit(0),
         "hops": F.lit(0),
         "inlinks": inlinks,
-        "score": scoring.load(config.scoring)(F.lit(0), inlinks),
+        "cash": opic.stored(given, new=F.col("source").isNull())
+        + F.when(F.expr(IS_SEED), 0).otherwise(brought),
         "found_ms": F.coalesce("found_ms", F.lit(work.now_ms())),
         "fetches": F.coalesce("fetches", F.lit(0)),
         "failures": F.when(again, 0).otherwise(F.coalesce("failures", F.lit(0))),

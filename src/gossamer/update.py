@@ -11,13 +11,13 @@ when another page links to it.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from gossamer import depths, domains, lsm, scoring
+from gossamer import depths, domains, lsm, opic
 from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
 from gossamer.outcomes import OUTCOMES
@@ -27,7 +27,7 @@ from gossamer.urls import host_column
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from gossamer.config import UpdateConfig
     from gossamer.engine import Engine
@@ -54,12 +54,15 @@ def run(work: Workspace) -> StepReport:
             draft.replace["domains"] = met.layers
         known = domains.known(work, met)
         found, _ = bounded(work, found_links(as_of_now(work, links)), known, draft.counts)
-        touched = found.select("url").union(answers.select("url"))
+        virtual, damping = opic.virtual_page(work), work.config.rank.damping
+        flows = opic.flows(work, links, answers, virtual.given, damping)
+        touched = reduce(DataFrame.union, [rows.select("url") for rows in (found, answers, flows)])
         before = lsm.rows_for(work, PAGES, touched)
-        rows, count = work.scratch(
-            changed(work.engine, before, found, answers, work.now_ms(), work.config.update)
-        )
-        settled = depths.settle(work, rows, count, scoring.load(work.config.update.scoring))
+        rows, count = work.scratch(changed(work, before, found, answers, flows, virtual.given))
+        added, collected = rows.agg(F.count_if("new"), F.sum("spent")).collect()[0]
+        virtual = virtual.after(added, collected or 0)
+        draft.replace["virtual_page"] = opic.write(work, virtual, round_)
+        settled = depths.settle(work, rows, count)
         draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, round_)
         if settled.host_count:
             hosts, host_count = work.scratch(settled.hosts)
@@ -84,8 +87,8 @@ def as_of_now(work: Workspace, links: DataFrame) -> DataFrame:
 def learn(work: Workspace, draft: Draft) -> None:
     """Add the targets of the draft's links to `pages` that it lacks.
 
-    Known pages do not change: their inlinks, depth and score stay as the rounds computed them. A
-    new page gets the inlinks that it would have from all rounds.
+    Known pages do not change: their inlinks and depth stay as the rounds computed them. A new page
+    gets the inlinks that it would have from all rounds.
     """
     files = [file.path for layer in draft.replace[LINKS.name] for file in layer.files]
     links = work.engine.read([f"{work.root}/{path}" for path in files], LINKS.ddl)
@@ -95,12 +98,11 @@ def learn(work: Workspace, draft: Draft) -> None:
     found, count = bounded(work, unknown, domains.known(work), draft.counts)
     if count:
         before, answers = (work.engine.read([], none.ddl) for none in (PAGES, RESPONSES))
-        rows, _ = work.scratch(
-            changed(work.engine, before, found, answers, work.now_ms(), work.config.update).drop(
-                "nearer"
-            )
-        )
-        draft.replace["pages"] = lsm.put(work, PAGES, rows, count, work.round)
+        virtual, flows = opic.virtual_page(work), opic.no_flows(work)
+        rows, _ = work.scratch(changed(work, before, found, answers, flows, virtual.given))
+        new = rows.select(*PAGES.column_names)
+        draft.replace["pages"] = lsm.put(work, PAGES, new, count, work.round)
+        draft.replace["virtual_page"] = opic.write(work, virtual.after(count, 0), work.round)
     draft.counts["new_urls"] = count
 
 
@@ -222,26 +224,32 @@ def beyond(work: Workspace, found: DataFrame, crowded: DataFrame, key: Column) -
 
 
 def changed(
-    engine: Engine,
+    work: Workspace,
     before: DataFrame,
     found: DataFrame,
     answers: DataFrame,
-    now_ms: int,
-    config: UpdateConfig,
+    flows: DataFrame,
+    given: int,
 ) -> DataFrame:
-    """The new rows of every page that was found or requested; all arguments are keyed by `url`.
+    """The new rows of every page that was found or requested, or that cash flows from or to.
 
-    `before` has the old rows of at least these pages. The column `nearer` of the result is for
-    `depths.settle`.
+    All frames are keyed by `url`. `before` has the old rows of at least these pages; `flows` and
+    `given` are as in `opic`. Further columns of the result: `nearer`, for `depths.settle`; whether
+    the page is `new`; and `spent`, the cash that it has less than before.
     """
     asked = answers.drop("round", "host", "depth", "hops", "fetches", "detail").withColumnRenamed(
         "fetched_ms", "asked_ms"
     )
     asked = asked.select(
         "url", *[F.col(name).alias(f"r_{name}") for name in asked.columns if name != "url"]
-    ).join(F.broadcast(policies(engine)), on=F.col("r_outcome") == F.col("o_outcome"), how="left")
-    met = found.join(asked, on="url", how="full")
-    return met.join(before, on="url", how="left").select(*_columns(now_ms, config))
+    ).join(
+        F.broadcast(policies(work.engine)), on=F.col("r_outcome") == F.col("o_outcome"), how="left"
+    )
+    met = found.join(asked, on="url", how="full").join(flows, on="url", how="full")
+    # A page that cash flows to may be unknown, because a growth limit dropped it.
+    within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
+    columns = _columns(work.now_ms(), work.config.update, given)
+    return met.join(before, on="url", how="left").where(within).select(*columns)
 
 
 def policies(engine: Engine) -> DataFrame:
@@ -256,8 +264,8 @@ def policies(engine: Engine) -> DataFrame:
     )
 
 
-def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
-    """The columns of `pages`, from the old row, the links found, and the response."""
+def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
+    """The columns of `changed`, from the old row, the links found, the response, and the flows."""
     asked = F.col("r_outcome").isNotNull() & (F.col("r_outcome") != "postponed")
     requested = asked & (F.col("r_outcome") != "robots")  # as `fetch` counts a host's pages
     answered = F.coalesce("o_answered", F.lit(False))
@@ -266,7 +274,12 @@ def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
     tries = failures_before + 1
     retry = asked & (F.col("o_retry_wait_s") > 0) & (tries < F.col("o_max_tries"))
     settled = asked & ~retry
-    depth = F.least("depth", "found_depth").cast("int")
+    status = F.when(settled, F.col("o_status")).otherwise(F.coalesce("status", F.lit("unfetched")))
+    cash_before = opic.stored(given, new=F.col("source").isNull())
+    cash = F.when(status.isin(*opic.DEAD), F.lit(-given)).otherwise(
+        cash_before - F.coalesce("paid", F.lit(0)) + F.coalesce("got", F.lit(0))
+    )
+    moment_ms = F.coalesce("r_asked_ms", F.lit(now_ms))
     inlinks = F.coalesce("inlinks", F.lit(0)) + F.coalesce("found_inlinks", F.lit(0))
     interval_s = F.lit(int(config.interval_days * 86_400)).cast("long")
     wait_s = F.greatest(
@@ -280,14 +293,15 @@ def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
     columns = {
         "url": F.col("url"),
         "host": F.coalesce("host", host_column(F.col("url"))),
-        "status": F.when(settled, F.col("o_status")).otherwise(
-            F.coalesce("status", F.lit("unfetched"))
-        ),
+        "status": status,
         "source": F.coalesce("source", "found_source"),
-        "depth": depth,
+        "depth": F.least("depth", "found_depth").cast("int"),
         "hops": F.least("hops", "found_hops").cast("int"),
         "inlinks": inlinks,
-        "score": scoring.load(config.scoring)(depth, inlinks),
+        "cash": cash.cast("long"),
+        "history": F.when(requested | F.col("paid").isNotNull(), opic.history(moment_ms)).otherwise(
+            F.col("history")
+        ),
         "found_ms": F.coalesce("found_ms", F.lit(now_ms)),
         "fetches": F.coalesce("fetches", F.lit(0)) + answered.cast("int"),
         "failures": F.when(retry, tries)
@@ -307,4 +321,9 @@ def _columns(now_ms: int, config: UpdateConfig) -> list[Column]:
         "digest": of_answer("digest"),
     }
     nearer = depths.nearer(F.col("found_depth"), F.col("found_hops"), columns["outcome"])
-    return [*(columns[name].alias(name) for name in PAGES.column_names), nearer.alias("nearer")]
+    return [
+        *(columns[name].alias(name) for name in PAGES.column_names),
+        nearer.alias("nearer"),
+        F.col("source").isNull().alias("new"),
+        (cash_before - cash).alias("spent"),
+    ]

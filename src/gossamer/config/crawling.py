@@ -144,8 +144,8 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     scoring: Annotated[
         Line,
         Meta(
-            description="which pages are fetched first: `links` or `breadth`, or the name of a "
-            "plugin's scoring"
+            description="which pages are fetched first: `links`, `breadth`, `opic`, `pagerank`, "
+            "`hostrank`, the name of a plugin's scoring, or a product such as `opic*breadth`"
         ),
     ] = "links"
     new_urls_per_domain: Annotated[

@@ -12,7 +12,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer.tables.dataset import Column, Dataset
-from gossamer.tables.fetching import DOMAINS, FETCHLIST, HOSTS, PAGES, RESPONSES, WARC
+from gossamer.tables.fetching import (
+    DOMAINS,
+    FETCHLIST,
+    HOSTS,
+    PAGES,
+    RESPONSES,
+    VIRTUAL_PAGE,
+    WARC,
+)
 from gossamer.tables.parsing import DOCUMENTS, GRAPH, HOST_RANKS, INLINKS, LINKS, RANKS, UNPARSED
 from gossamer.tables.searching import INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
 
@@ -38,6 +46,7 @@ __all__ = [
     "REPEATED",
     "RESPONSES",
     "UNPARSED",
+    "VIRTUAL_PAGE",
     "WARC",
     "Column",
     "Dataset",
@@ -46,7 +55,7 @@ __all__ = [
 DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
-        *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, WARC),
+        *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, WARC),
         *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, HOST_RANKS),
         *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),
     )

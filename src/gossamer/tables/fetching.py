@@ -19,7 +19,8 @@ PAGES = Dataset(
         Column("depth", "int", "number of links from the nearest seed"),
         Column("hops", "int", "smallest number of redirects in a row that led to it"),
         Column("inlinks", "long", "links to it, each linking page counted once"),
-        Column("score", "double", "pages with higher scores are fetched first (see scoring)"),
+        Column("cash", "long", "cash of OPIC, less what virtual_page has given; see opic"),
+        Column("history", "long", "cash that it gave away in the last 120 days"),
         Column("found_ms", "long", "when it was first found"),
         Column("fetches", "int", "fetches that were answered with a page or as unchanged"),
         Column("failures", "int", "failures since the last answer"),
@@ -46,7 +47,7 @@ FETCHLIST = Dataset(
         Column("url", "string", "normalised URL"),
         Column("host", "string", "as in pages"),
         Column("part", "int", "fetch task; the same for all hosts of a registrable domain"),
-        Column("score", "double", "as in pages; a host's pages are fetched in descending order"),
+        Column("score", "double", "a host's pages are fetched in descending order (see scoring)"),
         Column("depth", "int", "as in pages"),
         Column("hops", "int", "as in pages"),
         Column("fetches", "int", "as in pages; 0: never fetched"),
@@ -130,6 +131,21 @@ DOMAINS = Dataset(
         Column("domain", "string", "registrable domain, by the whole Public Suffix List"),
         Column("seed", "boolean", "a seed is on it, or redirects to it"),
         Column("linked_from", "array<string>", "the first 100 other domains found to link to it"),
+    ),
+)
+
+VIRTUAL_PAGE = Dataset(
+    "virtual_page",
+    "one row: the page of OPIC that receives what no link carries, and gives it to all pages",
+    key=(),
+    writer="inject, update",
+    readers=("inject", "generate", "update"),
+    newest_wins=True,
+    columns=(
+        Column("pages", "long", "number of known pages"),
+        Column("brought", "long", "cash that all seeds brought, in 2^-40 of what one brings"),
+        Column("given", "long", "cash that it has given to each page, in all rounds"),
+        Column("kept", "long", "cash that it has, because it cannot be divided evenly"),
     ),
 )
 
