@@ -186,6 +186,18 @@ class Crawl:
             self.work.store.collect_garbage(self.work.config.store.keep_versions)
         return done
 
+    def compute_centrality(self) -> StepReport:
+        """Compute how near each page and host is to all others (dataset centrality).
+
+        Raises UsageError if the link graphs were never built.
+        """
+        from gossamer.graph import centrality
+
+        with self.work.store.lock(), self.work.errors():
+            done = centrality.run(self.work)
+            self.work.store.collect_garbage(self.work.config.store.keep_versions)
+        return done
+
     @property
     def graph(self) -> LinkGraph:
         """The link graph of pages: `crawl.graph.inlinks(url)`. Raises UsageError without one."""

@@ -77,6 +77,7 @@ _REWRITES = {
     },
     "documents": "gossamer reparse",
     "graph": "gossamer graph build",
+    "centrality": "gossamer graph centrality",
 }
 """Commands that write a dataset without reading its old contents."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gossamer.cli import link_analysis
 from gossamer.cli.arguments import AsJson, CrawlFolder
 from gossamer.cli.terminal import echo_json, printable
 
@@ -55,6 +56,7 @@ def register(app: typer.Typer) -> None:
         group.command(direction)(_neighbours(direction, text))
     for command in (common, path, neighbourhood, host, stats):
         group.command()(command)
+    link_analysis.register(group)
     app.add_typer(group, name="graph")
 
 

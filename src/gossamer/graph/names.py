@@ -54,6 +54,7 @@ ENCODING = {
 }
 LAST = chr(sys.maxunicode)
 """Sorts after all that names consist of."""
+_NAME = r"^([^ ]*) ([^ ]*)(?: ([^ ]*) (.*))?$"
 _URL = r"^([a-z]+)://([^/]*?)(:\d+)?(/.*)$"
 
 
@@ -93,6 +94,13 @@ def name_column(url: Column) -> Column:
     scheme, host, port, rest = (F.regexp_extract(url, _URL, group) for group in (1, 2, 3, 4))
     labels = F.array_join(F.reverse(F.split(host, r"\.")), ",")
     return F.concat_ws(" ", labels, port, scheme, rest)
+
+
+def url_column(name: Column) -> Column:
+    """`url_of` as an expression for the engine."""
+    host, port, scheme, rest = (F.regexp_extract(name, _NAME, group) for group in (1, 2, 3, 4))
+    where = F.concat(F.array_join(F.reverse(F.split(host, ",")), "."), port)
+    return F.when(scheme == "", where).otherwise(F.concat(scheme, F.lit("://"), where, rest))
 
 
 def hosts_of(names: pa.StringArray) -> pa.StringArray:

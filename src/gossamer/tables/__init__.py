@@ -21,6 +21,7 @@ from gossamer.tables.fetching import (
     VIRTUAL_PAGE,
     WARC,
 )
+from gossamer.tables.linking import CENTRALITY
 from gossamer.tables.parsing import DOCUMENTS, GRAPH, HOST_RANKS, INLINKS, LINKS, RANKS, UNPARSED
 from gossamer.tables.searching import INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "CENTRALITY",
     "DATASETS",
     "DOCUMENTS",
     "DOMAINS",
@@ -56,7 +58,7 @@ DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
         *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, WARC),
-        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, HOST_RANKS),
+        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, HOST_RANKS, CENTRALITY),
         *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),
     )
 }
