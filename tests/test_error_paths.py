@@ -60,11 +60,14 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "rank": ["CRAWL"],
     "index": ["CRAWL"],
     "postings": ["CRAWL"],
-    "graph build": ["CRAWL"],
+    "graph build": ["CRAWL", "--anew"],
     "graph outlinks": ["CRAWL", "http://localhost/"],
     "graph inlinks": ["CRAWL", "http://localhost/"],
     "graph common": ["CRAWL", "http://localhost/"],
     "graph path": ["CRAWL", "http://localhost/", "http://localhost/x"],
+    "graph neighbourhood": ["CRAWL", "http://localhost/"],
+    "graph host": ["CRAWL", "localhost"],
+    "graph centrality": ["CRAWL"],
     "graph stats": ["CRAWL"],
 }
 """Commands that need a crawl, with their arguments."""
@@ -82,6 +85,8 @@ WRITERS = frozenset(OF_A_CRAWL) - {
     "graph inlinks",
     "graph common",
     "graph path",
+    "graph neighbourhood",
+    "graph host",
     "graph stats",
 }
 
