@@ -43,7 +43,7 @@ _INDEX = rf"\d{{4,}}\.\d+-[0-9a-f]{{8}}/[a-z]{{2,3}}/(?:{'|'.join(_TANTIVY)})"
 _WARC = rf"{_HEX32}\.(?:warc\.gz|cdxj)"
 _BVGRAPH = r"\.(?:graph|offsets|properties)"
 _GRAPH = (
-    rf"(?:page|host)s(?:-t)?(?:{_BVGRAPH}|\.npy)|(?:page|host)-\d{{4,}}-{_HEX32}\.parquet"
+    rf"(?:page|host)s(?:-t)?(?:{_BVGRAPH}|\.npy)|(?:page|host|hosts-links)-\d{{4,}}-{_HEX32}\.parquet"
     r"|covered\.json|\.covered\.json\.[0-9a-f]{8}"
 )
 _OTHER = {

@@ -26,13 +26,14 @@ from gossamer.task_output import ParquetWriter
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy.typing as npt
     from pyspark.sql import DataFrame
 
+    from gossamer.bvgraph.codes import Numbers
     from gossamer.workspace import Workspace
 
-ARCS = pa.schema([("src", pa.int64()), ("dst", pa.int64())])
-ARCS_DDL = "src long, dst long"
+LINKS = pa.schema([("links", pa.int64())])
+HOST_ARCS = pa.schema([("src", pa.int64()), ("dst", pa.int64()), *LINKS])
+HOST_ARCS_DDL = "src long, dst long, links long"
 PART_ARCS = 8_000_000
 """Arcs of a part, which a task holds in memory, unless one chunk has more."""
 
@@ -48,13 +49,16 @@ class Rows:
     last: int
     nodes: int
     base: str
+    target: str
     hosts: tuple[str, ...]
-    attempt: str
+    scratch: str
+    counts: str
+    """The name of the file of counts, without its ending; empty if arcs are not counted."""
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """The files of a graph, its number of arcs, and the arcs between its hosts (src, dst)."""
+    """The files of a graph, its number of arcs, and the arcs between its hosts (HOST_ARCS)."""
 
     files: Sequence[File]
     arcs: int
@@ -67,12 +71,15 @@ def write(
     nodes: int,
     ends: tuple[str, str],
     base: str,
+    *,
     hosts: Sequence[File] = (),
+    counted: bool = False,
 ) -> Encoded:
     """Write the graph of arcs from the first column of `ends` to the second.
 
     `base`: the path of the files in the crawl, without an ending. `hosts`: the names of hosts, if
-    the arcs between them are wanted, some of which several tasks may find.
+    the arcs between them are wanted, which are counted by tasks, and may be in several rows.
+    `counted`: add up the column `links` of each arc, and write the sums.
     """
     bounds = _bounds(arcs, ends[0])
     dealt = arcs.withColumn("part", part_of(F.col(ends[0]), bounds))
@@ -90,8 +97,10 @@ def write(
             last,
             nodes,
             f"{scratch}/{part:04}",
+            base,
             tuple(f"{work.root}/{file.path}" for file in hosts),
             scratch,
+            f"{PurePath(base).name}-links-{part:04}-" if counted else "",
         )
         for part, (first, last) in enumerate(ranges)
     ]
@@ -102,17 +111,20 @@ def write(
     for task in tasks:
         writer.join(BvGraph(Path(work.root, task.base)))
     folder = PurePath(base).parent
-    found = [f"{work.root}/{row['path']}" for row in made if row["path"]]
+    layers = task_output.layers_of(made, work.round)
+    found = layers["scratch"].files if "scratch" in layers else ()
+    counts = layers["graph"].files if "graph" in layers else ()
+    files = [File(f"{folder}/{file.name}", writer.arcs, *file[1:]) for file in writer.close()]
     return Encoded(
-        [File(f"{folder}/{file.name}", writer.arcs, *file[1:]) for file in writer.close()],
+        [*files, *counts],
         writer.arcs,
-        work.engine.read(found, ARCS_DDL),
+        work.engine.read([f"{work.root}/{file.path}" for file in found], HOST_ARCS_DDL),
     )
 
 
 def encode(task: Rows) -> Iterator[task_output.Row]:
     """Write the files of a part, as a graph by itself."""
-    sources, targets = _distinct(task)
+    sources, targets, links = _distinct(task)
     base = Path(task.root, task.base)
     base.parent.mkdir(parents=True, exist_ok=True)
     writer = Writer(base, first=task.first)
@@ -123,22 +135,36 @@ def encode(task: Rows) -> Iterator[task_output.Row]:
     writer.close()
     yield from task_output.counted({"arcs": writer.arcs})
     if task.hosts:
-        ours, theirs = between(sources, targets, firsts(task.hosts))
-        file = ParquetWriter(task.root, "scratch", task.attempt, schema=ARCS)
-        file.write(pa.table({"src": ours, "dst": theirs}))
+        found = between(sources, targets, firsts(task.hosts))
+        file = ParquetWriter(task.root, "scratch", task.scratch, schema=HOST_ARCS)
+        file.write(pa.table(found._asdict()))
+        yield from file.close()
+    if task.counts and links.size:
+        attempt = str(PurePath(task.target).parent)
+        file = ParquetWriter(task.root, "graph", attempt, name=task.counts, schema=LINKS)
+        file.write(pa.table({"links": links}))
         yield from file.close()
 
 
-def _distinct(task: Rows) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The arcs of a part, each once, by source and then by target."""
-    columns: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
+def _distinct(task: Rows) -> tuple[Numbers, Numbers, Numbers]:
+    """The arcs of a part, each once, by source and then by target, and how many links they are."""
+    columns: list[Numbers] = [np.empty(0, np.int64)]
+    counts: list[Numbers] = [np.empty(0, np.int64)]
     for path in task.files:
-        table = pq.read_table(f"{task.root}/{path}", columns=[*task.ends])
+        table = pq.read_table(f"{task.root}/{path}")
         sources, targets = (table.column(end).to_numpy() for end in task.ends)
         columns.append((sources - task.first) * task.nodes + targets)
-    arcs = np.unique(np.concatenate(columns))
+        if task.counts:
+            counts.append(table.column("links").to_numpy())
+    arcs, links = np.concatenate(columns), np.concatenate(counts)
+    if task.counts:
+        order = np.argsort(arcs)
+        arcs, begins = np.unique(arcs[order], return_index=True)
+        links = np.add.reduceat(links[order], begins) if arcs.size else links
+    else:
+        arcs = np.unique(arcs)
     sources, targets = np.divmod(arcs, max(task.nodes, 1))
-    return sources + task.first, targets
+    return sources + task.first, targets, links
 
 
 def _bounds(arcs: DataFrame, source: str) -> Sequence[int]:

@@ -11,7 +11,6 @@ from pyspark.sql import functions as F
 from gossamer import linkgraph
 from gossamer.graph import covered, hosts
 from gossamer.graph.arcs import write
-from gossamer.graph.names import name_column
 from gossamer.graph.numbering import numbered
 from gossamer.store import Layer
 
@@ -27,12 +26,11 @@ def built(work: Workspace, now: Covered, counts: dict[str, int]) -> tuple[Layer,
     """Write the graphs of pages and hosts. `now`: the files that are read."""
     attempt = work.store.attempt("graph")
     votes = linkgraph.votes(work).where(~F.col("nofollow"))
-    named = (name_column(F.col(end)).alias(end) for end in ENDS)
-    links, _ = work.scratch(votes.select(*named).distinct())
+    links, _ = work.scratch(votes.select(*ENDS))
     nodes = numbered(work, _ends(links), attempt)
     arcs = links
     for end in ENDS:
-        ids = nodes.rows.select(F.col("name").alias(end), F.col("id").alias(f"{end}_id"))
+        ids = nodes.rows.select(F.col("url").alias(end), F.col("id").alias(f"{end}_id"))
         arcs = arcs.join(ids, on=end, how="inner")
     arcs, _ = work.scratch(arcs.select(*(F.col(f"{end}_id").alias(end) for end in ENDS)))
     return (of_arcs(work, nodes, arcs, attempt, now, counts),)
@@ -48,13 +46,13 @@ def of_arcs(
 ) -> Layer:
     """Write the graphs of pages and of hosts, from arcs between pages (src, dst)."""
     listed = hosts.named(work, pages.files, attempt)
-    forward = write(work, arcs, pages.count, ENDS, f"{attempt}/pages", listed)
+    forward = write(work, arcs, pages.count, ENDS, f"{attempt}/pages", hosts=listed)
     backward = write(work, arcs, pages.count, ENDS[::-1], f"{attempt}/pages-t")
     host_count = sum(file.rows for file in listed)
     between, _ = work.scratch(forward.between_hosts)
     of_hosts = [
-        write(work, between, host_count, ends, f"{attempt}/hosts{suffix}")
-        for ends, suffix in ((ENDS, ""), (ENDS[::-1], "-t"))
+        write(work, between, host_count, ENDS, f"{attempt}/hosts", counted=True),
+        write(work, between, host_count, ENDS[::-1], f"{attempt}/hosts-t"),
     ]
     counts |= {
         "pages": pages.count,
@@ -68,6 +66,6 @@ def of_arcs(
 
 
 def _ends(links: DataFrame) -> DataFrame:
-    """The names that link or are linked to, each once."""
-    ends = (links.select(F.col(end).alias("name")) for end in ENDS)
+    """The URLs that link or are linked to, each once."""
+    ends = (links.select(F.col(end).alias("url")) for end in ENDS)
     return reduce(DataFrame.union, ends).distinct()

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer import linkgraph, task_output
-from gossamer.bvgraph.files import CHUNK
+from gossamer.bvgraph.files import REMEDY
+from gossamer.errors import StoreError
 from gossamer.graph import covered, hosts, overlaid
 from gossamer.graph.names import Names, Writer, hosts_of, name_column
 from gossamer.graph.overlaid import Overlaid, apart
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from gossamer.bvgraph.codes import Numbers
     from gossamer.bvgraph.files import BvGraph
     from gossamer.graph.covered import Covered
-    from gossamer.graph.overlaid import Changes, Graph
+    from gossamer.graph.overlaid import Changes
     from gossamer.workspace import Workspace
 
 SHARE = 0.1
@@ -60,26 +61,18 @@ def overlay(
     """
     base_layer = work.store.manifest.layers("graph")[0]
     pages = _pages(work, since)
-    opened = stored(work, "page")
-    forward, transposed = (apart(graph)[0] for graph in (opened.forward, opened.transposed))
+    forward = apart(stored(work, "page").forward)[0]
     if pages.changes.shape[1] > SHARE * forward.arcs or len(pages.names) > SHARE * forward.nodes:
         return None
-    both = overlaid_by(forward, pages), overlaid_by(transposed, pages, transpose=True)
-    of_hosts = _hosts(work, pages, both)
+    of_hosts = _hosts(work, pages)
     base_hosts = apart(stored(work, "host").forward)[0]
     attempt = work.store.attempt("graph")
     files = [file for side in (pages, of_hosts) for file in _written(work, side, attempt)]
     for side, graph in ((pages, forward), (of_hosts, base_hosts)):
-        current = overlaid_by(graph, side)
+        current = Overlaid(graph, side.changes, graph.nodes + len(side.names))
         counts |= {f"{side.kind}s": current.nodes, f"{side.kind}_links": current.arcs}
     counts["changed_links"] = pages.changes.shape[1]
     return base_layer, Layer(work.round, (*files, covered.write(work, now, attempt)))
-
-
-def overlaid_by(base: BvGraph, side: Side, *, transpose: bool = False) -> Overlaid:
-    """A graph with the changes."""
-    changes = overlaid.transposed(side.changes) if transpose else side.changes
-    return Overlaid(base, changes, base.nodes + len(side.names))
 
 
 def _pages(work: Workspace, since: Covered) -> Side:
@@ -173,10 +166,12 @@ def renumbered(changes: Changes, first: int, old: Numbers, new: Numbers) -> Chan
     return overlaid.ordered(renumber(sources), np.where(is_added, ends, ~ends))
 
 
-def _hosts(work: Workspace, pages: Side, both: tuple[Overlaid, Overlaid]) -> Side:
+def _hosts(work: Workspace, pages: Side) -> Side:
     """The changes of hosts that follow from those of pages.
 
-    A link between hosts is there if one of their pages links to one of the other's.
+    A host links to another as long as the number of links between their pages, as it was when the
+    graph was built, and as it changed since, is not 0 (Gupta, Mumick and Subrahmanian, "Maintaining
+    Views Incrementally", SIGMOD 1993, the counting algorithm).
     """
     layer = work.store.manifest.layers("graph")[0]
     paths = [f"{work.root}/{file.path}" for file in layer.files if "/host-" in file.path]
@@ -197,33 +192,39 @@ def _hosts(work: Workspace, pages: Side, both: tuple[Overlaid, Overlaid]) -> Sid
     is_added = targets >= 0
     count = base.nodes + len(new)
     ours, theirs = host_of(sources), host_of(np.where(is_added, targets, ~targets))
-    leave, pairs = ours != theirs, ours * count + theirs
-    added, removed = (np.unique(pairs[leave & some]) for some in (is_added, ~is_added))
-    asked = np.unique(added // count)
-    rows = base.several(asked := asked[asked < base.nodes])
-    there = np.repeat(asked, np.diff(rows.starts)) * count + rows.targets
-    added, removed = np.setdiff1d(added, there), np.setdiff1d(removed, added)
-    gone = [
-        pair for pair in removed.tolist() if not _linked(both, first_pages, *divmod(pair, count))
-    ]
-    pairs = np.concatenate([added, np.array(gone, np.int64)])
-    ours, theirs = np.divmod(pairs, count)
+    leave = ours != theirs
+    pairs, places = np.unique((ours * count + theirs)[leave], return_inverse=True)
+    change = np.bincount(places, np.where(is_added, 1.0, -1.0)[leave], pairs.size).astype(np.int64)
+    before = _links_before(work, base, pairs // count, pairs % count)
+    added, removed = (
+        pairs[(before == 0) & (change > 0)],
+        pairs[(before > 0) & (before + change <= 0)],
+    )
+    ours, theirs = np.divmod(np.concatenate([added, removed]), count)
     theirs[added.size :] = ~theirs[added.size :]
     return Side("host", overlaid.ordered(ours, theirs), new)
 
 
-def _linked(both: tuple[Graph, Graph], first_pages: Numbers, source: int, target: int) -> bool:
-    """Whether a page of a host links to one of another; looks from the one with fewer pages."""
-    ours, theirs = (range(*first_pages[host : host + 2].tolist()) for host in (source, target))
-    forward, transposed = both
-    graph, asked, others = forward, ours, theirs
-    if len(theirs) < len(ours):
-        graph, asked, others = transposed, theirs, ours
-    for first in range(asked.start, asked.stop, CHUNK):
-        rows = graph.several(np.arange(first, min(first + CHUNK, asked.stop)))
-        if np.any((rows.targets >= others.start) & (rows.targets < others.stop)):
-            return True
-    return False
+def _links_before(work: Workspace, base: BvGraph, ours: Numbers, theirs: Numbers) -> Numbers:
+    """The number of links from some hosts (ascending) to others in the graph as it was built."""
+    layer = work.store.manifest.layers("graph")[0]
+    paths = [f"{work.root}/{file.path}" for file in layer.files if "/hosts-links-" in file.path]
+    links = hosts.links_of_arcs(paths)
+    if links.size != base.arcs:
+        raise StoreError(base.path, "its counts of links are damaged", REMEDY)
+    found = np.zeros(ours.size, np.int64)
+    is_built = ours < base.nodes
+    asked = np.unique(ours[is_built])
+    rows = base.several(asked)
+    degrees = np.diff(rows.starts)
+    begins = np.append(0, base.outdegrees(0, base.nodes).cumsum())[asked]
+    places = np.repeat(begins - rows.starts[:-1], degrees) + np.arange(rows.targets.size)
+    size = max(int(theirs.max(initial=0)) + 1, base.nodes)
+    there, wanted = np.repeat(asked, degrees) * size + rows.targets, ours * size + theirs
+    at = np.searchsorted(there, wanted)
+    is_there = np.append(there, -1)[at] == wanted
+    found[is_there] = links[places[at[is_there]]]
+    return found
 
 
 def _written(work: Workspace, side: Side, attempt: str) -> Iterable[File]:

@@ -6,7 +6,7 @@ numbers, from `firsts` on, and the host of a page is found by its number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -61,13 +61,28 @@ def hosts_of_pages(first_pages: Numbers, pages: Numbers) -> Numbers:
     return np.searchsorted(first_pages, pages, side="right") - 1
 
 
-def between(sources: Numbers, targets: Numbers, first_pages: Numbers) -> tuple[Numbers, Numbers]:
-    """The arcs between different hosts, each once, for arcs between their pages."""
+class Between(NamedTuple):
+    """Arcs between different hosts, each once, by source and then by target."""
+
+    src: Numbers
+    dst: Numbers
+    links: Numbers
+    """The number of links between their pages."""
+
+
+def between(sources: Numbers, targets: Numbers, first_pages: Numbers) -> Between:
+    """The arcs between the hosts of pages, for arcs between pages."""
     ours, theirs = (hosts_of_pages(first_pages, pages) for pages in (sources, targets))
     leave = ours != theirs
     hosts = max(first_pages.size - 1, 1)
-    ours, theirs = np.divmod(np.unique(ours[leave] * hosts + theirs[leave]), hosts)
-    return ours, theirs
+    pairs, links = np.unique(ours[leave] * hosts + theirs[leave], return_counts=True)
+    return Between(*np.divmod(pairs, hosts), links)
+
+
+def links_of_arcs(paths: Sequence[str]) -> Numbers:
+    """The number of links of each arc between hosts, in the order of the arcs, from its files."""
+    links = [pq.read_table(path, columns=["links"]).column(0).to_numpy() for path in paths]
+    return np.concatenate([np.empty(0, np.int64), *links])
 
 
 def _batches(path: str) -> Iterator[pa.StringArray]:

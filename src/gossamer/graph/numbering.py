@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 PART_NAMES = 1_000_000
 """Names that a task sorts in memory."""
 SAMPLES_PER_PART = 100
-NUMBERED = pa.schema([("name", pa.string()), ("id", pa.int64())])
-NUMBERED_DDL = "name string, id long"
+NUMBERED = pa.schema([("url", pa.string()), ("id", pa.int64())])
+NUMBERED_DDL = "url string, id long"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Nodes:
-    """The pages of a graph: their number, the files of their names, and rows `name` and `id`."""
+    """The pages of a graph: their number, the files of their names, and rows `url` and `id`."""
 
     count: int
     files: tuple[File, ...]
@@ -58,8 +58,8 @@ class Nodes:
 
 
 def numbered(work: Workspace, found: DataFrame, attempt: str) -> Nodes:
-    """Number the names of pages (a column `name`, each once) in their order."""
-    rows, count = work.scratch(found)
+    """Number pages (a column `url`, each once) in the order of their names."""
+    rows, count = work.scratch(found.withColumn("name", names.name_column(F.col("url"))))
     parts = -(-count // PART_NAMES)
     dealt = rows.withColumn("part", part_of(F.col("name"), _bounds(rows, count, parts)))
     shares = sorted_parts.parts(
@@ -83,10 +83,10 @@ def numbered(work: Workspace, found: DataFrame, attempt: str) -> Nodes:
 
 def number(task: Share) -> Iterator[task_output.Row]:
     """Sort the names of a part, and write them for readers, and with their numbers for joins."""
-    tables = [pq.read_table(f"{task.root}/{path}", columns=["name"]) for path in task.files]
-    table = pa.concat_tables(tables).sort_by("name").select(["name"])
+    tables = [pq.read_table(f"{task.root}/{path}", columns=["name", "url"]) for path in task.files]
+    table = pa.concat_tables(tables).sort_by("name")
     listed = names.Writer(task.root, task.attempt, "page", task.part)
-    listed.write(table)
+    listed.write(table.select(["name"]))
     yield from listed.close()
     ids = ParquetWriter(task.root, "scratch", task.scratch, schema=NUMBERED)
     numbers = pa.array(np.arange(task.first, task.first + table.num_rows))
