@@ -62,6 +62,16 @@ def test_numbers_survive_csv(work: Workspace) -> None:
     assert (int(row["cash"]), int(row["depth"])) == (-15, -7)
 
 
+def test_columns_that_an_older_version_did_not_write_are_null(work: Workspace) -> None:
+    put(work, "pages", [{"url": "http://a.example/", "cash": 5}])
+    (path,) = work.paths("pages")
+    pq.write_table(pq.read_table(path).drop_columns(["cash", "history"]), path)
+    out = io.BytesIO()
+    export([path], DATASETS["pages"].schema, "jsonl", out)
+    row = json.loads(out.getvalue())
+    assert (row["url"], row["cash"], row["history"]) == ("http://a.example/", None, None)
+
+
 def test_json_lines(work: Workspace) -> None:
     rows = [json.loads(line) for line in exported(work, "jsonl").splitlines()]
     found = sorted(rows, key=lambda row: row["url"])

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from math import floor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from crawl_settings import loopback_settings
-from gossamer import inject, lsm, opic, update
+from gossamer import checksums, inject, lsm, opic, update
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.linkgraph import VOTES
@@ -22,7 +26,6 @@ from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     from gossamer.engine import Engine
     from gossamer.workspace import Workspace
@@ -248,24 +251,32 @@ def test_more_seeds_than_the_cash_lasts_for_bring_what_is_left() -> None:
 def test_a_crawl_of_an_older_version_begins_with_cash_spread_evenly(work: Workspace) -> None:
     rows = [{"url": page(name), "source": "link"} for name in "bcd"]
     put(work, "pages", [{"url": page("a"), "source": "seed"}, *rows], round_=0)
+    (layer,) = work.store.manifest.layers("pages")
+    (file,), (path,) = layer.files, work.paths("pages")
+    table = pq.read_table(path).drop_columns(["cash", "history"])
+    pq.write_table(table.append_column("score", pa.array([1.0] * len(table))), path)
+    old = structs.replace(file, bytes=Path(path).stat().st_size, xxh3=checksums.of_file(path))
+    with work.step("inject", 0) as draft:
+        draft.replace["pages"] = (structs.replace(layer, files=(old,)),)
     run_round(work, {page("a"): "timeout"})
     assert cash(work) == dict.fromkeys(map(page, "abcd"), opic.UNIT // 4)
     check_nothing_is_lost(work, 1)
 
 
 def test_a_history_is_of_the_window_however_often_a_page_is_fetched(work: Workspace) -> None:
-    """A page that gets the same cash every ten days: twelve times of it, not of forty fetches."""
+    """A page that gets the same cash every 30 days: four times of it, not of all visits."""
     inject.run(work, [page("a")])
-    start_ms, window = work.now_ms(), opic.HISTORY_S // (10 * 86_400)
-    for visit in range(40):
-        work.clock_ms = start_ms + visit * 10 * DAY_MS
+    start_ms, visits = work.now_ms(), 12
+    for visit in range(visits):
+        work.clock_ms = start_ms + visit * 30 * DAY_MS
         run_round(work, {page("a"): "ok"})
     history = by_url(lsm.current(work, PAGES))[page("a")]["history"]
-    assert history == pytest.approx(window * opic.UNIT, rel=0.05)
-    work.clock_ms = start_ms + 1_000 * DAY_MS
+    assert opic.HISTORY_S == 4 * 30 * 86_400
+    assert history == pytest.approx(4 * opic.UNIT, rel=0.05)
+    work.clock_ms = start_ms + (visits - 1 + 8) * 30 * DAY_MS
     run_round(work, {page("a"): "ok"})
     history = by_url(lsm.current(work, PAGES))[page("a")]["history"]
-    assert history < opic.UNIT  # cash of 610 days counts as that of 120
+    assert history == opic.UNIT // 2  # what came in 240 days, as if evenly, within 120
 
 
 def site(folder: Path) -> Path:

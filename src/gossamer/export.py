@@ -19,7 +19,10 @@ FORMULA = r"^(?-m:[=+\-@\t\r\n'\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}])"
 
 
 def export(paths: Iterable[str], schema: pa.Schema, form: str, out: BinaryIO) -> int:
-    """Stream Parquet files into one file of format `form` (see FORMS); return the row count."""
+    """Stream Parquet files into one file of format `form` (see FORMS); return the row count.
+
+    Columns that a file of an older version lacks are null.
+    """
     count = 0
 
     def batches() -> Iterable[pa.RecordBatch]:
@@ -28,10 +31,17 @@ def export(paths: Iterable[str], schema: pa.Schema, form: str, out: BinaryIO) ->
             with pa.parquet.ParquetFile(path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=schema.names):
                     count += batch.num_rows
-                    yield batch.select(schema.names).cast(schema)
+                    yield _with_all(batch, schema)
 
     FORMS[form](batches(), schema, out)
     return count
+
+
+def _with_all(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    for field in schema:
+        if field.name not in batch.schema.names:
+            batch = batch.append_column(field.name, pa.nulls(batch.num_rows, field.type))
+    return batch.select(schema.names).cast(schema)
 
 
 def _parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:

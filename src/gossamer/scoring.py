@@ -38,7 +38,7 @@ class Scoring(Protocol):
 
 
 class Signals(NamedTuple):
-    """What is known about a page. All but the first two are above 0."""
+    """Columns of what is known about a page. All but the first two are above 0."""
 
     depth: Column
     inlinks: Column

@@ -13,6 +13,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer import lsm
+from gossamer.page_ranks import with_ranks
 from gossamer.tables import PAGES
 
 if TYPE_CHECKING:
@@ -26,21 +27,28 @@ NEWEST = ("outcome", "noindex", "unavailable_after_ms", "digest")
 
 def dispositions(work: Workspace) -> DataFrame:
     """The `disposition` of every document of the crawl, as the manifest lists it now."""
-    known = lsm.current(work, PAGES)
-    return disposition(work.read("documents"), known, work.read("ranks"), work.now_ms())
+    newest = (
+        work.read("documents")
+        .groupBy("url")
+        .agg(
+            *(F.max_by(name, "round").alias(name) for name in NEWEST),
+            F.max("round").alias("round"),
+        )
+    )
+    known = lsm.current(work, PAGES).select("url", "host", "status")
+    ranked = with_ranks(work, newest.join(known, on="url", how="left"))
+    return disposition(ranked, work.now_ms())
 
 
-def disposition(documents: DataFrame, known: DataFrame, ranks: DataFrame, now_ms: int) -> DataFrame:
+def disposition(newest: DataFrame, now_ms: int) -> DataFrame:
     """Per URL that has a document: its newest `round`, its `rank`, and its `disposition`.
 
-    Dispositions are `indexed` and the reasons for leaving a page out: `dropped_status` (it is gone,
-    redirects or may no longer be fetched), `dropped_outcome` (it has no text), `dropped_noindex`,
-    `dropped_unavailable` (its `unavailable_after` has passed), `dropped_duplicate`.
+    `newest` has the columns NEWEST of that document, its round, and the rank and status of its
+    page. Dispositions are `indexed` and the reasons for leaving a page out: `dropped_status` (it is
+    gone, redirects or may no longer be fetched), `dropped_outcome` (it has no text),
+    `dropped_noindex`, `dropped_unavailable` (its `unavailable_after` has passed),
+    `dropped_duplicate`.
     """
-    newest = documents.groupBy("url").agg(
-        *(F.max_by(name, "round").alias(name) for name in NEWEST),
-        F.max("round").alias("round"),
-    )
     left_out = (
         F.when(F.coalesce("status", F.lit("")) != "fetched", "dropped_status")
         .when(F.col("outcome") != "parsed", "dropped_outcome")
@@ -48,12 +56,10 @@ def disposition(documents: DataFrame, known: DataFrame, ranks: DataFrame, now_ms
         .when(F.col("unavailable_after_ms") <= now_ms, "dropped_unavailable")
     )
     equals = Window.partitionBy("left_out", F.coalesce("digest", "url")).orderBy(
-        F.desc_nulls_last("rank"), F.length("url"), "url"
+        F.desc("rank"), F.length("url"), "url"
     )
     return (
-        newest.join(known.select("url", "status"), on="url", how="left")
-        .join(ranks, on="url", how="left")
-        .withColumn("left_out", left_out)
+        newest.withColumn("left_out", left_out)
         .withColumn("place", F.row_number().over(equals))
         .select(
             "url",

@@ -66,7 +66,7 @@ def desired_rows(work: Workspace, dispositions: DataFrame, pages: int) -> DataFr
             .alias("shard"),
             index_language(F.coalesce("language", "host_language")).alias("index_language"),
             F.xxhash64(anchor_texts).alias("anchors"),
-            (F.coalesce("rank", F.lit(0.0)) * pages).alias("static_rank"),
+            (F.col("rank") * pages).alias("static_rank"),
         )
     )
 

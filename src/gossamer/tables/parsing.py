@@ -133,7 +133,7 @@ RANKS = Dataset(
     "PageRank",
     key=("url",),
     writer="rank",
-    readers=("index", "postings"),
+    readers=("generate", "index", "postings"),
     newest_wins=True,
     columns=(
         Column("url", "string", "the page"),
@@ -146,7 +146,7 @@ HOST_RANKS = Dataset(
     "PageRank of hosts, by the links between them, each pair of hosts once",
     key=("host",),
     writer="rank",
-    readers=(),
+    readers=("generate", "index", "postings"),
     newest_wins=True,
     columns=(
         Column("host", "string", "as in pages"),
