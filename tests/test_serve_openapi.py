@@ -10,6 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, assume, given, settings
 from schemathesis import GenerationMode
 
+from gossamer import graph
 from gossamer.search.broker import MAX_RESULTS
 from gossamer.serve.web import openapi
 from shards import crawl, put_index
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from schemathesis.schemas import BaseSchema
 
 HOME = "http://a.example/"
+ASKED = {"q": "apple", "from": HOME, "to": f"{HOME}0", "host": "a.example"}
+
+
+def _urls(operation: openapi.Operation) -> dict[str, Any]:
+    return {"url": [HOME, HOME] if operation.name == "common" else HOME}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +38,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     put_index(work, [{"url": f"{HOME}{n}", "title": f"Apple {n}"} for n in range(30)])
     put_pages(work, {HOME: "fetched", f"{HOME}0": "unfetched"})
     put_inlinks(work, HOME, [("http://b.example/", "words")], 1)
-    put_rows(work, "links", [{"src": HOME, "dst": f"{HOME}0", "anchor": "zero"}])
+    put_rows(work, "links", [{"src": HOME, "dst": f"{HOME}0", "anchor": "zero", "relation": "a"}])
+    put_rows(work, "responses", [{"url": HOME, "outcome": "ok"}])
+    graph.run(work)
     with serving(work) as opened:
         yield opened
 
@@ -67,6 +75,8 @@ def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
     told: dict[str, Any] = client.get("/api/openapi.json").json()
     assert told["openapi"].startswith("3.1")
     paths = {"/api/search", "/api/complete", "/api/page", "/api/status", "/health"}
+    kinds = ("outlinks", "inlinks", "common", "path", "neighbourhood", "host")
+    paths |= {f"/api/graph/{kind}" for kind in kinds}
     assert set(told["paths"]) == paths
     for path in told["paths"]:
         assert client.get(path).headers["content-type"].startswith("application/")
@@ -76,21 +86,21 @@ def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
 def test_answers_have_no_field_that_is_not_described(
     client: httpx.Client, operation: openapi.Operation
 ) -> None:
-    answer = client.get(operation.path, params={"q": "apple", "url": HOME})
+    answer = client.get(operation.path, params=ASKED | _urls(operation))
     assert answer.status_code == 200
     decoded = msgspec.json.decode(answer.content, type=operation.answer)
     assert msgspec.json.decode(msgspec.json.encode(decoded)) == answer.json()
 
 
 def test_limits_that_are_described_hold(client: httpx.Client) -> None:
-    limits = {
-        operation.path: parameter.schema["maximum"]
+    limits = [
+        (operation, parameter.schema["maximum"])
         for operation in openapi.OPERATIONS
         for parameter in operation.parameters
         if parameter.name == "limit"
-    }
-    assert set(limits) == {"/api/search", "/api/page"}
-    for path, most in limits.items():
-        asked = {"q": "apple", "url": HOME, "limit": most}
-        assert client.get(path, params=asked).status_code == 200
-        assert client.get(path, params=asked | {"limit": most + 1}).status_code == 400
+    ]
+    assert len(limits) == 7
+    for operation, most in limits:
+        asked = ASKED | _urls(operation) | {"limit": most}
+        assert client.get(operation.path, params=asked).status_code == 200
+        assert client.get(operation.path, params=asked | {"limit": most + 1}).status_code == 400

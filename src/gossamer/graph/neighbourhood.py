@@ -1,8 +1,7 @@
 """The neighbourhood of a node: what links to it and what it links to, within a few links.
 
 Each direction is a breadth-first search. If more nodes are reached than are wanted, the nearest
-are kept, and of equally near ones those with the most inlinks: half of them in each direction, or
-more in one if there are fewer in the other.
+are kept, and of equally near ones the heaviest of both directions in turn.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from gossamer.bvgraph.codes import Numbers
@@ -60,9 +61,9 @@ class _Side:
                 break
         return np.setdiff1d(np.concatenate(rows), self.nodes)
 
-    def keep(self, found: Numbers, step: int, wanted: int, weights: Weights) -> None:
-        """Keep the heaviest of the nodes that were found in a step."""
-        self.rim = found[_heaviest_first(found, weights)[:wanted]]
+    def keep(self, found: Numbers, step: int, kept: Numbers) -> None:
+        """Keep those of the nodes found in a step that are in `kept`."""
+        self.rim = np.intersect1d(found, kept, assume_unique=True)
         self.nodes = np.concatenate([self.nodes, self.rim])
         self.steps = np.concatenate([self.steps, np.full(self.rim.size, step)])
         self.left_out += found.size - self.rim.size
@@ -88,11 +89,10 @@ def surroundings(
     """
     back, ahead = sides = _Side(transposed, centre), _Side(forward, centre)
     for step in range(1, depth + 1):
-        free = max(most - np.union1d(back.nodes, ahead.nodes).size, 0)
-        shares = free // 2, free - free // 2
         found = [side.reached() for side in sides]
-        for side, own, other, share in zip(sides, found, found[::-1], shares, strict=True):
-            side.keep(own, step, max(share, free - other.size), weights)
+        kept = _chosen(found, np.union1d(back.nodes, ahead.nodes), most, weights)
+        for side, own in zip(sides, found, strict=True):
+            side.keep(own, step, kept)
     nodes = np.union1d(back.nodes, ahead.nodes)
     linking, linked = (side.distances(nodes) for side in sides)
     nearest = np.where(
@@ -109,8 +109,20 @@ def surroundings(
     )
 
 
-def _heaviest_first(nodes: Numbers, weights: Weights) -> Numbers:
-    return np.argsort(-weights[nodes].astype(np.int64), kind="stable")
+def _chosen(found: Sequence[Numbers], kept: Numbers, most: int, weights: Weights) -> Numbers:
+    """The nodes that are kept already and, up to `most`, those that were found in both directions.
+
+    The directions take turns, each with its heaviest node. All nodes are given in ascending order.
+    """
+    nodes = np.setdiff1d(np.union1d(*found), kept)
+    turns = np.full(nodes.size, np.iinfo(np.int64).max)
+    for first, own in enumerate(found):
+        new = np.setdiff1d(own, kept)
+        ordered = new[np.argsort(-weights[new].astype(np.int64), kind="stable")]
+        places = np.searchsorted(nodes, ordered)
+        turns[places] = np.minimum(turns[places], first + 2 * np.arange(ordered.size))
+    chosen = nodes[np.argsort(turns)[: max(most - kept.size, 0)]]
+    return np.union1d(kept, chosen)
 
 
 def _arcs_among(forward: Graph, nodes: Numbers, order: Numbers) -> Numbers:

@@ -15,8 +15,8 @@ MAX_VISITED = 1_000_000
 """Nodes that are visited in search of a path."""
 
 
-class TooFar(UsageError):
-    """There may be a path, but it was not found among as many nodes as may be visited."""
+class TooMuch(UsageError):
+    """An answer that would take more nodes than may be visited."""
 
 
 def shortest_path(
@@ -26,7 +26,7 @@ def shortest_path(
 
     A breadth-first search from both ends, whose smaller rim grows next (Pohl, "Bi-directional
     Search", Machine Intelligence 6, 1971). Of several paths, it is always the same one. Raises
-    TooFar if it would visit more than `most` nodes.
+    TooMuch if it would visit more than `most` nodes.
     """
     if start == end:
         return [start]
@@ -38,7 +38,7 @@ def shortest_path(
             ahead, behind = (side.way(meeting) for side in sides)
             return [*reversed(ahead), *behind[1:]]
         if sum(len(side.before) for side in sides) > most:
-            raise TooFar(
+            raise TooMuch(
                 "path", f"none was found among {most:,} nodes around both ends", "try closer ends"
             )
     return None

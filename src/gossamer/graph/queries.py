@@ -12,7 +12,7 @@ import numpy as np
 from gossamer.errors import UsageError
 from gossamer.graph.names import host_name, host_of, name_of, url_of
 from gossamer.graph.neighbourhood import surroundings
-from gossamer.graph.paths import MAX_VISITED, shortest_path
+from gossamer.graph.paths import MAX_VISITED, TooMuch, shortest_path
 from gossamer.graph.stored import stored
 from gossamer.lookup import Lookup
 from gossamer.urls import normalize
@@ -123,11 +123,11 @@ class LinkGraph:
     Raises UsageError if it was never built; MissingFile or StoreError for damaged files.
     """
 
-    def __init__(self, work: Workspace, kind: str = "page") -> None:
-        """`kind`: "page" or "host"."""
+    def __init__(self, work: Workspace, kind: str = "page", lookup: Lookup | None = None) -> None:
+        """`kind`: "page" or "host". `lookup`: one that is shared, if any."""
         self._kind = kind
         self._listed, self._names, self._forward, self._transposed = stored(work, kind)
-        self._lookup = Lookup(work)
+        self._lookup = lookup or Lookup(work)
         self._rules = work.config.urls
 
     def outlinks(self, name: str, limit: int | None = None, offset: int = 0) -> Linked:
@@ -166,7 +166,7 @@ class LinkGraph:
     def path(self, start: str, end: str, most: int = MAX_VISITED) -> Sequence[str] | None:
         """A shortest way along links from a page to another, both included; None without one.
 
-        Raises TooFar if it would visit more than `most` pages.
+        Raises TooMuch if it would visit more than `most` pages.
         """
         first, last = self._number(start), self._number(end)
         found = shortest_path(self._forward, self._transposed, first, last, most)
@@ -185,15 +185,18 @@ class LinkGraph:
         links = [(src, dst) for src, dst in found.arcs.tolist()]
         return Neighbourhood(pages, links, found.more_linking, found.more_linked)
 
-    def host(self, name: str, limit: int | None = None) -> HostLinks:
+    def host(self, name: str, limit: int | None = None, most: int | None = None) -> HostLinks:
         """Count the pages of a host, and the links between it and other hosts; of pages only.
 
-        Reads the rows of all its pages.
+        Reads the rows of all its pages. Raises TooMuch if there are more than `most`.
         """
         own = self._names.beginning(f"{host_name(name)} ")
         pages = sum(map(len, own))
         if not pages:
             raise self._unknown(name, "host")
+        if most is not None and pages > most:
+            what = f"has {pages:,} pages, and links of at most {most:,} are counted here"
+            raise TooMuch(name, what, f"gossamer graph host CRAWL {name}")
         linked, linking = (
             self._by_host(graph.successors(node) for nodes in own for node in nodes)
             for graph in (self._forward, self._transposed)
@@ -227,7 +230,10 @@ class LinkGraph:
         return [url_of(self._names[node]) for node in nodes]
 
     def _number(self, name: str) -> int:
-        number = self._names.number(self._written(name))
+        given = {"host": host_name, "page": name_of}[self._kind](name)
+        number = self._names.number(given)
+        if number is None and self._kind == "page":
+            number = self._names.number(name_of(self._normal(name)))
         if number is None:
             raise self._unknown(name, self._kind)
         return number
@@ -238,11 +244,6 @@ class LinkGraph:
             f"no {kind} of this name links or is linked to in this crawl",
             "check its spelling; gossamer graph build adds what was crawled since",
         )
-
-    def _written(self, name: str) -> str:
-        if self._kind == "host":
-            return host_name(name)
-        return name_of(self._normal(name))
 
     def _normal(self, url: str) -> str:
         return normalize(url, None, self._rules) or url

@@ -14,6 +14,7 @@ mapped until their last search is done, so no answer mixes the two.
     descriptors.py  raises the limit of open files; gc_pauses.py shortens the passes of
                     the garbage collector
     dashboard.py    figures for the status page; charts.py draws them
+    graphs.py       holds the newest link graphs; link_map.py draws the neighbourhood of a page
 
 `gossamer.search` parses queries and ranks pages.
 """

@@ -6,6 +6,7 @@ figures themselves in a table below.
 
 from __future__ import annotations
 
+from math import log10
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -13,7 +14,12 @@ from markupsafe import Markup
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gossamer.graph.queries import Spread
+
 WIDTH, HEIGHT = 600, 120
+PLOT_WIDTH, PLOT_HEIGHT = 420, 260
+MARGINS = 46, 12, 10, 38
+"""Left, right, above and below a plot, for the labels of its axes."""
 GAP = 0.2
 """The gap between bars, as a fraction of the space per bar."""
 MAX_BAR = 60.0
@@ -29,6 +35,14 @@ _BAR = Markup(
 _CURVE = Markup(
     '<path class="area" d="M{first} {points} L{last}Z"/><path class="line" d="M{points}"/>'
 )
+_PLOT = Markup(
+    '<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="{box}" role="img" '
+    'aria-label="{words}">{style}{inside}</svg>'
+)
+_GRID = Markup('<path class="grid" d="{way}"/>')
+_TEXT = Markup('<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turned}>{text}</text>')
+_DOT = Markup('<circle cx="{x:.0f}" cy="{y:.0f}" r="2.2"><title>{words}</title></circle>')
+_UNITS = ("", "k", "M", "G", "T")
 
 
 def bars(values: Sequence[tuple[str, float, float]], words: str) -> Markup:
@@ -63,6 +77,78 @@ def curve(points: Sequence[tuple[float, float]], words: str) -> Markup:
     return _framed(
         _CURVE.format(first=f"0,{HEIGHT}", points=drawn, last=f"{WIDTH},{HEIGHT}"), words
     )
+
+
+def degrees(spread: Spread, style: str = "") -> list[Markup]:
+    """How many pages have each number of inlinks and of outlinks; pages without any are left out.
+
+    `style`: CSS, for a file.
+    """
+    return [
+        log_log(
+            [point for point in points if point[0]],
+            f"Pages by the number of their {what}, on logarithmic axes",
+            (what, "pages"),
+            style,
+        )
+        for what, points in spread._asdict().items()
+    ]
+
+
+def log_log(
+    points: Sequence[tuple[int, int]], words: str, axes: tuple[str, str], style: str = ""
+) -> Markup:
+    """A dot per point (x, y), both at least 1, on logarithmic axes with these labels.
+
+    Points that would share a pixel are one dot. `style`: CSS, for a file.
+    """
+    decades = [max(_decades(max(ends, default=1)), 1) for ends in zip(*points, strict=True)] or [
+        1,
+        1,
+    ]
+    left, right, above, below = MARGINS
+    width, height = PLOT_WIDTH - left - right, PLOT_HEIGHT - above - below
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return left + width * x / decades[0], above + height * (1 - y / decades[1])
+
+    inside = Markup("")
+    for decade in range(decades[0] + 1):
+        x, y = place(decade, 0)
+        inside += _GRID.format(way=f"M{x:.1f},{above} V{y}")
+        inside += _TEXT.format(x=x, y=y + 14, anchor="middle", turned="", text=_power(decade))
+    for decade in range(decades[1] + 1):
+        x, y = place(0, decade)
+        inside += _GRID.format(way=f"M{x},{y:.1f} H{left + width}")
+        inside += _TEXT.format(x=x - 6, y=y + 4, anchor="end", turned="", text=_power(decade))
+    middle = left + width / 2, above + height / 2
+    inside += _TEXT.format(x=middle[0], y=PLOT_HEIGHT - 6, anchor="middle", turned="", text=axes[0])
+    turned = Markup(' transform="rotate(-90 {0:.1f} {1:.1f})"').format(12, middle[1])
+    inside += _TEXT.format(x=12, y=middle[1], anchor="middle", turned=turned, text=axes[1])
+    dots: dict[tuple[int, ...], str] = {}
+    for x, y in points:
+        at = tuple(map(round, place(log10(x), log10(y))))
+        dots.setdefault(at, f"{x:,} {axes[0]}: {y:,} {axes[1]}")
+    for (dot_x, dot_y), label in dots.items():
+        inside += _DOT.format(x=dot_x, y=dot_y, words=label)
+    return _PLOT.format(
+        box=f"0 0 {PLOT_WIDTH} {PLOT_HEIGHT}", words=words, style=style_of(style), inside=inside
+    )
+
+
+def style_of(css: str) -> Markup:
+    """The style of a drawing in a file of its own."""
+    return Markup("<style>{0}</style>").format(Markup(css)) if css else Markup("")  # noqa: S704  # our own file
+
+
+def _decades(value: int) -> int:
+    return len(str(value - 1)) if value > 1 else 0
+
+
+def _power(decade: int) -> str:
+    """10 to a power: `1`, `10`, `100`, `1k`."""
+    thousands, rest = divmod(decade, 3)
+    return f"1{'0' * rest}{_UNITS[thousands]}"
 
 
 def _framed(inside: Markup, words: str) -> Markup:

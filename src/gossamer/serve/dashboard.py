@@ -8,7 +8,7 @@ The busiest hosts are read from the dataset `hosts`, once per commit of it.
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import Counter, deque
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +22,7 @@ from gossamer.outcomes import OUTCOMES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from gossamer.graph.queries import Spread
     from gossamer.lookup import Lookup
     from gossamer.store import Layer
     from gossamer.workspace import Workspace
@@ -66,6 +67,15 @@ class Round(msgspec.Struct, frozen=True):
     @property
     def per_s(self) -> float:
         return self.asked / self.seconds if self.seconds else 0.0
+
+
+class DegreeRange(msgspec.Struct, frozen=True):
+    """How many pages have `least` to `most` inlinks, and outlinks."""
+
+    least: int
+    most: int
+    with_inlinks: int
+    with_outlinks: int
 
 
 class _Sample(NamedTuple):
@@ -145,6 +155,22 @@ def rounds(steps: Sequence[Mapping[str, Any]]) -> list[Round]:
             step["seconds"],
         )
         for step in fetches[-SHOWN_ROUNDS:]
+    ]
+
+
+def degrees(spread: Spread | None) -> list[DegreeRange]:
+    """Count pages by their numbers of links, in ranges that double: 0, 1, 2 to 3, 4 to 7 etc."""
+    if spread is None:
+        return []
+    counts: list[Counter[int]] = []
+    for points in spread:
+        counts.append(Counter())
+        for degree, pages in points:
+            counts[-1][degree.bit_length()] += pages
+    last = max((bits for count in counts for bits in count), default=-1)
+    return [
+        DegreeRange((1 << bits) >> 1, (1 << bits) - 1, *(count[bits] for count in counts))
+        for bits in range(last + 1)
     ]
 
 

@@ -8,10 +8,10 @@ async function refresh() {
       if (answer.ok) {
         const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
         const shown = document.querySelector("main");
-        const open = shown.querySelector("details")?.open ?? false;
+        const open = [...shown.querySelectorAll("details")].map((details) => details.open);
         // Do not move the focus of somebody who scrolls a table by keyboard.
         if (!shown.contains(document.activeElement)) {
-          fresh.querySelector("details")?.toggleAttribute("open", open);
+          fresh.querySelectorAll("main details").forEach((details, n) => { details.open = open[n] ?? false; });
           shown.replaceWith(fresh.querySelector("main"));
         }
       }

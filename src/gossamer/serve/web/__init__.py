@@ -2,7 +2,7 @@
 
     /                     the search box
     /search?q=&page=      results
-    /page?url=&offset=    what the crawl knows about a page, with its links in and out
+    /page?url=&offset=    what the crawl knows about a page, with its neighbourhood and links
     /copy?url=            its stored copy, in a sandboxed frame
     /copy/raw?url=        the content of that frame
     /image?url=           a stored image, for the results that name it
@@ -10,6 +10,12 @@
     /api/search?q=&offset=&limit=      search.results.Results as JSON
     /api/complete?q=      completions of a query that is being typed
     /api/page?url=&offset=&limit=      search.page_info.KnownPage as JSON
+    /api/graph/outlinks?url=&offset=&limit=     pages to which a page links; hosts=1: of a host
+    /api/graph/inlinks?url=&offset=&limit=      pages that link to it, with anchor texts
+    /api/graph/common?url=&url=                 pages that link to all of these, or are linked
+    /api/graph/path?from=&to=                   a shortest way along links
+    /api/graph/neighbourhood?url=&depth=&limit= what is around a page
+    /api/graph/host?host=&limit=                the links between a host and others
     /api/status           status.overview as JSON
     /api/openapi.json     the description of the API
     /suggest?q=           completions in the form that browsers expect
@@ -24,6 +30,7 @@ problem details (RFC 9457).
     app.py          the application: routes and middleware
     searching.py    the search box, results and completions
     page_info.py    what the crawl knows about a page
+    graph.py        the link graph
     cached_copy.py  stored copies and images
     status.py       the state of the crawl, and whether an index is served
     metrics.py, openapi.py, opensearch.py

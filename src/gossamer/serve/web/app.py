@@ -18,12 +18,14 @@ from gossamer.search.left_out import LeftOut
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.front import Front
+from gossamer.serve.graphs import Graphs
 from gossamer.serve.reloader import Live
 from gossamer.serve.turns import Busy
 from gossamer.serve.web import openapi, opensearch, protocol
 from gossamer.serve.web.cached_copy import Copying
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.connections import MAX_CONNECTIONS, Connections
+from gossamer.serve.web.graph import Graphing
 from gossamer.serve.web.guard import KEPT_S
 from gossamer.serve.web.headers import Headers
 from gossamer.serve.web.limits import Limits
@@ -77,6 +79,7 @@ def app(
     """The application of one crawl. It counts refused requests in `refused`, by reason."""
     lookup = Lookup(work)
     pages = PageInfo(work, lookup)
+    graphs = Graphs(work, lookup)
     ranking, config = work.config.ranking, work.config.serve
     cluster = Cluster(groups, ranking, pages, config.deadline_s) if groups else None
     live = Live(work, crawl=pages)
@@ -86,9 +89,10 @@ def app(
         lifespan=lambda _: cluster.watched() if cluster else nullcontext(),
         routes=[
             *Searching(work, front).routes(),
-            *Paging(work, pages, LeftOut(work, lookup)).routes(kept_s),
+            *Paging(work, pages, LeftOut(work, lookup), graphs).routes(kept_s),
+            *Graphing(graphs).routes(kept_s),
             *Copying(work, pages).routes(kept_s),
-            *Status(work, live, lookup).routes(kept_s),
+            *Status(work, live, lookup, graphs).routes(kept_s),
             *metrics.routes(),
             *openapi.ROUTES,
             *opensearch.ROUTES,

@@ -15,12 +15,13 @@ import msgspec
 from starlette.routing import Route
 
 import gossamer
+from gossamer.graph.queries import MAX_NEIGHBOURS, HostLinks, Neighbourhood
 from gossamer.search import explaining
 from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.page_info import KnownPage
 from gossamer.search.profiles import PROFILES
 from gossamer.search.results import Completions, Results
-from gossamer.serve.web import answers, page_info, searching
+from gossamer.serve.web import answers, graph, page_info, searching
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
 from gossamer.serve.web.status import CrawlStatus, Health
 
@@ -57,7 +58,15 @@ def _count(least: int, most: int, default: int) -> dict[str, Any]:
 
 
 _FLAG = {"type": "string", "enum": ["0", "1", "false", "true"]}
-URL = Parameter("url", "URL of the page", {"type": "string", "minLength": 1}, required=True)
+_NAME = {"type": "string", "minLength": 1}
+URL = Parameter("url", "URL of the page", _NAME, required=True)
+_NODE = Parameter("url", "URL of the page; with hosts, name of the host", _NAME, required=True)
+_HOSTS = Parameter("hosts", "ask the graph of hosts instead of pages", _FLAG)
+_GRAPH_RANGE = (
+    Parameter("offset", "number of links to skip", _count(0, 999_999_999, 0)),
+    Parameter("limit", "maximum number of links", _count(0, graph.MAX_SHOWN, graph.SHOWN)),
+)
+_GRAPH_PROBLEMS = (400, 404, 414, 429, 503)
 OPERATIONS = (
     Operation(
         "/api/search",
@@ -121,6 +130,82 @@ OPERATIONS = (
             ),
         ),
         (400, 404, 414, 429, 503),
+    ),
+    Operation(
+        "/api/graph/outlinks",
+        "outlinks",
+        "The pages to which a page links.",
+        graph.Found,
+        (_NODE, _HOSTS, *_GRAPH_RANGE),
+        _GRAPH_PROBLEMS,
+    ),
+    Operation(
+        "/api/graph/inlinks",
+        "inlinks",
+        "The pages that link to a page, with their anchor texts.",
+        graph.InlinksFound,
+        (_NODE, _HOSTS, *_GRAPH_RANGE),
+        _GRAPH_PROBLEMS,
+    ),
+    Operation(
+        "/api/graph/common",
+        "common",
+        "The pages that link to all of several pages.",
+        graph.Found,
+        (
+            Parameter(
+                "url",
+                "URLs of the pages; with hosts, names of the hosts",
+                {"type": "array", "items": _NAME, "minItems": 2, "maxItems": graph.MAX_COMMON},
+                required=True,
+            ),
+            Parameter("linked", "the pages to which all of them link instead", _FLAG),
+            _HOSTS,
+            *_GRAPH_RANGE,
+        ),
+        _GRAPH_PROBLEMS,
+    ),
+    Operation(
+        "/api/graph/path",
+        "path",
+        "A shortest way along links from one page to another. Status 422: none was found among "
+        f"{graph.MAX_VISITED:,} pages around both, but there may be one.",
+        graph.Way,
+        (
+            Parameter("from", "URL or host where the way begins", _NAME, required=True),
+            Parameter("to", "URL or host where it ends", _NAME, required=True),
+            _HOSTS,
+        ),
+        (*_GRAPH_PROBLEMS, 422),
+    ),
+    Operation(
+        "/api/graph/neighbourhood",
+        "neighbourhood",
+        "The pages around a page: the nearest, and of these the most linked.",
+        Neighbourhood,
+        (
+            _NODE,
+            Parameter("depth", "links from the page", _count(1, graph.MAX_DEPTH, 1)),
+            Parameter(
+                "limit",
+                "maximum number of pages",
+                _count(1, graph.MOST_NEIGHBOURS, MAX_NEIGHBOURS),
+            ),
+            _HOSTS,
+        ),
+        _GRAPH_PROBLEMS,
+    ),
+    Operation(
+        "/api/graph/host",
+        "host",
+        "The pages of a host, and the hosts with which it has the most links. Status 422: the host "
+        f"has more than {graph.MAX_HOST_PAGES:,} pages.",
+        HostLinks,
+        (
+            Parameter("host", "name of the host", _NAME, required=True),
+            Parameter("limit", "maximum number of hosts", _count(0, graph.MAX_SHOWN, graph.SHOWN)),
+        ),
+        (*_GRAPH_PROBLEMS, 422),
     ),
     Operation(
         "/api/status",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from gossamer.serve import cached_copy
+from gossamer.errors import StoreError
+from gossamer.graph.queries import UnknownName
+from gossamer.serve import cached_copy, link_map
 from gossamer.serve.web import answers
 from gossamer.serve.web.guard import Guard
 
@@ -15,19 +18,24 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from gossamer.graph.queries import Neighbourhood
     from gossamer.search.left_out import LeftOut
     from gossamer.search.page_info import KnownPage, PageInfo
+    from gossamer.serve.graphs import Graphs
     from gossamer.workspace import Workspace
 
 SHOWN_LINKS = 50
 MAX_LINKS = 500
+DRAWN_PAGES = 33
+"""Pages of the drawing, with the one that it is about."""
 
 
 class Paging:
-    def __init__(self, work: Workspace, pages: PageInfo, left_out: LeftOut) -> None:
+    def __init__(self, work: Workspace, pages: PageInfo, left_out: LeftOut, graphs: Graphs) -> None:
         self._work = work
         self._pages = pages
         self._left_out = left_out
+        self._graphs = graphs
 
     def routes(self, kept_s: float) -> list[Route]:
         guard = Guard("page", kept_s=kept_s)
@@ -38,8 +46,15 @@ class Paging:
         known = self._known(request, offset, SHOWN_LINKS)
         more = offset + SHOWN_LINKS < max(known.inlinks.known, known.outlinks.total)
         following = offset + SHOWN_LINKS if more else None
+        around = None if offset else self._around(known.url)
         return answers.page(
-            "page.html", page=known, offset=offset, shown=SHOWN_LINKS, following=following
+            "page.html",
+            page=known,
+            around=around,
+            maps=around and [draw(around, _about) for draw in (link_map.columns, link_map.line)],
+            offset=offset,
+            shown=SHOWN_LINKS,
+            following=following,
         )
 
     def api(self, request: Request) -> Response:
@@ -48,6 +63,13 @@ class Paging:
         if limit > MAX_LINKS:
             raise HTTPException(400, f"limit may be at most {MAX_LINKS}")
         return answers.json(self._known(request, offset, limit))
+
+    def _around(self, url: str) -> Neighbourhood | None:
+        """The page's neighbourhood; None if no graph that can be read has the page."""
+        try:
+            return self._graphs.ask("page", lambda graph: graph.neighbourhood(url, 1, DRAWN_PAGES))
+        except (UnknownName, StoreError):
+            return None
 
     def _known(self, request: Request, offset: int, limit: int) -> KnownPage:
         url = answers.address(request, self._pages)
@@ -58,3 +80,7 @@ class Paging:
             why = self._left_out.why(url)
             raise HTTPException(404, f"The crawl does not hold this URL: {why}.")
         return known
+
+
+def _about(url: str) -> str:
+    return f"/page?{urlencode({'url': url})}"

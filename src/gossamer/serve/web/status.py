@@ -8,6 +8,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from gossamer.errors import StoreError
 from gossamer.monitor import TaskProgress  # noqa: TC001  # msgspec reads the annotations
 from gossamer.serve import charts, dashboard
 from gossamer.serve.web import answers
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from gossamer.graph.queries import Spread
     from gossamer.lookup import Lookup
+    from gossamer.serve.graphs import Graphs
     from gossamer.serve.reloader import Live
     from gossamer.workspace import Workspace
 
@@ -55,9 +58,10 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Status:
-    def __init__(self, work: Workspace, live: Live, lookup: Lookup) -> None:
+    def __init__(self, work: Workspace, live: Live, lookup: Lookup, graphs: Graphs) -> None:
         self._work = work
         self._live = live
+        self._graphs = graphs
         self._history = dashboard.History()
         self._hosts = dashboard.Hosts(work, lookup)
 
@@ -90,7 +94,16 @@ class Status:
             rates=rates,
             rates_chart=charts.curve(rates, "Pages per second, while this page was open"),
             hosts=self._hosts.busiest(),
+            degrees=dashboard.degrees(spread := self._spread()),
+            degree_charts=charts.degrees(spread) if spread else (),
         )
+
+    def _spread(self) -> Spread | None:
+        """The degrees of pages; None without a graph that can be read."""
+        try:
+            return self._graphs.ask("page", lambda graph: graph.spread)
+        except StoreError:
+            return None
 
     def api(self, _: Request) -> Response:
         return answers.json(self._look()[0])

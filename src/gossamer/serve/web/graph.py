@@ -1,0 +1,161 @@
+"""Routes for the link graph, as JSON: who links to whom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from gossamer.graph.paths import TooMuch
+from gossamer.graph.queries import MAX_NEIGHBOURS, UnknownName
+from gossamer.serve.web import answers
+from gossamer.serve.web.guard import Guard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from gossamer.graph.queries import Linked, LinkGraph
+    from gossamer.serve.graphs import Graphs
+
+    Answer = TypeVar("Answer")
+
+SHOWN = 50
+MAX_SHOWN = 500
+MAX_COMMON = 8
+MAX_DEPTH = 3
+MOST_NEIGHBOURS = 200
+MAX_VISITED = 100_000
+"""Pages that are visited in search of a path."""
+MAX_HOST_PAGES = 10_000
+"""Pages of a host whose links are counted."""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """Some of `total` pages or hosts, in the order of their reversed host names and paths."""
+
+    total: int
+    names: list[str]
+
+
+class Inlink(msgspec.Struct, frozen=True):
+    """A page that links here, and its anchor text as of the last `invert`, if that recorded one."""
+
+    url: str
+    anchor: str | None
+
+
+class InlinksFound(msgspec.Struct, frozen=True):
+    """Some of `total` pages that link here."""
+
+    total: int
+    links: list[Inlink]
+
+
+class Way(msgspec.Struct, frozen=True):
+    """A shortest way along links, with both ends; null if there is none."""
+
+    path: list[str] | None
+
+
+class Graphing:
+    def __init__(self, graphs: Graphs) -> None:
+        self._graphs = graphs
+
+    def routes(self, kept_s: float) -> list[Route]:
+        guard = Guard("graph", kept_s=kept_s)
+        handlers = {
+            "outlinks": self.outlinks,
+            "inlinks": self.inlinks,
+            "common": self.common,
+            "path": self.path,
+            "neighbourhood": self.neighbourhood,
+            "host": self.host,
+        }
+        return [Route(f"/api/graph/{name}", guard(handler)) for name, handler in handlers.items()]
+
+    def outlinks(self, request: Request) -> Response:
+        url, (offset, limit) = _given(request, "url"), _range(request)
+        return answers.json(
+            _found(self._ask(request, lambda graph: graph.outlinks(url, limit, offset)))
+        )
+
+    def inlinks(self, request: Request) -> Response:
+        url, (offset, limit) = _given(request, "url"), _range(request)
+        found = self._ask(request, lambda graph: graph.inlinks(url, limit, offset))
+        known = {} if _of_hosts(request) else self._ask(request, lambda graph: graph.anchors(url))
+        links = [Inlink(name, known.get(name)) for name in found.names]
+        return answers.json(InlinksFound(found.total, links))
+
+    def common(self, request: Request) -> Response:
+        urls, (offset, limit) = request.query_params.getlist("url"), _range(request)
+        if not 2 <= len(urls) <= MAX_COMMON or not all(urls):  # noqa: PLR2004  # of one, see inlinks
+            raise HTTPException(400, f"give url=… twice to {MAX_COMMON} times")
+        linked = answers.flag(request, "linked")
+        return answers.json(
+            _found(
+                self._ask(request, lambda graph: graph.common(urls, limit, offset, linked=linked))
+            )
+        )
+
+    def path(self, request: Request) -> Response:
+        ends = _given(request, "from"), _given(request, "to")
+        found = self._ask(request, lambda graph: graph.path(*ends, MAX_VISITED))
+        return answers.json(Way(None if found is None else list(found)))
+
+    def neighbourhood(self, request: Request) -> Response:
+        url = _given(request, "url")
+        depth = answers.number(request, "depth", 1)
+        limit = answers.number(request, "limit", MAX_NEIGHBOURS)
+        if not 1 <= depth <= MAX_DEPTH:
+            raise HTTPException(400, f"depth must be 1 to {MAX_DEPTH}")
+        if not 1 <= limit <= MOST_NEIGHBOURS:
+            raise HTTPException(400, f"limit must be 1 to {MOST_NEIGHBOURS}")
+        return answers.json(
+            self._ask(request, lambda graph: graph.neighbourhood(url, depth, limit))
+        )
+
+    def host(self, request: Request) -> Response:
+        name, (_, limit) = _given(request, "host"), _range(request)
+        return answers.json(
+            self._graph("page", lambda graph: graph.host(name, limit, MAX_HOST_PAGES))
+        )
+
+    def _ask(self, request: Request, question: Callable[[LinkGraph], Answer]) -> Answer:
+        return self._graph("host" if _of_hosts(request) else "page", question)
+
+    def _graph(self, kind: str, question: Callable[[LinkGraph], Answer]) -> Answer:
+        try:
+            return self._graphs.ask(kind, question)
+        except UnknownName as error:
+            raise HTTPException(404, f"{error.what}: {error.remedy}") from None
+        except TooMuch as error:
+            raise HTTPException(422, f"{error.what}: {error.remedy}") from None
+
+
+def _found(linked: Linked) -> Found:
+    return Found(linked.total, list(linked.names))
+
+
+def _of_hosts(request: Request) -> bool:
+    return answers.flag(request, "hosts")
+
+
+def _given(request: Request, name: str) -> str:
+    text = request.query_params.get(name, "")
+    if not text:
+        raise HTTPException(400, f"{name} is missing: {request.scope['path']}?{name}=…")
+    return text
+
+
+def _range(request: Request) -> tuple[int, int]:
+    """Offset and limit."""
+    offset = answers.number(request, "offset", 0)
+    limit = answers.number(request, "limit", SHOWN)
+    if limit > MAX_SHOWN:
+        raise HTTPException(400, f"limit may be at most {MAX_SHOWN}")
+    return offset, limit
