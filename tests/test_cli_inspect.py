@@ -16,6 +16,7 @@ from gossamer.errors import ConfigError, MissingFile, NotACrawl, UsageError
 from gossamer.parse import ParsedPage
 from loopback import SILENCE, Loopback, page
 from stored_rounds import HOME, Fetched, archive_of, store_round
+from stored_web import put_rows
 
 if TYPE_CHECKING:
     from gossamer.workspace import Workspace
@@ -108,7 +109,7 @@ def test_all_that_a_page_gives_is_shown_in_80_columns(
 
 def test_as_json_it_is_all_of_a_parsed_page_and_its_url(file: Path) -> None:
     told = as_json(file, "--url", HOME)
-    assert told.keys() == {"url", *ParsedPage.__struct_fields__}
+    assert told.keys() == {"url", "farms", *ParsedPage.__struct_fields__}
     assert (told["url"], told["authors"]) == (HOME, ["Ann Gardener"])
     assert told["robots"]["noarchive"]
     assert told["links"][-1] == {
@@ -293,6 +294,16 @@ def test_a_page_that_is_gone_since_is_shown_as_it_was(work: Workspace) -> None:
     store_round(work, [Fetched(HOME, outcome="timeout")], round_=3)
     ended = shown(HOME, *of(work))
     assert ended.stderr == ("gossamer: round 3: timeout; shown is the page that round 1 stored\n")
+
+
+def test_signs_of_a_link_farm_are_shown(work: Workspace) -> None:
+    store_round(work, [Fetched(HOME, PAGE)])
+    assert as_json(HOME, *of(work))["farms"] == []
+    sign = {"kind": "host", "name": "example.org", "reason": "exchange", "owner": "b.example"}
+    counts = {"members": 2, "supporters": 1, "links": 200, "of_links": 210, "factor": 0.5}
+    put_rows(work, "farms", [sign | counts])
+    assert as_json(HOME, *of(work))["farms"] == [sign | counts]
+    assert "200 of its 210 links" in " ".join(shown(HOME, *of(work)).stdout.split())
 
 
 def test_a_page_that_no_round_stored(work: Workspace) -> None:

@@ -57,6 +57,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "parse": ["CRAWL"],
     "update": ["CRAWL"],
     "invert": ["CRAWL"],
+    "farms": ["CRAWL"],
     "rank": ["CRAWL"],
     "index": ["CRAWL"],
     "postings": ["CRAWL"],
@@ -68,6 +69,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "graph neighbourhood": ["CRAWL", "http://localhost/"],
     "graph host": ["CRAWL", "localhost"],
     "graph centrality": ["CRAWL"],
+    "graph farms": ["CRAWL"],
     "graph stats": ["CRAWL"],
 }
 """Commands that need a crawl, with their arguments."""
@@ -87,6 +89,7 @@ WRITERS = frozenset(OF_A_CRAWL) - {
     "graph path",
     "graph neighbourhood",
     "graph host",
+    "graph farms",
     "graph stats",
 }
 

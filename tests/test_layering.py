@@ -31,14 +31,14 @@ def kind(modules: str, may_import: str) -> Kind:
 
 KINDS = {
     "step": kind(
-        "inject refresh generate fetch parse update invert graph rank index postings serve",
+        "inject refresh generate fetch parse update invert graph farms rank index postings serve",
         "format foundation extension-point search status",
     ),
     "format": kind(
-        "tables outcomes task_output lsm lookup linkgraph domains depths opic page_ranks warc "
-        "seeds export fulltext postings.blocks postings.retrieval postings.reader bvgraph "
-        "graph.names graph.overlaid graph.stored graph.rows graph.components graph.hyperball "
-        "graph.harmonic graph.paths graph.neighbourhood graph.queries",
+        "tables outcomes task_output lsm lookup linkgraph farm_signs domains depths opic "
+        "page_ranks warc seeds export fulltext postings.blocks postings.retrieval postings.reader "
+        "bvgraph graph.names graph.overlaid graph.stored graph.rows graph.components "
+        "graph.hyperball graph.harmonic graph.paths graph.neighbourhood graph.queries",
         "format foundation",
     ),
     "foundation": kind(

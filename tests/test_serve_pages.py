@@ -57,6 +57,20 @@ def test_a_page_its_state_and_its_links(work: Workspace) -> None:
         assert one(shown, "a[href^='/copy?']").text() == "Stored copy"
 
 
+def test_signs_of_a_link_farm_are_shown(work: Workspace) -> None:
+    store_and_parse(work, [Fetched(HOME, PAGE)])
+    sign = {"members": 40, "supporters": 1, "links": 39, "of_links": 41, "owner": "farm.example"}
+    of_host = {"kind": "host", "name": "example.org", "reason": "domain", "factor": 0.05, **sign}
+    of_page = {"kind": "page", "name": HOME, "reason": "boosted", "factor": 1.0, **sign}
+    other = of_host | {"name": "other.example"}
+    put_rows(work, "farms", [of_page, other, of_host])
+    with serving(work) as client:
+        assert known(client, HOME)["farms"] == [of_host, of_page]
+        shown = one(dom(client, "/page", url=HOME), ".facts").text()
+        assert "40 hosts of farm.example link to each other" in shown
+        assert "39 of 41 hosts" in shown
+
+
 def test_a_truncated_page_is_marked(work: Workspace) -> None:
     store_and_parse(work, [Fetched(HOME, PAGE, truncated=True), Fetched(HOME + "whole", PAGE)])
     with serving(work) as client:

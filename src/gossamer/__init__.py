@@ -3,11 +3,11 @@
 Read `rounds.py` first: it shows the flow. There are five kinds of modules
 (tests/test_layering.py enforces which may import which):
 
-    steps             inject refresh generate fetch parse update invert graph rank index postings
-                      serve;
+    steps             inject refresh generate fetch parse update invert graph farms rank index
+                      postings serve;
                       each is a verb, a command and a module; a step never imports a step
-    formats           tables outcomes task_output lsm lookup linkgraph domains depths opic
-                      page_ranks warc seeds export fulltext postings/blocks postings/retrieval
+    formats           tables outcomes task_output lsm lookup linkgraph farm_signs domains depths
+                      opic page_ranks warc seeds export fulltext postings/blocks postings/retrieval
                       postings/reader bvgraph graph/names graph/overlaid graph/stored graph/rows
                       graph/components graph/hyperball graph/harmonic graph/paths
                       graph/neighbourhood graph/queries

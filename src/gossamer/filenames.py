@@ -73,7 +73,7 @@ _REWRITES = {
     **{
         dataset.name: f"gossamer {dataset.writer}"
         for dataset in DATASETS.values()
-        if dataset.writer in ("invert", "rank", "index", "postings")
+        if dataset.writer in ("invert", "farms", "rank", "index", "postings")
     },
     "documents": "gossamer reparse",
     "graph": "gossamer graph build",

@@ -159,7 +159,7 @@ def opened(path: str, dataset: str, columns: Sequence[str]) -> Iterator[pq.Parqu
 def _remedy(dataset: str) -> str:
     """The command that writes the dataset again, if there is one."""
     writer = DATASETS[dataset].writer
-    if writer in ("invert", "rank"):
+    if writer in ("invert", "farms", "rank"):
         return f"write it again: gossamer {writer}"
     if writer == "parse":
         return "write it again: gossamer reparse"

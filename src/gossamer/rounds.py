@@ -5,9 +5,9 @@
                       │                                    parse
                       │                                      ▼
                       └──────update── responses, links ◀── documents, links
-    links ─invert─▶ inlinks ─┐
-    links ─rank──▶ ranks ────┼─index─▶ index ─serve─▶ answers
-    documents ───────────────┘
+    links ─invert─▶ inlinks ────────────┐
+    links ─farms─▶ farms ─rank─▶ ranks ─┼─index─▶ index ─serve─▶ answers
+    documents ──────────────────────────┘
 
 One pass of generate, fetch, parse and update is a round. Each step ends in one commit, so a crawl
 that was interrupted, at any moment and in any way, resumes with the first step that was not
@@ -19,7 +19,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from gossamer import fetch, generate, index, invert, parse, rank, update
+from gossamer import farms, fetch, generate, index, invert, parse, rank, update
 from gossamer.monitor import clear
 from gossamer.status import REPARSE
 
@@ -39,7 +39,12 @@ ROUND: Mapping[str, Step] = {
 }
 """The steps of a round."""
 
-HARVEST: Mapping[str, Step] = {"invert": invert.run, "rank": rank.run, "index": index.run}
+HARVEST: Mapping[str, Step] = {
+    "invert": invert.run,
+    "farms": farms.run,
+    "rank": rank.run,
+    "index": index.run,
+}
 """The steps that make a crawl searchable, after its rounds."""
 
 

@@ -11,6 +11,7 @@ from gossamer.cli.arguments import AsJson
 from gossamer.cli.terminal import echo_json
 
 if TYPE_CHECKING:
+    from gossamer.farm_signs import FarmSign
     from gossamer.parse.page import Page, ParsedPage, Rules
     from gossamer.workspace import Workspace
 
@@ -74,7 +75,8 @@ def inspect(
 
     work = None if crawl is None else Workspace.open(crawl)
     page = _page(source, url, work, stored)
-    _show(source, page, _rules(work, rules), as_json, text)
+    signs = _signs(work, page.url) if work is not None and stored else []
+    _show(source, page, _rules(work, rules), signs, as_json, text)
 
 
 def _page(source: str, url: str | None, work: Workspace | None, stored: bool) -> Page:
@@ -101,14 +103,23 @@ def _rules(work: Workspace | None, file: str | None) -> Rules:
     )
 
 
-def _show(source: str, page: Page, rules: Rules, as_json: bool, text: bool) -> None:
+def _signs(work: Workspace, url: str) -> list[FarmSign]:
+    from gossamer.farm_signs import signs_of
+    from gossamer.lookup import Lookup
+
+    return signs_of(Lookup(work), url)
+
+
+def _show(
+    source: str, page: Page, rules: Rules, signs: list[FarmSign], as_json: bool, text: bool
+) -> None:
     from gossamer.parse.guard import GuardedParser
 
     with GuardedParser(rules) as parser:
         parsed = parser.parse(page)
     unread = parsed.outcome in UNREAD
     if as_json:
-        echo_json(_json(page.url, parsed))
+        echo_json(_json(page.url, parsed, signs))
     elif text and not unread:
         from gossamer.cli.terminal import printable
 
@@ -116,19 +127,20 @@ def _show(source: str, page: Page, rules: Rules, as_json: bool, text: bool) -> N
     elif not unread:
         from gossamer.cli.page_view import print_page
 
-        print_page(page.url, parsed, rules)
+        print_page(page.url, parsed, rules, signs)
     if unread:
         from gossamer.errors import UsageError
 
         raise UsageError(source, f"{parsed.outcome}: {parsed.detail}")
 
 
-def _json(url: str, parsed: ParsedPage) -> bytes:
-    """Encode a ParsedPage and its URL; named tuples become objects."""
+def _json(url: str, parsed: ParsedPage, signs: list[FarmSign]) -> bytes:
+    """Encode a ParsedPage, its URL and signs of farms; named tuples become objects."""
     import msgspec
 
     named = {
         "robots": parsed.robots._asdict(),
         "links": [link._asdict() for link in parsed.links],
+        "farms": signs,
     }
     return msgspec.json.encode({"url": url, **msgspec.structs.asdict(parsed), **named})

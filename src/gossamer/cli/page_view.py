@@ -14,9 +14,10 @@ from gossamer.parse.html.site_rules import rule_for
 from gossamer.urls import origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
+    from gossamer.farm_signs import FarmSign
     from gossamer.parse import Link, ParsedPage, Rules
 
 SHOWN_HEADINGS = 8
@@ -33,8 +34,11 @@ COLOURS: Mapping[str, str] = {
 }
 
 
-def print_page(url: str, page: ParsedPage, rules: Rules) -> None:
-    """Print a parsed page, and which site rule applied if `rules` contains any."""
+def print_page(url: str, page: ParsedPage, rules: Rules, signs: Iterable[FarmSign] = ()) -> None:
+    """Print a parsed page, and which site rule applied if `rules` contains any.
+
+    `signs`: why the votes of its host, or for the page, weigh less.
+    """
     console = Console(highlight=False)
     if page.title:
         console.print(_plain(page.title, "bold"))
@@ -50,6 +54,8 @@ def print_page(url: str, page: ParsedPage, rules: Rules) -> None:
         facts.add_row("rule", _plain("none matches this URL" if rule is None else rule.name))
     if page.unmatched:
         facts.add_row("unmatched", _plain(_joined(page.unmatched), "yellow"))
+    for sign in signs:
+        facts.add_row("link farm", _plain(f"{sign.name}: {sign.text}", "yellow"))
     console.print(facts)
     if page.links:
         _print_links(console, page.links, origin_of(url))

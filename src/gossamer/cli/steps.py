@@ -37,6 +37,11 @@ STEPS: Mapping[str, str] = {
 
     Names at most 200 linking pages per page, and counts all of them.
     """,
+    "farms": """Find link farms (links, hosts, domains → farms).
+
+    Finds hosts that recommend each other and that hardly anybody else recommends. `rank` gives
+    their votes less weight; `gossamer graph farms` shows them and the reasons.
+    """,
     "rank": """Compute PageRank (links, pages → ranks).
 
     Settings: rank.* in gossamer.toml.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gossamer.farm_signs import FarmSign, signs_of
 from gossamer.urls import normalize
 
 if TYPE_CHECKING:
@@ -87,6 +88,8 @@ class KnownPage(msgspec.Struct, frozen=True, kw_only=True):
     noarchive: bool
     rank: float | None
     """PageRank."""
+    farms: list[FarmSign]
+    """Why the votes of this page's host, or those for the page, weigh less."""
     copy: bool
     """Whether the stored copy may be shown: see gossamer.serve.cached_copy."""
     inlinks: Inlinks
@@ -143,6 +146,7 @@ class PageInfo:
                 "url": url,
                 "description": None if document["nosnippet"] else document["description"],
                 "rank": rank and rank["rank"],
+                "farms": signs_of(self._lookup, url),
                 "copy": copy,
                 "inlinks": self._inlinks(url, offset, limit),
                 "outlinks": self._outlinks(url, answered, offset, limit),

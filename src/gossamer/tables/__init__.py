@@ -21,7 +21,7 @@ from gossamer.tables.fetching import (
     VIRTUAL_PAGE,
     WARC,
 )
-from gossamer.tables.linking import CENTRALITY
+from gossamer.tables.linking import CENTRALITY, FARMS
 from gossamer.tables.parsing import DOCUMENTS, GRAPH, HOST_RANKS, INLINKS, LINKS, RANKS, UNPARSED
 from gossamer.tables.searching import INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
 
@@ -33,6 +33,7 @@ __all__ = [
     "DATASETS",
     "DOCUMENTS",
     "DOMAINS",
+    "FARMS",
     "FETCHLIST",
     "GRAPH",
     "HOSTS",
@@ -58,7 +59,7 @@ DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
         *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, WARC),
-        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, HOST_RANKS, CENTRALITY),
+        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, FARMS, HOST_RANKS, CENTRALITY),
         *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),
     )
 }

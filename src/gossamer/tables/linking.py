@@ -20,3 +20,23 @@ CENTRALITY = Dataset(
         Column("error", "double", "its relative standard deviation; 0 if it is exact"),
     ),
 )
+
+FARMS = Dataset(
+    "farms",
+    "hosts that look like parts of link farms, the pages that they boost, and the evidence",
+    key=("name", "reason", "owner"),
+    writer="farms",
+    readers=("rank",),
+    newest_wins=False,
+    columns=(
+        Column("kind", "string", "host or page"),
+        Column("name", "string", "the host as in pages, or the URL"),
+        Column("reason", "string", "domain, address, exchange or boosted: see docs/commands.md"),
+        Column("owner", "string", "the registrable domain, the address, or the other host"),
+        Column("members", "long", "hosts (address: domains) of the owner that link to each other"),
+        Column("supporters", "long", "other registrable domains that link to them"),
+        Column("links", "long", "links to other members (page: linking hosts that are members)"),
+        Column("of_links", "long", "all links to other hosts (page: linking hosts elsewhere)"),
+        Column("factor", "double", "what a vote of this host or page counts, from 0 to 1"),
+    ),
+)
