@@ -50,6 +50,12 @@ def test_titles_are_compared_by_their_words(title: str, like: str, unlike: str) 
     assert title_keys(title) == title_keys(like) != title_keys(unlike)
 
 
+def test_a_long_title_without_spaces_is_unlike_others() -> None:
+    """One word of more than MAX_WORD_BYTES, which texts do not have."""
+    first, second = (f"{word}をサスペンドしたあと復帰しないのはなぜですか" * 2 for word in "机本")
+    assert title_keys(first) != title_keys(second)
+
+
 def test_titles_of_the_same_words_and_other_code_differ() -> None:
     (c,), (same, c_plus_plus) = title_keys("C"), title_keys("C++")
     assert c == same != c_plus_plus

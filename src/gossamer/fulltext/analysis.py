@@ -207,10 +207,11 @@ def spaced() -> TextAnalyzer:
 def whole() -> TextAnalyzer:
     """For texts that are compared as a whole, so it does not matter where words are split.
 
-    `plain` splits better, with a regular expression, which takes several times as long.
+    `plain` splits better, with a regular expression, which takes several times as long. Long words
+    are kept: a title in a script without spaces may be one.
     """
-    filters = (Filter.ascii_fold(), Filter.lowercase())
-    return _built(Tokenizer.simple(), filters)
+    builder = TextAnalyzerBuilder(Tokenizer.simple())
+    return builder.filter(Filter.ascii_fold()).filter(Filter.lowercase()).build()
 
 
 @lru_cache(MAX_PATTERNS)
