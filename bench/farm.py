@@ -1,6 +1,6 @@
 """What does a farm of host names take from good hosts? A wildcard record in DNS makes it endless.
 
-    python bench/farm.py [--hosts 40] [--pages 200] [--rounds 8]
+    python bench/farm.py [--hosts 40] [--pages 200] [--rounds 8] [--scoring links]
 
 Two crawls of one fakeweb: without a farm, and with 100 links on the seed to hosts of a farm, each
 of whose pages links to ten new hosts in its domain. Prints, for each round, the pages fetched from
@@ -38,15 +38,18 @@ def portal(folder: Path, web: Web, *, farm: bool) -> Path:
     return folder
 
 
-def fetched(hosts: int, pages: int, rounds: int, *, farm: bool) -> list[Counter[bool]]:
+def fetched(
+    hosts: int, pages: int, rounds: int, scoring: str, *, farm: bool
+) -> list[Counter[bool]]:
     """Crawl, and count the pages fetched in each round by whether they belong to the farm."""
     plain = {"hosts": hosts, "pages_per_host": 10 * pages * rounds / hosts, "page_bytes": 4_000}
     with tempfile.TemporaryDirectory(prefix="farm-") as folder:
         place = portal(Path(folder, "portal"), Web(mix=Mix.plain(), **plain), farm=farm)
         web = Web(mix=Mix.plain(), **plain, docs={"portal.test": place}, hostile=True)
         with FakeWeb(web) as fake:
-            settings = local_settings(fake.address, {"generate.pages": pages})
-            with Crawl.create(str(Path(folder, "crawl")), settings) as crawl:
+            settings = {"generate.pages": pages, "update.scoring": scoring}
+            text = local_settings(fake.address, settings)
+            with Crawl.create(str(Path(folder, "crawl")), text) as crawl:
                 crawl.inject(["http://portal.test/"])
                 for step in rounds * tuple(ROUND.values()):
                     step(crawl.work)
@@ -63,8 +66,9 @@ def main() -> int:
     parser.add_argument("--hosts", type=int, default=40)
     parser.add_argument("--pages", type=int, default=200, help="pages per round")
     parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--scoring", default="links")
     options = parser.parse_args()
-    sizes = options.hosts, options.pages, options.rounds
+    sizes = options.hosts, options.pages, options.rounds, options.scoring
     alone, beside = fetched(*sizes, farm=False), fetched(*sizes, farm=True)
     print(f"{options.hosts} good hosts, {options.pages} pages per round; pages of good hosts")
     print(f"{'round':>5}{'alone':>10}{'with farm':>12}{'share':>8}{'of farm':>10}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -173,6 +174,26 @@ def test_a_page_divides_its_cash_among_its_votes(work: Workspace) -> None:
         page("e"): each,
     }
     assert by_url(lsm.current(work, PAGES))[page("a")]["history"] == opic.UNIT
+
+
+def test_where_all_pages_are_fetched_in_each_round_cash_is_pagerank_s_power_iteration(
+    work: Workspace,
+) -> None:
+    """`f` and `g` are a farm that links to itself only: it cannot keep its cash for itself."""
+    graph = {"a": "bf", "b": "a", "c": "", "f": "g", "g": "f"}
+    urls, outcomes = list(map(page, graph)), {page(name): "ok" for name in graph}
+    arcs = [(page(src), page(dst), "a", False) for src in graph for dst in graph[src]]
+    inject.run(work, urls)
+    ranks = np.full(len(urls), 1 / len(urls))
+    matrix = np.zeros((len(urls), len(urls)))
+    for src, dst, *_ in arcs:
+        matrix[urls.index(dst), urls.index(src)] = DAMPING / sum(arc[0] == src for arc in arcs)
+    for _ in range(5):
+        run_round(work, outcomes, arcs)
+        moved = matrix @ ranks
+        ranks = moved + (1 - moved.sum()) / len(urls)
+    held = cash(work)
+    assert [held[url] / (len(urls) * opic.UNIT) for url in urls] == pytest.approx(ranks, rel=1e-9)
 
 
 def test_a_redirect_passes_its_cash_on(work: Workspace) -> None:
