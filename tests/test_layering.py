@@ -38,7 +38,7 @@ KINDS = {
         "tables outcomes task_output lsm lookup linkgraph farm_signs domains depths opic "
         "page_ranks warc seeds export fulltext postings.blocks postings.retrieval postings.reader "
         "bvgraph graph.names graph.overlaid graph.stored graph.rows graph.components "
-        "graph.hyperball graph.harmonic graph.paths graph.neighbourhood graph.queries",
+        "graph.hyperball graph.harmonic graph.paths graph.neighbourhood graph.export graph.queries",
         "format foundation",
     ),
     "foundation": kind(

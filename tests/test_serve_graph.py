@@ -133,7 +133,7 @@ def test_what_would_take_too_long_is_refused(
 
 def test_a_crawl_without_a_graph_says_so_until_there_is_one(work: Workspace) -> None:
     put_pages(work, {HOME: "fetched"})
-    with serving(work) as client:
+    with serving(Workspace.open(work.root)) as client:
         answer = client.get("/api/graph/outlinks", params={"url": HOME})
         assert (answer.status_code, "gossamer graph build" in answer.json()["detail"]) == (
             503,
@@ -141,7 +141,7 @@ def test_a_crawl_without_a_graph_says_so_until_there_is_one(work: Workspace) -> 
         )
         assert not dom(client, "/page", url=HOME).css("svg.map")
         assert not dom(client, "/status").css("svg.plot")
-        built(Workspace.open(work.root))
+        built(work)
         assert asked(client, "outlinks", url=HOME)["total"] == 2
         assert dom(client, "/page", url=HOME).css("svg.map")
         assert len(dom(client, "/status").css("svg.plot")) == 2
@@ -171,13 +171,14 @@ def test_a_damaged_graph_is_an_error_of_the_api_and_the_pages_go_on(
 
 
 def test_a_graph_that_is_replaced_while_it_is_asked_is_asked_again(work: Workspace) -> None:
-    graphs = Graphs(built(work), Lookup(work))
+    served = Workspace.open(built(work).root)
+    graphs = Graphs(served, Lookup(served))
     seen: list[LinkGraph] = []
 
     def question(found: LinkGraph) -> int:
         seen.append(found)
         if len(seen) == 1:
-            built(Workspace.open(work.root), [(HOME, "http://new.org/")])
+            built(work, [(HOME, "http://new.org/")])
             raise StoreError("a file", "is gone")
         return found.outlinks(HOME).total
 
@@ -189,11 +190,11 @@ def test_a_graph_that_is_replaced_while_it_is_asked_is_asked_again(work: Workspa
 def test_the_last_graph_is_served_while_a_newer_one_is_damaged(
     work: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:
-    graphs = Graphs(built(work), Lookup(work))
+    served = Workspace.open(built(work).root)
+    graphs = Graphs(served, Lookup(served))
     assert graphs.ask("page", lambda found: found.outlinks(HOME).total) == 2
-    other = Workspace.open(work.root)
-    graph.run(other)
-    for file in other.store.files("graph"):
+    graph.run(work)
+    for file in work.store.files("graph"):
         Path(work.root, file.path).unlink()
     assert graphs.ask("page", lambda found: found.outlinks(HOME).total) == 2
     assert "still serving the previous link graph" in caplog.text

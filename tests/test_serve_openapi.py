@@ -13,16 +13,18 @@ from schemathesis import GenerationMode
 from gossamer import graph
 from gossamer.search.broker import MAX_RESULTS
 from gossamer.serve.web import openapi
-from shards import crawl, put_index
+from shards import put_index
 from stored_web import put_inlinks, put_pages, put_rows
 from test_serve_web import serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import httpx
     from schemathesis import Case
     from schemathesis.schemas import BaseSchema
+
+    from gossamer.workspace import Workspace
 
 HOME = "http://a.example/"
 ASKED = {"q": "apple", "from": HOME, "to": f"{HOME}0", "host": "a.example"}
@@ -33,8 +35,8 @@ def _urls(operation: openapi.Operation) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    work = crawl(tmp_path_factory.mktemp("crawl"))
+def client(new_work: Callable[[], Workspace]) -> Iterator[httpx.Client]:
+    work = new_work()
     put_index(work, [{"url": f"{HOME}{n}", "title": f"Apple {n}"} for n in range(30)])
     put_pages(work, {HOME: "fetched", f"{HOME}0": "unfetched"})
     put_inlinks(work, HOME, [("http://b.example/", "words")], 1)

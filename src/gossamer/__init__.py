@@ -10,7 +10,7 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       opic page_ranks warc seeds export fulltext postings/blocks postings/retrieval
                       postings/reader bvgraph graph/names graph/overlaid graph/stored graph/rows
                       graph/components graph/hyperball graph/harmonic graph/paths
-                      graph/neighbourhood graph/queries
+                      graph/neighbourhood graph/export graph/queries
                       the data that enters, is stored in and leaves a crawl folder
     foundations       engine pool lean_arrow store manifest filenames checksums backends damage
                       ownership urls addresses own patterns encodings session_ids suffixes robots

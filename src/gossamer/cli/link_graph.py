@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -54,7 +55,7 @@ def register(app: typer.Typer) -> None:
     group.command()(build)
     for direction, text in NEIGHBOURS.items():
         group.command(direction)(_neighbours(direction, text))
-    for command in (common, path, neighbourhood, host, stats):
+    for command in (common, path, neighbourhood, host, stats, export):
         group.command()(command)
     link_analysis.register(group)
     app.add_typer(group, name="graph")
@@ -128,6 +129,10 @@ def neighbourhood(
     ] = 1,
     hosts: OfHosts = False,
     limit: Around = 50,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Draw it in this file instead, as SVG."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the pages around a page: what links to it and what it links to, within --depth links.
@@ -138,6 +143,12 @@ def neighbourhood(
     Example: gossamer graph neighbourhood my-web https://example.org/ --depth 2
     """
     found = _graph(crawl, hosts).neighbourhood(url, depth, limit)
+    if output is not None:
+        from gossamer.serve import link_map
+        from gossamer.serve.views import drawing_styles, link
+
+        _draw(output, link_map.columns(found, link, drawing_styles()))
+        return
     if as_json:
         import msgspec
 
@@ -183,20 +194,67 @@ def host(
             typer.echo(f"and {of_all - len(hosts):,} more: --limit", err=True)
 
 
-def stats(crawl: CrawlFolder, hosts: OfHosts = False, as_json: AsJson = False) -> None:
-    """Show the size of the graph, in links and in bytes.
+def stats(
+    crawl: CrawlFolder,
+    hosts: OfHosts = False,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Draw the distributions of degrees in this file, too, as SVG."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the size of the graph, its degrees, and what hangs together in it.
 
-    Example: gossamer graph stats my-web
+    Pages from which others can be reached in both directions are strongly connected. The largest
+    such component is the core of the bow tie (Broder et al., 2000): "in" leads to it, "out" can be
+    reached from it, and tubes lead past it.
+
+    Example: gossamer graph stats my-web --picture degrees.svg
     """
-    degrees = _graph(crawl, hosts).degrees()
+    graph = _graph(crawl, hosts)
+    degrees, structure = graph.degrees()._asdict(), graph.structure()._asdict()
+    bow_tie = structure.pop("bow_tie")
+    if picture is not None:
+        from gossamer.serve import charts
+        from gossamer.serve.views import drawing_styles
+
+        what = "hosts" if hosts else "pages"
+        _draw(picture, charts.degrees_picture(graph.spread, what, drawing_styles()))
     if as_json:
         import msgspec
 
-        echo_json(msgspec.json.encode(degrees._asdict()))
+        echo_json(msgspec.json.encode({**degrees, **structure, "bow_tie": bow_tie}))
         return
-    for name, value in degrees._asdict().items():
+    parts = {f"bow tie: {name}": count for name, count in bow_tie.items()}
+    for name, value in {**degrees, **structure, **parts}.items():
         shown = f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
         typer.echo(f"{name.replace('_', ' '):26}{shown:>16}")
+
+
+def export(
+    crawl: CrawlFolder,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", help="File to write: .tsv or .txt, .parquet, .graphml."),
+    ],
+    hosts: OfHosts = False,
+) -> None:
+    """Write the links as an edge list, as Parquet, or as GraphML for Gephi.
+
+    The ending of the file decides: .tsv and .txt are two URLs per line with a tab between them,
+    .parquet has the columns src and dst, and .graphml is for graphs of at most a million nodes and
+    links. A .gz or .zst after it compresses text and GraphML.
+
+    Example: gossamer graph export my-web -o links.tsv.zst
+    """
+    from gossamer.cli.reading import output_errors
+    from gossamer.graph.export import export as write
+    from gossamer.workspace import Workspace
+
+    work = Workspace.open(crawl)
+    with output_errors(output):
+        links = write(work, HOST if hosts else PAGE, output)
+    typer.echo(f"{links:,} links in {output}", err=True)
 
 
 def _neighbours(direction: str, text: str) -> Callable[..., None]:
@@ -230,6 +288,13 @@ def _print(found: Linked, as_json: bool, anchors: Mapping[str, str] | None = Non
         typer.echo(printable(f"{name}  “{anchor}”" if anchor else name))
     if found.total > len(found.names):
         typer.echo(f"and {found.total - len(found.names):,} more: --limit", err=True)
+
+
+def _draw(path: Path, drawing: str) -> None:
+    from gossamer.cli.reading import output_errors
+
+    with output_errors(path):
+        path.write_text(drawing, "utf-8")
 
 
 def _graph(crawl: str, hosts: bool) -> LinkGraph:

@@ -74,6 +74,19 @@ def url_of(name: str) -> str:
     return f"{rest[0]}://{where}{rest[1]}" if rest else where
 
 
+def urls_of(names: pa.StringArray) -> pa.LargeStringArray:
+    """`url_of` for many names."""
+    long = pa.large_string()
+    hosts = hosts_of(names)
+    known = hosts.dictionary_encode()
+    written = pa.array(map(url_of, known.dictionary.to_pylist()), long).take(known.indices)
+    scheme = pc.replace_substring_regex(names, r"(?s)^[^ ]* [^ ]* ([^ ]*) .*", r"\1://")
+    rest = pc.replace_substring_regex(names, r"(?s)^[^ ]* [^ ]* [^ ]* ", "")
+    nothing = pa.scalar("", long)
+    urls = pc.binary_join_element_wise(scheme.cast(long), written, rest.cast(long), nothing)
+    return pc.if_else(pc.equal(hosts, names), written, urls)
+
+
 def host_name(host: str) -> str:
     """The name of a host, as in `hosts`: with its port, if it is not the default."""
     name, colon, port = host.rpartition(":")

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from gossamer.errors import UsageError
+from gossamer.graph.components import structure
 from gossamer.graph.names import host_name, host_of, name_of, url_of
 from gossamer.graph.neighbourhood import surroundings
 from gossamer.graph.paths import MAX_VISITED, TooMuch, shortest_path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gossamer.bvgraph.codes import Numbers
+    from gossamer.graph.components import Structure
     from gossamer.graph.overlaid import Graph
     from gossamer.store import File
     from gossamer.workspace import Workspace
@@ -252,6 +254,10 @@ class LinkGraph:
     def spread(self) -> Spread:
         """How links are spread over the nodes. Reads the whole graph, once."""
         return Spread(*map(_spread, (self._transposed, self._forward)))
+
+    def structure(self) -> Structure:
+        """Count components and the parts of the bow tie. Reads the whole graph."""
+        return structure(self._forward)
 
     def degrees(self) -> Degrees:
         """Count links per node. Reads the whole graph."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from gossamer.graph.queries import Spread
 
@@ -20,6 +20,8 @@ WIDTH, HEIGHT = 600, 120
 PLOT_WIDTH, PLOT_HEIGHT = 420, 260
 MARGINS = 46, 12, 10, 38
 """Left, right, above and below a plot, for the labels of its axes."""
+AXIS = 12
+"""Where the label of a vertical axis is."""
 GAP = 0.2
 """The gap between bars, as a fraction of the space per bar."""
 MAX_BAR = 60.0
@@ -37,7 +39,7 @@ _CURVE = Markup(
 )
 _PLOT = Markup(
     '<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="{box}" role="img" '
-    'aria-label="{words}">{style}{inside}</svg>'
+    'aria-label="{words}">{inside}</svg>'
 )
 _GRID = Markup('<path class="grid" d="{way}"/>')
 _TEXT = Markup('<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turned}>{text}</text>')
@@ -79,33 +81,45 @@ def curve(points: Sequence[tuple[float, float]], words: str) -> Markup:
     )
 
 
-def degrees(spread: Spread, style: str = "") -> list[Markup]:
-    """How many pages have each number of inlinks and of outlinks; pages without any are left out.
+def degrees(spread: Spread, nodes: str = "pages") -> list[Markup]:
+    """How many pages have each number of inlinks and of outlinks, without those that have none.
 
-    `style`: CSS, for a file.
+    `nodes`: what they are called.
     """
     return [
-        log_log(
-            [point for point in points if point[0]],
-            f"Pages by the number of their {what}, on logarithmic axes",
-            (what, "pages"),
-            style,
-        )
-        for what, points in spread._asdict().items()
+        _PLOT.format(box=_box(PLOT_WIDTH), words=words, inside=inside)
+        for words, inside in _degrees(spread, nodes)
     ]
 
 
-def log_log(
-    points: Sequence[tuple[int, int]], words: str, axes: tuple[str, str], style: str = ""
-) -> Markup:
+def degrees_picture(spread: Spread, nodes: str, style: str) -> Markup:
+    """The charts of `degrees` beside each other, for a file. `style`: CSS."""
+    inside = Markup("")
+    for number, (_, chart) in enumerate(_degrees(spread, nodes)):
+        inside += Markup('<g transform="translate({0})">{1}</g>').format(number * PLOT_WIDTH, chart)
+    words = f"{nodes} by their numbers of inlinks and of outlinks, on logarithmic axes"
+    width = len(spread) * PLOT_WIDTH
+    return _PLOT.format(box=_box(width), words=words, inside=style_of(style) + inside)
+
+
+def _box(width: int) -> str:
+    return f"0 0 {width} {PLOT_HEIGHT}"
+
+
+def _degrees(spread: Spread, nodes: str) -> Iterator[tuple[str, Markup]]:
+    """A description and a chart of each distribution."""
+    for what, points in spread._asdict().items():
+        words = f"{nodes} by the number of their {what}, on logarithmic axes"
+        yield words, log_log([point for point in points if point[0]], (what, nodes))
+
+
+def log_log(points: Sequence[tuple[int, int]], axes: tuple[str, str]) -> Markup:
     """A dot per point (x, y), both at least 1, on logarithmic axes with these labels.
 
-    Points that would share a pixel are one dot. `style`: CSS, for a file.
+    Points that would share a pixel are one dot.
     """
-    decades = [max(_decades(max(ends, default=1)), 1) for ends in zip(*points, strict=True)] or [
-        1,
-        1,
-    ]
+    most = (max((point[axis] for point in points), default=1) for axis in (0, 1))
+    decades = [max(len(str(value - 1)), 1) for value in most]
     left, right, above, below = MARGINS
     width, height = PLOT_WIDTH - left - right, PLOT_HEIGHT - above - below
 
@@ -121,28 +135,24 @@ def log_log(
         x, y = place(0, decade)
         inside += _GRID.format(way=f"M{x},{y:.1f} H{left + width}")
         inside += _TEXT.format(x=x - 6, y=y + 4, anchor="end", turned="", text=_power(decade))
-    middle = left + width / 2, above + height / 2
-    inside += _TEXT.format(x=middle[0], y=PLOT_HEIGHT - 6, anchor="middle", turned="", text=axes[0])
-    turned = Markup(' transform="rotate(-90 {0:.1f} {1:.1f})"').format(12, middle[1])
-    inside += _TEXT.format(x=12, y=middle[1], anchor="middle", turned=turned, text=axes[1])
+    x, y = left + width / 2, above + height / 2
+    turned = Markup(' transform="rotate(-90 {0:.1f} {1:.1f})"').format(AXIS, y)
+    inside += _TEXT.format(x=x, y=PLOT_HEIGHT - 6, anchor="middle", turned="", text=axes[0])
+    inside += _TEXT.format(x=AXIS, y=y, anchor="middle", turned=turned, text=axes[1])
     dots: dict[tuple[int, ...], str] = {}
-    for x, y in points:
-        at = tuple(map(round, place(log10(x), log10(y))))
-        dots.setdefault(at, f"{x:,} {axes[0]}: {y:,} {axes[1]}")
-    for (dot_x, dot_y), label in dots.items():
-        inside += _DOT.format(x=dot_x, y=dot_y, words=label)
-    return _PLOT.format(
-        box=f"0 0 {PLOT_WIDTH} {PLOT_HEIGHT}", words=words, style=style_of(style), inside=inside
+    for degree, count in points:
+        at = tuple(map(round, place(log10(degree), log10(count))))
+        dots.setdefault(at, f"{degree:,} {axes[0]}: {count:,} {axes[1]}")
+    return inside + Markup("").join(
+        _DOT.format(x=dot_x, y=dot_y, words=label) for (dot_x, dot_y), label in dots.items()
     )
 
 
 def style_of(css: str) -> Markup:
-    """The style of a drawing in a file of its own."""
-    return Markup("<style>{0}</style>").format(Markup(css)) if css else Markup("")  # noqa: S704  # our own file
-
-
-def _decades(value: int) -> int:
-    return len(str(value - 1)) if value > 1 else 0
+    """The style of a drawing in a file of its own, which has a background there."""
+    rules = Markup(css)  # noqa: S704  # our own file
+    ground = Markup('<style>{0}</style><rect class="ground" width="100%" height="100%"/>')
+    return ground.format(rules) if css else Markup("")
 
 
 def _power(decade: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -80,6 +81,19 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+@cache
+def drawing_styles() -> str:
+    """The style of drawings in files of their own: in light colours, which all programs show."""
+    static = Path(__file__).parent / "static"
+    colours, rules = (
+        (static / f"{name}.css").read_text("utf-8") for name in ("colours", "drawings")
+    )
+    light, _, _ = colours.partition("@media")
+    for name, colour in re.findall(r"(--\w+): ([^;]+);", light):
+        rules = rules.replace(f"var({name})", colour)
+    return rules
 
 
 @cache
