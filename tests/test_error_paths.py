@@ -71,6 +71,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "graph centrality": ["CRAWL"],
     "graph farms": ["CRAWL"],
     "graph stats": ["CRAWL"],
+    "graph export": ["CRAWL", "-o", "OUT.tsv"],
 }
 """Commands that need a crawl, with their arguments."""
 SETTLED = frozenset(OF_A_CRAWL) - {"check"}
@@ -91,6 +92,7 @@ WRITERS = frozenset(OF_A_CRAWL) - {
     "graph host",
     "graph farms",
     "graph stats",
+    "graph export",
 }
 
 
@@ -148,6 +150,11 @@ ELSEWHERE: dict[str, list[Row]] = {
         Row(["CRAWL", "pages", "-o", "/dev/full"], "/dev/full: no space left"),
         Row(["CRAWL", "unheard"], "unheard: no such dataset"),
         Row(["CRAWL", "ranks", "--to", "xml"], "--to", 2),
+    ],
+    "graph export": [
+        Row(["CRAWL", "-o", "FILE/x.tsv"], "FILE/x.tsv"),
+        Row(["CRAWL", "-o", "/proc/x.tsv"], "/proc/x.tsv"),
+        Row(["CRAWL", "-o", "OUT"], "OUT: its ending names no format"),
     ],
     "inspect": [
         Row(["NOWHERE"], "NOWHERE"),

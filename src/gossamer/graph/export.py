@@ -11,7 +11,7 @@ their sources, in batches of BATCH_LINKS. A file has its name only once it is co
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,8 +94,13 @@ def _complete(path: Path, codec: str | None) -> Iterator[Any]:
             else:
                 yield file
         partial.replace(path)
+    except OSError as error:
+        if error.errno is not None:  # else Arrow reports damage like this
+            error.filename, error.filename2 = str(path), None
+        raise
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
 
 
 def _batches(graph: Stored) -> Iterator[_Links]:
