@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
+from gossamer import farms
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.rounds import ROUND
@@ -65,3 +66,26 @@ def test_good_hosts_keep_nine_tenths_of_each_round_beside_a_farm(
         for without, with_farm in zip(alone, beside, strict=True)
     )
     assert sum(with_farm[True] for with_farm in beside) > 0
+
+
+@pytest.mark.slow
+def test_a_farm_is_found_and_no_good_host_is_taken_for_one(tmp_path: Path, engine: Engine) -> None:
+    """Every host of the farm links to all others; the good hosts are fakeweb's own."""
+    members = [f"x{n}.farm.test" for n in range(farms.MIN_HOSTS)]
+    good = [f"http://{host}/" for host in good_web({}).hosts()]
+    links = {"portal.test": [*good, f"http://{members[0]}/"]}
+    links |= {host: [f"http://{other}/" for other in members] for host in members}
+    for host, targets in links.items():
+        (tmp_path / host).mkdir()
+        text = "".join(f"<p><a href={target}>x</a>" for target in targets)
+        (tmp_path / host / "index.html").write_text(text)
+    with FakeWeb(good_web({host: tmp_path / host for host in links})) as fake:
+        more = "generate.pages = 500\ngenerate.domain_share = 1.0\n"
+        crawl = Crawl.create(str(tmp_path / "crawl"), loopback_settings(fake.address, more), engine)
+        crawl.inject(["http://portal.test/"])
+        crawl.run(rounds=4)
+    rows = crawl.work.read("farms").collect()
+    assert {row["name"] for row in rows} == set(members)
+    assert {(row["reason"], row["supporters"]) for row in rows} == {("domain", 1)}
+    voters = {row["host"] for row in crawl.work.read("responses").collect()}
+    assert len(voters) > 2 * len(members)

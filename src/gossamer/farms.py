@@ -65,12 +65,11 @@ ENDS = ("src", "dst")
 def run(work: Workspace) -> StepReport:
     """Find link farms by the links between hosts, of all pages as they are now."""
     with work.step("farms", work.round) as draft:
-        links, _ = work.scratch(
+        links = (
             linkgraph.votes(work)
             .where(~F.col("nofollow"))
             .select(*ENDS, *(host_column(F.col(end)).alias(f"{end}_host") for end in ENDS))
             .where("src_host <> dst_host")
-            .distinct()
         )
         pairs, _ = work.scratch(
             links.groupBy("src_host", "dst_host").agg(F.count("*").alias("links"))
