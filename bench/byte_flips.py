@@ -31,6 +31,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine import Engine
 from gossamer.errors import GossamerError
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.graph import stored as stored_graphs
 from gossamer.parse.stored import bodies, read_answers
 from gossamer.postings.reader import Reader
 from gossamer.search.searcher import Searcher
@@ -93,9 +94,26 @@ class DamagedRecordError(Exception):
     """A record that `parse` counts as `unreadable`, naming the file in the document's detail."""
 
 
+def graphs(work: Workspace) -> object:
+    """Return the names and all rows of the graphs of pages and of hosts, as steps read them."""
+    found = []
+    for kind in ("page", "host"):
+        names, forward, transposed = stored_graphs.stored(work, kind)[1:]
+        found.append([names[number] for number in range(names.count)])
+        found.append(
+            [
+                graph.successors(n).tolist()
+                for graph in (forward, transposed)
+                for n in range(graph.nodes)
+            ]
+        )
+    return found
+
+
 QUESTIONS: dict[str, Callable[[Workspace], object]] = {
     "manifest": state,
     "warc": archive,
+    "graph": graphs,
     "index": searches,
     "postings": term_searches,
     "numbered": term_searches,

@@ -7,7 +7,6 @@ FOLDER holds HTML files; by default, the manual of Python 3.11. CPU time, the be
     stored text   fulltext/stored_text.py: compression, and search in bytes and in strings
     words, code   fulltext/analysis.py and written.py: tokenizers, and what Python finds
     passages      search/passages.py and snippets.py: a text without the words, so all of it is read
-    ranks         rank.py: an iteration over random links, per link
 """
 
 from __future__ import annotations
@@ -18,17 +17,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 from isal import isal_zlib
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.config import RankConfig
 from gossamer.fulltext import stored_text
 from gossamer.fulltext.analysis import analyzer_for
 from gossamer.fulltext.marked import marked_pieces
 from gossamer.fulltext.written import code_in, pieces_of, split_words
-from gossamer.rank import in_memory
 from gossamer.search.passages import MAX_COMPARED_BYTES
 from gossamer.search.query import Words
 from gossamer.search.snippets import MAX_ANALYZED_BYTES, Snippets
@@ -38,7 +34,6 @@ if TYPE_CHECKING:
 
 FILES = 60
 PROSE_CHARS = 30_000
-LINKS, PAGES = 3_000_000, 300_000
 RUNS = 5
 
 
@@ -107,23 +102,12 @@ def of_snippets(text: str) -> None:
     show("… if all words are analysed, per thousand", 1e6 * taken_s / read, "ms")
 
 
-def of_ranks() -> None:
-    draws = np.random.default_rng(1)
-    sources, targets = (draws.integers(0, PAGES, LINKS) for _ in range(2))
-    once = RankConfig(iterations=1)
-    first_s = best_s(lambda: in_memory(sources, targets, PAGES, once))
-    many = RankConfig(iterations=6, tolerance=1e-12)
-    taken_s = best_s(lambda: in_memory(sources, targets, PAGES, many)) - first_s
-    show("ranks, per link and iteration", 1e9 * taken_s / 5 / LINKS, "ns")
-
-
 def main() -> None:
     folder = Path(*sys.argv[1:2] or ["/usr/share/doc/python3.11/html"])
     text = texts(folder)
     of_stored_text(text)
     of_words(text)
     of_snippets(text)
-    of_ranks()
 
 
 if __name__ == "__main__":

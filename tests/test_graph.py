@@ -1,24 +1,16 @@
-"""invert and rank, on graphs whose answers are known."""
+"""invert and the current link graph, on graphs whose answers are known."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-import numpy as np
-import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
-from gossamer import invert, linkgraph, rank
+from gossamer import invert, linkgraph
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import pytest
 
     from gossamer.workspace import Workspace
-
-ALPHA = 0.85
 
 
 def crawl(work: Workspace, nodes: str, edges: list[str], round_: int = 1) -> None:
@@ -38,97 +30,7 @@ def letter(url: str) -> str:
     return url.removeprefix("http://").removesuffix(".org/")
 
 
-def ranks(work: Workspace) -> dict[str, float]:
-    rank.run(work)
-    return {letter(url): row["rank"] for url, row in by_url(work.read("ranks")).items()}
-
-
-def dense(nodes: str, edges: set[str]) -> dict[str, float]:
-    """PageRank by solving the linear system: an independent way to the same numbers."""
-    n = len(nodes)
-    move = np.zeros((n, n))
-    for i, u in enumerate(nodes):
-        out = [nodes.index(e[1]) for e in edges if e[0] == u and e[1] != u]
-        move[:, i] = 1 / n
-        if out:
-            move[:, i] = 0
-            move[out, i] = 1 / len(out)
-    x = np.linalg.solve(np.eye(n) - ALPHA * move, np.full(n, (1 - ALPHA) / n))
-    return dict(zip(nodes, x, strict=True))
-
-
-@pytest.mark.parametrize("nodes", ["ab", "abcdef"])
-def test_in_a_cycle_and_in_a_clique_all_are_equal(work: Workspace, nodes: str) -> None:
-    cycle = [a + b for a, b in zip(nodes, nodes[1:] + nodes[0], strict=True)]
-    crawl(work, nodes, cycle)
-    assert ranks(work) == pytest.approx(dict.fromkeys(nodes, 1 / len(nodes)))
-
-
-def test_a_star_s_centre(work: Workspace) -> None:
-    crawl(work, "cxyz", ["xc", "yc", "zc"])
-    assert ranks(work) == pytest.approx(dense("cxyz", {"xc", "yc", "zc"}), abs=1e-5)
-
-
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.sets(st.text("abcde", min_size=2, max_size=2), max_size=15))
-def test_ranks_solve_the_linear_system(new_work: Callable[[], Workspace], edges: set[str]) -> None:
-    work = new_work()
-    crawl(work, "abcde", sorted(edges))
-    found = ranks(work)
-    assert found == pytest.approx(dense("abcde", edges), abs=1e-5)
-    assert sum(found.values()) == pytest.approx(1)
-
-
-def test_a_graph_too_large_for_memory_is_ranked_by_the_engine(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    edges = ["ab", "ac", "bc", "ca", "dc", "ea"]
-    crawl(work, "abcde", edges)
-    counts, in_memory = rank.run(work).counts, ranks(work)
-    monkeypatch.setattr(rank, "MAX_IN_MEMORY", 0)
-    assert rank.run(work).counts == counts
-    assert ranks(work) == pytest.approx(in_memory, rel=1e-12)
-    assert in_memory == pytest.approx(dense("abcde", set(edges)), abs=1e-5)
-
-
-def test_only_fetched_pages_have_rank(work: Workspace) -> None:
-    crawl(work, "ab", ["ab", "ba", "ax", "ay"])
-    put(work, "pages", [{"url": url("y"), "status": "redirected"}])
-    assert ranks(work) == pytest.approx({"a": 0.5, "b": 0.5})
-
-
-def test_links_to_one_page_carry_one_share(work: Workspace) -> None:
-    crawl(work, "abc", ["ab", "ab", "ab", "ac"])
-    assert ranks(work) == pytest.approx(dense("abc", {"ab", "ac"}), abs=1e-5)
-
-
-def test_a_nofollow_link_carries_no_rank(work: Workspace) -> None:
-    crawl(work, "abc", ["ab"])
-    put(work, "links", [{"src": url("a"), "dst": url("c"), "nofollow": True}])
-    assert ranks(work) == pytest.approx(dense("abc", {"ab"}), abs=1e-5)
-
-
-def test_hosts_are_ranked_by_the_links_between_them(work: Workspace) -> None:
-    urls = [f"http://{host}/{n}" for host in ("a.org", "b.org", "c.org:81") for n in range(2)]
-    put(work, "pages", [{"url": url, "status": "fetched"} for url in urls])
-    links = [(0, 2), (1, 2), (1, 3), (0, 1), (2, 4)]
-    put(work, "links", [{"src": urls[src], "dst": urls[dst]} for src, dst in links])
-    rank.run(work)
-    found = {host: row["rank"] for host, row in by_url(work.read("host_ranks"), "host").items()}
-    by_letter = {f"{host}.org" + ":81" * (host == "c"): host for host in "abc"}
-    expected = dense("abc", {"ab", "bc"})
-    assert found == pytest.approx({host: expected[n] for host, n in by_letter.items()}, abs=1e-5)
-
-
-def test_iterations_are_bounded(work: Workspace) -> None:
-    few = msgspec.structs.replace(work.config.rank, iterations=2, tolerance=1e-12)
-    work.config = msgspec.structs.replace(work.config, rank=few)
-    crawl(work, "cxyz", ["xc", "yc", "zc"])
-    assert rank.run(work).counts["iterations"] == 2
-
-
-def test_an_empty_graph(work: Workspace) -> None:
-    assert rank.run(work).counts == {"pages": 0, "iterations": 0, "hosts": 0}
+def test_without_links_there_are_no_inlinks(work: Workspace) -> None:
     assert invert.run(work).counts == {"pages": 0}
 
 

@@ -14,6 +14,8 @@ from gossamer.urls import host_column
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyspark.sql import Column
+
     from gossamer.workspace import Workspace
 
 VOTES = ("a", "area", "frame", "iframe", "refresh", "canonical", "redirect")
@@ -27,6 +29,11 @@ def votes(work: Workspace) -> DataFrame:
     """The current links whose relation is in VOTES."""
     votes = work.read("links").where(F.col("relation").isin(*VOTES))
     return _of_last_round(work, votes, _answers(work))
+
+
+def counted(work: Workspace) -> Column:
+    """Whether a vote counts: one that is marked nofollow does only with `rank.nofollow`."""
+    return F.lit(work.config.rank.nofollow) | ~F.col("nofollow")
 
 
 def current(work: Workspace) -> DataFrame:

@@ -5,9 +5,10 @@
                       │                                    parse
                       │                                      ▼
                       └──────update── responses, links ◀── documents, links
-    links ─invert─▶ inlinks ────────────┐
-    links ─farms─▶ farms ─rank─▶ ranks ─┼─index─▶ index ─serve─▶ answers
-    documents ──────────────────────────┘
+    links ─invert─▶ inlinks ────────────────────┐
+    links ─graph──▶ graph ──┬─rank─▶ ranks ─────┼─index─▶ index ─serve─▶ answers
+    links ─farms──▶ farms ──┘                   │
+    documents ──────────────────────────────────┘
 
 One pass of generate, fetch, parse and update is a round. Each step ends in one commit, so a crawl
 that was interrupted, at any moment and in any way, resumes with the first step that was not
@@ -19,7 +20,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from gossamer import farms, fetch, generate, index, invert, parse, rank, update
+from gossamer import farms, fetch, generate, graph, index, invert, parse, rank, update
 from gossamer.monitor import clear
 from gossamer.status import REPARSE
 
@@ -41,6 +42,7 @@ ROUND: Mapping[str, Step] = {
 
 HARVEST: Mapping[str, Step] = {
     "invert": invert.run,
+    "graph": graph.run,
     "farms": farms.run,
     "rank": rank.run,
     "index": index.run,

@@ -195,28 +195,44 @@ class BvGraph:
         self._check(targets)
         return Csr(starts, targets)
 
-    def rows(self, count: int = CHUNK) -> Iterator[Csr]:
-        """All rows, `count` at a time."""
+    def rows(self, count: int = CHUNK, first: int = 0, last: int | None = None) -> Iterator[Csr]:
+        """The rows of the nodes from `first` to before `last`, by default all, `count` at a time.
+
+        Several threads may read rows: decoding runs without the GIL.
+        """
         window, _, *rest = self.shape
-        kept = Csr(np.zeros(1, np.int64), np.empty(0, np.int64))  # rows to which others may refer
-        at = arcs = 0
-        for first in range(0, self.nodes, count):
+        last = self.nodes if last is None else last
+        kept = self._before(first)  # rows to which others may refer
+        at, end = self._offset(first), self._offset(last)
+        arcs = 0
+        for begin in range(first, last, count):
             have = kept.starts.size - 1
-            degrees = self.outdegrees(first, min(count, self.nodes - first))
+            degrees = self.outdegrees(begin, min(count, last - begin))
             arcs += int(degrees.sum())
             if arcs > self.arcs:
                 raise self._damaged()
             starts = np.concatenate([kept.starts, np.zeros(degrees.size, np.int64)])
             targets = np.concatenate([kept.targets, np.empty(int(degrees.sum()), np.int64)])
-            at = decode(self.words, at, first - have, have, starts, targets, window, *rest)
-            if at < 0 or at > self.bits or starts[-1] != targets.size:
+            at = decode(self.words, at, begin - have, have, starts, targets, window, *rest)
+            if at < 0 or at > end or starts[-1] != targets.size:
                 raise self._damaged()
             self._check(targets)
             yield Csr(starts[have:] - starts[have], targets[starts[have] :])
-            begin = max(starts.size - 1 - window, 0)
-            kept = Csr(starts[begin:] - starts[begin], targets[starts[begin] :])
-        if arcs != self.arcs or at != self.bits:
+            oldest = max(starts.size - 1 - window, 0)
+            kept = Csr(starts[oldest:] - starts[oldest], targets[starts[oldest] :])
+        if at != end or (last - first == self.nodes and arcs != self.arcs):
             raise self._damaged()
+
+    def _before(self, node: int) -> Csr:
+        """The rows before a node to which its row may refer."""
+        rows = [self.successors(other) for other in range(max(node - self.shape.window, 0), node)]
+        starts = np.cumsum([0, *(row.size for row in rows)])
+        return Csr(starts, np.concatenate([np.empty(0, np.int64), *rows]))
+
+    def _offset(self, node: int) -> int:
+        if node == self.nodes:
+            return self.bits
+        return offsets.offset(self.offsets, self._samples, SAMPLED, node)
 
     def _check(self, targets: Numbers) -> None:
         if targets.max(initial=0) >= max(self.nodes, 1):

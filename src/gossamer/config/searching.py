@@ -22,15 +22,62 @@ class RankConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     )
     iterations: Annotated[
         int, Meta(ge=1, le=10_000, description="maximum number of iterations")
-    ] = 30
+    ] = 200
     tolerance: Annotated[
         float,
         Meta(
             gt=0,
             le=1,
-            description="stop when all ranks together change by less than this (L1 norm)",
+            description="stop when the sum of the errors of all ranks is certainly at most this",
         ),
     ] = 1e-6
+    same_domain: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="part of its vote that a link within a registrable domain keeps; the rest "
+            "moves to the page's links to other domains, if it has any. 1: all links are equal",
+        ),
+    ] = 0.5
+    nofollow: Annotated[
+        bool,
+        Meta(
+            description="links marked nofollow, ugc or sponsored are votes, too; after "
+            "a change: `gossamer graph build --anew`"
+        ),
+    ] = False
+    trusted: Annotated[
+        tuple[Line, ...],
+        Meta(
+            description="URLs, and hosts for all of their pages; ranks then flow from these pages "
+            "only (TrustRank), and a page that they do not lead to has rank 0"
+        ),
+    ] = ()
+    trusted_file: Annotated[
+        Line,
+        Meta(description="a file with more of them, one per line, relative to gossamer.toml"),
+    ] = ""
+    distrusted: Annotated[
+        tuple[Line, ...],
+        Meta(
+            description="URLs, and hosts for all of their pages, of spam; they cast no votes, and "
+            "the more a page leads to them, the less its votes count (Anti-Trust Rank)"
+        ),
+    ] = ()
+    distrusted_file: Annotated[
+        Line,
+        Meta(description="a file with more of them, one per line, relative to gossamer.toml"),
+    ] = ""
+    memory_gb: Annotated[
+        float,
+        Meta(
+            gt=0,
+            le=65_536,
+            description="memory for the ranks and links of the graph. Links that do not fit stay "
+            "compressed; if the ranks do not fit, the engine computes them by joins",
+        ),
+    ] = 4.0
 
 
 class IndexConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

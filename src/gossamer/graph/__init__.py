@@ -1,9 +1,9 @@
 """graph: links → graph. Which page links to which, and which host to which, in a few bits a link.
 
 Reads links and responses; replaces graph. Nodes are all pages that link or are linked to by a vote
-(`linkgraph.VOTES`) that is not nofollow, and their hosts. They are numbered in the order of their
-names (`names.py`). Both graphs are written as BVGraph (`bvgraph/`), forward and transposed, which
-the programs of the WebGraph framework read (`building.py`):
+(`linkgraph.VOTES`) that counts (`linkgraph.counted`), and their hosts. They are numbered in the
+order of their names (`names.py`). Both graphs are written as BVGraph (`bvgraph/`), forward and
+transposed, which the programs of the WebGraph framework read (`building.py`):
 
     links ──names──▶ numbered ─┬─▶ arcs ─▶ pages.graph, pages-t.graph
                                └─▶ arcs of hosts ─▶ hosts.graph, hosts-t.graph

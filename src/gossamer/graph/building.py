@@ -25,7 +25,7 @@ ENDS = ("src", "dst")
 def built(work: Workspace, now: Covered, counts: dict[str, int]) -> tuple[Layer, ...]:
     """Write the graphs of pages and hosts. `now`: the files that are read."""
     attempt = work.store.attempt("graph")
-    votes = linkgraph.votes(work).where(~F.col("nofollow"))
+    votes = linkgraph.votes(work).where(linkgraph.counted(work))
     links, _ = work.scratch(votes.select(*ENDS))
     nodes = numbered(work, _ends(links), attempt)
     arcs = links

@@ -104,7 +104,7 @@ def _numbered(
         [f"{work.root}/{path}" for path in listed] for listed in (since.links, since.responses)
     ]
     found, links = linkgraph.changed_votes(work, *paths)
-    links = links.where(~F.col("nofollow"))
+    links = links.where(linkgraph.counted(work))
     unknown = pa.array([], pa.string())
     ends: dict[str, list[Numbers]] = {"src": [], "dst": []}
     for batch in _batches(

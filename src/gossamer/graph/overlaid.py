@@ -46,8 +46,11 @@ class Graph(Protocol):
     def outdegrees(self, first: int, count: int) -> Numbers:
         """The numbers of successors of nodes, from `first` on."""
 
-    def rows(self, count: int = CHUNK) -> Iterator[Csr]:
-        """All rows, `count` at a time."""
+    def rows(self, count: int = CHUNK, first: int = 0, last: int | None = None) -> Iterator[Csr]:
+        """The rows of the nodes from `first` to before `last`, by default all, `count` at a time.
+
+        Several threads may read rows: decoding runs without the GIL.
+        """
 
 
 class Overlaid:
@@ -93,17 +96,18 @@ class Overlaid:
         np.add.at(found, sources - first, signs)
         return found
 
-    def rows(self, count: int = CHUNK) -> Iterator[Csr]:
-        of_base = self.base.rows(count)
-        for first in range(0, self.nodes, count):
-            size = min(count, self.nodes - first)
+    def rows(self, count: int = CHUNK, first: int = 0, last: int | None = None) -> Iterator[Csr]:
+        last = self.nodes if last is None else last
+        of_base = self.base.rows(count, *(min(end, self.base.nodes) for end in (first, last)))
+        for node in range(first, last, count):
+            size = min(count, last - node)
             rows = next(of_base, _NO_ROWS)
             empty = size - rows.starts.size + 1
             if empty:
                 starts = np.concatenate([rows.starts, np.full(empty, rows.starts[-1])])
                 rows = Csr(starts, rows.targets)
-            begin, end = np.searchsorted(self.changes[0], (first, first + size))
-            yield self._merged(rows, first, *self.changes[:, begin:end]) if begin < end else rows
+            begin, end = np.searchsorted(self.changes[0], (node, node + size))
+            yield self._merged(rows, node, *self.changes[:, begin:end]) if begin < end else rows
 
     def _merged(self, rows: Csr, first: int, sources: Numbers, targets: Numbers) -> Csr:
         found = Csr(*merged(rows.starts, rows.targets, first, sources, targets))

@@ -64,7 +64,7 @@ RESPONSES = Dataset(
     "the outcome of each fetch",
     key=("round", "url"),
     writer="fetch",
-    readers=("parse", "update", "invert", "rank"),
+    readers=("parse", "update", "invert", "graph", "rank"),
     newest_wins=False,
     columns=(
         Column("round", "int", "the round"),

@@ -79,7 +79,7 @@ LINKS = Dataset(
     "links between pages",
     key=("round", "src", "dst"),
     writer="parse",
-    readers=("parse", "update", "invert", "rank"),
+    readers=("parse", "update", "invert", "graph", "rank"),
     newest_wins=False,
     columns=(
         Column("round", "int", "the round that fetched src"),
@@ -124,13 +124,13 @@ GRAPH = Dataset(
     "the link graphs of pages and of hosts, forward and transposed, in the format of WebGraph",
     key=(),
     writer="graph",
-    readers=("graph.queries",),
+    readers=("graph.queries", "graph.centrality", "rank"),
     newest_wins=False,
 )
 
 RANKS = Dataset(
     "ranks",
-    "PageRank",
+    "PageRank of fetched pages, and of all others in the link graph",
     key=("url",),
     writer="rank",
     readers=("generate", "index", "postings"),

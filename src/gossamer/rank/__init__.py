@@ -1,0 +1,65 @@
+"""rank: graph, pages → ranks, host_ranks. PageRank (Brin and Page, WWW 1998) of pages and hosts.
+
+Reads graph, pages, ranks and host_ranks; replaces ranks and host_ranks. `power.py` has the formula
+and its stop by a proven bound of the error.
+
+Nodes are all pages of the link graph, and all fetched pages without links. So pages that were not
+fetched have ranks, too, which order the frontier; those that are not fetched yet are dangling, like
+those that cannot be fetched (Eiron, McCurley and Tomlin, "Ranking the Web Frontier", WWW 2004).
+Ranks flow from fetched pages only: that is where a surfer can begin, and nobody gains rank by
+inventing URLs. What a page has that was not fetched was given to it by links. A redirect is a link,
+so its target receives what the pages gave that link to the redirecting page. Hosts are ranked in
+the same way by the links between them, each pair of hosts once.
+
+Links within a registrable domain count less (`shares.py`). Lists of trusted and distrusted pages
+change where ranks flow from, and whose votes count (`listed.py`):
+
+  trusted     ranks flow from these pages only, in equal parts: TrustRank (Gyöngyi, Garcia-Molina
+              and Pedersen, "Combating Web Spam with TrustRank", VLDB 2004, §4). What they do not
+              lead to has rank 0.
+  distrusted  they vote for nobody, and no rank flows from them; a page that leads to them keeps
+              only a part of its votes (`shares.factors`), and dangles with the rest.
+
+There are two forms with the same results: in arrays, over the compressed graph (`arrays.py`), and
+by joins on the engine (`joins.py`), if there is no graph yet, or if ranks and what an iteration
+needs besides exceed `rank.memory_gb`. Both start from the ranks of the last run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gossamer.graph.stored import stored
+from gossamer.rank import arrays, joins
+from gossamer.tables import HOST_RANKS, RANKS
+
+if TYPE_CHECKING:
+    from gossamer.rank.ranking import Ranking
+    from gossamer.store import StepReport
+    from gossamer.tables import Dataset
+    from gossamer.workspace import Workspace
+
+KINDS = {"page": RANKS, "host": HOST_RANKS}
+
+
+def run(work: Workspace) -> StepReport:
+    """Rank all pages and hosts.
+
+    Raises ConfigError for invalid lists of trusted pages; MissingFile or StoreError for damage.
+    """
+    with work.step("rank", work.round) as draft:
+        for kind, dataset in KINDS.items():
+            done = _ranked(work, kind, dataset)
+            draft.replace[dataset.name] = done.layers
+            draft.counts[f"{kind}s"] = done.nodes
+            draft.counts[f"{kind}_iterations"] = done.iterations
+    return draft.done
+
+
+def _ranked(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
+    if not work.store.manifest.layers("graph"):
+        return joins.ranked(work, kind, dataset)
+    graph = stored(work, kind)
+    if arrays.BYTES_PER_NODE * graph.forward.nodes > work.config.rank.memory_gb * 1e9:
+        return joins.ranked(work, kind, dataset)
+    return arrays.ranked(work, graph, kind, dataset)

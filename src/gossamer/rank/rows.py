@@ -1,0 +1,148 @@
+"""The rows of a graph for an iteration: the links of each page, and the votes for each.
+
+A graph that fits into the memory given is decoded once and held, at four bytes per link and eight
+per node. The rows of a larger one are decoded in each iteration. In both cases the nodes are
+divided into spans, on which threads work concurrently. The spans depend on the graph only, so the
+results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from gossamer.bvgraph.files import CHUNK, REMEDY
+from gossamer.errors import StoreError
+from gossamer.rank import kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Self
+
+    from gossamer.bvgraph.codes import Numbers
+    from gossamer.graph.overlaid import Graph
+    from gossamer.rank.kernels import Floats, Indices, Places
+
+Made = TypeVar("Made")
+
+SPANS = 24
+"""Spans into which the nodes are divided: many more than cores, because popular pages are
+neighbours, so that one span may have many of the links."""
+BYTES_PER_NODE = 8
+MAX_UINT32 = (1 << 32) - 1
+
+
+class Span(NamedTuple):
+    """The nodes from `first` to before `last`."""
+
+    first: int
+    last: int
+
+
+class Held(NamedTuple):
+    """The rows of a span: the places of the votes for each node (`kernels.address`)."""
+
+    starts: Numbers
+    links: Places
+
+
+class Threads:
+    """Threads that work on the spans of a graph: a context manager."""
+
+    def __init__(self, nodes: int, threads: int) -> None:
+        size = max(-(-nodes // (SPANS * CHUNK)), 1) * CHUNK
+        self.spans = [Span(first, min(first + size, nodes)) for first in range(0, nodes, size)]
+        self._pool = ThreadPoolExecutor(threads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+
+    def each(self, work: Callable[[Span], Made]) -> list[Made]:
+        """What `work` makes of each span."""
+        return list(self._pool.map(work, self.spans))
+
+
+def links_within(graph: Graph, domains: Indices, threads: Threads) -> tuple[Indices, Indices]:
+    """How many links of each node are within its domain, and how many lead to others."""
+    within = np.zeros(graph.nodes, np.int32)
+    beyond = np.zeros(graph.nodes, np.int32)
+
+    def count(span: Span) -> None:
+        first = span.first
+        for rows in graph.rows(CHUNK, *span):
+            last = first + rows.starts.size - 1
+            kernels.count(first, *rows, domains, within[first:last])
+            beyond[first:last] = np.diff(rows.starts) - within[first:last]
+            first = last
+
+    threads.each(count)
+    return within, beyond
+
+
+class Votes:
+    """The votes for each node of a graph, which is given transposed."""
+
+    def __init__(
+        self, transposed: Graph, domains: Indices, memory_bytes: float, threads: Threads
+    ) -> None:
+        """`domains`: the number of the domain of each node."""
+        self._graph, self._domains, self._threads = transposed, domains, threads
+        self._type: type[np.unsignedinteger[Any]] = (
+            np.uint32 if 2 * transposed.nodes <= MAX_UINT32 else np.uint64
+        )
+        size = np.dtype(self._type).itemsize
+        needed = size * transposed.arcs + BYTES_PER_NODE * transposed.nodes
+        self._held = (
+            dict(zip(threads.spans, threads.each(self._hold), strict=True))
+            if needed <= memory_bytes
+            else {}
+        )
+
+    def pull(self, votes: Floats, received: Floats) -> float:
+        """Add up the votes that each node receives; return the sum of all.
+
+        `votes`: what a link of each node within its domain carries, and then what a link of each
+        node to other domains does.
+        """
+
+        def pull(span: Span) -> float:
+            first, total = span.first, 0.0
+            for rows in self._rows(span):
+                last = first + rows.starts.size - 1
+                total += kernels.pull(*rows, votes, received[first:last])
+                first = last
+            return total
+
+        return sum(self._threads.each(pull))
+
+    def _rows(self, span: Span) -> Iterator[Held]:
+        if span in self._held:
+            return iter((self._held[span],))
+        return self._addressed(span)
+
+    def _addressed(self, span: Span) -> Iterator[Held]:
+        first = span.first
+        for rows in self._graph.rows(CHUNK, *span):
+            links = np.empty(rows.targets.size, self._type)
+            kernels.address(first, *rows, self._domains, links)
+            yield Held(rows.starts, links)
+            first += rows.starts.size - 1
+
+    def _hold(self, span: Span) -> Held:
+        degrees = self._graph.outdegrees(span.first, span.last - span.first)
+        held = Held(np.append(0, np.cumsum(degrees)), np.empty(int(degrees.sum()), self._type))
+        at = 0
+        for rows in self._addressed(span):
+            end = at + rows.links.size
+            if end > held.links.size:
+                raise StoreError("the link graph", "its rows and their lengths differ", REMEDY)
+            held.links[at:end] = rows.links
+            at = end
+        if at < held.links.size:
+            raise StoreError("the link graph", "its rows and their lengths differ", REMEDY)
+        return held
