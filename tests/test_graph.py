@@ -84,5 +84,6 @@ def test_the_links_of_a_page_are_those_of_its_last_parse(work: Workspace) -> Non
 
 def test_a_page_that_answered_without_links_has_none(work: Workspace) -> None:
     crawl(work, "ab", ["ax", "bx"], round_=1)
-    put(work, "responses", [{"url": "a", "round": 2, "outcome": "ok"}], round_=2)
-    assert [(row["src"], row["dst"]) for row in linkgraph.votes(work).collect()] == [("b", "x")]
+    put(work, "responses", [{"url": url("a"), "round": 2, "outcome": "ok"}], round_=2)
+    found = [(row["src"], row["dst"]) for row in linkgraph.votes(work).collect()]
+    assert found == [(url("b"), url("x"))]
