@@ -208,6 +208,21 @@ def test_what_a_page_says_again_counts_once(tmp_path: Path) -> None:
     assert once == pytest.approx(repeated)
 
 
+def test_boilerplate_counts_only_where_the_text_lacks_a_word(tmp_path: Path) -> None:
+    """The query has a word that no page has, so that pages with some of the words are found."""
+    again = {"title": "Oak", "text": "An old tree", "boilerplate": "Menu: old"}
+    beside = {"title": "Oak", "text": "An ash tree", "boilerplate": "Menu: old"}
+    pages = [again, again | {"boilerplate": "Menu"}, beside, beside | {"boilerplate": "Menu"}]
+    work = crawl(tmp_path)
+    urls = [f"http://{number}.example/" for number in range(len(pages))]
+    put_index(work, [{"url": url, **page} for url, page in zip(urls, pages, strict=True)], 1)
+    hits = Searcher.open(work).search("oak old unheard", verbatim=True).hits
+    scores = {hit.url: hit.score for hit in hits}
+    said, unsaid, beside_it, nowhere = (scores[url] for url in urls)
+    assert said == pytest.approx(unsaid)
+    assert beside_it > nowhere
+
+
 @pytest.mark.parametrize(
     ("query", "title"), [("old oak", "The old oak"), ("印刷設定", "印刷設定の変更")]
 )

@@ -32,14 +32,14 @@ by everything but popularity, freshness and, if many pages match, pairs. That of
 words and names only, each a list of one term, so that tantivy can skip pages that cannot be among
 the best (Ding and Suel, "Faster top-k document retrieval using block-max indexes", SIGIR 2011).
 `rescore` adds the rest for the best pages, and `broker.py` popularity for some more of them.
-`any_term` also counts boilerplate: in the first step for words that no text has, then for all. The
-weights are settings (`[ranking]`). `profiles.py` has other formulas for comparison.
+`any_term` also counts boilerplate, for words that a page's text lacks: in the first step if no text
+has them. The weights are settings (`[ranking]`). `profiles.py` has other formulas for comparison.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,7 @@ from gossamer.search.filters import filter_query
 from gossamer.search.interpretation import Interpretation, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.statistics import idf_correction, idf_sum
-from gossamer.search.unit_queries import unit_once, unit_query
+from gossamer.search.unit_queries import unit_once, unit_query, without_text
 from gossamer.search.units import (
     in_a_row,
     parts_of,
@@ -212,19 +212,19 @@ class QueryPlan:
         if not any_term and (self.max_matches <= FEW_MATCHES or not self._pairs):
             return None
         # tantivy's query for a set of terms scans the whole dictionary.
-        either = [
-            Query.term_query(self._schema, "hash_prefix", hash_prefix, "basic")
-            for hash_prefix in hash_prefixes
-        ]
+        term_query = partial(Query.term_query, self._schema, "hash_prefix")
+        either = [term_query(each, "basic") for each in hash_prefixes]
         found = Query.const_score_query(any_of(either), 0.0)
         pairs = [*self._pair_queries(found)]
         if not any_term:
             return any_of(pairs)
-        boilerplate = [
-            self._scored("boilerplate", unit, self._weights.boilerplate) for unit in self._units
+        weight = self._weights.boilerplate
+        beside = [
+            without_text(found, self._scored("boilerplate", unit, weight), self._schema, unit)
+            for unit in self._units
         ]
         exact = [*self._exact_queries, *self._typed_queries]
-        return with_optional(found, [*exact, *boilerplate, *self._covered(), *pairs])
+        return with_optional(found, [*exact, *beside, *self._covered(), *pairs])
 
     @cached_property
     def _matched(self) -> Query | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tantivy import Query
+from tantivy import Occur, Query
 
 from gossamer.search.statistics import idf_sum
 
@@ -32,3 +32,9 @@ def unit_once(schema: Schema, field: str, unit: Unit, among: Frequencies) -> Que
         phrase = Query.phrase_query(schema, field, [*unit])
         return Query.const_score_query(phrase, idf_sum(unit, field, among))
     return Query.term_query(schema, field, unit[0], "basic")
+
+
+def without_text(found: Query, scored: Query, schema: Schema, unit: Unit) -> Query:
+    """The scores of a query, on those pages of `found` whose text lacks a unit."""
+    lacks = (Occur.MustNot, unit_query(schema, "text", unit))
+    return Query.boolean_query([(Occur.Must, found), (Occur.Must, scored), lacks])
