@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path, PurePath
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from gossamer import graph
+from gossamer.errors import MissingFile
 from gossamer.graph import arcs, changes, numbering
 from gossamer.graph.names import url_of
 from gossamer.graph.overlaid import Overlaid
 from gossamer.graph.stored import stored
+from gossamer.workspace import Workspace
 from rows import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gossamer.graph.overlaid import Graph
-    from gossamer.workspace import Workspace
 
 HOSTS = ("a.org", "b.org", "c.b.org", "d.net:8080", "e.net")
 URLS = [f"http://{host}/{path}" for host in HOSTS for path in ("", "x", "y")]
@@ -120,4 +122,31 @@ def test_a_graph_that_changed_much_is_built_again(work: Workspace) -> None:
         history.go_on(len(URLS) - 4)
         graph.run(work)
         assert isinstance(stored(work, "page").forward, Overlaid) is False
+    assert arcs_of(work, "page")[0] == history.arcs
+
+
+def test_damage_of_any_file_is_found_by_readers_and_mended_by_a_build(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "SHARE", 100)
+    history = History(work, 3)
+    for pages in (len(URLS) - 2, 5):
+        history.go_on(pages)
+        graph.run(work)
+    listed = work.store.listed("graph")
+    names = {PurePath(file.path).name.partition(".")[0][:10] for file in listed}
+    assert {"pages", "pages-t", "hosts", "hosts-t", "covered", "hosts-link"} <= names
+    chance = Random(5)  # noqa: S311
+    for file in listed:
+        path = Path(work.root, file.path)
+        whole = path.read_bytes()
+        flipped, at = bytearray(whole), chance.randrange(len(whole))
+        flipped[at] ^= 1 << chance.randrange(8)
+        for damaged in (whole[: chance.randrange(len(whole))], bytes(flipped)):
+            path.write_bytes(damaged)
+            with pytest.raises(MissingFile, match="graph build"):
+                stored(Workspace.open(work.root), "page")
+        path.write_bytes(whole)
+    path.unlink()
+    graph.run(work)
     assert arcs_of(work, "page")[0] == history.arcs

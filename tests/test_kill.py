@@ -101,7 +101,7 @@ def start(folder: Path, web: FakeWeb, mark: str) -> subprocess.Popen[bytes]:
 def launch(folder: Path, mark: str, command: str, *words: str) -> subprocess.Popen[bytes]:
     with (folder.parent / "stderr").open("ab") as stderr:
         return subprocess.Popen(
-            [*GOSSAMER, command, str(folder), *words],
+            [*GOSSAMER, *command.split(), str(folder), *words],
             env=os.environ | {MARK: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -209,6 +209,33 @@ def test_parsing_again_that_is_killed_leaves_the_old_state(
     assert {name for name, rows in tables(after).items() if rows != before[name]} == {"documents"}
     texts = [row.text or "" for row in after.dataset("documents").collect()]
     assert max(map(len, texts)) == 50
+
+
+def test_a_build_of_the_graph_that_is_killed_leaves_the_old_one(
+    whole: Path, mark: str, engine: Engine, tmp_path: Path
+) -> None:
+    folder = tmp_path / "crawl"
+    shutil.copytree(whole, folder)
+    was, before = version(folder), graph_of(folder)
+    for wanted in ("", "pages.graph", "hosts-t.graph"):
+        process = launch(folder, mark, "graph build", "--anew")
+        while process.poll() is None and not any(folder.glob(f"graph/{was + 1:08d}-*/{wanted}*")):
+            wait(process, 0.01)
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+        assert strays(mark) == []
+        assert version(folder) == was
+        assert graph_of(folder) == before
+    assert launch(folder, mark, "graph build", "--anew").wait() == 0
+    assert version(folder) == was + 1
+    assert graph_of(folder) == before
+    assert garbage(Crawl.open(str(folder), engine)) == set()
+
+
+def graph_of(folder: Path) -> dict[str, str]:
+    """The checksums of a crawl's graph, after comparing them."""
+    files = Crawl.open(str(folder)).work.store.files("graph")
+    return {Path(file.path).name: file.xxh3 for file in files if ".graph" in file.path}
 
 
 def test_a_server_leaves_the_crawl_as_it_was_and_at_its_end_no_other_files(

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 
 
 def run(work: Workspace, *, anew: bool = False) -> StepReport:
-    """Bring the graphs of pages and hosts up to date. `anew`: build them from all links."""
+    """Bring the graphs of pages and hosts up to date.
+
+    With `anew`, or if a file of the graph is damaged, they are built from all links.
+    """
     with work.step("graph", work.round) as draft:
         now = covered.current(work)
-        since = None if anew else covered.since(work, now)
+        since = None if anew or work.store.damaged("graph") else covered.since(work, now)
         layers = None if since is None else changes.overlay(work, now, since, draft.counts)
         draft.replace["graph"] = layers or building.built(work, now, draft.counts)
     return draft.done
