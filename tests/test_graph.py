@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
+
 from gossamer import invert, linkgraph
 from rows import by_url, put
 
@@ -51,6 +53,17 @@ def test_sources_are_bounded_and_counted(work: Workspace, monkeypatch: pytest.Mo
     invert.run(work)
     found = by_url(work.read("inlinks"), "dst")["z"]
     assert (found["count"], [s["src"] for s in found["sources"]]) == (4, ["a", "b"])
+
+
+def test_a_look_up_of_inlinks_decodes_few_rows(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invert, "GROUP_ROWS", 2)
+    put(work, "links", [{"src": "s", "dst": f"d{n}"} for n in range(40)])
+    invert.run(work)
+    for path in work.paths("inlinks"):
+        metadata = pq.read_metadata(path)
+        assert metadata.num_row_groups == -(-metadata.num_rows // 2)
 
 
 def test_sitemaps_are_links_and_no_votes(work: Workspace) -> None:

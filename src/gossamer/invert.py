@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 MAX_SOURCES = 200
 """Linking pages listed per page, the first by URL: a front page may have millions."""
 
+GROUP_ROWS = 1_024
+"""Rows of a row group. A look-up decodes half of one on average, and a row may be long."""
+
 
 def run(work: Workspace) -> StepReport:
     with work.step("invert", work.round) as draft:
-        layer = work.write(inverted(linkgraph.votes(work)), INLINKS.name, work.round)
+        inlinks = inverted(linkgraph.votes(work))
+        layer = work.write(inlinks, INLINKS.name, work.round, GROUP_ROWS)
         draft.replace["inlinks"] = (layer,) if layer.files else ()
         draft.counts["pages"] = layer.rows
     return draft.done

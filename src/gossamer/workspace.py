@@ -95,9 +95,15 @@ class Workspace:
         """All rows of all layers of a dataset, or those of one round."""
         return self.engine.read(self.paths(dataset, round_), DATASETS[dataset].ddl)
 
-    def write(self, df: DataFrame, dataset: str, round_: int) -> Layer:
-        """Write rows as a layer to be committed. They need the dataset's columns, in any order."""
-        return Layer(round_, self._write(df.select(*DATASETS[dataset].column_names), dataset))
+    def write(
+        self, df: DataFrame, dataset: str, round_: int, group_rows: int | None = None
+    ) -> Layer:
+        """Write rows as a layer to be committed. They need the dataset's columns, in any order.
+
+        `group_rows`: rows of a row group of Parquet; only the embedded engine observes it.
+        """
+        rows = df.select(*DATASETS[dataset].column_names)
+        return Layer(round_, self._write(rows, dataset, group_rows=group_rows))
 
     def scratch(self, df: DataFrame) -> tuple[DataFrame, int]:
         """Materialise rows that a step uses more than once; return them and their number.
@@ -139,7 +145,13 @@ class Workspace:
         self._scratch.append(self.store.attempt("scratch"))
         return self._scratch[-1]
 
-    def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
+    def _write(
+        self,
+        df: DataFrame,
+        dataset: str,
+        by: Sequence[str] = (),
+        group_rows: int | None = None,
+    ) -> tuple[File, ...]:
         import pyarrow.parquet as pq
 
         from gossamer.engine import engine_errors
@@ -147,6 +159,8 @@ class Workspace:
         attempt = self.scratch_attempt() if dataset == "scratch" else self.store.attempt(dataset)
         with engine_errors(f"{self.root}/{attempt}"):
             rows = df.write.partitionBy(*by).option("compression", "zstd")
+            if group_rows is not None:
+                rows = rows.option("max_row_group_size", str(group_rows))
             rows.parquet(f"{self.root}/{attempt}")
         files = (
             File(path, pq.read_metadata(f"{self.root}/{path}").num_rows, size)

@@ -38,7 +38,7 @@ _CURVE = Markup(
     '<path class="area" d="M{first} {points} L{last}Z"/><path class="line" d="M{points}"/>'
 )
 _PLOT = Markup(
-    '<svg xmlns="http://www.w3.org/2000/svg" class="plot" viewBox="{box}" role="img" '
+    '<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" viewBox="{box}" role="img" '
     'aria-label="{words}">{inside}</svg>'
 )
 _GRID = Markup('<path class="grid" d="{way}"/>')
@@ -87,7 +87,7 @@ def degrees(spread: Spread, nodes: str = "pages") -> list[Markup]:
     `nodes`: what they are called.
     """
     return [
-        _PLOT.format(box=_box(PLOT_WIDTH), words=words, inside=inside)
+        _PLOT.format(kind="plot", box=_box(PLOT_WIDTH), words=words, inside=inside)
         for words, inside in _degrees(spread, nodes)
     ]
 
@@ -99,7 +99,9 @@ def degrees_picture(spread: Spread, nodes: str, style: str) -> Markup:
         inside += Markup('<g transform="translate({0})">{1}</g>').format(number * PLOT_WIDTH, chart)
     words = f"{nodes} by their numbers of inlinks and of outlinks, on logarithmic axes"
     width = len(spread) * PLOT_WIDTH
-    return _PLOT.format(box=_box(width), words=words, inside=style_of(style) + inside)
+    return _PLOT.format(
+        kind="plot pair", box=_box(width), words=words, inside=style_of(style) + inside
+    )
 
 
 def _box(width: int) -> str:
