@@ -8,8 +8,9 @@ important pages link to has much cash, even before it is fetched. A page that vo
 all of it to the virtual page, and so does one that is gone or excluded, now and whenever it
 receives some. A page that is to be tried again, or that is not parsed yet, keeps its cash.
 
-The paper lets the virtual page be one link of each page. With the damping of `rank` instead, both
-estimate the same quantity (of the pages known, where `rank` knows those fetched).
+The paper lets the virtual page be one link of each page. With a fixed share instead, cash moves as
+PageRank's random surfer does: if all pages are fetched in each round, each round is a step of
+PageRank's power iteration (tests/test_opic.py).
 
 The virtual page divides what it collects in a round equally among all known pages, without touching
 their rows: it counts what it has given to each page so far (`given`), and the column `cash` of
