@@ -94,8 +94,8 @@ def test_any_history_ends_with_the_graph_of_all_links(
     monkeypatch.setattr(changes, "SHARE", 100)
     monkeypatch.setattr(changes, "BATCH_LINKS", 7)
     if seed % 2:
-        monkeypatch.setattr(numbering, "PART_NAMES", 5)
-        monkeypatch.setattr(arcs, "PART_ARCS", 7)
+        monkeypatch.setattr(numbering, "NAME_BYTES", 10**9 // 5)
+        monkeypatch.setattr(arcs, "ARC_BYTES", 10**9 // 7)
         monkeypatch.setattr(arcs, "CHUNK", 4)
     work = new_work()
     history = History(work, seed)

@@ -107,8 +107,8 @@ def test_any_links_are_the_same_in_parts_of_any_size(
 ) -> None:
     links = {(src, dst) for src, dst in links if src != dst}
     with pytest.MonkeyPatch.context() as small:
-        small.setattr(numbering, "PART_NAMES", 5)
-        small.setattr(arcs, "PART_ARCS", 7)
+        small.setattr(numbering, "NAME_BYTES", 10**9 // 5)
+        small.setattr(arcs, "ARC_BYTES", 10**9 // 7)
         small.setattr(arcs, "CHUNK", 4)
         work = new_work()
         crawl(work, links)

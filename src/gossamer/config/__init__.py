@@ -6,7 +6,7 @@ key and the value. docs/settings.md is generated from these classes.
     crawling.py   engine, filter, generate, update, store
     fetching.py   fetch, and fetch.sites
     parsing.py    parse
-    searching.py  rank, index, postings, serve, ranking
+    searching.py  graph, rank, index, postings, serve, ranking
     secrets.py    passwords and keys, from the text, a file or the environment
     files.py      reading gossamer.toml and similar files
     problems.py   error messages
@@ -33,6 +33,7 @@ from gossamer.config.files import closed_to_others, read_text
 from gossamer.config.parsing import ParseConfig
 from gossamer.config.problems import SHOWN_CHARS, explained
 from gossamer.config.searching import (
+    GraphConfig,
     IndexConfig,
     PostingsConfig,
     Profile,
@@ -89,6 +90,7 @@ class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     fetch: FetchConfig = FetchConfig()
     parse: ParseConfig = ParseConfig()
     update: UpdateConfig = UpdateConfig()
+    graph: GraphConfig = GraphConfig()
     rank: RankConfig = RankConfig()
     index: IndexConfig = IndexConfig()
     postings: PostingsConfig = PostingsConfig()

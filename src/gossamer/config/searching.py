@@ -1,4 +1,4 @@
-"""The settings of [rank], [index], [postings], [serve] and [ranking]."""
+"""The settings of [graph], [rank], [index], [postings], [serve] and [ranking]."""
 
 from __future__ import annotations
 
@@ -12,6 +12,19 @@ _PORT = r"(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-
 NODE = rf"^[^\s/\x00-\x1f\x7f]+:{_PORT}\Z"
 
 Profile = Literal["fields", "content-pagerank", "cosine"]
+
+
+class GraphConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The link graph."""
+
+    memory_mb: Annotated[
+        int,
+        Meta(
+            ge=16,
+            le=1_048_576,
+            description="memory in which a task of graph sorts links or names; each worker has one",
+        ),
+    ] = 1_000
 
 
 class RankConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

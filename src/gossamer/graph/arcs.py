@@ -1,8 +1,8 @@
 """Arcs become the files of a graph and of its transpose.
 
 Arcs are shared among tasks by ranges of whole chunks of their source, so that each task holds at
-most PART_ARCS of them, or a chunk. A task sorts its arcs and writes the files of a graph; the bits
-of all parts are joined in the end.
+most as many of them as fit into `graph.memory_mb`, or a chunk. A task sorts its arcs and writes the
+files of a graph; the bits of all parts are joined in the end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from gossamer import sorted_parts, task_output
 from gossamer.bvgraph.files import CHUNK, BvGraph, Csr, Writer
 from gossamer.graph.hosts import between, firsts
-from gossamer.graph.numbering import part_of
+from gossamer.graph.numbering import MEGABYTE, part_of
 from gossamer.store import File
 from gossamer.task_output import ParquetWriter
 
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 LINKS = pa.schema([("links", pa.int64())])
 HOST_ARCS = pa.schema([("src", pa.int64()), ("dst", pa.int64()), *LINKS])
 HOST_ARCS_DDL = "src long, dst long, links long"
-PART_ARCS = 8_000_000
-"""Arcs of a part, which a task holds in memory, unless one chunk has more."""
+ARC_BYTES = 125
+"""Memory that a task takes per arc, 123 bytes in bench/graph_memory.py. A chunk of nodes
+is never divided."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def write(
     the arcs between them are wanted, which are counted by tasks, and may be in several rows.
     `counted`: add up the column `links` of each arc, and write the sums.
     """
-    bounds = _bounds(arcs, ends[0])
+    bounds = _bounds(arcs, ends[0], work.config.graph.memory_mb * MEGABYTE // ARC_BYTES)
     dealt = arcs.withColumn("part", part_of(F.col(ends[0]), bounds))
     shares = sorted_parts.parts(
         work.scratch_files(dealt.repartition(len(bounds) + 1, "part"), by=["part"])
@@ -167,15 +168,15 @@ def _distinct(task: Rows) -> tuple[Numbers, Numbers, Numbers]:
     return sources + task.first, targets, links
 
 
-def _bounds(arcs: DataFrame, source: str) -> Sequence[int]:
-    """The nodes with which parts begin, after the first one: multiples of CHUNK."""
+def _bounds(arcs: DataFrame, source: str, most: int) -> Sequence[int]:
+    """The nodes with which parts of `most` arcs begin, after the first: multiples of CHUNK."""
     chunk = (F.col(source) / CHUNK).cast("long")
     counts = arcs.groupBy(chunk.alias("chunk")).agg(F.count("*").alias("arcs")).collect()
     bounds: list[int] = []
     held = 0
     for row in sorted(counts, key=lambda row: row["chunk"]):
         held += row["arcs"]
-        if held > PART_ARCS and row["chunk"]:
+        if held > most and row["chunk"]:
             bounds.append(row["chunk"] * CHUNK)
             held = row["arcs"]
     return bounds

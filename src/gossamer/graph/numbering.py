@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from gossamer.store import File
     from gossamer.workspace import Workspace
 
-PART_NAMES = 1_000_000
-"""Names that a task sorts in memory."""
+MEGABYTE = 1_000_000
+NAME_BYTES = 1_000
+"""Memory that a task takes per name: 613 bytes in bench/graph_memory.py, whose URLs have 71; longer
+ones take more."""
 SAMPLES_PER_PART = 100
 NUMBERED = pa.schema([("url", pa.string()), ("id", pa.int64())])
 NUMBERED_DDL = "url string, id long"
@@ -60,7 +62,7 @@ class Nodes:
 def numbered(work: Workspace, found: DataFrame, attempt: str) -> Nodes:
     """Number pages (a column `url`, each once) in the order of their names."""
     rows, count = work.scratch(found.withColumn("name", names.name_column(F.col("url"))))
-    parts = -(-count // PART_NAMES)
+    parts = -(-count * NAME_BYTES // (work.config.graph.memory_mb * MEGABYTE))
     dealt = rows.withColumn("part", part_of(F.col("name"), _bounds(rows, count, parts)))
     shares = sorted_parts.parts(
         work.scratch_files(dealt.repartition(max(parts, 1), "part"), by=["part"])
