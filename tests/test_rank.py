@@ -297,6 +297,22 @@ def test_trust_and_distrust_are_those_of_the_papers(work: Workspace, form: str) 
     assert shown(work, form)[0] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.parametrize("form", ["joins", "arrays"])
+def test_hosts_of_farms_cast_a_part_of_their_votes(work: Workspace, form: str) -> None:
+    configure(work, tolerance=1e-10, damping=0.5)
+    crawl(work, SOME, URLS[:14])
+    evidence = [(host_of(URLS[0]), "host", 0.5), (host_of(URLS[0]), "host", 0.25)]
+    evidence += [(URLS[4], "page", 0.0), (host_of(URLS[12]), "host", 0.0)]
+    rows = [{"kind": kind, "name": name, "factor": factor} for name, kind, factor in evidence]
+    put(work, "farms", rows)
+    factors = {host_of(URLS[0]): 0.25, host_of(URLS[12]): 0.0}
+    expected = dense(SOME, URLS[:14], damping=0.5, factor=lambda url: factors.get(host_of(url), 1))
+    assert shown(work, form)[0] == pytest.approx(expected, abs=1e-9)
+    configure(work, farms=False)
+    expected = dense(SOME, URLS[:14], damping=0.5)
+    assert shown(work, form)[0] == pytest.approx(expected, abs=1e-9)
+
+
 def test_lists_may_be_in_files_and_errors_name_the_setting(work: Workspace) -> None:
     crawl(work, SOME, URLS[:14])
     Path(work.root, "trusted.txt").write_text(f"# those we know\n\n{URLS[0]}\nOTHER.net\n")

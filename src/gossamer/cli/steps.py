@@ -42,7 +42,7 @@ STEPS: Mapping[str, str] = {
     Finds hosts that recommend each other and that hardly anybody else recommends. `rank` gives
     their votes less weight; `gossamer graph farms` shows them and the reasons.
     """,
-    "rank": """Compute PageRank of pages and hosts (graph, pages → ranks, host_ranks).
+    "rank": """Compute PageRank of pages and hosts (graph, farms → ranks).
 
     Build the graph first (gossamer graph build); without one, ranks are computed by joins.
 

@@ -82,6 +82,13 @@ class RankConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
         Line,
         Meta(description="a file with more of them, one per line, relative to gossamer.toml"),
     ] = ""
+    farms: Annotated[
+        bool,
+        Meta(
+            description="votes of hosts that look like parts of link farms count less; "
+            "`gossamer graph farms` shows which and why"
+        ),
+    ] = True
     memory_gb: Annotated[
         float,
         Meta(

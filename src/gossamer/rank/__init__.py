@@ -1,7 +1,7 @@
-"""rank: graph, pages → ranks, host_ranks. PageRank (Brin and Page, WWW 1998) of pages and hosts.
+"""rank: graph, pages, farms → ranks, host_ranks. PageRank (Brin and Page, WWW 1998).
 
-Reads graph, pages, ranks and host_ranks; replaces ranks and host_ranks. `power.py` has the formula
-and its stop by a proven bound of the error.
+Reads graph, pages, farms, ranks and host_ranks; replaces ranks and host_ranks. `power.py` has the
+formula and its stop by a proven bound of the error.
 
 Nodes are all pages of the link graph, and all fetched pages without links. So pages that were not
 fetched have ranks, too, which order the frontier; those that are not fetched yet are dangling, like
@@ -19,6 +19,9 @@ change where ranks flow from, and whose votes count (`listed.py`):
               lead to has rank 0.
   distrusted  they vote for nobody, and no rank flows from them; a page that leads to them keeps
               only a part of its votes (`shares.factors`), and dangles with the rest.
+
+A host that `farms` found casts only the part of its votes that the evidence leaves it, and dangles
+with the rest.
 
 There are two forms with the same results: in arrays, over the compressed graph (`arrays.py`), and
 by joins on the engine (`joins.py`), if there is no graph yet, or if ranks and what an iteration

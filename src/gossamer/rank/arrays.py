@@ -1,10 +1,12 @@
 """Ranks from the stored link graph, in arrays.
 
-names ─▶ domains ──────────┐
-graph ─▶ links per node ───┼─▶ shares ─┐
-distrusted ─▶ factors ─────┘           ├─▶ fixed point ─▶ ranks, in the order of the names
-pages, trusted ─▶ preference ──────────┤
-last ranks ─▶ start ───────────────────┘
+    names ─▶ domains ────────────────┐
+    graph ─▶ links per node ─────────┼─▶ shares ─┐
+    farms, distrusted ─▶ factors ────┘           ├─▶ fixed point ─▶ ranks, in the order of names
+    fetched, trusted ─▶ preference ──────────────┤
+    last ranks ─▶ start ─────────────────────────┘
+
+Names are read in batches, twice: nothing holds the URLs of all pages.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import pyarrow as pa
 from gossamer.bvgraph.files import REMEDY
 from gossamer.errors import StoreError
 from gossamer.graph.names import name_of
-from gossamer.rank import listed, naming
+from gossamer.rank import farmed, listed, naming
 from gossamer.rank.known import known
 from gossamer.rank.power import Ranked, fixed_point
 from gossamer.rank.ranking import Ranking
@@ -52,6 +54,8 @@ class _Nodes(NamedTuple):
     fetched: Flags
     trusted: Flags
     distrusted: Flags
+    factors: Floats
+    """How much the votes of each node of the graph count, by the evidence of farms."""
 
 
 def ranked(work: Workspace, graph: Stored, kind: str, dataset: Dataset) -> Ranking:
@@ -69,6 +73,8 @@ def ranked(work: Workspace, graph: Stored, kind: str, dataset: Dataset) -> Ranki
 def _described(work: Workspace, graph: Stored, kind: str, lists: Lists, found: Known) -> _Nodes:
     count = graph.forward.nodes
     domains = np.empty(count, np.int32)
+    factors_of = {row["host"]: row["farm_factor"] for row in farmed.factors(work).collect()}
+    counted = np.ones(count)
     marks = np.zeros((len(lists), count + len(found.others)), bool)
     numbers, at = naming.Domains(), 0
     for names in naming.batches(f"{work.root}/{file.path}" for file in graph.listed):
@@ -77,6 +83,9 @@ def _described(work: Workspace, graph: Stored, kind: str, lists: Lists, found: K
             break
         runs = naming.runs_of(names)
         domains[at:end] = runs.spread(numbers.of(runs.hosts))
+        if factors_of:
+            each = (factors_of.get(host, 1.0) for host in runs.hosts)
+            counted[at:end] = runs.spread(np.fromiter(each, np.float64))
         for mark, entries in zip(marks, lists, strict=True):
             if entries.hosts:
                 is_listed = np.fromiter((host in entries.hosts for host in runs.hosts), bool)
@@ -92,7 +101,8 @@ def _described(work: Workspace, graph: Stored, kind: str, lists: Lists, found: K
             mark[count:] = [entries.has(key, kind) for key in found.others.to_pylist()]
     fetched = np.zeros(marks.shape[1], bool)
     fetched[found.fetched] = fetched[count:] = True
-    return _Nodes(domains, fetched, *marks)
+    trusted, distrusted = marks
+    return _Nodes(domains, fetched, trusted, distrusted, counted)
 
 
 def _fixed_point(
@@ -111,9 +121,10 @@ def _fixed_point(
     start /= start.sum() or 1
     links = links_within(graph.forward, nodes.domains, threads)
     votes_of = shares(*links, config.same_domain)
+    factor = nodes.factors
     if nodes.distrusted.any():
-        factor = _factors(graph, nodes.distrusted, config, memory_bytes, threads)
-        votes_of = Shares(*(share * factor for share in votes_of))
+        factor *= _factors(graph, nodes.distrusted, config, memory_bytes, threads)
+    votes_of = Shares(*(share * factor for share in votes_of))
     votes = Votes(graph.transposed, nodes.domains, memory_bytes, threads)
     return fixed_point(votes, votes_of, preference, start, config, threads)
 

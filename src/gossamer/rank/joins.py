@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 
 from gossamer import linkgraph
 from gossamer.domains import with_domains
-from gossamer.rank import listed
+from gossamer.rank import farmed, listed
 from gossamer.rank.known import fetched
 from gossamer.rank.power import bound
 from gossamer.rank.ranking import Ranking
@@ -59,11 +59,14 @@ def ranked(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
         preferred, preferring = work.scratch(nodes.where(~F.col("distrusted")).select("id"))
     inside, _ = work.scratch(_inside(links, nodes))
     edges = _shared(inside, work.config.rank.same_domain)
+    is_farmed = nodes.where("farm_factor < 1")
+    counted = [is_farmed.select(F.col("id").alias("src"), F.col("farm_factor").alias("factor"))]
     if not lists.distrusted.is_empty:
-        kept = _factors(work, nodes, inside, count)
-        edges = edges.join(kept, on="src", how="inner").select(
-            "src", "dst", (F.col("share") * F.col("factor")).alias("share")
-        )
+        counted.append(_factors(work, nodes, inside, count))
+    for factor in counted:
+        share = F.col("share") * F.coalesce("factor", F.lit(1.0))
+        edges = edges.join(factor, on="src", how="left")
+        edges = edges.select("src", "dst", share.alias("share"))
     edges, _ = work.scratch(edges)
     states = _start(work, dataset, nodes, preferred, preferring)
     found = power(work, states, edges, work.config.rank)
@@ -88,19 +91,21 @@ def _links(work: Workspace, kind: str) -> DataFrame:
 def _nodes(
     work: Workspace, kind: str, links: DataFrame, trusted: Listed, distrusted: Listed
 ) -> DataFrame:
-    """All nodes: key, id, domain, and whether they are fetched, trusted, distrusted."""
+    """All nodes: key, id, domain, farm_factor, and if they are fetched, trusted, distrusted."""
     seen = fetched(work, kind).select("key", F.lit(1).alias("fetched"))
     ends = (links.select(F.col(end).alias("key"), F.lit(0).alias("fetched")) for end in ENDS)
     keys = reduce(DataFrame.union, ends, seen).groupBy("key").agg(F.max("fetched").alias("fetched"))
     host = host_column(F.col("key")) if kind == "page" else F.col("key")
     keys, _ = work.scratch(keys.withColumn("host", host))
     hosts = with_domains(work, keys.select("host").distinct())
-    rows = keys.join(hosts, on="host", how="inner").select(
+    rows = keys.join(hosts, on="host", how="inner")
+    rows = rows.join(F.broadcast(farmed.factors(work)), on="host", how="left").select(
         "key",
         "host",
         F.xxhash64("key").alias("id"),
         F.xxhash64("domain").alias("domain"),
         (F.col("fetched") == 1).alias("fetched"),
+        F.coalesce("farm_factor", F.lit(1.0)).alias("farm_factor"),
     )
     for name, entries in (("trusted", trusted), ("distrusted", distrusted)):
         rows = _marked(work, rows, name, entries)
