@@ -150,3 +150,20 @@ def test_damage_of_any_file_is_found_by_readers_and_mended_by_a_build(
     path.unlink()
     graph.run(work)
     assert arcs_of(work, "page")[0] == history.arcs
+
+
+def test_a_graph_of_links_that_were_replaced_is_built_again(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "SHARE", 100)
+    history = History(work, 2)
+    history.go_on(len(URLS) - 2)
+    graph.run(work)
+    rows = work.read("links")
+    with work.step("test", 1) as draft:
+        layer = work.write(rows.where("dst not like '%/x'"), "links", 1)
+        draft.replace["links"] = (layer,)
+    graph.run(work)
+    assert len(work.store.manifest.layers("graph")) == 1
+    expected = {ends for ends in history.arcs if not ends[1].endswith("/x")}
+    assert arcs_of(work, "page")[0] == expected != history.arcs

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 SHARE = 0.1
-"""Changed arcs or new nodes, of those of the base, above which the graph is built again. Until then
-readers are little slower, and as the changes are written ten times until they have grown so far by
-a hundredth each time, these runs take less than a build together."""
+"""The graph is built again if more arcs changed, or more nodes are new, than this share of the
+base. Each run holds all changes in memory, and writes them anew."""
 BATCH_LINKS = 1 << 19
 """Links whose names are looked up together."""
 
@@ -97,8 +96,8 @@ def _numbered(
 ) -> tuple[Numbers, Numbers, Numbers, pa.StringArray]:
     """The pages whose links changed, the arcs that they have now, and the names of unknown pages.
 
-    Unknown pages that are linked to or link have the numbers after those of all names. Each batch
-    of links is looked up by itself, so that only numbers are held of all of them.
+    Unknown pages that link or are linked to get the numbers after those of all names. Links are
+    looked up in batches, so that of all links only the numbers of their ends are in memory.
     """
     paths = [
         [f"{work.root}/{path}" for path in listed] for listed in (since.links, since.responses)
