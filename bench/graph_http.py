@@ -67,30 +67,27 @@ def build(folder: Path, pages: int, links: int, fake: FakeWeb) -> None:
 
 
 def inlinks(work: Workspace, rows: Csr, pages: int) -> Layer:
-    counts = np.diff(rows.starts)
-    listed = np.minimum(counts, MAX_SOURCES)
-    ends = np.concatenate([[0], listed.cumsum()])
-    places = (
-        np.arange(ends[-1]) - np.repeat(ends[:-1], listed) + np.repeat(rows.starts[:-1], listed)
-    )
-    names = urls(np.arange(pages))
-    anchors = pa.array(["the words of a link"]).take(pa.array(np.zeros(places.size, np.int64)))
-    sources = pa.StructArray.from_arrays(
-        [names.take(pa.array(rows.targets[places])), anchors], ["src", "anchor"]
-    )
-    schema = DATASETS["inlinks"].schema
-    table = pa.table(
-        {
-            "dst": names,
-            "count": pa.array(counts),
-            "sources": pa.ListArray.from_arrays(pa.array(ends, pa.int32()), sources),
-        }
-    )
     writers = [ParquetWriter(work.root, "inlinks", work.store.attempt("inlinks")) for _ in range(8)]
+    names = urls(np.arange(pages))
+    counts = np.diff(rows.starts)
     for at, first in enumerate(range(0, pages, GROUP_ROWS)):
-        writers[at % len(writers)].write(table.slice(first, GROUP_ROWS).cast(schema))
-    files = [row for writer in writers for row in writer.close()]
-    return layers_of(files, 1)["inlinks"]
+        some = slice(first, first + GROUP_ROWS)
+        listed = np.minimum(counts[some], MAX_SOURCES)
+        ends = np.concatenate([[0], listed.cumsum()])
+        places = np.arange(ends[-1]) + np.repeat(rows.starts[:-1][some] - ends[:-1], listed)
+        anchors = pa.array(["the words of a link"] * places.size)
+        sources = pa.StructArray.from_arrays(
+            [names.take(pa.array(rows.targets[places])), anchors], ["src", "anchor"]
+        )
+        table = pa.table(
+            {
+                "dst": names[some],
+                "count": pa.array(counts[some]),
+                "sources": pa.ListArray.from_arrays(pa.array(ends, pa.int32()), sources),
+            }
+        )
+        writers[at % len(writers)].write(table.cast(DATASETS["inlinks"].schema))
+    return layers_of([row for writer in writers for row in writer.close()], 1)["inlinks"]
 
 
 def questions(pages: int) -> dict[str, Callable[[], str]]:
