@@ -123,8 +123,10 @@ class Crawl:
         At most `rounds` rounds are run, and none starts after `minutes`. `announce(step, round)`
         is called before each step, `report` with the step's report after it.
         """
+        from gossamer import compile_ahead
         from gossamer import rounds as flow
 
+        compile_ahead.start()
         self.work.prepare = prepare_worker
         done = []
         with self.work.store.lock(), self.work.errors():
