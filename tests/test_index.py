@@ -284,13 +284,25 @@ def test_a_part_with_many_deleted_documents_is_rewritten(work: Workspace) -> Non
     assert Searcher.open(work).search("new", limit=100).total == 20
 
 
+def test_static_ranks_are_those_of_indexed_pages_over_their_mean(work: Workspace) -> None:
+    """Pages that were not fetched have ranks, too."""
+    urls = [f"http://a.example/{number}" for number in range(4)]
+    put(work, "pages", map(page, urls[:2]))
+    put(work, "documents", [document(url, "words") for url in urls[:2]])
+    ranks = zip(urls, (0.1, 0.3, 0.4, 0.2), strict=True)
+    put(work, "ranks", [{"url": url, "rank": rank} for url, rank in ranks])
+    index.run(work)
+    found = {row["url"]: row["static_rank"] for row in work.read("indexed").collect()}
+    assert found == pytest.approx({urls[0]: 0.5, urls[1]: 1.5})
+
+
 def test_a_page_whose_merit_moves_much_is_written_again(work: Workspace) -> None:
     urls = [f"http://a.example/{number}" for number in range(4)]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "words") for url in urls])
     put(work, "ranks", [{"url": url, "rank": 0.25} for url in urls])
     index.run(work)
-    moved = zip(urls, (0.26, 0.24, 0.5, 0.2), strict=True)
+    moved = zip(urls, (0.15, 0.15, 0.55, 0.15), strict=True)
     ranks = frame(work, "ranks", [{"url": url, "rank": rank} for url, rank in moved])
     with work.step("test", 1) as draft:
         draft.replace["ranks"] = (work.write(ranks, "ranks", 1),)

@@ -76,11 +76,13 @@ def run(work: Workspace) -> StepReport:
     _check_documents(work)
     with work.step("index", work.round) as draft:
         dispositions, _ = work.scratch(selection.dispositions(work))
+        ranks = 0.0
         with engine_errors():
-            for row in (
-                dispositions.groupBy("disposition").agg(F.count("*").alias("pages")).collect()
-            ):
+            each = dispositions.groupBy("disposition")
+            for row in each.agg(F.count("*").alias("pages"), F.sum("rank").alias("rank")).collect():
                 draft.counts[row["disposition"]] = row["pages"]
+                if row["disposition"] == "indexed":
+                    ranks = row["rank"]
         parts, damaged = _parts(work)
         if damaged:
             draft.counts["damaged_parts"] = len(damaged)
@@ -89,9 +91,11 @@ def run(work: Workspace) -> StepReport:
             for name in (INDEXED.name, REPEATED.name)
         )
         pages = draft.counts.get("indexed", 0)
+        mean_rank = (ranks or 0.0) / max(pages, 1) or 1.0
         with engine_errors():
-            threshold = popular(dispositions, pages, work.config.index.first_tier)
-        changed, _ = work.scratch(changes(desired_rows(work, dispositions, pages), old, threshold))
+            threshold = popular(dispositions, pages, mean_rank, work.config.index.first_tier)
+        desired = desired_rows(work, dispositions, mean_rank)
+        changed, _ = work.scratch(changes(desired, old, threshold))
         repeated, _ = work.scratch(repeated_lines(work, changed, known))
         changed, _ = work.scratch(with_repeated(changed, repeated))
         with engine_errors():

@@ -43,8 +43,8 @@ def anchors(work: Workspace) -> DataFrame:
     return work.read("inlinks").select(F.col("dst").alias("url"), first.alias("anchors"))
 
 
-def desired_rows(work: Workspace, dispositions: DataFrame, pages: int) -> DataFrame:
-    """The rows that `indexed` should have; `pages` is their number."""
+def desired_rows(work: Workspace, dispositions: DataFrame, mean_rank: float) -> DataFrame:
+    """The rows that `indexed` should have; `mean_rank` is the mean of their ranks."""
     chosen = dispositions.where("disposition = 'indexed'")
     documents = (
         work.read("documents")
@@ -66,7 +66,7 @@ def desired_rows(work: Workspace, dispositions: DataFrame, pages: int) -> DataFr
             .alias("shard"),
             index_language(F.coalesce("language", "host_language")).alias("index_language"),
             F.xxhash64(anchor_texts).alias("anchors"),
-            (F.col("rank") * pages).alias("static_rank"),
+            (F.col("rank") / mean_rank).alias("static_rank"),
         )
     )
 
@@ -104,7 +104,7 @@ def index_language(language: Column) -> Column:
     return F.when(known.isin(*STEMMERS), known).otherwise(OTHER)
 
 
-def popular(dispositions: DataFrame, pages: int, share: float) -> float | None:
+def popular(dispositions: DataFrame, pages: int, mean_rank: float, share: float) -> float | None:
     """The static rank above which a page is in the first tier; None if there is no first tier.
 
     There is none either if the ranks are too similar to select the best `share` of the pages.
@@ -117,7 +117,7 @@ def popular(dispositions: DataFrame, pages: int, share: float) -> float | None:
     if not rank:
         return None
     above = found.where(F.col("rank") > rank).limit(1).count()
-    return rank * pages if above else None
+    return rank / mean_rank if above else None
 
 
 def changes(new: DataFrame, old: DataFrame, popular: float | None) -> DataFrame:
