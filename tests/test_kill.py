@@ -214,6 +214,7 @@ def test_parsing_again_that_is_killed_leaves_the_old_state(
 def test_a_build_of_the_graph_that_is_killed_leaves_the_old_one(
     whole: Path, mark: str, engine: Engine, tmp_path: Path
 ) -> None:
+    """Or, if the kill comes too late, the new one, which has the same files."""
     folder = tmp_path / "crawl"
     shutil.copytree(whole, folder)
     was, before = version(folder), graph_of(folder)
@@ -222,10 +223,11 @@ def test_a_build_of_the_graph_that_is_killed_leaves_the_old_one(
         while process.poll() is None and not any(folder.glob(f"graph/{was + 1:08d}-*/{wanted}*")):
             wait(process, 0.01)
         process.kill()
-        assert process.wait() == -signal.SIGKILL
+        assert process.wait() in {0, -signal.SIGKILL}
         assert strays(mark) == []
-        assert version(folder) == was
+        assert version(folder) in {was, was + 1}
         assert graph_of(folder) == before
+        was = version(folder)
     assert launch(folder, mark, "graph build", "--anew").wait() == 0
     assert version(folder) == was + 1
     assert graph_of(folder) == before

@@ -12,8 +12,10 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 from gossamer.processes import start_python
 
@@ -21,16 +23,18 @@ NICE = 19
 MACHINE_CODE = "bvgraph/__pycache__/*.nbi"
 
 
+@cache
 def start() -> None:
     """Compile in a process of its own, unless there is machine code beside the sources."""
     if next(Path(__file__).parent.glob(MACHINE_CODE), None) is None:
         with suppress(OSError):  # then nothing is compiled ahead
-            start_python(
+            process = start_python(
                 f"from {__name__} import main; main()",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
+            Thread(target=process.wait, name="compiling", daemon=True).start()
 
 
 def main() -> None:
