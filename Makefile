@@ -101,6 +101,7 @@ $(VENV)/.run: requirements.lock requirements-build.lock pyproject.toml | $(BIN)/
 	rm -rf $(BACKEND)
 	$(INSTALL) --target $(BACKEND) -r requirements-build.lock
 	PYTHONPATH=$(CURDIR)/$(BACKEND) $(PIP) install --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m gossamer.compile_ahead
 	touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.run

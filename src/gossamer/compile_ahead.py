@@ -3,7 +3,7 @@
 numba compiles a function at its first call, and keeps the machine code (`bvgraph/compiled.py`). All
 of them together take longer than a small crawl. So the first crawl of an installation starts a
 process of low priority that calls each of them; a crawl that needs them earlier compiles them
-itself.
+itself. `make setup` runs this module as a program.
 """
 
 from __future__ import annotations
@@ -72,3 +72,7 @@ def main() -> None:
             each_share = shares(*links_within(graph, domains, threads), 1.0)
             votes = Votes(graph, domains, sys.maxsize, threads)
             fixed_point(votes, each_share, even, even.copy(), RankConfig(), threads)
+
+
+if __name__ == "__main__":
+    main()
