@@ -145,8 +145,9 @@ WEB = Graph(
     sitemaps={"d.example": ("d.example/map", "d.example/6"), "c.example": ("c.example/map",)},
     nofollow=frozenset({("a.example/3", "d.example/deep")}),
 )
-OF_THIS_RUN = ("found_ms", "fetched_ms", "stored_ms", "next_fetch_ms", "source")
-"""`source` is how a page was met first, so it depends on the order."""
+OF_THIS_RUN = ("found_ms", "fetched_ms", "stored_ms", "next_fetch_ms", "source", "cash", "history")
+"""`source` is how a page was met first, and cash flows from page to page: both depend on the
+order."""
 
 
 def crawled(
