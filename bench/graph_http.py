@@ -77,7 +77,7 @@ def inlinks(work: Workspace, rows: Csr, pages: int) -> Layer:
         places = np.arange(ends[-1]) + np.repeat(rows.starts[:-1][some] - ends[:-1], listed)
         anchors = pa.array(["the words of a link"] * places.size)
         sources = pa.StructArray.from_arrays(
-            [names.take(pa.array(rows.targets[places])), anchors], ["src", "anchor"]
+            [one_array(names.take(pa.array(rows.targets[places]))), anchors], ["src", "anchor"]
         )
         table = pa.table(
             {
@@ -88,6 +88,10 @@ def inlinks(work: Workspace, rows: Csr, pages: int) -> Layer:
         )
         writers[at % len(writers)].write(table.cast(DATASETS["inlinks"].schema))
     return layers_of([row for writer in writers for row in writer.close()], 1)["inlinks"]
+
+
+def one_array(found: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
 def questions(pages: int) -> dict[str, Callable[[], str]]:

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from gossamer.bvgraph.codes import Numbers
     from gossamer.task_output import Row
 
-GROUP = 4_096
+GROUP = 1_024
 """Names per row group."""
-GROUPS_KEPT = 64
+GROUPS_KEPT = 256
 """Decoded groups that are cached."""
 SCHEMAS = {
     "page": pa.schema([("name", pa.string())]),
@@ -218,6 +218,8 @@ class _Sorted:
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
         self._groups: list[_Group] = []
+        self._metadata: list[pq.FileMetaData] = []
+        """Of each file; reading it takes longer than decoding a group."""
         self._starts: list[str] = []
         """A lower bound of the names of each group: Parquet's statistics."""
         self.count = 0
@@ -228,6 +230,7 @@ class _Sorted:
     def _learn(self, number: int, path: str) -> None:
         with _errors(path):
             metadata = pq.read_metadata(path)
+        self._metadata.append(metadata)
         for group in range(metadata.num_row_groups):
             rows = metadata.row_group(group)
             statistics = rows.column(0).statistics
@@ -256,7 +259,7 @@ class _Sorted:
         order = pc.sort_indices(names)
         ascending = names.take(order)
         begin = 0
-        opened = _Opened()
+        opened = _Opened(self._paths, self._metadata)
         while begin < len(ascending):
             at = bisect_right(self._starts, ascending[begin].as_py()) - 1
             end = len(ascending)
@@ -266,9 +269,7 @@ class _Sorted:
                 )
             if at >= 0:
                 group = self._groups[at]
-                places = pc.index_in(
-                    ascending.slice(begin, end - begin), opened.group(self._paths, group)
-                )
+                places = pc.index_in(ascending.slice(begin, end - begin), opened.group(group))
                 places = places.fill_null(-1 - group.first).to_numpy()
                 found[begin:end] = places + group.first
             begin = end
@@ -283,32 +284,34 @@ class _Sorted:
         ends = np.append(np.searchsorted(ascending, firsts[1:]), ascending.size)
         found = [pa.array([], pa.string())]
         begin = 0
-        opened = _Opened()
+        opened = _Opened(self._paths, self._metadata)
         for group, end in zip(self._groups, ends.tolist(), strict=False):
             if begin < end:
                 places = pa.array(ascending[begin:end] - group.first)
-                found.append(opened.group(self._paths, group).take(places))
+                found.append(opened.group(group).take(places))
             begin = end
         return pa.concat_arrays(found).take(pa.array(np.argsort(order, kind="stable")))
 
     def _decode(self, at: int) -> list[str]:
-        names: list[str] = _Opened().group(self._paths, self._groups[at]).to_pylist()
+        names: list[str] = _Opened(self._paths, self._metadata).group(self._groups[at]).to_pylist()
         return names
 
 
 class _Opened:
     """The file of names that was read last."""
 
-    def __init__(self) -> None:
-        self._path = ""
+    def __init__(self, paths: Sequence[str], metadata: Sequence[pq.FileMetaData]) -> None:
+        self._paths, self._metadata = paths, metadata
+        self._number = -1
         self._file: Any = None
 
-    def group(self, paths: Sequence[str], group: _Group) -> pa.StringArray:
+    def group(self, group: _Group) -> pa.StringArray:
         """Decode the names of a group."""
-        path = paths[group.file]
+        path = self._paths[group.file]
         with _errors(path):
-            if self._path != path:
-                self._path, self._file = path, pq.ParquetFile(path)
+            if self._number != group.file:
+                self._number = group.file
+                self._file = pq.ParquetFile(path, metadata=self._metadata[group.file])
             column = self._file.read_row_group(group.number, ["name"]).column(0)
         return column.combine_chunks()
 
