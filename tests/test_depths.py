@@ -192,7 +192,7 @@ def random_graph(draw: Random, hosts: int = 25, pages: int = 8) -> Graph:
     return Graph(
         seeds=tuple(draw.sample(names, 12)),
         links={name: tuple(draw.sample(names, draw.choice((1, 1, 2, 3)))) for name in names},
-        redirects={name: draw.choice(names) for name in moved},
+        redirects={name: draw.choice(names) for name in sorted(moved)},
         sitemaps={f"h{host}.example": tuple(draw.sample(names, 2)) for host in range(0, hosts, 3)},
         nofollow=frozenset((name, draw.choice(names)) for name in names),
     )
