@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from gossamer.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gossamer.bvgraph.codes import Numbers
     from gossamer.graph.overlaid import Graph
 
 MAX_VISITED = 1_000_000
@@ -26,58 +29,58 @@ def shortest_path(
 
     A breadth-first search from both ends, whose smaller rim grows next (Pohl, "Bi-directional
     Search", Machine Intelligence 6, 1971). Of several paths, it is always the same one. Raises
-    TooMuch if it would visit more than `most` nodes.
+    TooMuch if it has visited more than `most` nodes.
     """
     if start == end:
         return [start]
     sides = _Side(forward, start), _Side(transposed, end)
-    while all(side.rim for side in sides):
-        here, there = sorted(sides, key=lambda side: len(side.rim))
-        meeting = here.grow(there)
-        if meeting is not None:
-            ahead, behind = (side.way(meeting) for side in sides)
+    while all(side.rim.size for side in sides):
+        here, there = sorted(sides, key=lambda side: side.rim.size)
+        here.grow()
+        # The other rim has all nodes that both sides reached, as they had not met before.
+        meeting = np.intersect1d(here.rim, there.rim, assume_unique=True)
+        if meeting.size:
+            ahead, behind = (side.way(int(meeting[0])) for side in sides)
             return [*reversed(ahead), *behind[1:]]
-        if sum(len(side.before) for side in sides) > most:
+        if sum(side.visited.size for side in sides) > most:
             raise TooMuch(
                 "path", f"none was found among {most:,} nodes around both ends", "try closer ends"
             )
     return None
 
 
-class _Side:
-    """The search from one end.
+class _Ring(NamedTuple):
+    """The nodes that are equally far from an end, ascending, and from where each was reached."""
 
-    `before`: the node from which each node was reached. `rim`: the nodes that were reached last,
-    all equally far from the end.
-    """
+    nodes: Numbers
+    before: Numbers
+
+
+class _Side:
+    """The search from one end, ring by ring. `visited`: the nodes of all rings, ascending."""
 
     def __init__(self, graph: Graph, end: int) -> None:
         self._graph = graph
-        self.before: dict[int, int | None] = {end: None}
-        self.rim = [end]
+        self.visited = np.array([end])
+        self._rings = [_Ring(self.visited, np.array([-1]))]
 
-    def grow(self, other: _Side) -> int | None:
-        """Take a step from all nodes of the rim; return a node that the other side reached, too.
+    @property
+    def rim(self) -> Numbers:
+        """The nodes of the last ring."""
+        return self._rings[-1].nodes
 
-        As the two had not met before, such a node is in the other's rim. So any of them is on a
-        shortest path.
-        """
-        rim = []
-        for node in self.rim:
-            successors: list[int] = self._graph.successors(node).tolist()
-            for following in successors:
-                if following not in self.before:
-                    self.before[following] = node
-                    if following in other.before:
-                        return following
-                    rim.append(following)
-        self.rim = rim
-        return None
+    def grow(self) -> None:
+        """Take a step from all nodes of the rim."""
+        rows = self._graph.several(self.rim)
+        nodes, first = np.unique(rows.targets, return_index=True)
+        before = np.repeat(self.rim, np.diff(rows.starts))[first]
+        is_new = ~np.isin(nodes, self.visited, assume_unique=True)
+        self._rings.append(_Ring(nodes[is_new], before[is_new]))
+        self.visited = np.union1d(self.visited, nodes[is_new])
 
-    def way(self, node: int | None) -> list[int]:
-        """The nodes from here to the end."""
-        nodes = []
-        while node is not None:
-            nodes.append(node)
-            node = self.before[node]
-        return nodes
+    def way(self, node: int) -> list[int]:
+        """The nodes from one in the rim to the end."""
+        found = [node]
+        for nodes, before in reversed(self._rings[1:]):
+            found.append(int(before[np.searchsorted(nodes, found[-1])]))
+        return found
