@@ -1,7 +1,7 @@
 """What a crawl holds, fit to be compared with another crawl of the same web.
 
 Left out is what differs between any two crawls: times, and the names and places of files. Ranks
-are sums whose order the engine chooses, so they are equal to ten digits.
+start from those of the last run, and are equal to six digits if `rank.tolerance` is small.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _keyed(name: str, paths: Iterable[str]) -> dict[Row, Row]:
 
 def _plain(value: object) -> object:
     if isinstance(value, float):
-        return f"{value:.10g}"
+        return f"{value:.6g}"
     return str(value) if isinstance(value, list) else value
 
 

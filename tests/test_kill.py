@@ -48,6 +48,7 @@ SETTINGS = """
 engine.workers = 2
 filter.max_depth = {}
 generate.pages = {}
+rank.tolerance = 1e-12
 """
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 MARK = "GOSSAMER_TEST_RUN"
