@@ -120,9 +120,10 @@ class HostLinks(msgspec.Struct, frozen=True):
 
 
 class LinkGraph:
-    """The graph of pages or of hosts, as `gossamer graph build` last built it.
+    """The graph of pages or of hosts, as the step `graph` last brought it up to date.
 
-    Raises UsageError if it was never built; MissingFile or StoreError for damaged files.
+    Names that were added since the graph was built come after all others. Raises UsageError if it
+    was never built; MissingFile or StoreError for damaged files.
     """
 
     def __init__(self, work: Workspace, kind: str = "page", lookup: Lookup | None = None) -> None:

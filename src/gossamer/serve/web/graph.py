@@ -36,7 +36,10 @@ MAX_HOST_PAGES = 10_000
 
 
 class Found(msgspec.Struct, frozen=True):
-    """Some of `total` pages or hosts, in the order of their reversed host names and paths."""
+    """Some of `total` pages or hosts, in the order of their reversed host names and paths.
+
+    Those that were added since the graph was built come last.
+    """
 
     total: int
     names: list[str]
