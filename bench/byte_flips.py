@@ -98,7 +98,7 @@ def graphs(work: Workspace) -> object:
     """Return the names and all rows of the graphs of pages and of hosts, as steps read them."""
     found = []
     for kind in ("page", "host"):
-        names, forward, transposed = stored_graphs.stored(work, kind)[1:]
+        names, forward, transposed = stored_graphs.stored(work, kind)[-3:]
         found.append([names[number] for number in range(names.count)])
         found.append(
             [
@@ -110,10 +110,16 @@ def graphs(work: Workspace) -> object:
     return found
 
 
+def remembered(work: Workspace) -> object:
+    """Return what the last `rank` left for the next one, which does without if it is damaged."""
+    return [work.store.backend.read(file.path) for file in work.store.files("ranked_nodes")]
+
+
 QUESTIONS: dict[str, Callable[[Workspace], object]] = {
     "manifest": state,
     "warc": archive,
     "graph": graphs,
+    "ranked_nodes": remembered,
     "index": searches,
     "postings": term_searches,
     "numbered": term_searches,

@@ -31,7 +31,8 @@ def gossamer(hosts: Hosts, address: str) -> Run:
     import pyarrow.parquet as pq
 
     from gossamer.config import FetchConfig
-    from gossamer.fetch.task import Part, fetch_part
+    from gossamer.fetch.part import Part
+    from gossamer.fetch.task import fetch_part
     from gossamer.tables import FETCHLIST
     from gossamer.task_output import counts_of
     from gossamer.urls import UrlRules

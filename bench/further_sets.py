@@ -180,6 +180,11 @@ FAQ = "debian-faq-{0}/usr/share/doc/debian/FAQ/{0}"
 REFERENCE = "debian-reference-{}/usr/share/debian-reference"
 MAINTAINERS = "maint-guide-{0}/usr/share/doc/maint-guide-{0}/html"
 DEVELOPERS = "developers-reference-{0}/usr/share/developers-reference/{0}"
+POLICY = "debian-policy-ja/usr/share/doc/debian-policy"
+POLICY_EN = "debian-policy/usr/share/doc/debian-policy"
+HANDBOOK = "debian-handbook/usr/share/doc/debian-handbook/html"
+SECURING = "harden-doc/usr/share/doc/harden-doc/html"
+KICAD = "kicad-doc-{0}/usr/share/doc/kicad/help/{0}"
 MAN = "usr/share/man"
 SETS = (
     *(
@@ -230,6 +235,34 @@ SETS = (
         Set(f"section-developers-{code}", DEVELOPERS.format(code), "*.html", section)
         for code in ("it", "ja", "ru")
     ),
+    Set("section-policy-ja", f"{POLICY}/ja/policy.html", "*.html", section),
+    Set("section-kicad-ja", KICAD.format("ja"), "*.html", section),
+    Set("section-kicad-zh", KICAD.format("zh"), "*.html", section),
+    *(
+        Set(f"section-faq-{code}", FAQ.format(code), f"*.{code}.html", section)
+        for code in ("de", "fr")
+    ),
+    *(
+        Set(f"section-reference-{code}", REFERENCE.format(code), "ch*.html", section)
+        for code in ("de", "en", "es", "fr")
+    ),
+    *(
+        Set(f"section-maintainers-{code}", MAINTAINERS.format(code), "*.html", section)
+        for code in ("ca", "de", "es", "fr")
+    ),
+    *(
+        Set(f"section-kicad-{code}", KICAD.format(code), "*.html", section)
+        for code in ("de", "en", "es", "fr", "it", "pl", "ru")
+    ),
+    *(
+        Set(f"section-handbook-{name[:2]}", f"{HANDBOOK}/{name}", "*.html", section)
+        for name in ("ar-MA", "de-DE", "es-ES", "fr-FR", "ja-JP", "ru-RU", "zh-CN")
+    ),
+    *(
+        Set(f"section-securing-{name[:2]}", f"{SECURING}/{name}", "*.html", section)
+        for name in ("de-DE", "en-US", "fr-FR", "it-IT", "pt-PT")
+    ),
+    Set("section-policy-en", f"{POLICY_EN}/policy.html", "*.html", section),
     Set("term-gimp-ja", GIMP.format("ja"), "ja/*.html", term),
     Set("term-gimp-ko", GIMP.format("ko"), "ko/*.html", term),
     Set("term-gimp-zh", GIMP.format("zh-cn"), "zh_CN/*.html", term),

@@ -1,16 +1,18 @@
 """How small and how fast is the link graph?
 
     gossamer graph build CRAWL && python bench/graph.py CRAWL
+    python bench/graph.py --fakeweb 200
     python bench/graph.py --nodes 1_000_000 --links 10_000_000
 
-The first form reads the graph of a crawl's pages, the second makes one in which, as on the Web, a
-row resembles the rows before it, most links are to neighbours, and some are to popular nodes.
+The first form reads the graph of a crawl's pages. The second crawls a fakeweb of so many hosts to
+its end, and builds its graph. The third makes a graph in which, as on the Web, a row resembles the
+rows before it, most links are to neighbours, and some are to popular nodes.
 
   size      bits per link, forward and transposed, beside gaps in variable bytes, gzipped lists of
             numbers, CSR (32 bits per link and 64 per node) and Parquet (zstd, dictionaries)
   encoding  links per second of one core, from rows in memory
   decoding  the same for all rows in their order; and rows per second in random order, called from
-            Python, one at a time
+            Python one at a time, and in batches
 
 If the programs of WebGraph for Rust are installed (`cargo install webgraph-cli`), the original
 writes the same graph with the same parameters, and both sizes are compared; and the package
@@ -33,7 +35,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gossamer import graph as graphs
 from gossamer.bvgraph.files import CHUNK, BvGraph, Csr, Writer
+from gossamer.config import EngineConfig
+from gossamer.engine import Engine
+from gossamer.fakeweb import Web
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
     from gossamer.bvgraph.codes import Numbers
 
 RANDOM_ROWS = 200_000
+BATCH_ROWS = 1_000
 
 
 def synthetic(nodes: int, links: int) -> Csr:
@@ -161,26 +168,51 @@ def measure(name: str, base: Path, rows: Csr) -> None:
     print(f"  decoding {links / timed(lambda: read(BvGraph(base))) / 1e6:.1f} M links/s")
     some = np.random.default_rng(2).integers(0, graph.nodes, RANDOM_ROWS)
     took_s = timed(lambda: [graph.successors(node) for node in some.tolist()])
-    print(f"  {some.size / took_s:,.0f} random rows/s")
+    batches = np.split(some, RANDOM_ROWS // BATCH_ROWS)
+    together_s = timed(lambda: [graph.several(nodes) for nodes in batches])
+    print(f"  {some.size / took_s:,.0f} random rows/s; {some.size / together_s:,.0f} in batches")
     original(base, rows, some)
+
+
+def stored(work: Workspace) -> Csr:
+    """The rows of the graph of a crawl's pages, after printing what its URLs take."""
+    files = work.store.files("graph")
+    listed = [file for file in files if Path(file.path).name.startswith("page-")]
+    graph = BvGraph(Path(work.root, files[0].path).with_name("pages"))
+    size = sum(file.bytes for file in listed) / max(graph.nodes, 1)
+    print(f"{size:.1f} bytes per URL")
+    return read(graph)
+
+
+def of_fakeweb(folder: Path, hosts: int) -> Csr:
+    """Crawl a fakeweb to its end, and build its graph."""
+    from opic import ALL, crawled
+
+    engine = Engine(EngineConfig())
+    for crawl in crawled(folder, Web(hosts=hosts), engine, {"generate.pages": ALL}):
+        rounds = crawl
+    responses = sum(file.rows for file in rounds.work.store.listed("responses"))
+    graphs.run(rounds.work)
+    print(f"a fakeweb of {hosts} hosts, {responses:,} responses")
+    rows = stored(rounds.work)
+    rounds.work.close()
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("crawl", nargs="?")
+    parser.add_argument("--fakeweb", type=int)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--links", type=int, default=10_000_000)
     options = parser.parse_args()
-    if options.crawl:
-        files = Workspace.open(options.crawl).store.files("graph")
-        listed = [file for file in files if Path(file.path).name.startswith("page-")]
-        graph = BvGraph(Path(options.crawl, files[0].path).with_name("pages"))
-        size = sum(file.bytes for file in listed) / max(graph.nodes, 1)
-        print(f"{size:.1f} bytes per URL")
-        rows = read(graph)
-    else:
-        rows = synthetic(options.nodes, options.links)
     with tempfile.TemporaryDirectory() as folder:
+        if options.crawl:
+            rows = stored(Workspace.open(options.crawl))
+        elif options.fakeweb:
+            rows = of_fakeweb(Path(folder, "crawl"), options.fakeweb)
+        else:
+            rows = synthetic(options.nodes, options.links)
         measure("forward", Path(folder, "forward"), rows)
         measure("transposed", Path(folder, "transposed"), transposed(rows))
 

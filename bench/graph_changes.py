@@ -26,6 +26,7 @@ from gossamer import graph
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.graph.stored import stored
+from gossamer.parse.task import FLUSH_PAGES
 from gossamer.store import Store
 from gossamer.tables import DATASETS
 from gossamer.task_output import ParquetWriter, layers_of
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from gossamer.store import Layer
 
 PAGES_PER_HOST = 500
-FILE_ROWS = 1 << 21
 ROUNDS = 3
 
 
@@ -49,14 +49,16 @@ def urls(pages: Numbers) -> pa.Array:
     return pa.array(np.char.add("https://www.site-", np.char.add(hosts, paths)))
 
 
-def layer(work: Workspace, name: str, columns: dict[str, object], round_: int) -> Layer:
-    """Write columns, and nulls or plain values for the others."""
+def layer(
+    work: Workspace, name: str, columns: dict[str, object], round_: int, group_rows: int
+) -> Layer:
+    """Write columns, and nulls or plain values for the others, in row groups of so many rows."""
     schema = DATASETS[name].schema
     count = len(next(iter(columns.values())))  # type: ignore[arg-type]
     writer = ParquetWriter(work.root, name, work.store.attempt(name))
     plain = {"round": round_, "relation": "a", "nofollow": False, "outcome": "ok"}
-    for first in range(0, count, FILE_ROWS):
-        size = min(FILE_ROWS, count - first)
+    for first in range(0, count, group_rows):
+        size = min(group_rows, count - first)
         rows = {
             field.name: columns[field.name][first : first + size]  # type: ignore[index]
             if field.name in columns
@@ -68,14 +70,14 @@ def layer(work: Workspace, name: str, columns: dict[str, object], round_: int) -
 
 
 def answered(work: Workspace, pages: Numbers, src: Numbers, dst: Numbers, round_: int) -> None:
-    """Commit a round in which pages answered with these links."""
+    """Commit a round in which pages answered with these links, in row groups as parse makes."""
     names = urls(np.arange(max(int(dst.max()), int(pages.max())) + 1))
     with work.step("bench", round_) as draft:
         ends = {"src": names.take(pa.array(src)), "dst": names.take(pa.array(dst))}
-        draft.append["links"] = layer(work, "links", ends, round_)
-        draft.append["responses"] = layer(
-            work, "responses", {"url": names.take(pa.array(pages))}, round_
-        )
+        group_rows = -(-src.size * FLUSH_PAGES // pages.size)
+        draft.append["links"] = layer(work, "links", ends, round_, group_rows)
+        urls_ = {"url": names.take(pa.array(pages))}
+        draft.append["responses"] = layer(work, "responses", urls_, round_, pages.size)
 
 
 def timed(work: Callable[[], object]) -> tuple[float, float]:

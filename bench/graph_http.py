@@ -1,19 +1,22 @@
 """How long does a question about ten million links take over HTTP, while a crawl goes on?
 
     python bench/graph_http.py [--pages 1_000_000] [--links 10_000_000] [--seconds 10]
+                               [--folder FOLDER]
 
 A synthetic web (bench/graph.py) is the link graph of a crawl, with the inlinks of each page, at
 most 20 of them with anchor texts, in the dataset `inlinks`. `gossamer serve` serves it, and
 `gossamer crawl` crawls a fakeweb into the same folder meanwhile. One client asks about pages drawn
 at random, one question after the other, a kind at a time; no answer is reused. Milliseconds as the
 client sees them, for each kind: without a crawl and during one. The limit is 10 ms for 99 % of the
-questions during a crawl.
+questions during a crawl. With --folder, the synthetic crawl is kept there for the next run.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +36,7 @@ from local_settings import local_settings
 from gossamer import graph
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.filenames import CONFIG_NAME
 from gossamer.invert import GROUP_ROWS
 from gossamer.tables import DATASETS
 from gossamer.task_output import ParquetWriter, layers_of
@@ -50,10 +54,9 @@ LIMIT_MS = 10.0
 SEED = 4
 
 
-def build(folder: Path, pages: int, links: int, fake: FakeWeb) -> None:
+def build(folder: Path, pages: int, links: int) -> None:
     """Make a crawl with a graph, and with the inlinks of its pages."""
-    settings = local_settings(fake.address, {"filter.allow": [r"^http://[^/]+\.test/"]})
-    with Crawl.create(str(folder), settings) as crawl:
+    with Crawl.create(str(folder)) as crawl:
         work = crawl.work
         rows = synthetic(pages, links)
         src = np.repeat(np.arange(pages), np.diff(rows.starts))
@@ -63,6 +66,17 @@ def build(folder: Path, pages: int, links: int, fake: FakeWeb) -> None:
         with work.step("bench", 1) as draft:
             draft.replace["inlinks"] = (inlinks(work, transposed(rows), pages),)
             draft.replace["links"] = draft.replace["responses"] = ()
+
+
+def copy(built: Path, folder: Path, fake: FakeWeb) -> None:
+    """Make a crawl of a fakeweb that shares its first files with another one."""
+    shutil.copytree(built, folder, copy_function=os.link)
+    settings = folder / CONFIG_NAME
+    settings.unlink(missing_ok=True)
+    settings.write_text(
+        local_settings(fake.address, {"filter.allow": [r"^http://[^/]+\.test/"]}), "utf-8"
+    )
+    with Crawl.open(str(folder)) as crawl:
         crawl.inject([f"http://{host}/" for host in fake.web.hosts()])
 
 
@@ -152,11 +166,18 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=1_000_000)
     parser.add_argument("--links", type=int, default=10_000_000)
     parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
     web = Web(hosts=60, pages_per_host=400, page_bytes=20_000, mix=Mix.plain())
-    with tempfile.TemporaryDirectory() as root, FakeWeb(web, log_path="/dev/null") as fake:
-        folder = Path(root, "crawl")
-        build(folder, options.pages, options.links, fake)
+    beside = options.folder and options.folder.parent  # on the same file system, for hard links
+    with (
+        tempfile.TemporaryDirectory(dir=beside) as root,
+        FakeWeb(web, log_path="/dev/null") as fake,
+    ):
+        built, folder = options.folder or Path(root, "built"), Path(root, "crawl")
+        if not built.exists():
+            build(built, options.pages, options.links)
+        copy(built, folder, fake)
         with serving(folder) as client:
             for question in questions(options.pages).values():  # opens the graph, learns inlinks
                 client.get(question())

@@ -191,6 +191,7 @@ SETS = (
     Set("heading-guide-it", f"{GUIDE}/it", "*.html", heading),
     Set("heading-guide-pt", f"{GUIDE}/pt", "*.html", heading),
     Set("heading-guide-ko", f"{GUIDE}/ko", "*.html", heading),
+    Set("heading-guide-ja", f"{GUIDE}/ja", "*.html", heading),
     Set("heading-guide-sv", f"{GUIDE}/sv", "*.html", heading),
     Set("heading-guide-zh", f"{GUIDE}/zh_CN", "*.html", heading),
     Set("heading-linux-zh", LINUX, "translations/zh_CN/**/*.html", heading),

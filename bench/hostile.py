@@ -30,7 +30,8 @@ import pyarrow.parquet as pq
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.hostile import CATALOGUE
-from gossamer.fetch.task import Part, fetch_part
+from gossamer.fetch.part import Part
+from gossamer.fetch.task import fetch_part
 from gossamer.tables import FETCHLIST
 from gossamer.urls import UrlRules, host_of
 

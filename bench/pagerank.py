@@ -32,7 +32,7 @@ from gossamer.bvgraph.files import BvGraph, Csr
 from gossamer.config import RankConfig
 from gossamer.graph.stored import stored
 from gossamer.rank.power import fixed_point
-from gossamer.rank.rows import Threads, Votes, links_within
+from gossamer.rank.rows import Threads, Votes
 from gossamer.rank.shares import shares
 from gossamer.workspace import Workspace
 
@@ -73,17 +73,15 @@ def show(name: str, ours_s: float, theirs_s: float) -> None:
     print(f"  {name:42} ours {1e3 * ours_s:9.1f} ms, theirs {1e3 * theirs_s:9.1f}: {ratio:.1f} ×")
 
 
-def measure(
-    forward: Graph, backward: Graph, rows: Csr, threads: int, *, alone: bool = False
-) -> None:
-    nodes = forward.nodes
-    print(f"{nodes:,} nodes, {forward.arcs:,} links, {threads} threads")
+def measure(backward: Graph, rows: Csr, threads: int, *, alone: bool = False) -> None:
+    nodes = backward.nodes
+    print(f"{nodes:,} nodes, {backward.arcs:,} links, {threads} threads")
     domains = (np.arange(nodes) // DOMAIN).astype(np.int32)
     even = np.full(nodes, 1 / nodes)
     with Threads(nodes, threads) as pool:
-        links = links_within(forward, domains, pool)
-        weights, plain = shares(*links, 0.5), shares(*links, 1.0)
         held = Votes(backward, domains, 1e12, pool)
+        links = held.links()
+        weights, plain = shares(*links, 0.5), shares(*links, 1.0)
         packed = Votes(backward, domains, 0, pool)
 
         def ranks(votes: Votes, iterations: int) -> object:
@@ -173,16 +171,14 @@ def main() -> None:
     options = parser.parse_args()
     if options.crawl:
         graph = stored(Workspace.open(options.crawl), "page")
-        measure(graph.forward, graph.transposed, read(graph.forward), options.threads)
+        measure(graph.transposed, read(graph.forward), options.threads)
         return
     make = synthetic if options.kind == "local" else powerlaw
     rows = make(options.nodes, options.links)
     with tempfile.TemporaryDirectory() as folder:
-        bases = Path(folder, "forward"), Path(folder, "transposed")
-        for base, each in zip(bases, (rows, transposed(rows)), strict=True):
-            write(base, each)
-        graphs = map(BvGraph, bases)
-        measure(*graphs, rows, options.threads, alone=options.alone)
+        base = Path(folder, "transposed")
+        write(base, transposed(rows))
+        measure(BvGraph(base), rows, options.threads, alone=options.alone)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from gossamer.parse.html.metadata import metadata
 from gossamer.parse.html.walk import findings
 from gossamer.parse.language import language_of
 from gossamer.parse.page import Page, Rules
+from gossamer.sketches import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -96,6 +97,7 @@ def stages(bodies: Sequence[bytes]) -> Iterator[tuple[str, float]]:
     )
     yield "main text", cost_ms(lambda pair: article(*pair), list(zip(trees, found, strict=True)))
     yield "language", cost_ms(language_of, mains)
+    yield "sketch, after parse_page", cost_ms(lambda main: described(main, None), mains)
 
 
 def whole(pages: Sequence[Page]) -> Iterator[tuple[str, float]]:

@@ -22,7 +22,8 @@ import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web, politeness_audit
-from gossamer.fetch.task import Part, fetch_part
+from gossamer.fetch.part import Part
+from gossamer.fetch.task import fetch_part
 from gossamer.outcomes import OUTCOMES
 from gossamer.tables import FETCHLIST
 from gossamer.task_output import counts_of

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gossamer.config import FetchConfig
-from gossamer.fetch.task import Part, fetch_part
+from gossamer.fetch.part import Part
+from gossamer.fetch.task import fetch_part
 from gossamer.tables import DATASETS, FETCHLIST, HOSTS
 from gossamer.task_output import counts_of, layers_of
 from gossamer.urls import UrlRules, host_of

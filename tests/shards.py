@@ -38,6 +38,9 @@ PLAIN: dict[str, Any] = {
     "fetched_ms": 1_800_000_000_000,
     "static_rank": 0.0,
     "lines": None,
+    "copies": None,
+    "versions": None,
+    "copy_hosts": None,
 }
 
 

@@ -17,15 +17,25 @@ if TYPE_CHECKING:
 
 
 def put_rows(
-    work: Workspace, dataset: str, rows: Sequence[Mapping[str, Any]], *, files: int = 1
+    work: Workspace,
+    dataset: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    files: int = 1,
+    group_rows: int = 1_000,
 ) -> None:
-    """Add a layer of rows, dealt to files in turn. What a row does not name is a plain value."""
+    """Add a layer of rows, dealt to files in turn. What a row does not name is a plain value.
+
+    `group_rows`: rows of a row group.
+    """
     schema = DATASETS[dataset].schema
     known = {name: PLAIN[name] for name in schema.names if name in PLAIN}
     written = []
     for number in range(files):
         writer = ParquetWriter(work.root, dataset, work.store.attempt(dataset))
-        writer.write(rows_of(schema, [{**known, **row} for row in rows[number::files]]))
+        own = [{**known, **row} for row in rows[number::files]]
+        for first in range(0, len(own), group_rows):
+            writer.write(rows_of(schema, own[first : first + group_rows]))
         written += writer.close()
     with work.step("test", work.round) as draft:
         draft.append = layers_of(written, work.round)

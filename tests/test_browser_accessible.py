@@ -11,8 +11,9 @@ from axe_playwright_python.sync_playwright import Axe
 from gossamer.monitor import Heartbeat
 from shards import crawl, put_index
 from stored_rounds import HOME, Fetched
-from stored_web import put_inlinks, put_rows, store_and_parse
+from stored_web import put_inlinks, put_pages, put_rows, store_and_parse
 from test_browser import browser
+from test_duplicates import standing
 from test_serve_web import serving
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
     from gossamer.engine import Engine
+    from gossamer.workspace import Workspace
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser
@@ -33,6 +35,7 @@ PATHS = {
     "nothing": "/search?q=quince+lang:de",
     "status": "/status",
     "page": f"/page?url={HOME}",
+    "duplicate": f"/page?url={HOME}1.0/old",
     "copy": f"/copy?url={HOME}",
     "problem": "/nope",
 }
@@ -58,11 +61,25 @@ def site(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
     put_rows(work, "hosts", [{"host": "example.org", "requests": 7, "outcome": "ok"}])
     with work.step("fetch", 1) as draft:
         draft.counts.update(ok=30, timeout=10)
+    with work.step("dedup", 1) as draft:
+        draft.counts.update(duplicate_text=3, duplicate_version=1)
     Heartbeat(work.root, "fetch", 2, "0", 100).beat(25)
+    put_duplicates(work)
     titles = [f"A rose, number {number}" for number in range(30)]
-    put_index(work, [{"url": f"{HOME}{title}", "title": title} for title in titles])
+    folded = {"copies": 2, "versions": 1}
+    put_index(work, [{"url": f"{HOME}{title}", "title": title, **folded} for title in titles])
     with serving(work) as client:
         yield str(client.base_url).rstrip("/")
+
+
+def put_duplicates(work: Workspace) -> None:
+    """HOME stands for an older version and for a page with a long address."""
+    version: dict[str, Any] = {"url": f"{HOME}1.0/old", "reason": "version", "similarity": 0.5}
+    copy = {"url": f"{HOME}a-very-long-address-{'x' * 200}", "reason": "text", "similarity": 1.0}
+    put_pages(work, {version["url"]: "fetched"})
+    row = standing(HOME, copies=[version, copy], copy_count=9, version_count=1)
+    of_version = standing(**version, survivor=HOME) | {"disposition": "dropped_duplicate"}
+    put_rows(work, "dispositions", [row, of_version])
 
 
 @pytest.mark.parametrize("name", PATHS)

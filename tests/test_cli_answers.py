@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from gossamer.cli.answers import print_overview, print_results
 from gossamer.search.results import Hit, Results
+from gossamer.status import overview
 
 if TYPE_CHECKING:
     import pytest
+
+    from gossamer.workspace import Workspace
 
 URL = "http://a.example/[x]"
 
@@ -36,6 +41,22 @@ def test_control_characters_of_a_result_are_not_printed(capsys: pytest.CaptureFi
     ]
 
 
+def test_a_hit_names_the_pages_that_it_stands_for(capsys: pytest.CaptureFixture[str]) -> None:
+    several = msgspec.structs.replace(hit(""), copies=1_200, versions=1)
+    print_results(Results(1, [several, msgspec.structs.replace(several, copies=1, versions=0)], 1))
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[2] == "   1 more version, also at 1,200 other addresses"
+    assert printed[5] == "   also at 1 other address"
+
+
+def test_duplicates_of_a_crawl(capsys: pytest.CaptureFixture[str], work: Workspace) -> None:
+    with work.step("dedup", 1) as draft:
+        draft.counts.update({"documents": 9, "duplicate_near": 1_200})
+    print_overview(overview(work) | {"pages": {"fetched": 9, "hosts": 1}})
+    printed = capsys.readouterr().out
+    assert "nearly the same text  1,200" in printed
+
+
 def test_a_search_without_full_matches_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     print_results(Results(1, [hit("", title="")], 0.25, relaxed=True))
     assert capsys.readouterr().out.splitlines()[:3] == [
@@ -58,7 +79,14 @@ def test_an_estimated_total_is_marked_as_such(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out == "about 12,345 results in 0.2 ms\n"
 
 
-FIGURES = {"path": "web", "round": 2, "pages": {"hosts": 1}, "datasets": {}, "steps": []}
+FIGURES = {
+    "duplicates": {},
+    "path": "web",
+    "round": 2,
+    "pages": {"hosts": 1},
+    "datasets": {},
+    "steps": [],
+}
 
 
 def test_status_lists_refused_urls_by_reason(capsys: pytest.CaptureFixture[str]) -> None:

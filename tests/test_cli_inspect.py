@@ -109,7 +109,7 @@ def test_all_that_a_page_gives_is_shown_in_80_columns(
 
 def test_as_json_it_is_all_of_a_parsed_page_and_its_url(file: Path) -> None:
     told = as_json(file, "--url", HOME)
-    assert told.keys() == {"url", "farms", *ParsedPage.__struct_fields__}
+    assert told.keys() == {"url", "farms", "duplicates", *ParsedPage.__struct_fields__}
     assert (told["url"], told["authors"]) == (HOME, ["Ann Gardener"])
     assert told["robots"]["noarchive"]
     assert told["links"][-1] == {

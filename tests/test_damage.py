@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import cli, fetch, generate, index
+from gossamer import cli, fetch, generate
 from gossamer.api import Crawl
 from gossamer.backends import LocalBackend
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.filenames import is_collected, is_made_here
 from gossamer.parse.stored import read_answers, record_of
 from gossamer.workspace import Workspace
+from harvests import run_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +36,8 @@ READERS = {
     "links": ["invert"],
     "documents": ["index"],
     "inlinks": ["index"],
-    "ranks": ["index"],
+    "ranks": ["dedup"],
+    "dispositions": ["index"],
     "index": ["search", "words"],
 }
 """A command that reads each dataset."""
@@ -112,7 +114,9 @@ def test_a_file_that_is_not_whole_is_named_with_a_remedy_which_works(
     if later:
         Crawl.open(str(crawl)).work.paths(dataset)
     else:
-        assert dataset in {"pages", "links", "documents", "inlinks"}, "no kept state is without it"
+        assert dataset in {"pages", "links", "documents", "inlinks", "ranks"}, (
+            "no kept state is without it"
+        )
 
 
 def flip(file: Path) -> None:
@@ -241,7 +245,7 @@ def test_indexing_repairs_a_damaged_index(
     assert before
     flip(Path(folder, crawl.work.store.listed(dataset)[-1].path))
     crawl = Crawl.open(folder, engine)
-    counts = index.run(crawl.work).counts
+    counts = run_index(crawl.work).counts
     assert ("damaged_parts" in counts) == (dataset == "index")
     assert [hit.url for hit in crawl.search(words).hits] == before
 

@@ -118,4 +118,4 @@ def names_of(text: str) -> Iterator[str]:
     for code in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("gossamer"):
-                yield from (f"{node.module}:{alias.name}" for alias in node.names)
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)

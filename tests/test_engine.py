@@ -4,6 +4,8 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,10 +17,10 @@ from gossamer import engine as engine_module
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine, engine_errors
 from gossamer.errors import EngineError, StoreFull
+from gossamer.pool import NICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 def test_reading_no_files_gives_no_rows_of_the_right_columns(engine: Engine) -> None:
@@ -55,6 +57,23 @@ def test_every_task_runs_once_and_none_in_this_process(engine: Engine) -> None:
     rows = engine.map_tasks(tasks, tell, SCHEMA, DDL)
     assert sorted(row["task"] for row in rows) == tasks
     assert os.getpid() not in {row["pid"] for row in rows}
+
+
+def test_only_a_single_task_may_run_in_this_process(engine: Engine) -> None:
+    (single,) = engine.map_tasks(["task"], tell, SCHEMA, DDL, at_home=True)
+    assert single == {"task": "task", "pid": os.getpid()}
+    rows = engine.map_tasks(["one", "two"], tell, SCHEMA, DDL, at_home=True)
+    assert os.getpid() not in {row["pid"] for row in rows}
+
+
+def test_threads_of_the_engine_run_at_a_low_priority(engine: Engine) -> None:
+    assert engine.read([], "n long").count() == 0
+    found = set()
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            if (thread / "comm").read_text().startswith("tokio"):
+                found.add(os.getpriority(os.PRIO_PROCESS, int(thread.name)))
+    assert found == {max(NICE, os.getpriority(os.PRIO_PROCESS, 0))}
 
 
 def test_no_tasks_no_rows(engine: Engine) -> None:

@@ -17,12 +17,13 @@ import pytest
 import rich.progress  # noqa: F401  # commands cannot import it under `closed`, without permissions
 
 from commands import gossamer
-from gossamer import generate, graph, postings
+from gossamer import generate, graph
 from gossamer.api import Crawl
 from gossamer.backends import LocalBackend
 from gossamer.cli import app, main
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.store import Holder
+from harvests import run_postings
 from rows import put
 
 if TYPE_CHECKING:
@@ -59,9 +60,16 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "invert": ["CRAWL"],
     "farms": ["CRAWL"],
     "rank": ["CRAWL"],
+    "dedup": ["CRAWL"],
     "index": ["CRAWL"],
     "postings": ["CRAWL"],
+    "duplicates show": ["CRAWL", "http://localhost/"],
+    "duplicates rules": ["CRAWL"],
+    "duplicates test": ["CRAWL", "http://localhost/"],
+    "duplicates disable": ["CRAWL", "0123456789abcdef"],
+    "duplicates enable": ["CRAWL", "0123456789abcdef"],
     "graph build": ["CRAWL", "--anew"],
+    "graph import": ["CRAWL", "no-graph"],
     "graph outlinks": ["CRAWL", "http://localhost/"],
     "graph inlinks": ["CRAWL", "http://localhost/"],
     "graph common": ["CRAWL", "http://localhost/"],
@@ -84,6 +92,9 @@ WRITERS = frozenset(OF_A_CRAWL) - {
     "export",
     "inspect",
     "check",
+    "duplicates show",
+    "duplicates rules",
+    "duplicates test",
     "graph outlinks",
     "graph inlinks",
     "graph common",
@@ -151,6 +162,12 @@ ELSEWHERE: dict[str, list[Row]] = {
         Row(["CRAWL", "unheard"], "unheard: no such dataset"),
         Row(["CRAWL", "ranks", "--to", "xml"], "--to", 2),
     ],
+    "graph import": [
+        Row(["CRAWL", "NOWHERE"], "CRAWL: has a link graph already"),
+        Row(["CRAWL", "NOWHERE", "--anew"], "NOWHERE.properties"),
+        Row(["CRAWL", "FILE", "--anew"], "FILE.properties"),
+        Row(["CRAWL", "FILE/x", "--anew"], "FILE/x.properties"),
+    ],
     "graph export": [
         Row(["CRAWL", "-o", "FILE/x.tsv"], "FILE/x.tsv"),
         Row(["CRAWL", "-o", "/proc/x.tsv"], "/proc/x.tsv"),
@@ -197,7 +214,7 @@ def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
         crawl = Crawl.create(str(folder), SETTINGS.format(address=web.address), engine)
         crawl.inject(web.web.seeds())
         crawl.run(rounds=1)
-    postings.run(crawl.work)
+    run_postings(crawl.work)
     graph.run(crawl.work)
     generate.run(crawl.work)
     return folder
@@ -350,9 +367,10 @@ READERS = {
     "hosts": ["fetch"],
     "links": ["invert", "graph build"],
     "graph": ["graph outlinks", "graph inlinks", "graph stats", "rank"],
-    "documents": ["index", "postings"],
+    "documents": ["dedup", "index", "postings"],
     "inlinks": ["index"],
-    "ranks": ["index", "postings"],
+    "ranks": ["dedup"],
+    "dispositions": ["index", "postings", "duplicates show"],
 }
 DAMAGED = [(dataset, command) for dataset, names in READERS.items() for command in names]
 

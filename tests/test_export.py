@@ -37,6 +37,16 @@ def test_csv_has_a_header_and_lists_as_json(work: Workspace) -> None:
     assert found[1]["headings"] == ""
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_bytes_are_written_as_base64(work: Workspace, form: str) -> None:
+    put(work, "documents", [{"url": "http://a.example/", "sketch": b"\0\xff\x9b"}])
+    out = io.BytesIO()
+    export(work.paths("documents"), DATASETS["documents"].schema, form, out)
+    text = out.getvalue().decode()
+    row = next(csv.DictReader(io.StringIO(text))) if form == "csv" else json.loads(text)
+    assert row["sketch"] == "AP+b"
+
+
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "'=1", "\uff1d1", "=\n=1"]
 TEXTS = ["1-1", " =1", "a\n=1", "", '"=1"', "https://a.example/?a=1"]
 

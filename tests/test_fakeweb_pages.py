@@ -138,6 +138,7 @@ def test_each_rate_makes_its_links_at_that_rate(kind: str) -> None:
         "near_copies": b"/near/",
         "texts": b"/notes/",
         "tracked": b"utm_source",
+        "sessions": b"PHPSESSID=",
         "fragments": b"#part",
         "dotted": b"/./a",
         "uppercase": b"HTTP://",

@@ -84,6 +84,7 @@ def attempt(run: Callable[[Workspace], StepReport], crawl: Crawl) -> StoreFull |
     return None
 
 
+@pytest.mark.slow
 def test_every_step_survives_a_full_disk(
     web: FakeWeb, disk: Disk, engine: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

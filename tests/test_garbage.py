@@ -33,13 +33,17 @@ OURS = [
     *(
         f"{folder}/{ATTEMPT}/{PARQUET}"
         for folder in FOLDERS
-        if folder not in {"warc", "index", "graph"}
+        if folder not in {"warc", "index", "graph", "ranked_nodes"}
     ),
     f"postings/{ATTEMPT}/0000-of-0008-{PARQUET}",
     f"numbered/{ATTEMPT}/0007-{PARQUET}",
     f"graph/{ATTEMPT}/page-0000-{PARQUET}",
     f"graph/{ATTEMPT}/hosts-t.offsets",
+    f"ranked_nodes/{ATTEMPT}/nodes.msgpack",
     f"scratch/{ATTEMPT}/0012.properties",
+    f"scratch/{ATTEMPT}/000012-{32 * 'a'}.graph",
+    f"scratch/{ATTEMPT}/names-000012-{32 * 'a'}.arrow",
+    f"scratch/{ATTEMPT}/transposed-000012-{32 * 'a'}.npy",
     f"pages/{ATTEMPT}/19QoGY0tMUGRr5SB_0.zst.parquet",
     f"scratch/{ATTEMPT}/part=12/19QoGY0tMUGRr5SB_10.zst.parquet",
     f"scratch/{ATTEMPT}/part=12/19QoGY0tMUGRr5SB.zst.parquet",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bvgraph_files import Rows
 
-NODES = 1_000_000
+NODES = 300_000
 
 
 @st.composite

@@ -111,6 +111,25 @@ def test_a_graph_that_is_read_by_rows_has_the_same_estimates(
     assert np.array_equal(hyperball.harmonic(graph, 32), wanted)
 
 
+def test_estimates_do_not_depend_on_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = random_graph(tmp_path / "web")
+    wanted = hyperball.harmonic(graph, 32, workers=1)
+    monkeypatch.setattr(hyperball, "FEW", 10)
+    for resident in (1 << 30, 0):
+        monkeypatch.setattr(rows, "MAX_RESIDENT", resident)
+        for workers in (2, 5):
+            assert np.array_equal(hyperball.harmonic(graph, 32, workers=workers), wanted)
+
+
+def test_spans_of_threads_have_all_nodes() -> None:
+    targets = np.repeat([3, 5], 5_000)
+    assert hyperball._bounds(targets, 10, 2) == [0, 5, 10]
+    assert hyperball._bounds(targets, 10, 4) == [0, 3, 5, 5, 10]
+    assert hyperball._bounds(targets[:9], 10, 4) == [0, 10]
+
+
 @given(st.lists(st.tuples(st.integers(0, 31), st.integers(0, 31)), min_size=12, max_size=12))
 def test_twelve_maxima_are_taken_at_once(pairs: list[tuple[int, int]]) -> None:
     words = [
@@ -120,7 +139,8 @@ def test_twelve_maxima_are_taken_at_once(pairs: list[tuple[int, int]]) -> None:
     counters = np.array([[words[0]], [words[1]]])
     grown, is_met = counters.copy(), np.zeros(2, np.bool_)
     starts, targets = np.array([0, 1, 1]), np.array([1], np.int32)
-    assert hyperball._unite(0, starts, targets, np.arange(2), 0, counters, grown, is_met) == 2
+    balls = counters, grown, is_met
+    assert hyperball._unite(0, starts, targets, np.arange(2), 0, *balls, 0, 2) == 2
     wanted = sum(max(pair) << 5 * field for field, pair in enumerate(pairs))
     assert (int(grown[0, 0]), int(grown[1, 0])) == (int(words[0]), wanted)
     assert is_met.tolist() == [False, True]

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import checksums, index
+from gossamer import checksums
 from gossamer.errors import StoreError
 from gossamer.fulltext import layout, schema
 from gossamer.fulltext.analysis import plain
@@ -24,6 +24,7 @@ from gossamer.search.searcher import Searcher
 from gossamer.store import File, Layer
 from gossamer.task_output import counts_of, layers_of
 from gossamer.urls import host_of
+from harvests import run_index
 from rows import frame, put
 from shards import PLAIN
 
@@ -49,7 +50,7 @@ def test_a_page_is_found_as_its_newest_document_says(work: Workspace) -> None:
     put(work, "documents", [document("http://a.example/", "old apples")])
     put(work, "documents", [document("http://a.example/", "new pears", round=2)], round_=2)
 
-    assert index.run(work).counts == {"indexed": 1, "added": 1}
+    assert run_index(work).counts == {"indexed": 1, "added": 1}
     assert indexed(work, "pears") == ["http://a.example/"]
     assert indexed(work, "apples") == []
 
@@ -78,7 +79,7 @@ def test_every_page_left_out_is_counted_by_reason(work: Workspace) -> None:
         ],
     )
 
-    assert index.run(work).counts == {
+    assert run_index(work).counts == {
         "indexed": 1,
         "added": 1,
         "dropped_status": 3,
@@ -93,12 +94,12 @@ def test_of_equal_bodies_the_best_ranked_then_the_shortest_url_stays(work: Works
     urls = ["http://a.example/long", "http://a.example/b", "http://a.example/a"]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "same", digest="D") for url in urls])
-    assert index.run(work).counts == {"indexed": 1, "added": 1, "dropped_duplicate": 2}
+    assert run_index(work).counts == {"indexed": 1, "added": 1, "dropped_duplicate": 2}
     assert indexed(work, "same") == ["http://a.example/a"]
 
     ranks = {"http://a.example/long": 0.5, "http://a.example/b": 0.25}
     put(work, "ranks", [{"url": url, "rank": rank} for url, rank in ranks.items()])
-    index.run(work)
+    run_index(work)
     assert indexed(work, "same") == ["http://a.example/long"]
 
 
@@ -106,7 +107,7 @@ def test_bodies_without_a_digest_are_not_equal(work: Workspace) -> None:
     urls = ["http://a.example/1", "http://a.example/2"]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "same", digest=None) for url in urls])
-    assert index.run(work).counts == {"indexed": 2, "added": 2}
+    assert run_index(work).counts == {"indexed": 2, "added": 2}
 
 
 def test_a_page_is_found_by_the_words_of_those_who_link_to_it(work: Workspace) -> None:
@@ -119,9 +120,61 @@ def test_a_page_is_found_by_the_words_of_those_who_link_to_it(work: Workspace) -
     sources = [{"src": f"http://b.example/{n}", "anchor": text} for n, text in enumerate(anchors)]
     put(work, "inlinks", [{"dst": "http://a.example/", "count": 4, "sources": sources}])
 
-    index.run(work)
+    run_index(work)
     assert indexed(work, "grove") == ["http://a.example/"]
     assert indexed(work, "meadow") == []  # beyond index.anchors
+
+
+def test_a_page_is_found_by_links_to_others_with_its_text(work: Workspace) -> None:
+    work.config = msgspec.structs.replace(
+        work.config, index=msgspec.structs.replace(work.config.index, anchors=3)
+    )
+    urls = [f"http://a.example/{name}" for name in ("", "b", "cc", "gone", "other")]
+    put(work, "pages", map(page, urls))
+    same = [document(url, "title", text_hash=1) for url in urls]
+    same[3] |= {"noindex": True}
+    same[4] |= {"text_hash": 2}
+    put(work, "documents", same)
+    texts = {
+        "": ["", "own"],
+        "b": ["", "second"],
+        "cc": ["", "third", "fourth"],
+        "gone": ["noindex"],
+    }
+    put(
+        work,
+        "inlinks",
+        [
+            {
+                "dst": f"http://a.example/{name}",
+                "count": len(anchors),
+                "sources": [
+                    {"src": f"http://b.example/{n}", "anchor": text}
+                    for n, text in enumerate(anchors)
+                ],
+            }
+            for name, anchors in texts.items()
+        ],
+    )
+
+    assert run_index(work).counts["dropped_duplicate"] == 2
+    for word in ("own", "second", "third"):
+        assert indexed(work, word) == ["http://a.example/"]
+    assert indexed(work, "fourth") == []  # beyond index.anchors
+    assert indexed(work, "noindex") == []
+
+
+def test_when_a_page_is_gone_the_next_with_its_text_takes_its_place(work: Workspace) -> None:
+    urls = ["http://a.example/", "http://a.example/b"]
+    put(work, "pages", map(page, urls))
+    put(work, "documents", [document(url, "same", text_hash=1) for url in urls])
+    assert run_index(work).counts == {"indexed": 1, "added": 1, "dropped_duplicate": 1}
+    assert indexed(work, "same") == urls[:1]
+
+    put(work, "pages", [page(urls[0], "gone")])
+    counts = {"indexed": 1, "added": 1, "removed": 1, "dropped_status": 1}
+    assert run_index(work).counts == counts
+    assert indexed(work, "same") == urls[1:]
 
 
 def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> None:
@@ -137,7 +190,7 @@ def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> No
         "documents",
         [document(url, "", host=host_of(url), **texts) for url, texts in shown.items()],
     )
-    index.run(work)
+    run_index(work)
 
     folders = {Path(work.root, path).parent for path in files_of(work)}
     searchers = [schema.open_index(folder).searcher() for folder in folders]
@@ -169,14 +222,14 @@ def test_documents_of_an_older_version_are_refused(work: Workspace) -> None:
         draft.replace["documents"] = (Layer(1, (File(path, 1, size, xxh3),)),)
 
     with pytest.raises(StoreError, match=r"(?s)old\.parquet.*older version.*gossamer reparse"):
-        index.run(work)
+        run_index(work)
 
 
 def test_shards_hold_all_pages_once_and_scratch_is_gone(work: Workspace, tmp_path: Path) -> None:
     urls = [f"http://a.example/{number}" for number in range(40)]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, f"number{n} both") for n, url in enumerate(urls)])
-    index.run(work)
+    run_index(work)
 
     (layer,) = work.store.manifest.layers("index")
     metas = [file for file in layer.files if file.path.endswith("meta.json")]
@@ -191,9 +244,9 @@ def test_shards_hold_all_pages_once_and_scratch_is_gone(work: Workspace, tmp_pat
 def test_a_new_index_replaces_the_old(work: Workspace) -> None:
     put(work, "pages", [page("http://a.example/")])
     put(work, "documents", [document("http://a.example/", "words")])
-    index.run(work)
+    run_index(work)
     put(work, "pages", [page("http://a.example/", "gone")])
-    assert index.run(work).counts == {"dropped_status": 1, "removed": 1}
+    assert run_index(work).counts == {"dropped_status": 1, "removed": 1}
     assert work.store.manifest.layers("index") == ()
 
 
@@ -201,9 +254,9 @@ def test_the_same_rows_give_the_same_shard(work: Workspace) -> None:
     urls = [f"http://a.example/{number}" for number in range(20)]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "same words") for url in urls])
-    index.run(work)
+    run_index(work)
     first = indexed(work, "words")
-    index.run(work)
+    run_index(work)
     assert indexed(work, "words") == first
 
 
@@ -215,13 +268,13 @@ def test_what_did_not_change_is_not_written_again(work: Workspace) -> None:
     urls = [f"http://a.example/{number}" for number in range(40)]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, f"number{n} both") for n, url in enumerate(urls)])
-    assert index.run(work).counts == {"indexed": 40, "added": 40}
+    assert run_index(work).counts == {"indexed": 40, "added": 40}
     before = files_of(work)
-    assert index.run(work).counts == {"indexed": 40}
+    assert run_index(work).counts == {"indexed": 40}
     assert files_of(work) == before
 
     put(work, "documents", [document(urls[7], "changed both", round=2)], round_=2)
-    assert index.run(work).counts == {"indexed": 40, "replaced": 1}
+    assert run_index(work).counts == {"indexed": 40, "replaced": 1}
     assert files_of(work) & before, "the other shard is as it was"
     assert indexed(work, "changed") == [urls[7]]
     assert indexed(work, "number7") == []
@@ -233,11 +286,11 @@ def test_the_index_before_is_left_as_it_was(work: Workspace) -> None:
     urls = [f"http://a.example/{number}" for number in range(20)]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "words") for url in urls])
-    index.run(work)
+    run_index(work)
     before = {path: Path(work.root, path).read_bytes() for path in files_of(work)}
     searcher = Searcher.open(work)
     put(work, "documents", [document(urls[0], "changed", round=2)], round_=2)
-    index.run(work)
+    run_index(work)
     assert before == {path: Path(work.root, path).read_bytes() for path in before}
     assert searcher.search("words", limit=100).total == 20
 
@@ -251,12 +304,12 @@ def test_an_updated_index_equals_a_rebuilt_one(work: Workspace) -> None:
         "documents",
         [document(url, f"n{n} all", language=languages[n % 3]) for n, url in enumerate(urls[:50])],
     )
-    index.run(work)
+    run_index(work)
     put(work, "pages", [*map(page, urls[5:]), *(page(url, "gone") for url in urls[:5])])
     changed = [document(url, f"m{n} all", round=2) for n, url in enumerate(urls) if n % 10 == 9]
     new = [document(urls[n], f"n{n} all", round=2) for n in range(50, 59)]
     put(work, "documents", [*changed, *new], round_=2)
-    counts = index.run(work).counts
+    counts = run_index(work).counts
     assert {name: counts[name] for name in ("indexed", "added", "replaced", "removed")} == {
         "indexed": 55,
         "added": 10,
@@ -275,9 +328,9 @@ def test_a_part_with_many_deleted_documents_is_rewritten(work: Workspace) -> Non
     urls = [f"http://a.example/{number}" for number in range(40)]
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "old words") for url in urls])
-    index.run(work)
+    run_index(work)
     put(work, "documents", [document(url, "new words", round=2) for url in urls[:20]], round_=2)
-    assert index.run(work).counts == {"indexed": 40, "replaced": 20, "renewed": 20}
+    assert run_index(work).counts == {"indexed": 40, "replaced": 20, "renewed": 20}
     for part in parts_of(work.store.files("index")).values():
         assert size_of(work.root, part).dead == 0
     assert Searcher.open(work).search("old", limit=100).total == 20
@@ -291,7 +344,7 @@ def test_static_ranks_are_those_of_indexed_pages_over_their_mean(work: Workspace
     put(work, "documents", [document(url, "words") for url in urls[:2]])
     ranks = zip(urls, (0.1, 0.3, 0.4, 0.2), strict=True)
     put(work, "ranks", [{"url": url, "rank": rank} for url, rank in ranks])
-    index.run(work)
+    run_index(work)
     found = {row["url"]: row["static_rank"] for row in work.read("indexed").collect()}
     assert found == pytest.approx({urls[0]: 0.5, urls[1]: 1.5})
 
@@ -301,24 +354,24 @@ def test_a_page_whose_merit_moves_much_is_written_again(work: Workspace) -> None
     put(work, "pages", map(page, urls))
     put(work, "documents", [document(url, "words") for url in urls])
     put(work, "ranks", [{"url": url, "rank": 0.25} for url in urls])
-    index.run(work)
+    run_index(work)
     moved = zip(urls, (0.15, 0.15, 0.55, 0.15), strict=True)
     ranks = frame(work, "ranks", [{"url": url, "rank": rank} for url, rank in moved])
     with work.step("test", 1) as draft:
         draft.replace["ranks"] = (work.write(ranks, "ranks", 1),)
     # Its part has two pages and is rewritten.
-    assert index.run(work).counts == {"indexed": 4, "replaced": 1, "renewed": 1}
+    assert run_index(work).counts == {"indexed": 4, "replaced": 1, "renewed": 1}
     assert indexed(work, "words")[0] == urls[2]
 
 
 def test_what_was_parsed_again_is_written_again(work: Workspace) -> None:
     put(work, "pages", [page("http://a.example/")])
     put(work, "documents", [document("http://a.example/", "old title")])
-    index.run(work)
+    run_index(work)
     again = frame(work, "documents", [document("http://a.example/", "new title")])
     with work.step("test", 1) as draft:
         draft.replace["documents"] = (work.write(again, "documents", 1),)
-    assert index.run(work).counts == {"indexed": 1, "replaced": 1}
+    assert run_index(work).counts == {"indexed": 1, "replaced": 1}
     assert indexed(work, "new") == ["http://a.example/"]
 
 
@@ -327,10 +380,10 @@ def test_an_index_of_another_format_is_rebuilt(
 ) -> None:
     put(work, "pages", [page("http://a.example/")])
     put(work, "documents", [document("http://a.example/", "words")])
-    index.run(work)
+    run_index(work)
     before = files_of(work)
     monkeypatch.setattr(layout, "_SHARD", re.compile("of another format"))
-    assert index.run(work).counts == {"indexed": 1, "added": 1}
+    assert run_index(work).counts == {"indexed": 1, "added": 1}
     assert not files_of(work) & before
 
 
@@ -419,7 +472,7 @@ def test_a_key_tells_pages_and_hosts_apart(urls: list[str], host: str) -> None:
 def test_decomposed_letters_are_found_by_composed_ones(work: Workspace) -> None:
     put(work, "pages", [page("http://a.example/")])
     put(work, "documents", [document("http://a.example/", "caf\u0065\u0301")])
-    index.run(work)
+    run_index(work)
     assert indexed(work, "caf\u00e9") == ["http://a.example/"]
     assert indexed(work, "caf\u0065\u0301") == ["http://a.example/"]
 
@@ -433,14 +486,14 @@ def test_the_most_popular_pages_are_a_shard_of_their_own(
     put(work, "pages", [page(url) for url in urls])
     put(work, "documents", [document(url, url) for url in urls])
     put(work, "ranks", [{"url": url, "rank": (n + 1) / 210} for n, url in enumerate(urls)])
-    index.run(work)
+    run_index(work)
     assert popular(work) == set(urls[-2:])
 
     ranks = {urls[-1]: 0.01, urls[-2]: 0.08, urls[0]: 0.2}  # falls, falls a little, rises
     moved = [{"url": url, "rank": ranks.get(url, (n + 1) / 210)} for n, url in enumerate(urls)]
     with work.step("test", 1) as draft:
         draft.replace["ranks"] = (work.write(frame(work, "ranks", moved), "ranks", 1),)
-    index.run(work)
+    run_index(work)
     assert popular(work) == {urls[0], urls[-3], urls[-2]}
     assert len(indexed(work, "example")) == 10
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from gossamer import index
 from gossamer.index.repeated import line_hash, told_apart
 from gossamer.search.searcher import Searcher
+from harvests import run_index
 from rows import by_url, put
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def test_what_is_left_out_is_boilerplate_only_if_it_repeats_across_the_site(
     work: Workspace,
 ) -> None:
     put_pages(work, {**site(range(8)), **site(range(8), "Heim\nnummer{}", name="b")})
-    assert index.run(work).counts == {"indexed": 16, "added": 16}
+    assert run_index(work).counts == {"indexed": 16, "added": 16}
     for n in range(8):
         assert found(work, f"number{n}") == [f"http://a.example/{n}"]
         assert found(work, f"nummer{n} prose") == [f"http://b.example/{n}"]
@@ -83,22 +83,22 @@ def test_a_line_repeats_on_more_than_three_pages_or_half_of_a_small_site(
 ) -> None:
     beside = {**site(range(pages), "Home"), **site(range(having), "Home\nshared")}
     put_pages(work, beside)
-    index.run(work)
+    run_index(work)
     assert len(found(work, "shared")) == (having if searched else 0)
 
 
 def test_a_growing_site_is_told_apart_anew_when_it_has_doubled(work: Workspace) -> None:
     put_pages(work, site([0]))
-    assert index.run(work).counts == {"indexed": 1, "added": 1}
+    assert run_index(work).counts == {"indexed": 1, "added": 1}
     assert found(work, "number0") == [], "on one page nothing can repeat"
 
     put_pages(work, site([1]), round_=2)
-    assert index.run(work).counts == {"indexed": 2, "added": 1, "replaced": 1}
+    assert run_index(work).counts == {"indexed": 2, "added": 1, "replaced": 1}
     assert found(work, "number0") == ["http://a.example/0"]
     assert found(work, "Home") == []
 
     put_pages(work, site([2], "Home\nnumber{}\nfooter"), round_=3)
-    assert index.run(work).counts == {"indexed": 3, "added": 1}
+    assert run_index(work).counts == {"indexed": 3, "added": 1}
     rows = by_url(work.read("repeated"), "host")
     assert rows["a.example"] == {
         "host": "a.example",
@@ -106,18 +106,18 @@ def test_a_growing_site_is_told_apart_anew_when_it_has_doubled(work: Workspace) 
         "changes": 1,
         "lines": [line_hash("Home")],
     }
-    assert index.run(work).counts == {"indexed": 3}
+    assert run_index(work).counts == {"indexed": 3}
 
     put_pages(work, site([3, 4], "Home\nnumber{}\nfooter"), round_=4)
-    assert index.run(work).counts == {"indexed": 5, "added": 2, "replaced": 3}
+    assert run_index(work).counts == {"indexed": 5, "added": 2, "replaced": 3}
     assert found(work, "footer") == []
 
 
 def test_a_redesigned_site_is_told_apart_anew(work: Workspace) -> None:
     put_pages(work, site(range(4)))
-    index.run(work)
+    run_index(work)
     put_pages(work, site(range(4), "Start\nnumber{}"), round_=2)
-    assert index.run(work).counts == {"indexed": 4, "replaced": 4}
+    assert run_index(work).counts == {"indexed": 4, "replaced": 4}
     assert found(work, "Start") == []
     assert found(work, "number3") == ["http://a.example/3"]
 
@@ -148,7 +148,7 @@ def test_the_repeated_lines_of_a_host_are_bounded(
 ) -> None:
     monkeypatch.setattr("gossamer.index.repeated.MAX_LINES", 3)
     put_pages(work, site(range(8), "Home\nUp\nDown\nLeft\nRight\nnumber{}"))
-    index.run(work)
+    run_index(work)
     (row,) = work.read("repeated").collect()
     assert len(row["lines"]) == 3
     assert len(found(work, "home OR up OR down OR left OR right")) == 8

@@ -187,6 +187,7 @@ def test_a_crawl_that_is_killed_often_ends_as_one_that_is_not(
     assert damaged_records(with_kills) == damaged_records(without) == []
 
 
+@pytest.mark.slow
 def test_parsing_again_that_is_killed_leaves_the_old_state(
     whole: Path, mark: str, engine: Engine, tmp_path: Path
 ) -> None:
@@ -212,6 +213,7 @@ def test_parsing_again_that_is_killed_leaves_the_old_state(
     assert max(map(len, texts)) == 50
 
 
+@pytest.mark.slow
 def test_a_build_of_the_graph_that_is_killed_leaves_the_old_one(
     whole: Path, mark: str, engine: Engine, tmp_path: Path
 ) -> None:

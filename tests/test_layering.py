@@ -31,20 +31,22 @@ def kind(modules: str, may_import: str) -> Kind:
 
 KINDS = {
     "step": kind(
-        "inject refresh generate fetch parse update invert graph farms rank index postings serve",
+        "inject refresh generate fetch parse update invert graph farms rank dedup index postings "
+        "serve",
         "format foundation extension-point search status",
     ),
     "format": kind(
-        "tables outcomes task_output lsm lookup linkgraph farm_signs domains depths opic "
-        "page_ranks warc seeds export fulltext postings.blocks postings.retrieval postings.reader "
-        "bvgraph graph.names graph.overlaid graph.stored graph.rows graph.components "
-        "graph.hyperball graph.harmonic graph.paths graph.neighbourhood graph.export graph.queries",
+        "tables outcomes task_output lsm lookup linkgraph farm_signs duplicates domains depths "
+        "opic page_ranks url_rules warc seeds export fulltext postings.blocks postings.retrieval "
+        "postings.reader bvgraph graph.text graph.names graph.naming graph.overlaid graph.stored "
+        "graph.rows graph.components graph.hyperball graph.harmonic graph.paths "
+        "graph.neighbourhood graph.export graph.queries",
         "format foundation",
     ),
     "foundation": kind(
         "engine pool lean_arrow store manifest filenames checksums backends damage ownership urls "
         "addresses own patterns encodings session_ids suffixes robots robots_rules config monitor "
-        "stopping errors workspace sorted_parts processes",
+        "stopping errors workspace sorted_parts processes sketches version_names",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),

@@ -17,7 +17,7 @@ from gossamer import graph
 from gossamer.bvgraph.files import BvGraph
 from gossamer.cli import app
 from gossamer.errors import MissingFile, UsageError
-from gossamer.graph import arcs, numbering
+from gossamer.graph import arcs, numbering, paths
 from gossamer.graph.names import Names, host_name, name_of, url_of
 from gossamer.graph.paths import shortest_path
 from gossamer.graph.queries import LinkGraph
@@ -122,16 +122,22 @@ def test_any_links_are_the_same_in_parts_of_any_size(
 NODES = st.integers(0, 11)
 
 
-@given(st.sets(st.tuples(NODES, NODES), max_size=30), NODES, NODES)
+@given(st.sets(st.tuples(NODES, NODES), max_size=30), NODES, NODES, st.integers(1, 4))
 def test_a_path_is_a_shortest_one(
-    tmp_path_factory: pytest.TempPathFactory, links: set[tuple[int, int]], start: int, end: int
+    tmp_path_factory: pytest.TempPathFactory,
+    links: set[tuple[int, int]],
+    start: int,
+    end: int,
+    at_once: int,
 ) -> None:
     folder = tmp_path_factory.mktemp("paths")
     both: list[BvGraph] = []
     for name, ends in (("forward", links), ("transposed", {(dst, src) for src, dst in links})):
         rows = [sorted(dst for src, dst in ends if src == node) for node in range(12)]
         both.append(write(folder / name, rows))
-    found = shortest_path(both[0], both[1], start, end)
+    with pytest.MonkeyPatch.context() as small:
+        small.setattr(paths, "NODES_AT_ONCE", at_once)
+        found = shortest_path(both[0], both[1], start, end)
     reached, steps = {start}, 0
     while end not in reached and (more := {dst for src, dst in links if src in reached} - reached):
         reached, steps = reached | more, steps + 1

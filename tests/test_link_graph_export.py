@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from gossamer import graph
 from gossamer.cli import app
 from gossamer.errors import StoreError, UsageError
-from gossamer.graph import export
-from gossamer.graph.names import name_of, url_of, urls_of
+from gossamer.graph import export, naming
+from gossamer.graph.names import name_of, url_of
 from gossamer.graph.queries import Spread
 from gossamer.serve import charts
 from test_link_graph import crawl
@@ -47,8 +47,8 @@ def test_many_names_are_written_as_single_ones_are() -> None:
         "[::1] :81",
         "  file /x\ny",
     ]
-    assert urls_of(pa.array(names)).to_pylist() == [*map(url_of, names)]
-    assert urls_of(pa.array([], pa.string())).to_pylist() == []
+    assert naming.urls(pa.array(names, pa.large_string())).to_pylist() == [*map(url_of, names)]
+    assert naming.urls(pa.array([], pa.large_string())).to_pylist() == []
 
 
 @pytest.mark.parametrize("name", ["links.tsv", "links.txt.gz", "links.tsv.zst"])
@@ -114,7 +114,7 @@ def test_an_export_that_fails_leaves_the_file_of_before(
     def fail(*_: object) -> None:
         raise StoreError("names", "are damaged")
 
-    monkeypatch.setattr(export, "urls_of", fail)
+    monkeypatch.setattr(naming, "urls", fail)
     with pytest.raises(StoreError):
         export.export(built, "page", path)
     assert path.read_text() == "before"

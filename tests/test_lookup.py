@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -28,19 +29,28 @@ def work(tmp_path: Path) -> Workspace:
 
 
 @settings(max_examples=30, suppress_health_check=list(HealthCheck))
-@given(layers=LAYERS, files=st.integers(1, 3), batch=st.integers(1, 5))
+@given(
+    layers=LAYERS,
+    files=st.integers(1, 3),
+    group=st.integers(1, 5),
+    batch=st.integers(1, 5),
+    run=st.integers(1, 3),
+)
 def test_it_finds_what_a_scan_finds_the_newest_layer_first(
     tmp_path_factory: pytest.TempPathFactory,
     layers: list[list[tuple[str, int]]],
     files: int,
+    group: int,
     batch: int,
+    run: int,
 ) -> None:
     work = crawl(tmp_path_factory.mktemp("crawl"))
     for number, layer in enumerate(layers):
         put = [{"src": src, "round": number, "depth": depth} for src, depth in layer]
-        put_rows(work, "links", put, files=min(files, len(put)))
+        put_rows(work, "links", put, files=min(files, len(put)), group_rows=group)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lookup, "BATCH_ROWS", batch)
+        patched.setattr(lookup, "RUN_ROWS", run)
         looked = Lookup(work)
         for key in "abcde":
             found = looked.rows("links", "src", key, ["round", "depth"])
@@ -88,6 +98,44 @@ def test_a_layer_is_read_once(work: Workspace, monkeypatch: pytest.MonkeyPatch) 
     assert list(looked.rows("ranks", "url", "a", ["rank"])) == [{"rank": 1.0}]
 
 
+def test_metadata_of_a_file_are_read_once_within_a_bound(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for layer in range(4):
+        put_rows(work, "ranks", [{"url": str(layer), "rank": layer}])
+    bytes_each = pq.read_metadata(work.paths("ranks")[0]).serialized_size
+    for most, kept in ((3 * bytes_each, 2), (1, 0)):  # they differ by a few bytes
+        monkeypatch.setattr(lookup, "MAX_METADATA_BYTES", most - 1)
+        looked = Lookup(work)
+        for layer in (0, 3, 1, 2, 0):
+            assert list(looked.rows("ranks", "url", str(layer), ["rank"])) == [{"rank": layer}]
+        assert len(looked._groups) == kept
+    monkeypatch.setattr(lookup, "MAX_METADATA_BYTES", 4 * bytes_each)
+    looked = Lookup(work)
+    list(looked.rows("ranks", "url", "0", ["rank"]))
+    monkeypatch.setattr(pq, "read_metadata", None)
+    assert list(looked.rows("ranks", "url", "0", ["rank"])) == [{"rank": 0.0}]
+
+
+def test_rows_of_a_dataset_that_was_written_again_are_found(work: Workspace) -> None:
+    looked = Lookup(work)
+    for rank in (1.0, 2.0):
+        put_rows(work, "ranks", [{"url": "a", "rank": rank}])
+        with work.step("test", work.round) as draft:
+            draft.replace["ranks"] = work.store.manifest.layers("ranks")[-1:]
+        assert list(looked.rows("ranks", "url", "a", ["rank"])) == [{"rank": rank}]
+
+
+def test_a_file_that_is_damaged_later_is_reported(work: Workspace) -> None:
+    put_rows(work, "ranks", [{"url": "a", "rank": 1.0}])
+    looked = Lookup(work)
+    list(looked.rows("ranks", "url", "a", ["rank"]))
+    path = Path(work.paths("ranks")[0])
+    path.write_bytes(path.read_bytes()[:8])
+    with pytest.raises(MissingFile, match=path.name):
+        list(looked.rows("ranks", "url", "a", ["rank"]))
+
+
 def test_a_file_that_is_gone_is_told(work: Workspace) -> None:
     put_rows(work, "ranks", [{"url": "a", "rank": 1.0}])
     looked = Lookup(work)
@@ -98,3 +146,13 @@ def test_a_file_that_is_gone_is_told(work: Workspace) -> None:
         list(looked.rows("ranks", "url", "a", ["rank"]))
     with pytest.raises(MissingFile, match=path.name):
         list(Lookup(work).rows("ranks", "url", "a", ["rank"]))
+
+
+def test_a_key_that_rows_beside_it_lack(work: Workspace) -> None:
+    targets = [None, "a", None, "b", "a", "a", None]
+    rows = [{"url": str(n), "redirect_url": target} for n, target in enumerate(targets)]
+    put_rows(work, "responses", rows, group_rows=2)
+    looked = Lookup(work)
+    for key, expected in {"a": ["1", "4", "5"], "b": ["3"], "c": []}.items():
+        found = looked.rows("responses", "redirect_url", key, ["url"])
+        assert [row["url"] for row in found] == expected

@@ -136,7 +136,7 @@ ROUNDS = st.lists(
 )
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(ROUNDS)
 def test_cash_flows_as_defined_and_none_is_lost(
     new_work: Callable[[], Workspace], drawn: list[tuple[list[Arc], list[str]]]
@@ -312,6 +312,7 @@ def site(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scoring", "rounds"), [("opic", 3), ("breadth", 6)])
 def test_important_pages_are_fetched_before_others(
     engine: Engine, tmp_path: Path, scoring: str, rounds: int

@@ -13,6 +13,7 @@ from gossamer.errors import ConfigError, MissingFile, UsageError
 from gossamer.monitor import heartbeats
 from gossamer.parse import Rules, step, task
 from gossamer.parse.stored import Piece
+from gossamer.sketches import described
 from gossamer.status import overview
 from hostile_pages import reopened
 from stored_rounds import HOME, Fetched, archive_of, store_round, table, with_filter
@@ -75,6 +76,8 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         "text": "to AB",
         "main_text": "to AB",
         "boilerplate": "",
+        "text_hash": described("to AB", "Home")[0],
+        "sketch": None,
         "language": None,
         "language_hint": None,
         "authors": [],

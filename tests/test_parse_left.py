@@ -327,7 +327,7 @@ def test_a_domain_weighs_what_its_pages_do_in_all_files(work: Workspace) -> None
     store_round(work, *([Fetched(host, b"x" * 50)] for host in hosts))
     gone = Fetched(HOME + "gone", outcome="not_found")
     store_round(work, [Fetched(HOME, b"x" * 7), gone], round_=2)
-    weights = domain_weights(work.paths("responses"), ())
+    weights = domain_weights(tuple(work.paths("responses")), ())
     assert weights == {"farm.example": 2 * (PAGE_BYTES + 50), "example.org": 2 * PAGE_BYTES + 57}
 
 

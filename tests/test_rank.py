@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from gossamer import graph, rank
 from gossamer.errors import ConfigError
 from gossamer.rank import listed
+from gossamer.rank.known import Places, hashes_of
 from gossamer.suffixes import registrable
 from gossamer.urls import host_of
 from rows import by_url, put
@@ -202,6 +204,15 @@ def test_the_last_ranks_are_where_iterations_begin(work: Workspace) -> None:
     assert ranks(work) == pytest.approx(before, abs=2e-9)
 
 
+def test_nodes_are_found_by_hashes_of_their_keys() -> None:
+    """The hashes are those of the authors of FNV-1a for these strings."""
+    keys = pa.array(["before", "", "a", "foobar", "after"], pa.large_string())
+    hashes = hashes_of(keys.slice(1, 3))
+    assert hashes.tolist() == [0xCBF29CE484222325, 0xAF63DC4C8601EC8C, 0x85944171F73967E8]
+    assert Places(hashes).of(keys).tolist() == [-1, 0, 1, 2, -1]
+    assert Places(hashes[:0]).of(keys).tolist() == [-1] * 5
+
+
 def test_crawls_of_one_host_and_of_one_page_have_ranks_by_joins(work: Workspace) -> None:
     """Where all values of a column are equal, the engine may fold it into one."""
     links = {(URLS[0], URLS[1]), (URLS[0], URLS[2])}
@@ -335,10 +346,15 @@ def test_lists_may_be_in_files_and_errors_name_the_setting(work: Workspace) -> N
 @pytest.mark.parametrize(
     "values",
     [
-        {},
-        {"same_domain": 0.0, "damping": 0.85},
         {"trusted": ("other.net", URLS[12])},
-        {"distrusted": (URLS[17], "third.co.uk")},
+        *(
+            pytest.param(values, marks=pytest.mark.slow)
+            for values in (
+                {},
+                {"same_domain": 0.0, "damping": 0.85},
+                {"distrusted": (URLS[17], "third.co.uk")},
+            )
+        ),
     ],
 )
 def test_both_forms_agree(work: Workspace, values: dict[str, object]) -> None:

@@ -167,3 +167,25 @@ def test_the_snippet_of_the_only_page_of_a_language_shows_the_rarest_word(tmp_pa
     hits = Searcher.open(work).search("scala library product22", limit=100).hits
     (snippet,) = [hit.snippet for hit in hits if hit.url == index["url"]]
     assert "<b>product22</b>" in snippet
+
+
+def test_a_single_page_of_a_language_does_not_make_words_common(tmp_path: Path) -> None:
+    """It has all words of the query, so the query may be in its language."""
+    topics = ("tabulation", "conversion", "caractere", "programme")
+    pages = [
+        {
+            "url": f"http://fr.example/{number}",
+            "title": f"Page {number}",
+            "text": f"Comment faire une {topics[number % 4]} avec cette commande, partie {number}",
+            "language": "fr",
+        }
+        for number in range(80)
+    ]
+    scores = {}
+    for name, language in (("alone", "fr"), ("beside", "en")):
+        work = crawl(tmp_path / name)
+        page = {"url": "http://one.example/", "title": "All", "text": " ".join(topics)}
+        put_index(work, [*pages, page | {"language": language}])
+        hits = Searcher.open(work).search("tabulation conversion").hits
+        scores[name] = max(hit.score for hit in hits if hit.host == "fr.example")
+    assert scores["beside"] > 0.6 * scores["alone"]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gossamer.search.query import Query
 
 _R = TypeVar("_R")
-A, B = "http://a.org/", "https://b.org/x"
+A, B, OLD = "http://a.org/", "https://b.org/x", "http://a.org/old"
 TEXT = "Apples, an apple and a pear"
 LIKE_A = And(
     (
@@ -29,7 +29,7 @@ LIKE_A = And(
 
 
 class Shelf:
-    """A is linked to from two pages and B from one. Of two nodes the second has A, and no B."""
+    """A stands for OLD. A is linked to from two pages, B from one; the second node has only A."""
 
     def __init__(self, nodes: int = 2) -> None:
         self.nodes = range(nodes)
@@ -43,6 +43,9 @@ class Shelf:
         if url == "http://many.org":
             return (f"http://{number}.org/" for number in range(10_000))
         return {A: [B, "http://c.org/"], B: [A]}.get(url, [])
+
+    def survivor(self, url: str) -> str | None:
+        return A if url == OLD else None
 
     def reply(self, node: int, request: Request) -> Reply:
         if isinstance(request, Read):
@@ -83,6 +86,11 @@ class Shelf:
         ("related:a.org/ site:c.org", And((LIKE_A, Filter("site", "c.org")))),
         ("related:b.org/x", Urls(())),
         ("related:bad", Urls(())),
+        ("related:a.org/old", LIKE_A),
+        ("url:b.org/x", Urls((B, "http://b.org/x"))),
+        ("url:http://a.org/old", Urls((OLD, A))),
+        ("w -url:a.org/old", And((Words("w"), Not(Urls(("https://a.org/old", OLD, A)))))),
+        ("url:bad", Urls(())),
         ("red site:a.org", And((Words("red"), Filter("site", "a.org")))),
     ],
 )

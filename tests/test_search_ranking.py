@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer.search import ranking
+from gossamer.fulltext import schema
+from gossamer.fulltext.analysis import first_words
+from gossamer.search import ranking, units
 from gossamer.search.diversity import HOST_RESULTS
 from gossamer.search.filters import host, time_ms
 from gossamer.search.messages import Find
@@ -182,7 +184,16 @@ def scores_of(
     """The score of each page, with these weights only."""
     work = crawl(folder)
     zero = dict.fromkeys(
-        ("title", "anchors", "pairs", "boilerplate", "title_phrase", "whole_title", "popularity"),
+        (
+            "title",
+            "anchors",
+            "lead",
+            "pairs",
+            "boilerplate",
+            "title_phrase",
+            "whole_title",
+            "popularity",
+        ),
         0.0,
     )
     ranking_config = msgspec.structs.replace(work.config.ranking, **{**zero, **weights})
@@ -204,7 +215,7 @@ def test_what_a_page_says_again_counts_once(tmp_path: Path) -> None:
         {"title": "Storm", "text": text},
         {"title": "Storm", "text": f"Storm\n{text}", **again},
     ]
-    once, repeated = scores_of(tmp_path, "storm", pages)
+    once, repeated = scores_of(tmp_path, "storm", pages, lead=1.0)
     assert once == pytest.approx(repeated)
 
 
@@ -238,6 +249,25 @@ def test_words_with_up_to_two_others_between_them_are_close(tmp_path: Path) -> N
     *close, almost, far = scores_of(tmp_path, "storm warning", pages, pairs=1.0)
     assert min(close) > almost
     assert almost == pytest.approx(far)
+
+
+def test_a_run_of_characters_weighs_less_than_as_many_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = [{"text": "router 印刷機"}, {"text": "印刷機設定"}]
+    word, run = scores_of(tmp_path / "damped", "router 印刷機設定", pages)
+    monkeypatch.setattr(units, "RUN_DAMPING", 0.0)
+    undamped_word, undamped_run = scores_of(tmp_path / "undamped", "router 印刷機設定", pages)
+    assert word - run > undamped_word - undamped_run
+
+
+def test_pairs_of_characters_in_a_row_are_close(tmp_path: Path) -> None:
+    texts = ["印刷設定と刷設です", "設定と刷設と印刷です"]
+    pages = [{"text": text} for text in texts]
+    in_a_row, scattered = scores_of(tmp_path / "with", "印刷設定", pages, pairs=1.0)
+    difference = in_a_row - scattered
+    in_a_row, scattered = scores_of(tmp_path / "without", "印刷設定", pages)
+    assert difference > in_a_row - scattered
 
 
 def test_a_repeated_word_is_not_a_pair(tmp_path: Path) -> None:
@@ -307,7 +337,7 @@ def test_pairs_count_alike_in_either_step(
     in_first, in_second = scores(few=len(pages)), scores(few=0)
     assert in_first
     assert in_second == pytest.approx(in_first)
-    monkeypatch.setattr(ranking.QueryPlan, "_pairs", ())
+    monkeypatch.setattr(ranking.QueryPlan, "_later", ())
     assert scores(few=0) != pytest.approx(in_first)
 
 
@@ -377,3 +407,40 @@ def test_a_page_about_a_name_comes_before_pages_about_its_members(tmp_path: Path
     searcher = Searcher.open(work)
     for query in ("box_stack", "Acme::box_stack"):
         assert searcher.search(query).hits[0].url == "http://a.example/class"
+
+
+LATER = " ".join(f"word{number}" for number in range(schema.LEAD_WORDS))
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [("storm warning", "a storm warning"), ("暴風警報", "暴風警報"), ("gale", "use GaleWarning")],
+)
+@pytest.mark.parametrize("few", [2, 0])
+def test_pages_that_begin_with_the_words_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str, words: str, few: int
+) -> None:
+    monkeypatch.setattr(ranking, "FEW_MATCHES", few)
+    pages = [{"title": "A", "text": f"{LATER} {words}"}, {"title": "B", "text": f"{words} {LATER}"}]
+    last, first = scores_of(tmp_path / "lead", query, pages, lead=1.0)
+    assert first > last
+    assert scores_of(tmp_path / "none", query, pages) == pytest.approx([last, last])
+
+
+def test_the_first_words_of_a_page_follow_its_names() -> None:
+    text = f"Part 1\nStorms\n{LATER} warning"
+    assert schema.unnamed(text, ["storms", "PART 1"]) == f"{LATER} warning"
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("one, two three", "one, two"),
+        ("機械学習", "機械"),
+        ("PDF機械", "PDF機"),
+        ("one", "one"),
+        ("?!", ""),
+    ],
+)
+def test_first_words(text: str, first: str) -> None:
+    assert first_words(text, 2) == first

@@ -87,13 +87,13 @@ def test_where_few_pages_have_all_words_those_with_some_follow(searcher: Searche
     assert results.relaxed
     assert results.whole == 0
     assert results.hits[0].title == "Carrots"
-    three = searcher.search("an orange vegetable")
-    assert (three.whole, three.total, three.relaxed) == (1, 2, False)
-    assert [(hit.title, hit.partial) for hit in three.hits] == [
-        ("Carrots", False),
-        ("Tomatoes", True),
-    ]
-    assert [hit.title for hit in searcher.search("orange vegetable").hits] == ["Carrots"]
+    for query in ("an orange vegetable", "orange vegetable"):
+        few = searcher.search(query)
+        assert (few.whole, few.total, few.relaxed) == (1, 2, False)
+        assert [(hit.title, hit.partial) for hit in few.hits] == [
+            ("Carrots", False),
+            ("Tomatoes", True),
+        ]
     without = searcher.search("fruit vegetable spaceship -orange")
     assert without.hits[0].title == "Tomatoes"
     assert "Carrots" not in {hit.title for hit in without.hits}
@@ -151,7 +151,7 @@ def test_any_query_of_signs_is_answered(searcher: Searcher, parts: list[str]) ->
 
 
 def test_a_lone_surrogate_is_no_error(searcher: Searcher) -> None:
-    assert searcher.search("red \ud800 fruit").total == 2
+    assert searcher.search("red \ud800 fruit").whole == 2
 
 
 def test_an_opened_index_survives_its_files(tmp_path: Path) -> None:

@@ -5,8 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.fulltext.analysis import OTHER, STEMMERS, analyzer_for
+from gossamer.search.interpretation import Interpretation
 from gossamer.search.query import Words, parse, wanted_words
-from gossamer.search.units import compounds, joined_phrases, split_units, units_of
+from gossamer.search.statistics import ALL, SCORED, Summed, idf_sum
+from gossamer.search.units import (
+    compounds,
+    joined_phrases,
+    neighbours,
+    run_weight,
+    split_units,
+    units_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -36,6 +45,59 @@ def test_a_phrase_in_quotes_is_one_unit() -> None:
     assert list(units_of([Words("router-setup", exact=True)], english)) == [("router", "setup")]
     assert list(joined_phrases([Words("router-setup", exact=True)], english)) == []
     assert list(joined_phrases([Words("router-setup")], english)) == [("router", "setup")]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("storm warning coast", ["storm warning", "warning coast"]),
+        ("rose rose", []),
+        ("印刷設定", ["印 刷 設 定"]),
+        ("印刷設定等", ["印 刷 設 定", "刷 設 定 等"]),
+        ("印刷機", []),
+        ("印刷 設定", []),
+        ("印刷 設定機", []),
+        ("ととととと", []),
+        ("top 印刷設定", ["印 刷 設 定"]),
+        ('"storm warning" coast', []),
+    ],
+)
+def test_neighbours(query: str, found: list[str]) -> None:
+    units = [*units_of(wanted_words(parse(query)), analyzer_for(OTHER))]
+    assert [" ".join(pair) for _, pair in neighbours(units)] == found
+
+
+def test_units_of_longer_runs_weigh_less() -> None:
+    analyzer = analyzer_for(OTHER)
+    words = ("刷", "印刷", "印刷機", "印刷設定")
+    weights = [run_weight([*units_of([Words(word)], analyzer)]) for word in words]
+    assert weights[0] == 1
+    assert weights == sorted({*weights}, reverse=True)
+    assert run_weight([("router",), ("setup",)]) == run_weight([("printer", "page")]) == 1
+    assert run_weight([]) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "phrases"),
+    [("印刷", []), ("印刷機", []), ("router-setup", [("router", "setup")])],
+)
+def test_a_run_without_spaces_is_no_further_phrase(
+    query: str, phrases: list[tuple[str, ...]]
+) -> None:
+    counts = dict.fromkeys((*"印刷機", "router", "setup"), 3)
+    pages = Summed(dict.fromkeys(SCORED, counts) | {ALL: {ALL: 9}})
+    meant = Interpretation.of(parse(query), analyzer_for(OTHER), pages)
+    assert [unit for unit, _ in meant.further] == phrases
+
+
+def test_weights_do_not_change_the_sum_of_the_idf() -> None:
+    counts = dict.fromkeys("印刷機設", 3) | {"router": 2}
+    pages = Summed(dict.fromkeys(SCORED, counts) | {ALL: {ALL: 9}})
+    meant = Interpretation.of(parse("router 印刷機設"), analyzer_for(OTHER), pages)
+    idfs = [idf_sum(unit, "text", pages) for unit in meant.units]
+    weighted = [idf * weight for idf, weight in zip(idfs, meant.weights, strict=True)]
+    assert sum(weighted) == pytest.approx(sum(idfs))
+    assert meant.weights[0] > 1 > meant.weights[1]
 
 
 def test_words_in_camel_case_have_units_of_their_parts() -> None:

@@ -40,6 +40,7 @@ def test_a_page_its_state_and_its_links(work: Workspace) -> None:
         assert page["inlinks"] == {
             "total": 7,
             "known": 2,
+            "to_copies": 0,
             "links": [
                 {"src": "http://a.example/", "anchor": "roses"},
                 {"src": "http://b.example/", "anchor": ""},

@@ -179,7 +179,7 @@ def test_api_search(client: httpx.Client) -> None:
     assert len(results["hits"]) == 5
     assert set(results["hits"][0]) == {
         "url", "title", "snippet", "score", "host", "fetched_ms", "rank", "language", "kind",
-        "image", "date_ms", "partial", "more", "explanation",
+        "image", "date_ms", "copies", "versions", "partial", "more", "explanation",
     }  # fmt: skip
     assert not results["relaxed"]
     assert results["facets"] == {}

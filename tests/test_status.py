@@ -42,3 +42,13 @@ def test_all_steps_of_a_crawl_count(work: Workspace) -> None:
     figures = overview(work)
     assert figures["refused"] == {reason: 2 * n for reason, n in refused(COUNTS).items()}
     assert figures["counts"]["fetch"]["ok"] == 180
+
+
+def test_duplicates_are_those_of_the_last_run(work: Workspace) -> None:
+    assert overview(work)["duplicates"] == {}
+    for text in 5, 2:
+        with work.step("dedup", 1) as draft:
+            draft.counts.update({"documents": 90, "duplicate_text": text, "duplicate_version": 3})
+    figures = overview(work)
+    assert list(figures["duplicates"].items()) == [("version", 3), ("text", 2)]
+    assert figures["refused"] == {}

@@ -3,18 +3,20 @@
 Read `rounds.py` first: it shows the flow. There are five kinds of modules
 (tests/test_layering.py enforces which may import which):
 
-    steps             inject refresh generate fetch parse update invert graph farms rank index
-                      postings serve;
+    steps             inject refresh generate fetch parse update invert graph farms rank dedup
+                      index postings serve;
                       each is a verb, a command and a module; a step never imports a step
-    formats           tables outcomes task_output lsm lookup linkgraph farm_signs domains depths
-                      opic page_ranks warc seeds export fulltext postings/blocks postings/retrieval
-                      postings/reader bvgraph graph/names graph/overlaid graph/stored graph/rows
+    formats           tables outcomes task_output lsm lookup linkgraph farm_signs duplicates
+                      domains depths opic page_ranks url_rules warc seeds export fulltext
+                      postings/blocks postings/retrieval postings/reader bvgraph graph/text
+                      graph/names graph/naming graph/overlaid graph/stored graph/rows
                       graph/components graph/hyperball graph/harmonic graph/paths
                       graph/neighbourhood graph/export graph/queries
                       the data that enters, is stored in and leaves a crawl folder
     foundations       engine pool lean_arrow store manifest filenames checksums backends damage
                       ownership urls addresses own patterns encodings session_ids suffixes robots
                       robots_rules config monitor stopping errors workspace sorted_parts processes
+                      sketches version_names
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gossamer.search.results import Results
     from gossamer.seeds import BadLine
     from gossamer.store import Backend, Layer, StepReport
+    from gossamer.url_rules.listing import Tested, UrlRule
 
 DEFAULTS = "# All settings have their defaults; docs/settings.md explains them.\n"
 """Written instead of an empty gossamer.toml, which is refused: a full disk leaves empty files."""
@@ -126,11 +127,15 @@ class Crawl:
         from gossamer import compile_ahead
         from gossamer import rounds as flow
 
-        compile_ahead.start()
+        def announced(step: str, number: int) -> None:
+            if step == "fetch":  # earlier, it would compete with this thread for the GIL
+                compile_ahead.start()
+            announce(step, number)
+
         self.work.prepare = prepare_worker
         done = []
         with self.work.store.lock(), self.work.errors():
-            for step_report in flow.run(self.work, rounds, minutes, announce):
+            for step_report in flow.run(self.work, rounds, minutes, announced):
                 report(step_report)
                 done.append(step_report)
         return done
@@ -158,6 +163,34 @@ class Crawl:
         with self.work.store.lock(), self.work.errors():
             return flow.reparse(self.work, announce)
 
+    def url_rules(self, host: str | None = None) -> list[UrlRule]:
+        """The learned rules for URLs of a host, or of all hosts, with their evidence."""
+        from gossamer.url_rules import listing
+
+        with self.work.errors():
+            return listing.rules_of(self.work, host)
+
+    def test_url(self, url: str) -> Tested:
+        """What a URL becomes by the learned rules, and by which. Raises UsageError."""
+        from gossamer.url_rules import listing
+
+        with self.work.errors():
+            return listing.tested(self.work, url)
+
+    def disable_rule(self, rule: str) -> StepReport:
+        """Disable a learned rule; the URLs that it rewrote become pages. Raises UsageError."""
+        return self._set_rule(rule, enabled=False)
+
+    def enable_rule(self, rule: str) -> StepReport:
+        """Enable a rule, whatever the evidence against it was so far. Raises UsageError."""
+        return self._set_rule(rule, enabled=True)
+
+    def _set_rule(self, rule: str, *, enabled: bool) -> StepReport:
+        from gossamer import update
+
+        with self.work.store.lock(), self.work.errors():
+            return update.set_rule(self.work, rule, enabled=enabled)
+
     def pages(self) -> DataFrame:
         """Every known URL, once (dataset pages), as a Spark DataFrame."""
         from gossamer import lsm
@@ -180,11 +213,37 @@ class Crawl:
         """Bring the link graphs of pages and hosts up to date, from which `graph` answers.
 
         Only what was crawled since the last time is read. `anew`: build them from all links.
+        Raises UsageError if the graph was imported, unless `anew`.
         """
         from gossamer import graph
+        from gossamer.graph import importing
 
         with self.work.store.lock(), self.work.errors():
+            if not anew:
+                importing.refuse_to_build(self.work)
             done = graph.run(self.work, anew=anew)
+            self.work.store.collect_garbage(self.work.config.store.keep_versions)
+        return done
+
+    def import_graph(
+        self,
+        base: str,
+        urls: str | None = None,
+        report: Callable[[BadLine], None] = lambda _: None,
+        *,
+        anew: bool = False,
+    ) -> StepReport:
+        """Make a graph in WebGraph's files the link graph of this crawl.
+
+        `base`: the path of the files without their endings. `urls`: a file with the URL of each
+        node, one per line; by default `base` with .urls, .urls.gz or .urls.zst. The first invalid
+        lines are passed to `report`. `anew`: replace the graph that the crawl has. Raises
+        UsageError and StoreError.
+        """
+        from gossamer.graph import importing
+
+        with self.work.store.lock(), self.work.errors():
+            done = importing.run(self.work, importing.source(base, urls), report, anew=anew)
             self.work.store.collect_garbage(self.work.config.store.keep_versions)
         return done
 
@@ -239,7 +298,8 @@ class Crawl:
 
 def prepare_worker() -> None:
     """Import what the tasks of a round need, and start a parser: in a new worker of the engine."""
-    from gossamer import rounds  # noqa: F401
+    import gossamer.fetch.task
+    import gossamer.parse.task  # noqa: F401
     from gossamer.parse.guard import start_ahead
 
     start_ahead()

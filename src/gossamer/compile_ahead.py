@@ -1,9 +1,13 @@
-"""Compiles the functions of the link graph and of `rank`, while the first crawl fetches.
+"""Compiles the functions of the link graph and of `rank`, or loads them, while a crawl fetches.
 
 numba compiles a function at its first call, and keeps the machine code (`bvgraph/compiled.py`). All
 of them together take longer than a small crawl. So the first crawl of an installation starts a
 process of low priority that calls each of them; a crawl that needs them earlier compiles them
 itself. `make setup` runs this module as a program.
+
+Loading numba and the machine code takes 0.6 s of processor time, which a small crawl notices, too.
+Its rounds are too short to keep all cores busy, so a thread loads them meanwhile, from the first
+fetch on, when the driver has to wait for its workers.
 """
 
 from __future__ import annotations
@@ -16,8 +20,14 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from gossamer.processes import start_python
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gossamer.task_output import Row
 
 NICE = 19
 MACHINE_CODE = "bvgraph/__pycache__/*.nbi"
@@ -25,8 +35,10 @@ MACHINE_CODE = "bvgraph/__pycache__/*.nbi"
 
 @cache
 def start() -> None:
-    """Compile in a process of its own, unless there is machine code beside the sources."""
-    if next(Path(__file__).parent.glob(MACHINE_CODE), None) is None:
+    """Load the machine code in a thread, or compile in a process if there is none yet."""
+    if next(Path(__file__).parent.glob(MACHINE_CODE), None) is not None:
+        Thread(target=_load, name="loading", daemon=True).start()
+    else:
         with suppress(OSError):  # then nothing is compiled ahead
             process = start_python(
                 f"from {__name__} import main; main()",
@@ -37,27 +49,34 @@ def start() -> None:
             Thread(target=process.wait, name="compiling", daemon=True).start()
 
 
+def _load() -> None:
+    with suppress(Exception):  # whatever it is, the steps that need the functions will meet it
+        call_each()
+
+
 def main() -> None:
-    """Write a small graph in two parts, read it in each way, and rank it."""
     os.nice(NICE)
+    call_each()
+
+
+def call_each() -> None:
+    """Build a small graph from links, read it in each way, and rank it."""
     import numpy as np
     import pyarrow as pa
 
-    from gossamer.bvgraph.files import BvGraph, Csr, Writer
+    from gossamer.bvgraph.adoption import adopt
+    from gossamer.bvgraph.files import BvGraph
     from gossamer.config import RankConfig
+    from gossamer.graph import naming, text
     from gossamer.graph.overlaid import Overlaid
-    from gossamer.rank import naming
+    from gossamer.rank.known import hashes_of
     from gossamer.rank.power import fixed_point
-    from gossamer.rank.rows import Threads, Votes, links_within
+    from gossamer.rank.rows import Threads, Votes
     from gossamer.rank.shares import shares
 
-    rows = Csr(np.arange(4), np.array([1, 2, 0]))
     with TemporaryDirectory() as folder:
-        part, base = Path(folder, "part"), Path(folder, "graph")
-        for path in (part, base):
-            writer = Writer(path)
-            writer.append(rows) if path == part else writer.join(BvGraph(part))
-            writer.close()
+        base = _built(folder)
+        adopt(base, Path(folder, "adopted"))
         graph = BvGraph(base)
         changed = Overlaid(graph, np.array([[0], [2]]), graph.nodes)
         for each in (graph, changed):
@@ -65,13 +84,56 @@ def main() -> None:
             list(each.rows())
         names = pa.array(["org,example,a  https /", "org,example,b  https /"], pa.large_string())
         naming.Domains().of(naming.runs_of(names).hosts)
-        for strings in (naming.urls, naming.hosts):
+        text.places(names, names)
+        for strings in (naming.urls, naming.hosts, hashes_of):
             strings(names)
         domains, even = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, 1 / graph.nodes)
         with Threads(graph.nodes, 1) as threads:
-            each_share = shares(*links_within(graph, domains, threads), 1.0)
             votes = Votes(graph, domains, sys.maxsize, threads)
+            each_share = shares(*votes.links(), 1.0)
             fixed_point(votes, each_share, even, even.copy(), RankConfig(), threads)
+
+
+def _built(folder: str) -> Path:
+    """Run each task of a build on the same few links, and join the graph; return where it is."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from gossamer.bvgraph.files import BvGraph, Writer
+    from gossamer.graph import arcs, ends, numbering, runs, votes
+    from gossamer.graph.numbering import Slice
+
+    hosts = [f"https://{host}.example.org/" for host in "abc"]
+    links = {
+        "src": [src for src in hosts for _ in hosts],
+        "dst": hosts * len(hosts),
+        "relation": ["a"] * len(hosts) ** 2,
+        "nofollow": [False] * len(hosts) ** 2,
+    }
+    pq.write_table(pa.table(links), f"{folder}/links.parquet")
+    named = pa.table({"name": hosts, "pages": np.ones(len(hosts), np.int64)})
+    pq.write_table(named, f"{folder}/hosts.parquet")
+    made: dict[str, str] = {}
+
+    def run(rows: Iterable[Row]) -> None:
+        made.update({str(row["name"]): str(row["path"]) for row in rows if row["path"]})
+
+    groups = (votes.Groups(f"{folder}/links.parquet", (0,)),)
+    run(ends.find(votes.Share(folder, 0, groups, True, "scratch")))
+    slices = (Slice(f"{folder}/{made[numbering.NAMES]}", 0, len(hosts)),)
+    run(numbering.merge(numbering.Part(folder, 0, slices, "graph", "scratch")))
+    numbers = numbering.OfRun((Slice(made[numbering.NUMBERS], 0, len(hosts)),), (0,))
+    run(ends.sort(ends.Run(folder, 0, made[ends.PLACES], numbers, "scratch")))
+    listed = (f"{folder}/hosts.parquet",)
+    for counted in (False, True):
+        files = (f"{folder}/{made[runs.FORWARD]}",) * 2
+        span = (0, len(hosts), "graph/hosts", () if counted else listed, "scratch")
+        run(arcs.encode(arcs.Range(folder, 0, files, *span, counted)))
+    writer = Writer(Path(folder, "whole"))
+    writer.join(BvGraph(Path(folder, made[arcs.PARTS]).with_suffix("")))
+    writer.close()
+    return Path(folder, "whole")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ import pyarrow as pa
 from gossamer import errors
 from gossamer.backends import full
 from gossamer.errors import EngineError, GossamerError
-from gossamer.pool import Pool
+from gossamer.pool import Pool, at_low_priority
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -64,7 +64,7 @@ class Engine:
             url = config.url
             if url == "local":
                 self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
-                server = _start_sail(config, self.workers)
+                server = at_low_priority(partial(_start_sail, config, self.workers))
                 started.callback(server.stop)
                 url = "sc://{}:{}".format(*server.listening_address)
             self.spark = _connect(url, embedded=self._pool is not None)
@@ -102,18 +102,23 @@ class Engine:
         schema: pa.Schema,
         ddl: str,
         more: int = 0,
+        *,
+        at_home: bool = False,
     ) -> list[dict[str, Any]]:
         """Run `fn` once per task, concurrently; for work whose input is files, not rows.
 
         The local engine starts tasks in their order, and runs as many at once as there are workers,
         plus `more`. With small tasks at the end, or a few `more`, all cores are busy until the last
-        task ends.
+        task ends. With `at_home` it runs a single task in this process, which has loaded what a
+        worker would have to load first.
 
         Returns the rows of all tasks; `schema` and `ddl` both describe them. Their number must
         not grow with the web: files written, counts.
         """
         if not tasks:
             return []
+        if at_home and self._pool is not None and len(tasks) == 1:
+            return at_low_priority(lambda: list(fn(tasks[0])))
         one_each = self.spark.range(0, len(tasks), 1, len(tasks))
         run = partial(_run_tasks, tuple(tasks), fn, schema)
         with engine_errors(), self._in_order(run, more) as ordered:

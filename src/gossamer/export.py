@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -51,24 +52,26 @@ def _parquet(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO
 
 
 def _csv(batches: Iterable[pa.RecordBatch], schema: pa.Schema, out: BinaryIO) -> None:
-    """Write CSV (RFC 4180) with a header; lists, which CSV cannot express, become JSON.
+    """Write CSV (RFC 4180) with a header. Lists become JSON, and bytes base64, as in JSON.
 
     Spreadsheets run texts that begin like a formula (CWE-1236), and pages choose their texts. As
     OWASP advises, such a text is prefixed with an apostrophe, which spreadsheets do not show. A
     text that begins with an apostrophe is prefixed, too, so removing the first apostrophe always
     restores the original. Columns of numbers are not changed.
     """
-    nested = [i for i, field in enumerate(schema) if pa.types.is_nested(field.type)]
+    encoded = {
+        i: msgspec.json.encode if pa.types.is_nested(field.type) else b64encode
+        for i, field in enumerate(schema)
+        if pa.types.is_nested(field.type) or pa.types.is_binary(field.type)
+    }
     flat = pa.schema(
-        [pa.field(f.name, pa.string()) if i in nested else f for i, f in enumerate(schema)]
+        [pa.field(f.name, pa.string()) if i in encoded else f for i, f in enumerate(schema)]
     )
     with pa.csv.CSVWriter(out, flat) as writer:
         for batch in batches:
             columns = batch.columns
-            for i in nested:
-                texts = [
-                    None if v is None else msgspec.json.encode(v) for v in columns[i].to_pylist()
-                ]
+            for i, encode in encoded.items():
+                texts = [None if v is None else encode(v) for v in columns[i].to_pylist()]
                 columns[i] = pa.array(texts, pa.binary()).cast(pa.string())
             harmless = [
                 _harmless(column) if pa.types.is_string(column.type) else column

@@ -44,13 +44,15 @@ _WARC = rf"{_HEX32}\.(?:warc\.gz|cdxj)"
 _BVGRAPH = r"\.(?:graph|offsets|properties)"
 _GRAPH = (
     rf"(?:page|host)s(?:-t)?(?:{_BVGRAPH}|\.npy)|(?:page|host|hosts-links)-\d{{4,}}-{_HEX32}\.parquet"
-    r"|covered\.json|\.covered\.json\.[0-9a-f]{8}"
+    r"|(?:covered|imported)\.json|\.(?:covered|imported)\.json\.[0-9a-f]{8}"
 )
 _OTHER = {
     "warc": _WARC,
     "index": _INDEX,
     "graph": _GRAPH,
-    SCRATCH: rf"{_ROWS}|\d{{4,}}{_BVGRAPH}",
+    "ranked_nodes": r"nodes\.msgpack|\.nodes\.msgpack\.[0-9a-f]{8}",
+    SCRATCH: rf"{_ROWS}|\d{{4,}}(?:(?:-{_HEX32})?{_BVGRAPH}|\.npy)"
+    rf"|[a-z]+-\d{{6,}}-{_HEX32}\.(?:npy|arrow)",
 }
 
 _MANIFEST = re.compile(r"manifest/(\d{8,})\.json")
@@ -73,7 +75,7 @@ _REWRITES = {
     **{
         dataset.name: f"gossamer {dataset.writer}"
         for dataset in DATASETS.values()
-        if dataset.writer in ("invert", "farms", "rank", "index", "postings")
+        if dataset.writer in ("invert", "farms", "rank", "dedup", "index", "postings")
     },
     "documents": "gossamer reparse",
     "graph": "gossamer graph build",

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-NEVER_AGAIN = ("gone",)
+NEVER_AGAIN = ("gone", "alias")
 """Statuses of pages that are never due."""
 BUCKETS_PER_OCTAVE = 8
 """Buckets of the histogram of scores per doubling of the score."""

@@ -36,6 +36,18 @@ def counted(work: Workspace) -> Column:
     return F.lit(work.config.rank.nofollow) | ~F.col("nofollow")
 
 
+def has_history(work: Workspace) -> bool:
+    """Whether there may be links that a page no longer has, since it answered again."""
+    stacks = (work.store.manifest.layers(name) for name in ("links", "responses"))
+    return any(len(layers) > 1 for layers in stacks)
+
+
+def outdated(work: Workspace, pages: DataFrame) -> DataFrame:
+    """Those rows of pages that linked in some round (src, round) of which it was not the last."""
+    last = _answers(work).groupBy("src").agg(F.max("round").alias("round"))
+    return pages.join(last, on=["src", "round"], how="left_anti")
+
+
 def current(work: Workspace) -> DataFrame:
     """The links of each page as of its last answer; a page's links to itself are not recorded.
 
@@ -104,8 +116,7 @@ def _answered(responses: DataFrame) -> DataFrame:
 
 def _of_last_round(work: Workspace, links: DataFrame, *met: DataFrame) -> DataFrame:
     """The links of each source in the last of its rounds in `met` (src, round)."""
-    stacks = (work.store.manifest.layers(name) for name in ("links", "responses"))
-    if all(len(layers) < 2 for layers in stacks):  # noqa: PLR2004  # nothing has older rows
+    if not has_history(work):
         return links
     last = [rows.groupBy("src").agg(F.max("round").alias("round")) for rows in met]
     return links.join(reduce(DataFrame.union, last), on=["src", "round"], how="left_semi")

@@ -8,7 +8,9 @@ Facts
 
 So the key column of a layer is read once, and remembered as hash and place of each run of equal
 keys: 16 bytes, and about 1.2 µs to learn. What follows reads one row group, in small batches, as
-far as the row: of a layer of a million URLs 16 ms, beside 1.2 s for the first time.
+far as the row: of a layer of a million URLs 16 ms, beside 1.2 s for the first time. The metadata of
+the file, which say where its row groups begin, are kept: with the small row groups of `inlinks`, to
+read them takes as long as to read the row.
 
 Before that, the files of the layer are compared with their checksums, once per process: 0.2 to
 0.4 s per GB in the page cache.
@@ -24,12 +26,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from cachetools import LRUCache
 
 from gossamer.errors import MissingFile, StoreError
 from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,8 +41,12 @@ if TYPE_CHECKING:
 
 MAX_RUNS = 8_000_000
 """Runs remembered for all layers together: 128 MB. Layers beyond that are read again each time."""
+MAX_METADATA_BYTES = 10 << 20
+"""Metadata of files that are kept. In memory, they take up to six times their size in the files."""
 BATCH_ROWS = 8_192
 """Rows decoded per batch of a row group."""
+RUN_ROWS = 64
+"""Rows decoded beyond the first row of a run: most runs end within them."""
 _ROW_BITS = 40
 
 
@@ -58,16 +65,28 @@ class _Runs(NamedTuple):
         return [(place >> _ROW_BITS, place & ((1 << _ROW_BITS) - 1)) for place in found]
 
 
+class _Groups(NamedTuple):
+    """The row groups of a file."""
+
+    metadata: pq.FileMetaData
+    starts: NDArray[np.int64]
+    """The first row of each group."""
+
+
 class Lookup:
     """Looks keys up in the datasets of a crawl, in the manifest that the store last read.
 
     Safe to use from several threads. Invariant: `_known` holds at most MAX_RUNS runs, those of the
-    layers used last.
+    layers used last, and `_groups` metadata of at most MAX_METADATA_BYTES, those of the files used
+    last.
     """
 
     def __init__(self, work: Workspace) -> None:
         self._work = work
         self._known: dict[tuple[Layer, str], _Runs] = {}
+        self._groups: LRUCache[str, _Groups] = LRUCache(
+            MAX_METADATA_BYTES, lambda groups: groups.metadata.serialized_size
+        )
         self._guard = threading.Lock()
 
     def rows(
@@ -81,8 +100,10 @@ class Lookup:
         wanted = list(dict.fromkeys((key, *columns)))
         for layer in reversed(self._work.store.manifest.layers(dataset, round_)):
             for number, row in self._runs(layer, dataset, key).of(value):
-                with opened(self._path(layer, number), dataset, wanted) as file:
-                    for batch in _run(file, key, value, row, wanted):
+                path = self._path(layer, number)
+                groups = self._groups_of(path)
+                with opened(path, dataset, wanted, groups.metadata) as file:
+                    for batch in _run(file, groups.starts, key, value, row, wanted):
                         yield from batch.select(columns).to_pylist()
 
     def _path(self, layer: Layer, number: int) -> str:
@@ -97,6 +118,17 @@ class Lookup:
                 oldest = next(iter(self._known))
                 held -= self._known.pop(oldest).hashes.size
         return runs
+
+    def _groups_of(self, path: str) -> _Groups:
+        with self._guard:
+            if (groups := self._groups.get(path)) is None:
+                with _errors(path):
+                    metadata = pq.read_metadata(path)
+                rows = [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
+                groups = _Groups(metadata, np.cumsum([0, *rows[:-1]]))
+                if metadata.serialized_size <= MAX_METADATA_BYTES:
+                    self._groups[path] = groups
+        return groups
 
     def _learn(self, layer: Layer, dataset: str, key: str) -> _Runs:
         self._work.store.check(layer.files)
@@ -114,44 +146,61 @@ class Lookup:
 
 
 def _run(
-    file: pq.ParquetFile, key: str, value: str, row: int, columns: Sequence[str]
+    file: pq.ParquetFile,
+    starts: NDArray[np.int64],
+    key: str,
+    value: str,
+    row: int,
+    columns: Sequence[str],
 ) -> Iterator[pa.RecordBatch]:
-    """The rows from `row` that have the value; none if another key has the same hash."""
-    group, first = _group(file.metadata, row)
-    groups = range(group, file.metadata.num_row_groups)
-    for batch in file.iter_batches(BATCH_ROWS, row_groups=list(groups), columns=list(columns)):
+    """The rows from `row` that have the value; none if another key has the same hash.
+
+    `starts`: the first row of each row group.
+    """
+    group = int(np.searchsorted(starts, row, "right")) - 1
+    first = int(starts[group])
+    size = min(row - first + RUN_ROWS, BATCH_ROWS)
+    for batch in _batches(file, range(group, len(starts)), size, columns):
         first += batch.num_rows
         if first <= row:
             continue
         rest = batch.slice(max(batch.num_rows - (first - row), 0))
-        same = pc.equal(rest.column(key), value)
+        same = pc.fill_null(pc.equal(rest.column(key), value), False)
         other = pc.index(same, pa.scalar(False)).as_py()
         yield rest.slice(0, None if other < 0 else other)
         if other >= 0:
             return
 
 
-def _group(metadata: pq.FileMetaData, row: int) -> tuple[int, int]:
-    """The row group that holds a row, and the number of its first row."""
-    first = 0
-    for group in range(metadata.num_row_groups):
-        rows = metadata.row_group(group).num_rows
-        if row < first + rows:
-            return group, first
-        first += rows
-    raise IndexError(row)
+def _batches(
+    file: pq.ParquetFile, groups: Iterable[int], size: int, columns: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """The rows of row groups. A group is not read before it is asked for."""
+    for group in groups:
+        # pyarrow's threads take longer to wake up than the group takes to decode.
+        yield from file.iter_batches(
+            size, row_groups=[group], columns=list(columns), use_threads=False
+        )
 
 
 @contextmanager
-def opened(path: str, dataset: str, columns: Sequence[str]) -> Iterator[pq.ParquetFile]:
+def opened(
+    path: str, dataset: str, columns: Sequence[str], metadata: pq.FileMetaData | None = None
+) -> Iterator[pq.ParquetFile]:
     """Open a file of a dataset, and check that it has these columns."""
+    # Without pre_buffer, only the chunks of these columns are read, when they are decoded.
+    with _errors(path), pq.ParquetFile(path, metadata=metadata, pre_buffer=False) as file:
+        lacking = [name for name in columns if name not in file.schema_arrow.names]
+        if lacking:
+            what = f"has no column {', '.join(lacking)}: another version of Gossamer wrote it"
+            raise StoreError(path, what, _remedy(dataset))
+        yield file
+
+
+@contextmanager
+def _errors(path: str) -> Iterator[None]:
     try:
-        with pq.ParquetFile(path) as file:
-            lacking = [name for name in columns if name not in file.schema_arrow.names]
-            if lacking:
-                what = f"has no column {', '.join(lacking)}: another version of Gossamer wrote it"
-                raise StoreError(path, what, _remedy(dataset))
-            yield file
+        yield
     except (OSError, pa.ArrowInvalid) as error:
         raise MissingFile(path, f"cannot be read: {error}") from None
 
@@ -159,7 +208,7 @@ def opened(path: str, dataset: str, columns: Sequence[str]) -> Iterator[pq.Parqu
 def _remedy(dataset: str) -> str:
     """The command that writes the dataset again, if there is one."""
     writer = DATASETS[dataset].writer
-    if writer in ("invert", "farms", "rank"):
+    if writer in ("invert", "farms", "rank", "dedup"):
         return f"write it again: gossamer {writer}"
     if writer == "parse":
         return "write it again: gossamer reparse"

@@ -58,7 +58,7 @@ HISTORY_S = 120 * 86_400
 """Four times the default of `update.interval_days`."""
 LINKING = ("ok", "unchanged", "redirect")
 """Outcomes of pages whose links are known."""
-DEAD = ("gone", "excluded")
+DEAD = ("gone", "excluded", "alias")
 """Statuses of pages that keep no cash."""
 
 

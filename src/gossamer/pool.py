@@ -13,9 +13,9 @@ Facts
     the outer one waits for the inner one. So the limit of `size` processes applies to each
     function separately. With a common limit, outer functions could hold every process and leave
     none for the inner ones. A function may get more processes (`wrap_in_order`).
-  * Users wait for searches but not for tasks. So workers run at a low priority (NICE), and a
-    server on the same machine stays fast (bench/search_while_indexing.py). Workers lose nothing
-    if no other process needs the cores.
+  * Users wait for searches but not for tasks. So workers and the engine's threads run at a low
+    priority (NICE), and a server on the same machine stays fast (bench/search_while_indexing.py,
+    bench/graph_http.py). They lose nothing if no other process needs the cores.
   * The kernel kills a worker when its parent ends (processes.py), even in a regular expression
     that never ends. An orphan that kept fetching would visit the same hosts as its successor.
 """
@@ -30,11 +30,12 @@ import threading
 import traceback
 import uuid
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count, islice
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pyarrow as pa
 from pyspark import cloudpickle
@@ -49,8 +50,11 @@ if TYPE_CHECKING:
 
     PartitionFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
+Result = TypeVar("Result")
+
 NICE = 10
-"""Priority of workers. If a process of normal priority (0) needs the same core, it gets 90 %."""
+"""Priority of workers and of the engine's threads. If a process of normal priority (0) needs the
+same core, it gets 90 %."""
 
 _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no types
 
@@ -241,11 +245,30 @@ class _Worker:
         self._connection.close()
 
 
+def at_low_priority(call: Callable[[], Result]) -> Result:
+    """Call a function in a thread with the priority of workers, which threads it starts inherit.
+
+    On Linux, each thread has a priority of its own (sched(7)).
+    """
+
+    def lowered() -> Result:
+        _lower_priority()
+        return call()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lowered).result()
+
+
+def _lower_priority() -> None:
+    """Give this thread, and all that it starts, the priority NICE, unless it has a lower one."""
+    os.nice(max(NICE - os.nice(0), 0))
+
+
 def work(descriptor: int, prepare: bytes) -> None:
     """Run as a worker: receive a function, run it over the batches it pulls, and repeat."""
     for number in (signal.SIGINT, signal.SIGTERM):  # the parent handles Ctrl-C and the end of
         signal.signal(number, signal.SIG_IGN)  # a service, and then ends its workers
-    os.nice(NICE)
+    _lower_priority()
     connection = Connection(descriptor)
     forgo_pandas()
     if prepare:

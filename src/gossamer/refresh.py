@@ -32,7 +32,7 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
     asked for again only if its URL matches. Raises ConfigError for a pattern that RE2 lacks.
     """
     with work.step("refresh", work.round) as draft:
-        asked = lsm.current(work, PAGES).where("outcome IS NOT NULL")
+        asked = lsm.current(work, PAGES).where("outcome IS NOT NULL AND status <> 'alias'")
         if pattern:
             Patterns("--refresh-matching", [pattern])
             found = work.engine.map_partitions(

@@ -7,8 +7,8 @@
                       └──────update── responses, links ◀── documents, links
     links ─invert─▶ inlinks ────────────────────┐
     links ─graph──▶ graph ──┬─rank─▶ ranks ─────┼─index─▶ index ─serve─▶ answers
-    links ─farms──▶ farms ──┘                   │
-    documents ──────────────────────────────────┘
+    links ─farms──▶ farms ──┘          │        │
+    documents ─────────────────────────┴─dedup─▶ dispositions
 
 One pass of generate, fetch, parse and update is a round. Each step ends in one commit, so a crawl
 that was interrupted, at any moment and in any way, resumes with the first step that was not
@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from gossamer import farms, fetch, generate, graph, index, invert, parse, rank, update
+from gossamer import dedup, farms, fetch, generate, index, invert, parse, update
 from gossamer.monitor import clear
 from gossamer.status import REPARSE
 
@@ -40,11 +40,25 @@ ROUND: Mapping[str, Step] = {
 }
 """The steps of a round."""
 
+
+def _graph(work: Workspace) -> StepReport:
+    from gossamer import graph  # numba takes long to import
+
+    return graph.run(work)
+
+
+def _rank(work: Workspace) -> StepReport:
+    from gossamer import rank  # as above
+
+    return rank.run(work)
+
+
 HARVEST: Mapping[str, Step] = {
     "invert": invert.run,
-    "graph": graph.run,
+    "graph": _graph,
     "farms": farms.run,
-    "rank": rank.run,
+    "rank": _rank,
+    "dedup": dedup.run,
     "index": index.run,
 }
 """The steps that make a crawl searchable, after its rounds."""

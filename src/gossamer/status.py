@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gossamer.duplicates import REASONS
 from gossamer.monitor import heartbeats
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
 LAST_STEPS = 20
@@ -45,6 +47,7 @@ def overview(work: Workspace) -> dict[str, Any]:
         },
         "counts": counts,
         "refused": refused(counts),
+        "duplicates": duplicates(manifest.history),
         "truncated": counts.get("parse", {}).get("truncated", 0),
         "steps": [msgspec.to_builtins(report) for report in manifest.history[-LAST_STEPS:]],
         "tasks": [msgspec.to_builtins(beat) for beat in heartbeats(work.root)],
@@ -65,6 +68,17 @@ def refused(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
                 reason = name.removeprefix("dropped_")
                 reasons[reason] = reasons.get(reason, 0) + count
     return dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
+
+
+def duplicates(history: Sequence[StepReport]) -> dict[str, int]:
+    """Pages for which another one stands, by reason, the most frequent first.
+
+    They are those of the last `dedup`, since each run counts all of them.
+    """
+    last = next((report for report in reversed(history) if report.step == "dedup"), None)
+    counts = {} if last is None else last.counts
+    known = {reason: count for reason in REASONS if (count := counts.get(f"duplicate_{reason}"))}
+    return dict(sorted(known.items(), key=lambda item: (-item[1], item[0])))
 
 
 def page_counts(work: Workspace) -> dict[str, int]:

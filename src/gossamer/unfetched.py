@@ -73,7 +73,7 @@ def failures(work: Workspace) -> Iterator[Failure]:
     from gossamer import lsm
     from gossamer.tables import PAGES
 
-    lacking = lsm.current(work, PAGES).where("stored_ms IS NULL")
+    lacking = lsm.current(work, PAGES).where("stored_ms IS NULL AND status <> 'alias'")
     again = F.when(F.col("status") == "unfetched", F.col("next_fetch_ms"))
     rows = (
         lacking.select(
@@ -116,7 +116,7 @@ def next_due_ms(work: Workspace) -> int | None:
     from gossamer import lsm
     from gossamer.tables import PAGES
 
-    waiting = lsm.current(work, PAGES).where(F.col("status") != "gone")
+    waiting = lsm.current(work, PAGES).where("status NOT IN ('gone', 'alias')")
     due_ms: int | None = waiting.agg(F.min("next_fetch_ms")).collect()[0][0]
     return due_ms
 

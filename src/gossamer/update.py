@@ -22,6 +22,9 @@ from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
 from gossamer.outcomes import OUTCOMES
 from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
+from gossamer.url_rules import aliases as url_aliases
+from gossamer.url_rules.lessons import applied, lessons
+from gossamer.url_rules.listing import with_state
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from gossamer.config import UpdateConfig
     from gossamer.engine import Engine
     from gossamer.store import StepReport
+    from gossamer.url_rules.aliases import Turns
     from gossamer.workspace import Draft, Workspace
 
 SEED_GROWTH = 10
@@ -53,22 +57,34 @@ def run(work: Workspace) -> StepReport:
         if met is not None:
             draft.replace["domains"] = met.layers
         known = domains.known(work, met)
-        found, _ = bounded(work, found_links(as_of_now(work, links)), known, draft.counts)
+        found = found_links(as_of_now(work, links))
+        learned = lessons(work, answers, found, round_)
+        draft.replace |= learned.replace
+        draft.counts |= learned.counts
+        found, _ = bounded(work, with_turns(found, learned.turns), known, draft.counts)
         virtual, damping = opic.virtual_page(work), work.config.rank.damping
         flows = opic.flows(work, links, answers, virtual.given, damping)
-        touched = reduce(DataFrame.union, [rows.select("url") for rows in (found, answers, flows)])
+        turns = None if learned.turns is None else work.scratch(learned.turns.rows)[0]
+        sources = (found, answers, flows, *(() if turns is None else (turns,)))
+        touched = reduce(DataFrame.union, [rows.select("url") for rows in sources])
         before = lsm.rows_for(work, PAGES, touched)
-        rows, count = work.scratch(changed(work, before, found, answers, flows, virtual.given))
-        added, collected = rows.agg(F.count_if("new"), F.sum("spent")).collect()[0]
-        virtual = virtual.after(added, collected or 0)
-        draft.replace["virtual_page"] = opic.write(work, virtual, round_)
-        settled = depths.settle(work, rows, count)
-        draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, round_)
-        if settled.host_count:
-            hosts, host_count = work.scratch(settled.hosts)
-            draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, round_)
-        draft.counts["touched"] = settled.page_count
+        rows = changed(work, before, found, answers, flows, virtual.given, turns)
+        draft.counts["touched"] = put(work, draft, rows, virtual)
     return draft.done
+
+
+def put(work: Workspace, draft: Draft, rows: DataFrame, virtual: opic.VirtualPage) -> int:
+    """Write the rows that `changed` returns and what follows from them; return their number."""
+    rows, count = work.scratch(rows)
+    added, collected = rows.agg(F.count_if("new"), F.sum("spent")).collect()[0]
+    virtual = virtual.after(added, collected or 0)
+    draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
+    settled = depths.settle(work, rows, count)
+    draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
+    if settled.host_count:
+        hosts, host_count = work.scratch(settled.hosts)
+        draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
+    return settled.page_count
 
 
 def as_of_now(work: Workspace, links: DataFrame) -> DataFrame:
@@ -104,6 +120,28 @@ def learn(work: Workspace, draft: Draft) -> None:
         draft.replace["pages"] = lsm.put(work, PAGES, new, count, work.round)
         draft.replace["virtual_page"] = opic.write(work, virtual.after(count, 0), work.round)
     draft.counts["new_urls"] = count
+
+
+def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
+    """Disable or enable a learned rule for URLs, with all that follows for pages.
+
+    Raises UsageError if there is no such rule.
+    """
+    with work.step("duplicates", work.round) as draft:
+        none, answers = (work.engine.read([], table.ddl) for table in (LINKS, RESPONSES))
+        found = found_links(none)
+        learned = applied(work, with_state(work, rule, enabled=enabled), 1, answers, found)
+        draft.replace |= learned.replace
+        draft.counts["pages"] = 0
+        if learned.turns is not None:
+            found = with_turns(found, learned.turns)
+            found, _ = bounded(work, found, domains.known(work), draft.counts)
+            turns, _ = work.scratch(learned.turns.rows)
+            before = lsm.rows_for(work, PAGES, found.select("url").union(turns.select("url")))
+            virtual, flows = opic.virtual_page(work), opic.no_flows(work)
+            rows = changed(work, before, found, answers, flows, virtual.given, turns)
+            draft.counts["pages"] = put(work, draft, rows, virtual)
+    return draft.done
 
 
 def bounded(
@@ -145,6 +183,22 @@ def found_links(links: DataFrame) -> DataFrame:
             F.min(F.when(F.col("relation") == "redirect", "redirect").otherwise("link")).alias(
                 "found_source"
             ),
+        )
+    )
+
+
+def with_turns(found: DataFrame, turns: Turns | None) -> DataFrame:
+    """Add the pages that become known because of rules for URLs."""
+    if turns is None:
+        return found
+    aggregates = {"found_inlinks": F.sum, "found_depth": F.min, "found_hops": F.min}
+    return (
+        found.select(*url_aliases.FOUND)
+        .unionByName(turns.found)
+        .groupBy("url")
+        .agg(
+            *(merge(name).alias(name) for name, merge in aggregates.items()),
+            F.min("found_source").alias("found_source"),
         )
     )
 
@@ -230,12 +284,14 @@ def changed(
     answers: DataFrame,
     flows: DataFrame,
     given: int,
+    turns: DataFrame | None = None,
 ) -> DataFrame:
     """The new rows of every page that was found or requested, or that cash flows from or to.
 
     All frames are keyed by `url`. `before` has the old rows of at least these pages; `flows` and
-    `given` are as in `opic`. Further columns of the result: `nearer`, for `depths.settle`; whether
-    the page is `new`; and `spent`, the cash that it has less than before.
+    `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`).
+    Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`; and
+    `spent`, the cash that it has less than before.
     """
     asked = answers.drop("round", "host", "depth", "hops", "fetches", "detail").withColumnRenamed(
         "fetched_ms", "asked_ms"
@@ -246,6 +302,11 @@ def changed(
         F.broadcast(policies(work.engine)), on=F.col("r_outcome") == F.col("o_outcome"), how="left"
     )
     met = found.join(asked, on="url", how="full").join(flows, on="url", how="full")
+    if turns is None:
+        nothing = {"becomes": "string", "due_ms": "long"}
+        met = met.select("*", *(F.lit(None).cast(t).alias(name) for name, t in nothing.items()))
+    else:
+        met = met.join(turns, on="url", how="full")
     # A page that cash flows to may be unknown, because a growth limit dropped it.
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
     columns = _columns(work.now_ms(), work.config.update, given)
@@ -275,6 +336,9 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
     retry = asked & (F.col("o_retry_wait_s") > 0) & (tries < F.col("o_max_tries"))
     settled = asked & ~retry
     status = F.when(settled, F.col("o_status")).otherwise(F.coalesce("status", F.lit("unfetched")))
+    status, again = url_aliases.turned(status)
+    seed = F.coalesce(F.col("source") == "seed", F.lit(False))
+    taken_over = F.col("due_ms").isNotNull() & F.col("outcome").isNull() & ~seed
     cash_before = opic.stored(given, new=F.col("source").isNull())
     cash = F.when(status.isin(*opic.DEAD), F.lit(-given)).otherwise(
         cash_before - F.coalesce("paid", F.lit(0)) + F.coalesce("got", F.lit(0))
@@ -313,6 +377,8 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + wait_s * 1000)
         .when(asked, F.col("r_asked_ms") + interval_s * 1000)
+        .when(again, F.lit(0))
+        .when(taken_over, F.col("due_ms"))
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
         "interval_s": F.when(asked, interval_s).otherwise(F.coalesce("interval_s", interval_s)),

@@ -20,7 +20,8 @@ A row may refer to one of the `window` rows before it, if its chain of reference
 `max_references`.
 
 Modules: `codes.py` (the codes of numbers), `encoding.py` and `decoding.py` (rows), `offsets.py`
-(where the row of a node begins), `files.py` (graphs in files) and `compiled.py` (numba).
+(where the row of a node begins), `files.py` (graphs in files), `properties.py` (their parameters),
+`adoption.py` (files of other programs) and `compiled.py` (numba).
 
 Rows in memory are those of a CSR matrix: the successors of row n are
 `targets[starts[n] : starts[n + 1]]`.
@@ -34,6 +35,8 @@ from gossamer.bvgraph.compiled import compiled
 
 MAX_PARAMETER = 1 << 16
 MAX_ZETA = 7
+REMEDY = "restore its files from a copy, or build it again"
+"""What to do about a damaged graph."""
 
 
 class Shape(NamedTuple):

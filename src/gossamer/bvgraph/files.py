@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gossamer.backends import disk_errors, system_error
-from gossamer.bvgraph import ORIGINAL, Shape, codes, offsets
+from gossamer.bvgraph import ORIGINAL, REMEDY, Shape, codes, offsets, properties
 from gossamer.bvgraph.decoding import decode
 from gossamer.bvgraph.encoding import encode
+from gossamer.bvgraph.properties import Properties
 from gossamer.checksums import ChecksummedFile
 from gossamer.errors import StoreError
 
@@ -37,18 +38,10 @@ SAMPLED = 64
 """Offsets are found from every SAMPLED-th one, which are held in memory."""
 WORD_BYTES = 8
 BUFFER_WORDS = 1 << 17
-GRAPH_CLASS = "it.unimi.dsi.webgraph.BVGraph"
-MAX_NODES = 1 << 40
-REMEDY = "restore its files from a copy, or build it again"
-SHAPE_KEYS = {
-    "windowsize": "window",
-    "maxrefcount": "max_references",
-    "minintervallength": "min_interval",
-    "zetak": "zeta",
-}
+KEPT = 64
+"""Rows to which others may refer are kept: at most so many times the successors read at a time."""
 
-
-_ZERO_IN_GAMMA = np.frombuffer(b"\x80" + bytes(WORD_BYTES - 1), np.uint64)
+ZERO_IN_GAMMA = np.frombuffer(b"\x80" + bytes(WORD_BYTES - 1), np.uint64)
 
 
 class Csr(NamedTuple):
@@ -58,7 +51,7 @@ class Csr(NamedTuple):
     targets: Numbers
 
 
-class _BitFile:
+class BitFile:
     """A new file to which bits are appended."""
 
     def __init__(self, path: Path) -> None:
@@ -107,9 +100,9 @@ class Writer:
         self._first = first
         self.nodes = self.arcs = 0
         self._base, self._shape = base, shape
-        self._graph = _BitFile(_with(base, ".graph"))
-        self._offsets = _BitFile(_with(base, ".offsets"))
-        self._offsets.append(_ZERO_IN_GAMMA, 0, 1)  # the offset of the first row, 0
+        self._graph = BitFile(with_ending(base, ".graph"))
+        self._offsets = BitFile(with_ending(base, ".offsets"))
+        self._offsets.append(ZERO_IN_GAMMA, 0, 1)  # the offset of the first row, 0
 
     def append(self, rows: Csr) -> None:
         """Append rows, whose references do not leave them."""
@@ -138,12 +131,18 @@ class Writer:
             Written(f"{name}.graph", *self._graph.close()),
             Written(f"{name}.offsets", *self._offsets.close()),
         ]
-        path = _with(self._base, ".properties")
-        with disk_errors(path):
-            file = ChecksummedFile(path)
-            file.write(_properties(self.nodes, self.arcs, self._shape).encode())
-            file.close()
-        return [*written, Written(f"{name}.properties", file.size, file.xxh3)]
+        found = Properties(self.nodes, self.arcs, self._shape)
+        return [*written, write_properties(self._base, found)]
+
+
+def write_properties(base: Path, found: Properties) -> Written:
+    """Write the properties of a graph."""
+    path = with_ending(base, ".properties")
+    with disk_errors(path):
+        file = ChecksummedFile(path)
+        file.write(str(found).encode())
+        file.close()
+    return Written(path.name, file.size, file.xxh3)
 
 
 class BvGraph:
@@ -152,17 +151,18 @@ class BvGraph:
     Raises StoreError for files that are missing, damaged, or of another kind of graph.
     """
 
-    def __init__(self, base: Path) -> None:
-        """`base`: the path without an ending."""
-        self.path = base
-        self.nodes, self.arcs, self.shape = _read_properties(_with(base, ".properties"))
-        self.words = _mapped(_with(base, ".graph"))
-        self.offsets = _mapped(_with(base, ".offsets"))
+    def __init__(self, base: Path, original: Path | None = None) -> None:
+        """`base`: the path without an ending. `original`: the one that errors name instead."""
+        self.path = original or base
+        self.nodes, self.arcs, self.shape = properties.read(with_ending(base, ".properties"))
+        self.words = mapped(with_ending(base, ".graph"))
+        self.offsets = mapped(with_ending(base, ".offsets"))
         if self.nodes > codes.WORD_BITS * self.offsets.size:  # each takes at least a bit
             raise self._damaged()
-        self._samples = offsets.sampled(self.offsets, self.nodes, SAMPLED)
+        last = codes.WORD_BITS * self.words.size
+        self._samples = offsets.sampled(self.offsets, self.nodes, SAMPLED, last)
         self.bits, self.offset_bits = map(int, self._samples[-1])
-        if not 0 <= self.bits <= codes.WORD_BITS * self.words.size:
+        if not 0 <= self.bits <= last:
             raise self._damaged()
 
     def outdegrees(self, first: int, count: int) -> Numbers:
@@ -181,7 +181,6 @@ class BvGraph:
         )
         if not is_whole:
             raise self._damaged()
-        self._check(row)
         return row
 
     def several(self, nodes: Numbers) -> Csr:
@@ -192,22 +191,26 @@ class BvGraph:
         )
         if not is_whole:
             raise self._damaged()
-        self._check(targets)
         return Csr(starts, targets)
 
-    def rows(self, count: int = CHUNK, first: int = 0, last: int | None = None) -> Iterator[Csr]:
+    def rows(
+        self, count: int = CHUNK, first: int = 0, last: int | None = None, most: int | None = None
+    ) -> Iterator[Csr]:
         """The rows of the nodes from `first` to before `last`, by default all, `count` at a time.
 
+        `most`: at a time, only as many as have this number of successors together, or one.
         Several threads may read rows: decoding runs without the GIL.
         """
         window, _, *rest = self.shape
         last = self.nodes if last is None else last
         kept = self._before(first)  # rows to which others may refer
         at, end = self._offset(first), self._offset(last)
-        arcs = 0
-        for begin in range(first, last, count):
+        begin, arcs = first, 0
+        while begin < last:
             have = kept.starts.size - 1
             degrees = self.outdegrees(begin, min(count, last - begin))
+            if most is not None:
+                degrees = degrees[: max(np.searchsorted(degrees.cumsum(), most, "right"), 1)]
             arcs += int(degrees.sum())
             if arcs > self.arcs:
                 raise self._damaged()
@@ -216,10 +219,15 @@ class BvGraph:
             at = decode(self.words, at, begin - have, have, starts, targets, window, *rest)
             if at < 0 or at > end or starts[-1] != targets.size:
                 raise self._damaged()
-            self._check(targets)
+            if targets.max(initial=0) >= self.nodes:
+                raise self._damaged()
             yield Csr(starts[have:] - starts[have], targets[starts[have] :])
             oldest = max(starts.size - 1 - window, 0)
             kept = Csr(starts[oldest:] - starts[oldest], targets[starts[oldest] :])
+            if most is not None and kept.targets.size > KEPT * most:
+                what = f"{window} rows, to which one may refer, are too long to be held in memory"
+                raise StoreError(self.path, what, "store the graph again with a smaller window")
+            begin += degrees.size
         if at != end or (last - first == self.nodes and arcs != self.arcs):
             raise self._damaged()
 
@@ -234,21 +242,17 @@ class BvGraph:
             return self.bits
         return offsets.offset(self.offsets, self._samples, SAMPLED, node)
 
-    def _check(self, targets: Numbers) -> None:
-        if targets.max(initial=0) >= max(self.nodes, 1):
-            raise self._damaged()
-
     def _damaged(self) -> StoreError:
         return StoreError(
             self.path, "this graph is damaged: its files do not belong together", REMEDY
         )
 
 
-def _with(base: Path, ending: str) -> Path:
+def with_ending(base: Path, ending: str) -> Path:
     return base.with_name(base.name + ending)
 
 
-def _mapped(path: Path) -> Words:
+def mapped(path: Path) -> Words:
     """The words of a file. A last one that is not whole is filled with zeros, in memory."""
     try:
         size = path.stat().st_size
@@ -258,42 +262,3 @@ def _mapped(path: Path) -> Words:
     except OSError as error:
         raise system_error(error, path) from None
     return np.frombuffer(data.ljust(-(-size // WORD_BYTES) * WORD_BYTES, b"\0"), np.uint64)
-
-
-def _properties(nodes: int, arcs: int, shape: Shape) -> str:
-    values = {
-        "version": 0,
-        "graphclass": GRAPH_CLASS,
-        "nodes": nodes,
-        "arcs": arcs,
-        "compressionflags": "",
-        **{key: getattr(shape, name) for key, name in SHAPE_KEYS.items()},
-    }
-    return "#BVGraph properties\n" + "".join(f"{key}={value}\n" for key, value in values.items())
-
-
-def _read_properties(path: Path) -> tuple[int, int, Shape]:
-    """Nodes, arcs and shape. Raises StoreError for a graph of another kind."""
-    try:
-        lines = path.read_text("latin-1").splitlines()
-    except OSError as error:
-        raise system_error(error, path) from None
-    values = {
-        key.strip(): value.strip()
-        for key, separator, value in (line.partition("=") for line in lines)
-        if separator and key[:1] != "#"
-    }
-    if not values.get("graphclass", "").endswith("BVGraph") or values.get("compressionflags"):
-        raise StoreError(
-            path,
-            "only graphs of the class BVGraph with its default codes can be read",
-            "store the graph again with WebGraph's BVGraph and its default options",
-        )
-    try:
-        nodes, arcs = (int(values[key]) for key in ("nodes", "arcs"))
-        shape = Shape(*(int(values[key]) for key in SHAPE_KEYS))
-    except (KeyError, ValueError) as error:
-        raise StoreError(path, f"a number is missing or invalid: {error}", REMEDY) from None
-    if not (0 <= nodes <= MAX_NODES and 0 <= arcs <= MAX_NODES * MAX_NODES and shape.is_sound):
-        raise StoreError(path, "a number is out of range", REMEDY)
-    return nodes, arcs, shape

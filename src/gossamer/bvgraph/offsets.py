@@ -21,14 +21,17 @@ if TYPE_CHECKING:
 
 
 @compiled
-def sampled(offsets: Words, nodes: int, step: int) -> Numbers:
-    """The samples of a file of offsets. If it is broken, their last offset is BROKEN."""
+def sampled(offsets: Words, nodes: int, step: int, last: int) -> Numbers:
+    """The samples of a file of offsets, none of which is after the position `last`.
+
+    If the file is broken, their last offset is BROKEN.
+    """
     samples = np.zeros((nodes // step + 2, 2), np.int64)
     row, at = read_gamma(offsets, 0)
     for node in range(nodes):
         if node % step == 0:
             samples[node // step, 0], samples[node // step, 1] = row, at
-        if at < 0 or at > 64 * offsets.size:
+        if at < 0 or at > 64 * offsets.size or not 0 <= row <= last:  # the sum may overflow
             row = BROKEN
             break
         length, at = read_gamma(offsets, at)
@@ -76,7 +79,7 @@ def successors(
     min_interval: int,
     zeta: int,
 ) -> tuple[Numbers, bool]:
-    """The row of a node, with at most `most` successors, and whether it could be read.
+    """The row of a node of a graph of `most` nodes, and whether it could be read.
 
     The rows to which it refers are decoded before it, the farthest first.
     """
@@ -90,7 +93,7 @@ def successors(
         degree, distance, at = decoding.header(words, at, window)
         if at < 0 or degree > most or distance > other:
             return found, False
-        rows[count] = np.array((other, degree, distance, at))
+        rows[count, 0], rows[count, 1], rows[count, 2], rows[count, 3] = other, degree, distance, at
         count += 1
         if not distance:
             break
@@ -103,6 +106,9 @@ def successors(
             words, at, other, before, distance > 0, min_interval, zeta, found, spare
         )
         if at < 0:
+            return found[:0], False
+    for target in found:
+        if target >= most:
             return found[:0], False
     return found, True
 

@@ -17,7 +17,16 @@ from contextlib import suppress
 import typer
 
 from gossamer import __version__
-from gossamer.cli import checking, crawling, fakeweb, inspection, link_graph, reading, steps
+from gossamer.cli import (
+    checking,
+    crawling,
+    duplicates,
+    fakeweb,
+    inspection,
+    link_graph,
+    reading,
+    steps,
+)
 from gossamer.cli.terminal import printable
 from gossamer.errors import GossamerError, Stopped
 
@@ -55,6 +64,7 @@ reading.register(app)
 checking.register(app)
 inspection.register(app)
 link_graph.register(app)
+duplicates.register(app)
 fakeweb.register(app)
 steps.register(app)
 

@@ -11,9 +11,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from gossamer.cli.terminal import printable
+from gossamer.duplicates import reason_of
 
 if TYPE_CHECKING:
-    from gossamer.search.results import Results
+    from gossamer.search.results import Hit, Results
 
 
 def print_results(results: Results) -> None:
@@ -33,11 +34,23 @@ def print_results(results: Results) -> None:
         console.print(f"   [green]{escape(hit.url)}[/green]", highlight=False, soft_wrap=True)
         if snippet:
             console.print(f"   {snippet}", highlight=False)
+        if folded := _folded(hit):
+            console.print(f"   {folded}", style="dim", highlight=False)
     if results.relaxed:
         console.print("No page contains all of these words; these pages contain some of them.")
     about = "about " if results.estimated else ""
     noun = "result" if results.total == 1 else "results"
     console.print(f"{about}{results.total:,} {noun} in {results.took_ms:.1f} ms", style="dim")
+
+
+def _folded(hit: Hit) -> str:
+    """The pages that a hit stands for, in words."""
+    named = (
+        (hit.versions, "{:,} more version", "{:,} more versions"),
+        (hit.copies, "also at {:,} other address", "also at {:,} other addresses"),
+    )
+    parts = [(one if count == 1 else many).format(count) for count, one, many in named if count]
+    return ", ".join(parts)
 
 
 def print_overview(figures: dict[str, Any]) -> None:
@@ -60,6 +73,11 @@ def print_overview(figures: dict[str, Any]) -> None:
         table = Table("refused", "URLs", box=None, header_style="dim")
         for reason, count in figures["refused"].items():
             table.add_row(escape(reason), f"{count:,}")
+        console.print(table)
+    if figures["duplicates"]:
+        table = Table("duplicates", "pages", box=None, header_style="dim")
+        for reason, count in figures["duplicates"].items():
+            table.add_row(reason_of(reason).label, f"{count:,}")
         console.print(table)
     if figures["truncated"]:
         console.print(

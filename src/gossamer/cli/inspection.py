@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -11,6 +11,9 @@ from gossamer.cli.arguments import AsJson
 from gossamer.cli.terminal import echo_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gossamer.duplicates import Duplicates
     from gossamer.farm_signs import FarmSign
     from gossamer.parse.page import Page, ParsedPage, Rules
     from gossamer.workspace import Workspace
@@ -75,8 +78,8 @@ def inspect(
 
     work = None if crawl is None else Workspace.open(crawl)
     page = _page(source, url, work, stored)
-    signs = _signs(work, page.url) if work is not None and stored else []
-    _show(source, page, _rules(work, rules), signs, as_json, text)
+    known = _known(work, page.url) if work is not None and stored else Known()
+    _show(source, page, _rules(work, rules), known, as_json, text)
 
 
 def _page(source: str, url: str | None, work: Workspace | None, stored: bool) -> Page:
@@ -103,23 +106,30 @@ def _rules(work: Workspace | None, file: str | None) -> Rules:
     )
 
 
-def _signs(work: Workspace, url: str) -> list[FarmSign]:
+class Known(NamedTuple):
+    """What a crawl knows about the page beside its content."""
+
+    signs: Sequence[FarmSign] = ()
+    duplicates: Duplicates | None = None
+
+
+def _known(work: Workspace, url: str) -> Known:
+    from gossamer.duplicates import duplicates_of
     from gossamer.farm_signs import signs_of
     from gossamer.lookup import Lookup
 
-    return signs_of(Lookup(work), url)
+    lookup = Lookup(work)
+    return Known(signs_of(lookup, url), duplicates_of(lookup, url))
 
 
-def _show(
-    source: str, page: Page, rules: Rules, signs: list[FarmSign], as_json: bool, text: bool
-) -> None:
+def _show(source: str, page: Page, rules: Rules, known: Known, as_json: bool, text: bool) -> None:
     from gossamer.parse.guard import GuardedParser
 
     with GuardedParser(rules) as parser:
         parsed = parser.parse(page)
     unread = parsed.outcome in UNREAD
     if as_json:
-        echo_json(_json(page.url, parsed, signs))
+        echo_json(_json(page.url, parsed, known))
     elif text and not unread:
         from gossamer.cli.terminal import printable
 
@@ -127,20 +137,21 @@ def _show(
     elif not unread:
         from gossamer.cli.page_view import print_page
 
-        print_page(page.url, parsed, rules, signs)
+        print_page(page.url, parsed, rules, known.signs, known.duplicates)
     if unread:
         from gossamer.errors import UsageError
 
         raise UsageError(source, f"{parsed.outcome}: {parsed.detail}")
 
 
-def _json(url: str, parsed: ParsedPage, signs: list[FarmSign]) -> bytes:
-    """Encode a ParsedPage, its URL and signs of farms; named tuples become objects."""
+def _json(url: str, parsed: ParsedPage, known: Known) -> bytes:
+    """Encode a ParsedPage, its URL and what is known about it; named tuples become objects."""
     import msgspec
 
     named = {
         "robots": parsed.robots._asdict(),
         "links": [link._asdict() for link in parsed.links],
-        "farms": signs,
+        "farms": known.signs,
+        "duplicates": known.duplicates,
     }
     return msgspec.json.encode({"url": url, **msgspec.structs.asdict(parsed), **named})

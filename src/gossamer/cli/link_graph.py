@@ -53,6 +53,7 @@ def register(app: typer.Typer) -> None:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     group.command()(build)
+    group.command("import")(import_graph)
     for direction, text in NEIGHBOURS.items():
         group.command(direction)(_neighbours(direction, text))
     for command in (common, path, neighbourhood, host, stats, export):
@@ -79,6 +80,46 @@ def build(crawl: CrawlFolder, anew: Anew = False, as_json: AsJson = False) -> No
 
     with Crawl.open(crawl) as opened:
         done = opened.build_graph(anew=anew)
+    print_report(done, as_json)
+
+
+def import_graph(
+    crawl: CrawlFolder,
+    graph: Annotated[
+        str, typer.Argument(metavar="BASENAME", help="Path of the graph's files without .graph.")
+    ],
+    urls: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The URL of each node, one per line; may be compressed with gzip or zstd.",
+            show_default="BASENAME.urls, .urls.gz or .urls.zst",
+        ),
+    ] = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Replace the link graph that the crawl has.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a graph of the WebGraph framework the link graph of a crawl.
+
+    Reads BASENAME.graph and BASENAME.properties. URLs are normalised as those of the crawl;
+    nodes whose lines become the same URL are merged. The first invalid lines are reported;
+    their nodes are left out, with all links from and to them. So are links of a page to itself.
+
+    The graph stays until it is replaced: later crawls rank its pages, and do not add links to it.
+
+    Example: gossamer graph import my-web data/cnr-2000
+    """
+    from gossamer.api import Crawl
+    from gossamer.cli.steps import print_bad_line, print_report
+
+    with Crawl.open(crawl) as opened:
+        done = opened.import_graph(graph, urls, print_bad_line, anew=anew)
+    if lines := done.counts["bad_lines"]:
+        links = done.counts["links_of_bad_lines"]
+        what = f"invalid lines: {lines:,}; their nodes are left out, with {links:,} links"
+        typer.echo(f"gossamer: {what}", err=True)
     print_report(done, as_json)
 
 

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
+    from gossamer.duplicates import Duplicates
     from gossamer.farm_signs import FarmSign
     from gossamer.parse import Link, ParsedPage, Rules
 
 SHOWN_HEADINGS = 8
 SHOWN_LINKS = 10
+SHOWN_COPIES = 5
 SHOWN_CHARS = 1_200
 """Characters of the main text that are printed without --text."""
 ANCHOR_CHARS = 26
@@ -34,10 +36,17 @@ COLOURS: Mapping[str, str] = {
 }
 
 
-def print_page(url: str, page: ParsedPage, rules: Rules, signs: Iterable[FarmSign] = ()) -> None:
+def print_page(
+    url: str,
+    page: ParsedPage,
+    rules: Rules,
+    signs: Iterable[FarmSign] = (),
+    duplicates: Duplicates | None = None,
+) -> None:
     """Print a parsed page, and which site rule applied if `rules` contains any.
 
-    `signs`: why the votes of its host, or for the page, weigh less.
+    `signs`: why the votes of its host, or for the page, weigh less. `duplicates`: where else its
+    content is found.
     """
     console = Console(highlight=False)
     if page.title:
@@ -56,6 +65,8 @@ def print_page(url: str, page: ParsedPage, rules: Rules, signs: Iterable[FarmSig
         facts.add_row("unmatched", _plain(_joined(page.unmatched), "yellow"))
     for sign in signs:
         facts.add_row("link farm", _plain(f"{sign.name}: {sign.text}", "yellow"))
+    for name, lines in _standing(duplicates):
+        facts.add_row(name, _plain(lines))
     console.print(facts)
     if page.links:
         _print_links(console, page.links, origin_of(url))
@@ -90,6 +101,22 @@ def _facts(page: ParsedPage) -> Iterator[tuple[str, Text]]:
         "refused": _counted(page.refused),
     }
     yield from ((name, _plain(value)) for name, value in values.items() if value)
+
+
+def _standing(duplicates: Duplicates | None) -> Iterator[tuple[str, str]]:
+    """Yield the rows about the page's duplicates."""
+    if duplicates is None:
+        return
+    if duplicates.left_out:
+        yield "not indexed", duplicates.left_out
+    for name, total, copies in (
+        ("versions", duplicates.versions_total, duplicates.versions),
+        ("also at", duplicates.copies_total, duplicates.copies),
+    ):
+        if total:
+            shown = [f"{copy.url} ({copy.version or copy.why.label})" for copy in copies]
+            more = [f"… and {total - SHOWN_COPIES:,} more: gossamer duplicates show"]
+            yield name, "\n".join(shown[:SHOWN_COPIES] + (more if total > SHOWN_COPIES else []))
 
 
 def _print_links(console: Console, links: tuple[Link, ...], origin: str) -> None:

@@ -48,12 +48,18 @@ STEPS: Mapping[str, str] = {
 
     Settings: rank.* in gossamer.toml.
     """,
-    "index": """Update the full-text index (documents, pages, inlinks, ranks → index).
+    "dedup": """Find pages with the same content (documents, pages, ranks → dispositions).
+
+    Of pages with equal or nearly equal texts, and of the versions of a manual, one is found;
+    `gossamer duplicates show` shows which, and why.
+    Settings: dedup.* in gossamer.toml.
+    """,
+    "index": """Update the full-text index (documents, dispositions, inlinks → index).
 
     Writes only documents that were added, changed or removed since the last run.
     Settings: index.* in gossamer.toml.
     """,
-    "postings": """Build an index partitioned by terms (documents, pages, ranks → postings).
+    "postings": """Build an index partitioned by terms (documents, dispositions → postings).
 
     A separate index for research, rebuilt on every run; `serve` and `search` do not use it.
     Settings: postings.* in gossamer.toml.

@@ -3,10 +3,10 @@
 An unknown key, a wrong type or a value out of range is a ConfigError that names the file, the
 key and the value. docs/settings.md is generated from these classes.
 
-    crawling.py   engine, filter, generate, update, store
+    crawling.py   engine, filter, generate, update, url_rules, store
     fetching.py   fetch, and fetch.sites
     parsing.py    parse
-    searching.py  graph, rank, index, postings, serve, ranking
+    searching.py  graph, rank, dedup, index, postings, serve, ranking
     secrets.py    passwords and keys, from the text, a file or the environment
     files.py      reading gossamer.toml and similar files
     problems.py   error messages
@@ -27,12 +27,14 @@ from gossamer.config.crawling import (
     GenerateConfig,
     StoreConfig,
     UpdateConfig,
+    UrlRulesConfig,
 )
 from gossamer.config.fetching import FetchConfig, SiteConfig
 from gossamer.config.files import closed_to_others, read_text
 from gossamer.config.parsing import ParseConfig
 from gossamer.config.problems import SHOWN_CHARS, explained
 from gossamer.config.searching import (
+    DedupConfig,
     GraphConfig,
     IndexConfig,
     PostingsConfig,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PUBLIC_HEADERS",
     "Config",
+    "DedupConfig",
     "EngineConfig",
     "FetchConfig",
     "FilterConfig",
@@ -67,6 +70,7 @@ __all__ = [
     "SiteConfig",
     "StoreConfig",
     "UpdateConfig",
+    "UrlRulesConfig",
     "checked_line",
     "has_secrets",
     "load",
@@ -90,8 +94,10 @@ class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     fetch: FetchConfig = FetchConfig()
     parse: ParseConfig = ParseConfig()
     update: UpdateConfig = UpdateConfig()
+    url_rules: UrlRulesConfig = UrlRulesConfig()
     graph: GraphConfig = GraphConfig()
     rank: RankConfig = RankConfig()
+    dedup: DedupConfig = DedupConfig()
     index: IndexConfig = IndexConfig()
     postings: PostingsConfig = PostingsConfig()
     serve: ServeConfig = ServeConfig()

@@ -1,4 +1,4 @@
-"""The settings of [engine], [filter], [generate], [update] and [store]."""
+"""The settings of [engine], [filter], [generate], [update], [url_rules] and [store]."""
 
 from __future__ import annotations
 
@@ -172,6 +172,37 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "this share of it",
         ),
     ] = 0.25
+
+
+class UrlRulesConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which URLs lead to the same page, learned from the pages of each host."""
+
+    learn: Annotated[
+        bool,
+        Meta(
+            description="learn rules such as: this host's pages are the same without "
+            "`index.html`, or without a parameter; with `false`, those that were learned before "
+            "stay active"
+        ),
+    ] = True
+    evidence: Annotated[
+        int,
+        Meta(
+            ge=3,
+            le=10_000,
+            description="different pages whose contents must agree before a rule is active; of n "
+            "pages without exception follows, with 95 % confidence, that at most 3/n of all differ",
+        ),
+    ] = 20
+    sample: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="share of pages of which one further URL is fetched although a rule "
+            "rewrites it, to notice if the rule is wrong; more while there is little evidence",
+        ),
+    ] = 0.05
 
 
 class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""The settings of [graph], [rank], [index], [postings], [serve] and [ranking]."""
+"""The settings of [graph], [rank], [dedup], [index], [postings], [serve] and [ranking]."""
 
 from __future__ import annotations
 
@@ -98,6 +98,34 @@ class RankConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             "compressed; if the ranks do not fit, the engine computes them by joins",
         ),
     ] = 4.0
+
+
+class DedupConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Which pages count as the same."""
+
+    similarity: Annotated[
+        float,
+        Meta(
+            ge=0.8,
+            le=1,
+            description="share of word sequences that two texts must have in common, so that one "
+            "page stands for both (Jaccard similarity of shingles of 5 words); 1: only equal texts",
+        ),
+    ] = 0.85
+    versions: Annotated[
+        bool,
+        Meta(
+            description="the newest version of a manual stands for the older ones, whose URLs "
+            "differ in a number such as /3.9/"
+        ),
+    ] = True
+    scope: Annotated[
+        Literal["crawl", "domain"],
+        Meta(
+            description="where a page is looked for that stands for another: in the whole crawl, "
+            "or only on the same registrable domain"
+        ),
+    ] = "crawl"
 
 
 class IndexConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -216,10 +244,13 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
         Profile,
         Meta(description="`fields`, or a formula to compare it with (docs/searching.md)"),
     ] = "fields"
-    title: Annotated[Weight, Meta(description="match in the title")] = 0.3
+    title: Annotated[Weight, Meta(description="match in the title")] = 0.2
     anchors: Annotated[Weight, Meta(description="match in anchor text")] = 0.25
     pairs: Annotated[
         Weight, Meta(description="neighbouring words of the query that are close in the text")
+    ] = 0.4
+    lead: Annotated[
+        Weight, Meta(description="match in the title or the first words of the text")
     ] = 0.4
     written: Annotated[
         Weight, Meta(description="words and code as they were typed, in the text and in the title")

@@ -5,6 +5,7 @@ Names end in .test, which does not exist in the public DNS (RFC 6761 §6.2):
     site-17.test            the form of most hosts
     www.site-18.test        site-18.test redirects to it
     blog-19.site-10.test    a subdomain: shares its registrable domain with site-10.test
+    site-17.mirror.test     the pages of site-17.test, if that has a mirror
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ SIZE_EXPONENT = 0.9  # the k-th largest host has (2k - 1) ** -0.9 times the larg
 LANGUAGES = {"en": 0.5, "de": 0.12, "fr": 0.1, "es": 0.1, "ru": 0.08, "zh": 0.06, "ja": 0.04}
 LABELS = ("blog", "docs", "news", "shop", "wiki")
 
-_NAME = re.compile(r"(?:www\.site-(\d{1,9})|[a-z]+-(\d{1,9})\.site-\d+|site-(\d{1,9}))\.test")
+_NAME = re.compile(
+    r"(?:www\.site-(\d{1,9})|[a-z]+-(\d{1,9})\.site-\d+|site-(\d{1,9})(?:\.mirror)?)\.test"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,13 @@ class Host:
     loop: bool
     slow: bool
     canonical: bool
+    manual: bool
+    mirrored: bool
+
+    @property
+    def mirror(self) -> str:
+        """The name of the host with the same pages."""
+        return f"site-{self.index}.mirror.test"
 
 
 class Hosts:
@@ -98,7 +108,7 @@ class Hosts:
         if index >= self.count:
             return None
         host = self.host(index)
-        if host.name == name:
+        if name in {host.name, host.mirror if host.mirrored else host.name}:
             return host, ""
         if name == f"site-{index}.test" and host.name.startswith("www."):
             return host, host.name
@@ -125,6 +135,8 @@ class Hosts:
             loop=has("loops"),
             slow=has("slow"),
             canonical=has("canonical"),
+            manual=has("manuals"),
+            mirrored=has("mirrors"),
         )
 
 

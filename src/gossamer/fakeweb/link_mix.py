@@ -27,6 +27,7 @@ class Mix:
     near_copies: float = 0.01  # another page with two sentences changed
     texts: float = 0.005  # text/plain
     tracked: float = 0.02  # utm_… parameters on a page's URL
+    sessions: float = 0.0  # a session id, another one in each link
     fragments: float = 0.02
     dotted: float = 0.005  # ./ and ../ inside an absolute path
     uppercase: float = 0.005  # scheme and host in capitals
@@ -41,6 +42,8 @@ class Mix:
     loops: float = 0.02  # link to a redirect loop
     slow: float = 0.02  # answer after the web's `latency_s`
     canonical: float = 0.5  # their pages declare their canonical URL
+    manuals: float = 0.0  # have a manual in several versions
+    mirrors: float = 0.0  # another host has the same pages at the same paths
 
     # Shares of pages.
     legacy_charsets: float = 0.05  # windows-1251, shift_jis, utf-16 …, correctly declared

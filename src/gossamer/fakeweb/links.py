@@ -64,6 +64,12 @@ def _tracked(_name: str, path: str, title: str) -> str:
     return f'href="{path}{mark}utm_source=letter&amp;utm_medium=mail">{title}'
 
 
+def _with_session(pages: PageNames, host: Host, draw: Draw) -> str:
+    path, _, title = pages.tail(host, pages.zipf_page(host, draw)).partition('">')
+    mark = "&amp;" if "?" in path else "?"
+    return f'<a href="/{path}{mark}PHPSESSID={int(draw() * 16**13):032x}">{title}'
+
+
 def _unfetchable(_pages: PageNames, host: Host, draw: Draw) -> str:
     target = "javascript:void(0)" if draw() < 0.5 else f"mailto:desk@{host.name}"  # noqa: PLR2004
     return f'<a href="{target}">@</a>'
@@ -79,6 +85,7 @@ LINKS: dict[str, LinkMaker] = {
     "near_copies": _titled("/near/{n}"),
     "texts": _special("/notes/{n}.txt", "Notes {n}"),
     "tracked": _rewritten(_tracked),
+    "sessions": _with_session,
     "fragments": _rewritten(lambda _, path, title: f'href="{path}#part-2">{title}'),
     "dotted": _rewritten(lambda _, path, title: f'href="/./a/../.{path}">{title}'),
     "uppercase": _rewritten(

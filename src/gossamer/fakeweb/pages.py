@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from gossamer.fakeweb.link_mix import Mix
 
 HOST_FANOUT = 16  # hosts in the directory on a home page
+MANUAL_VERSIONS = ("1.8", "1.9", "1.10", "stable")  # the oldest first
+MANUAL_PAGES = 8
 # The charset in the header, the charset of the bytes: mistakes of real servers' defaults.
 WRONG_CHARSET = {
     "en": ("utf-8", "windows-1252"),
@@ -61,17 +63,20 @@ class Pages(PageNames):
 
     # Markup
 
-    def render(self, host: Host, n: int, charset: str = "utf-8", changed: int = 0) -> bytes:
+    def render(
+        self, host: Host, n: int, charset: str = "utf-8", changed: int = 0, depth: int | None = None
+    ) -> bytes:
         """Return the page as HTML, encoded in UTF-8, with `charset` in its <meta> element.
 
-        In a near-copy, `changed` sentences are replaced.
+        In a near-copy, `changed` sentences are replaced. `depth`: the folders of its URL, if that
+        is not the one of page n.
         """
         text = prose(host.language)
         number = self.number(host, n)
         rng = stream(self.hosts.seed, f"page {number}")
         draw = rng.random
         title = self.title(host, n)
-        up = "../" * (self.path(host, n).count("/") - 1)
+        up = "../" * (self.path(host, n).count("/") - 1 if depth is None else depth)
         size = self.page_bytes * (0.5 + draw())
         links = self._links(host, n, up, draw, int(self.links_per_page * (0.5 + draw())))
         split = len(links) // 2
@@ -146,6 +151,14 @@ class Pages(PageNames):
             links.append('<a href="/loop/1">Round trip</a>')
         if host.calendar:
             links.append('<a href="/calendar/2024/1/">Calendar</a>')
+        if host.manual:
+            links += [
+                f'<a href="/manual/{version}/{chapter}.html">Chapter {chapter}, {version}</a>'
+                for version in MANUAL_VERSIONS
+                for chapter in range(MANUAL_PAGES)
+            ]
+        if host.mirrored:
+            links.append(f'<a href="http://{host.mirror}/">Mirror</a>')
         return links
 
 

@@ -7,6 +7,7 @@
 /go/HOPS/N      302 to /go/HOPS-1/N …, then 301 to page N, or to another host
 /loop/N         302 to /loop/1, 2, 3, 1 …
 /copy/N         the bytes of page N        /near/N  page N with two other sentences
+/manual/V/N.html  chapter N of a manual in version V, older ones with other sentences
 /notes/N.txt    text/plain
 /calendar/…     months without end, each with a link one folder deeper
 """
@@ -20,7 +21,7 @@ from http import HTTPStatus
 from gossamer.fakeweb.answer import HTML_TYPE, Answer, found, redirect, refusal
 from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.hosts import Host
-from gossamer.fakeweb.pages import Pages
+from gossamer.fakeweb.pages import MANUAL_PAGES, MANUAL_VERSIONS, Pages
 from gossamer.fakeweb.text import prose
 
 MAX_HOPS = 5
@@ -105,6 +106,15 @@ def _near(pages: Pages, host: Host, rest: list[str]) -> Answer:
     return found(pages.render(host, n, changed=NEAR_SENTENCES), HTML_TYPE, EPOCH_S)
 
 
+def _manual(pages: Pages, host: Host, rest: list[str]) -> Answer:
+    n = _number([part.removesuffix(".html") for part in rest[1:] if part.endswith(".html")])
+    if not host.manual or n is None or n >= MANUAL_PAGES or rest[0] not in MANUAL_VERSIONS:
+        return _not_found(host)
+    age = len(MANUAL_VERSIONS) - 1 - MANUAL_VERSIONS.index(rest[0])
+    body = pages.render(host, host.pages + n, changed=2 * NEAR_SENTENCES * age, depth=2)
+    return found(body, HTML_TYPE, EPOCH_S)
+
+
 def _notes(pages: Pages, host: Host, rest: list[str]) -> Answer:
     n = _number([part.removesuffix(".txt") for part in rest if part.endswith(".txt")])
     if n is None or n >= host.pages:
@@ -135,6 +145,7 @@ HANDLERS: dict[str, Handler] = {
     "loop": _loop,
     "copy": _copy,
     "near": _near,
+    "manual": _manual,
     "notes": _notes,
     "calendar": _calendar,
 }

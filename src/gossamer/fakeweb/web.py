@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.errors import UsageError
 from gossamer.fakeweb.answer import Answer, AnswerCache, conditional, redirect, refusal
+from gossamer.fakeweb.dust import DustWeb
 from gossamer.fakeweb.folders import Folder, host_name
 from gossamer.fakeweb.hostile import HostileWeb
 from gossamer.fakeweb.hosts import Host, Hosts
@@ -37,6 +38,7 @@ class Web:
 
     `hostile` adds the hosts of `gossamer.fakeweb.hostile`; the slow ones among them pause for
     `drip_s` after each byte. With `tls`, the web is also served over TLS, which requires trustme.
+    `dust_pages` adds the sites of `gossamer.fakeweb.dust`, each with so many pages.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class Web:
         hostile: bool = False,
         tls: bool = False,
         drip_s: float = 1.0,
+        dust_pages: int = 0,
     ) -> None:
         if not 500 <= page_bytes <= 50 << 20:  # noqa: PLR2004 - 500 bytes: head and tree links
             raise UsageError("page_bytes", f"{page_bytes} is out of range", "choose 500 … 50 MB")
@@ -68,6 +71,7 @@ class Web:
         self.latency_s = latency_s
         self.tls = tls
         self.hostile = HostileWeb(seed, drip_s, tls=tls) if hostile else None
+        self.dust = DustWeb(seed, dust_pages) if dust_pages else None
         self.docs = {host_name(name): Folder(Path(path)) for name, path in (docs or {}).items()}
         fanout = max(2, min(16, self.links_per_page // 3))
         self._hosts = Hosts(seed, hosts, pages_per_host, fanout, self.mix)
@@ -86,6 +90,7 @@ class Web:
             "hostile": hostile,
             "tls": tls,
             "drip_s": drip_s,
+            "dust_pages": dust_pages,
         }
 
     def settings(self) -> dict[str, object]:
@@ -110,13 +115,15 @@ class Web:
         """Return seed URLs for a crawl of the whole web.
 
         They are each folder's first page, the home page of host 0, which leads to all synthetic
-        hosts, and http://hostile.test/, which leads to all hostile hosts.
+        hosts, http://hostile.test/, which leads to all hostile hosts, and the sites of dust.
         """
         seeds = [f"http://{name}{folder.entry()}" for name, folder in self.docs.items()]
         if self._hosts.count:
             seeds.append(f"http://{self._hosts.name(0)}/")
         if self.hostile is not None:
             seeds.append(self.hostile.seed_url)
+        if self.dust is not None:
+            seeds += self.dust.seeds()
         return seeds
 
     def size(self, host: str | None = None) -> int:
@@ -163,6 +170,8 @@ class Web:
         in `headers` are in lower case; only those of conditional requests matter.
         """
         name = _name(host)
+        if self.dust is not None and (found := self.dust.answer(name, target)) is not None:
+            return found
         if (folder := self.docs.get(name)) is not None:
             return folder.answer(target, headers)
         key = (name, target)

@@ -38,8 +38,8 @@ from gossamer.addresses import parse_address
 from gossamer.config import revealed
 from gossamer.errors import MissingFile, Stopped, UsageError
 from gossamer.fetch.networks import Networks
-from gossamer.fetch.resolver import matching, routes
-from gossamer.fetch.task import Part, fetch_part
+from gossamer.fetch.part import Part
+from gossamer.fetch.routes import matching, routes
 from gossamer.own import Own
 from gossamer.tables import HOSTS
 from gossamer.task_output import YIELD, YIELD_DDL, counts_of, layers_of
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import FetchConfig
     from gossamer.store import StepReport
+    from gossamer.task_output import Row
     from gossamer.workspace import Workspace
 
 __all__ = ["run"]
@@ -83,7 +84,7 @@ def run(work: Workspace) -> StepReport:
             Part(work.root, round_, n, tuple(paths), known(n), config, work.config.urls, attempts)
             for n in part_numbers(paths)
         ]
-        rows = work.engine.map_tasks(parts, fetch_part, YIELD, YIELD_DDL)
+        rows = work.engine.map_tasks(parts, _fetch_part, YIELD, YIELD_DDL)
         draft.append = layers_of(rows, round_)
         if (contacted := draft.append.pop("hosts", None)) is not None:
             draft.replace["hosts"] = lsm.compact(work, HOSTS, contacted)
@@ -96,6 +97,13 @@ def run(work: Workspace) -> StepReport:
             "run the same command again to continue",
         )
     return draft.done
+
+
+def _fetch_part(part: Part) -> list[Row]:
+    # aiohttp takes long to import, and only tasks need it.
+    from gossamer.fetch.task import fetch_part
+
+    return fetch_part(part)
 
 
 def known_hosts(work: Workspace, round_: int) -> Callable[[int], tuple[str, ...]]:

@@ -12,20 +12,19 @@ import socket
 import time
 from collections import OrderedDict
 from contextlib import nullcontext
-from fnmatch import fnmatchcase
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from gossamer.addresses import parse_address
-from gossamer.errors import ConfigError
 from gossamer.fetch.dns import Dns, Found
 from gossamer.fetch.networks import ForbiddenAddress
+from gossamer.fetch.routes import matching, routes
 from gossamer.own import Own
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.networks import Networks
@@ -155,27 +154,6 @@ class Resolver(AbstractResolver):
         self._known.move_to_end(name)
         if len(self._known) > MAX_NAMES:
             self._known.popitem(last=False)
-
-
-def routes(config: FetchConfig) -> dict[str, tuple[str, int]]:
-    """fetch.resolve: address and port by host pattern. Raises ConfigError."""
-    return {pattern: _route(pattern, target) for pattern, target in config.resolve.items()}
-
-
-def matching(host: str, patterns: Iterable[str]) -> str | None:
-    """The first pattern that matches a host name."""
-    return next((pattern for pattern in patterns if fnmatchcase(host, pattern.lower())), None)
-
-
-def _route(pattern: str, target: str) -> tuple[str, int]:
-    address, _, port = target.rpartition(":")
-    if parse_address(address) is None or not port.isdigit() or int(port) >= 1 << 16:
-        raise ConfigError(
-            f"fetch.resolve: {pattern!r}",
-            f"{target!r} is not an address and a port",
-            "write it like 127.0.0.1:8080",
-        )
-    return address.strip("[]"), int(port)
 
 
 def _name(host: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import resource
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -22,27 +21,10 @@ from gossamer.tables import HOSTS
 from gossamer.task_output import ParquetWriter, Row, counted
 
 if TYPE_CHECKING:
-    from gossamer.config import FetchConfig
-    from gossamer.urls import UrlRules
+    from gossamer.fetch.part import Part
 
 SPARE_DESCRIPTORS = 256
 """File descriptors reserved for files when connections are kept open."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """The input of a task. The paths in `fetchlist` and `hosts` are absolute."""
-
-    root: str
-    round: int
-    number: int
-    fetchlist: tuple[str, ...]
-    hosts: tuple[str, ...]
-    """Files with the `hosts` rows of the part's hosts, from earlier rounds."""
-    config: FetchConfig
-    rules: UrlRules
-    attempts: tuple[str, str, str]
-    """The output folders of responses, warc and hosts, relative to the crawl's."""
 
 
 def fetch_part(part: Part) -> list[Row]:

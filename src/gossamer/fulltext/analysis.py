@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
@@ -87,6 +87,7 @@ UNSPACED = re.compile(
 """A character of these scripts: Thai, Lao, Burmese, Khmer, kana and Chinese."""
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
+_FIRST_WORDS = re.compile(rf"[{UNSPACED.pattern[1:-1]}]|[^\W_{UNSPACED.pattern[1:-1]}]+")
 _ASCII_WORDS = bytes(byte if chr(byte).isalnum() else ord(" ") for byte in range(256))
 """Replaces what is not part of a word."""
 _QUERY_STOP_WORDS = ["versus", "vs"]
@@ -195,6 +196,12 @@ def plain_words(text: str) -> str:
     if text.isascii():
         return text.encode().translate(_ASCII_WORDS).decode()
     return " ".join(_unfiltered().analyze(text))
+
+
+def first_words(text: str, number: int) -> str:
+    """The beginning of a text, with so many words; a character without spaces counts as one."""
+    ends = [match.end() for match in islice(_FIRST_WORDS.finditer(text), number)]
+    return text[: ends[-1]] if ends else ""
 
 
 @cache

@@ -3,13 +3,16 @@
 A shard is a folder, and each language in it has an index of its own below (`analysis.py` says why);
 `layout.py` names the folders. All indexes have the same fields:
 
-  names   indexed whole: url, host, site (the host and every domain above it), language, kind,
-          title_key, and hash_prefix: some bits of the page's key, a short term to find it by
-  words   title, anchors, address, text, boilerplate, vocabulary, and what is as written. `text` has
-          all text about the page: title, headings, description, main text, each anchor once, the
-          address. So a page matches a word if and only if `text` has it, and one posting list
-          suffices. In `text` and `title`, words in CamelCase are followed by their parts, and
-          so are runs of scripts without spaces if the language's words are not split there.
+  names   indexed whole: url, host, site (the host, those of pages that this one stands for, and
+          every domain above them), copy_site (those of them that are not above the page's own
+          host), language, kind, title_key, and hash_prefix: some bits of the page's key, a short
+          term to find it by
+  words   title, anchors, address, text, lead, boilerplate, vocabulary, and what is as written.
+          `text` has all text about the page: title, headings, description, main text, each anchor
+          once, the address. So a page matches a word if and only if `text` has it, and one posting
+          list suffices. `lead` has the title and the first words of the main text. In `text`,
+          `title` and `lead`, words in CamelCase are followed by their parts, and so are runs of
+          scripts without spaces if the language's words are not split there.
           `boilerplate` is the rest of the visible text: navigation and the like. `vocabulary` has
           the words of title, headings and anchors without stemming, for spelling. `written` has
           the words of `text` without stemming, and `code` its code; `title_written` and
@@ -37,9 +40,10 @@ import xxhash
 
 from gossamer.errors import StoreError
 from gossamer.fulltext import stored_text
-from gossamer.fulltext.analysis import analyzer_for, plain_words, spaced, whole
+from gossamer.fulltext.analysis import analyzer_for, first_words, plain_words, spaced, whole
+from gossamer.fulltext.kinds import kind_of
 from gossamer.fulltext.marked import marked_pieces
-from gossamer.fulltext.written import code_in, pieces_of, split_unspaced, split_words
+from gossamer.fulltext.written import code_in, pieces_of, split_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,16 +51,17 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 10
+FORMAT = 12
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
-NAMES = ("url", "hash_prefix", "host", "site", "language", "kind", "title_key")
+NAMES = ("url", "hash_prefix", "host", "site", "copy_site", "language", "kind", "title_key")
 FACETS = ("host", "language", "kind")
 WORDS = (
     "title",
     "anchors",
     "address",
     "text",
+    "lead",
     "boilerplate",
     "vocabulary",
     "written",
@@ -64,6 +69,10 @@ WORDS = (
     "title_written",
     "title_code",
 )
+LEAD_WORDS = 20
+"""The first words of a page's main text, after title and headings: they say what it is about."""
+LEAD_CHARS = 2_000
+"""Characters of the main text in which they are sought."""
 
 STORED_BLOCK_BYTES = 4_096
 """Stored documents are compressed and read in blocks of this size. tantivy's default, 16,384, takes
@@ -89,27 +98,13 @@ _TOKENIZERS = {
 _OPTIONS = {"anchors": "freq"} | dict.fromkeys(
     ("vocabulary", "written", "code", "title_written", "title_code"), "basic"
 )
-_KINDS = {
-    "application/epub+zip": "epub",
-    "application/json": "json",
-    "application/msword": "doc",
-    "application/pdf": "pdf",
-    "application/rtf": "rtf",
-    "application/vnd.oasis.opendocument.presentation": "odp",
-    "application/vnd.oasis.opendocument.spreadsheet": "ods",
-    "application/vnd.oasis.opendocument.text": "odt",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-    "application/xhtml+xml": "html",
-    "text/plain": "text",
-}
 
 
 class StoredDocument(msgspec.Struct, frozen=True, array_like=True):
     """The fields of a result. `text` holds the pieces of the main text (`stored_text.py`).
 
-    `headings` are those that are not in the main text.
+    `headings` are those that are not in the main text. The page stands for `copies` other pages
+    with the same content, and for `versions` older versions of it.
     """
 
     url: str
@@ -122,6 +117,8 @@ class StoredDocument(msgspec.Struct, frozen=True, array_like=True):
     image: str | None
     date_ms: int | None
     fetched_ms: int
+    copies: int
+    versions: int
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -249,8 +246,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     document.add_text("host", row["host"])
     document.add_text("hash_prefix", hash_prefix(key := page_key(url, row["host"])))
     document.add_integer("key", key)
-    for domain in _domains(row["host"]):
-        document.add_text("site", domain)
+    _add_sites(document, row["host"], row["copy_hosts"] or ())
     if row["language"]:
         document.add_text("language", row["language"])
     document.add_text("kind", kind)
@@ -271,6 +267,9 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     document.add_text("title_written", title)
     splits = analyzer_for(row["index_language"]).splits_unspaced
     _add_parts(document, "text", "code", marked_pieces(joined), splits_unspaced=splits)
+    lead = "\n".join((title, first_words(unnamed(text[:LEAD_CHARS], names), LEAD_WORDS)))
+    lead_parts = split_parts(pieces_of(lead), splits_unspaced=splits)
+    document.add_text("lead", "\n".join((lead, *lead_parts)))
     _add_parts(document, "title", "title_code", pieces_of(title), splits_unspaced=splits)
     document.add_text("vocabulary", plain_words("\n".join(names)))
     if boilerplate:
@@ -293,9 +292,22 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
         row["image"],
         date_ms,
         row["fetched_ms"],
+        row["copies"] or 0,
+        row["versions"] or 0,
     )
     document.add_bytes("stored_document", _encode(stored_document))
     return document
+
+
+def _add_sites(document: tantivy.Document, host: str, copy_hosts: Iterable[str]) -> None:
+    """Add the sites of a page, and those of the pages that it stands for."""
+    own = dict.fromkeys(_domains(host))
+    of_copies = dict.fromkeys(site for each in copy_hosts for site in _domains(each))
+    for site in own | of_copies:
+        document.add_text("site", site)
+    for site in of_copies:
+        if site not in own:
+            document.add_text("copy_site", site)
 
 
 def _add_parts(
@@ -307,8 +319,7 @@ def _add_parts(
     """
     if terms := code_in(pieces):
         document.add_text(code, terms)
-    unspaced = () if splits_unspaced else split_unspaced(pieces)
-    if split := "\n".join((*split_words(pieces), *unspaced)):
+    if split := "\n".join(split_parts(pieces, splits_unspaced=splits_unspaced)):
         document.add_text(words, split)
 
 
@@ -316,6 +327,12 @@ def lines_like(parts: Iterable[str], text: str) -> frozenset[str]:
     """The lines of a text, without case, that may equal a part: others have another length."""
     lengths = {*map(len, parts)}
     return frozenset(line.casefold() for line in text.split("\n") if len(line) in lengths)
+
+
+def unnamed(text: str, names: Iterable[str]) -> str:
+    """The lines of a text that are not, without case, among some names."""
+    said = {name.casefold() for name in names}
+    return "\n".join([line for line in text.split("\n") if line.casefold() not in said])
 
 
 def unsaid(parts: Iterable[str], lines: Iterable[str]) -> Iterator[str]:
@@ -333,12 +350,6 @@ def unsaid(parts: Iterable[str], lines: Iterable[str]) -> Iterator[str]:
 def stored_document(stored: tantivy.Document) -> StoredDocument:
     packed: bytes = stored["stored_document"][0]
     return _decode(packed)
-
-
-def kind_of(content_type: str | None) -> str:
-    """The short name of a media type, as in `type:pdf`."""
-    essence = (content_type or "text/html").partition(";")[0].strip().lower()
-    return _KINDS.get(essence) or essence.partition("/")[2].removeprefix("x-") or "html"
 
 
 def composed(text: str | None) -> str:

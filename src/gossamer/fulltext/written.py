@@ -74,6 +74,16 @@ def code_in(pieces: str) -> str:
     return " ".join(terms)
 
 
+def split_parts(pieces: str, *, splits_unspaced: bool) -> Iterator[str]:
+    """The parts of the words in CamelCase, and of runs without spaces.
+
+    `splits_unspaced`: whether the field splits these runs by itself.
+    """
+    yield from split_words(pieces)
+    if not splits_unspaced:
+        yield from split_unspaced(pieces)
+
+
 def split_words(pieces: str) -> Iterator[str]:
     """The different words in CamelCase, each as its parts: "Thread Pool Executor"."""
     humped = "\n".join(pieces[start:end] for start, end in _found(HUMP, pieces))

@@ -37,7 +37,8 @@ def run(work: Workspace) -> StepReport:
             work.root, "scratch", work.scratch_attempt(), schema=CENTRALITY.schema
         )
         for kind in KINDS:
-            _, names, forward, _ = stored(work, kind)
+            opened = stored(work, kind)
+            names, forward = opened.names, opened.forward
             found = harmonic(forward)
             for first in range(0, forward.nodes, ROWS):
                 some = np.arange(first, min(first + ROWS, forward.nodes))

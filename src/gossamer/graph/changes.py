@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer import linkgraph, task_output
-from gossamer.bvgraph.files import REMEDY
+from gossamer.bvgraph import REMEDY
 from gossamer.errors import StoreError
-from gossamer.graph import covered, hosts, overlaid
-from gossamer.graph.names import Names, Writer, hosts_of, name_column
+from gossamer.graph import covered, hosts, naming, overlaid
+from gossamer.graph.names import Names, Writer, hosts_of
 from gossamer.graph.overlaid import Overlaid, apart
 from gossamer.graph.stored import stored
 from gossamer.store import File, Layer
@@ -75,7 +75,8 @@ def overlay(
 
 
 def _pages(work: Workspace, since: Covered) -> Side:
-    names, graph, _ = stored(work, "page")[1:]
+    opened = stored(work, "page")
+    names, graph = opened.names, opened.forward
     base, before = apart(graph)
     touched, sources, targets, unknown = _numbered(work, since, names)
     kept = before[:, ~np.isin(before[0], touched)]
@@ -96,39 +97,47 @@ def _numbered(
 ) -> tuple[Numbers, Numbers, Numbers, pa.StringArray]:
     """The pages whose links changed, the arcs that they have now, and the names of unknown pages.
 
-    Unknown pages that link or are linked to get the numbers after those of all names. Links are
-    looked up in batches, so that of all links only the numbers of their ends are in memory.
+    Unknown pages get the numbers after those of all names. Links are looked up in batches, so that
+    of all links only the numbers of their ends are in memory. Pages may have no links now: they
+    come as rows without a target.
     """
     paths = [
         [f"{work.root}/{path}" for path in listed] for listed in (since.links, since.responses)
     ]
     found, links = linkgraph.changed_votes(work, *paths)
-    links = links.where(linkgraph.counted(work))
-    unknown = pa.array([], pa.string())
-    ends: dict[str, list[Numbers]] = {"src": [], "dst": []}
-    for batch in _batches(
-        work, links.select(*(name_column(F.col(end)).alias(end) for end in ends))
-    ):
-        for end, numbers in ends.items():
-            encoded = batch.column(end).dictionary_encode()
-            known = names.numbers(encoded.dictionary)
-            others = encoded.dictionary.filter(pa.array(known < 0))
-            unknown = pa.concat_arrays(
-                [unknown, others.filter(pc.invert(pc.is_in(others, unknown)))]
-            )
-            known[known < 0] = names.count + pc.index_in(others, unknown).to_numpy()
-            numbers.append(known[encoded.indices.to_numpy()])
-    sources, targets = (np.concatenate([_NONE, *numbers]) for numbers in ends.values())
-    pages = _batches(work, found.select(name_column(F.col("src")).alias("src")))
-    asked = [names.numbers(batch.column("src")) for batch in pages]
-    touched = np.unique(np.concatenate([*asked, sources]))
-    return touched[touched >= 0], sources, targets, unknown
+    links = links.where(linkgraph.counted(work)).select("src", "dst")
+    alone = found.select("src", F.lit(None).cast("string").alias("dst"))
+    unknown = pa.array([], pa.large_string())
+    touched, sources, targets = [_NONE], [_NONE], [_NONE]
+    for table in _batches(work, links.unionByName(alone)):
+        src, dst = (table[end].cast(pa.large_string()) for end in ("src", "dst"))
+        encoded = pa.concat_arrays([*src.chunks, *dst.chunks]).dictionary_encode()
+        listed = naming.names_of(encoded.dictionary)
+        known = names.numbers(listed)
+        others = listed.filter(pa.array(known < 0))
+        unknown = pa.concat_arrays([unknown, others.filter(pc.invert(pc.is_in(others, unknown)))])
+        known[known < 0] = names.count + pc.index_in(others, unknown).to_numpy()
+        numbers = np.append(known, -1)[encoded.indices.fill_null(known.size).to_numpy()]
+        ours, theirs = np.split(numbers, 2)
+        touched.append(np.unique(ours))
+        sources.append(ours[theirs >= 0])
+        targets.append(theirs[theirs >= 0])
+    pages = np.unique(np.concatenate(touched))
+    return pages, np.concatenate(sources), np.concatenate(targets), unknown.cast(pa.string())
 
 
-def _batches(work: Workspace, rows: DataFrame) -> Iterator[pa.RecordBatch]:
+def _batches(work: Workspace, rows: DataFrame) -> Iterator[pa.Table]:
+    """Rows, at least BATCH_LINKS at once."""
+    held: list[pa.RecordBatch] = []
     for file in work.scratch_files(rows):
         with pq.ParquetFile(f"{work.root}/{file.path}") as opened:
-            yield from opened.iter_batches(BATCH_LINKS)
+            for batch in opened.iter_batches(BATCH_LINKS):
+                held.append(batch)
+                if sum(each.num_rows for each in held) >= BATCH_LINKS:
+                    yield pa.Table.from_batches(held)
+                    held = []
+    if held:
+        yield pa.Table.from_batches(held)
 
 
 _NONE = np.empty(0, np.int64)

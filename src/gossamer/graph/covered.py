@@ -1,7 +1,8 @@
 """Which files of links and responses the graph has read, so that the next run reads only others.
 
 They are listed in `covered.json`, beside the files of the graph. Rounds alone would not tell: a
-graph may be built before its round is parsed, and some pages are parsed in a later round.
+graph may be built before its round is parsed, and some pages are parsed in a later round. An
+imported graph has read none: `imported.json` says where it came from.
 """
 
 from __future__ import annotations
@@ -11,12 +12,20 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gossamer import checksums
+from gossamer.graph.stored import IMPORTED
 from gossamer.store import File
 
 if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 NAME = "covered.json"
+
+
+class Imported(msgspec.Struct, frozen=True):
+    """Where a graph came from that was not built from links: paths, as the user gave them."""
+
+    graph: str
+    urls: str
 
 
 class Covered(msgspec.Struct, frozen=True):
@@ -34,9 +43,9 @@ def current(work: Workspace) -> Covered:
     return Covered(links, responses)
 
 
-def write(work: Workspace, covered: Covered, attempt: str) -> File:
+def write(work: Workspace, covered: Covered | Imported, attempt: str) -> File:
     data = msgspec.json.encode(covered)
-    path = f"{attempt}/{NAME}"
+    path = f"{attempt}/{IMPORTED if isinstance(covered, Imported) else NAME}"
     work.store.backend.create(path, data)
     return File(path, 0, len(data), checksums.of_bytes(data))
 

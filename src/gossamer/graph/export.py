@@ -21,7 +21,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gossamer.errors import UsageError
-from gossamer.graph.names import hosts_of, urls_of
+from gossamer.graph import naming
+from gossamer.graph.names import hosts_of
 from gossamer.graph.stored import stored
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _batches(graph: Stored) -> Iterator[_Links]:
 def _by_url(graph: Stored) -> Iterator[pa.RecordBatch]:
     for links in _batches(graph):
         nodes, places = np.unique(np.concatenate(links), return_inverse=True)
-        urls = urls_of(graph.names.named(nodes))
+        urls = naming.urls(graph.names.named(nodes).cast(LONG))
         ends = (urls.take(pa.array(end)) for end in np.split(places, 2))
         yield pa.RecordBatch.from_arrays(list(ends), schema=_SCHEMA)
 
@@ -144,7 +145,8 @@ def _graphml(graph: Stored, out: Any) -> None:
     outlinks, inlinks = (
         _digits(each.outdegrees(0, nodes.size)) for each in (graph.forward, graph.transposed)
     )
-    values = _xml(urls_of(names)), _xml(urls_of(hosts_of(names))), inlinks, outlinks
+    urls = (naming.urls(each.cast(LONG)) for each in (names, hosts_of(names)))
+    values = *map(_xml, urls), inlinks, outlinks
     data = [
         text
         for (name, _), column in zip(_KEYS, values, strict=True)

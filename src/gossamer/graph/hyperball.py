@@ -9,7 +9,9 @@ maximum of each register.
 
 A register has five bits, and a word twelve of them, whose maxima are taken at once (the broadword
 comparison of Vigna, "Broadword Implementation of Rank/Select Queries", WEA 2008). As in the paper,
-only the balls that grew in the last step are united with others.
+only the balls that grew in the last step are united with others. Each thread has a span of nodes
+whose balls it unites with those of others. Maxima do not depend on their order, so the results do
+not depend on the number of threads.
 
 The harmonic centrality is a sum of balls with positive weights:
 
@@ -21,6 +23,9 @@ to H(x) + 1.
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +62,9 @@ HIGH = np.uint64(sum(1 << 5 * field + 4 for field in range(FIELDS)))
 """The highest bit of each register."""
 ONE, FOUR = np.uint64(1), np.uint64(4)
 SEED = 1
+FEW = 1 << 12
+"""With fewer links at a time, further threads cost more than they save. Also the links from which
+the spans of threads follow."""
 
 
 def registers_for(nodes: int) -> int:
@@ -72,11 +80,21 @@ def deviation(registers: int) -> float:
     return float(DEVIATIONS.get(registers, LIMIT) / np.sqrt(registers))
 
 
-def harmonic(graph: Graph, registers: int = REGISTERS, seed: int = SEED) -> Values:
+def harmonic(
+    graph: Graph, registers: int = REGISTERS, seed: int = SEED, workers: int | None = None
+) -> Values:
     """Estimate the harmonic centrality of all nodes. `registers`: a power of 2, 16 at least.
 
-    `seed` chooses the hash function.
+    `seed` chooses the hash function. `workers`: threads, by default one per processor.
     """
+    workers = workers or os.cpu_count() or 1
+    with ThreadPoolExecutor(workers) as threads:
+        return _harmonic(graph, registers, seed, threads, workers)
+
+
+def _harmonic(
+    graph: Graph, registers: int, seed: int, threads: ThreadPoolExecutor, workers: int
+) -> Values:
     rows = Rows(graph)
     counters = np.zeros((graph.nodes, _words(registers)), np.uint64)
     _add_nodes(counters, registers, np.uint64(seed))
@@ -89,11 +107,24 @@ def harmonic(graph: Graph, registers: int = REGISTERS, seed: int = SEED) -> Valu
         steps += 1
         at = 0
         for window in rows.along(changed):
-            at = _unite(*window, changed, at, counters, grown, is_met)
+            unite = partial(_unite, *window, changed, at, counters, grown, is_met)
+            bounds = _bounds(window.targets, graph.nodes, workers)
+            *_, at = threads.map(unite, bounds[:-1], bounds[1:])
         met = np.flatnonzero(is_met)
         is_met[met] = False
-        changed = met[_grow(met, counters, grown, sizes, values, registers, alpha, steps)]
+        balls = counters, grown, sizes, values, registers, alpha, steps
+        grows = [threads.submit(_grow, part, *balls) for part in np.array_split(met, workers)]
+        changed = met[np.concatenate([each.result() for each in grows])]
     return values
+
+
+def _bounds(targets: Indices, nodes: int, spans: int) -> list[int]:
+    """The bounds of spans of nodes that are about equally often among the targets."""
+    if targets.size < FEW:
+        return [0, nodes]
+    some = np.sort(targets[:: targets.size // FEW])
+    inner = some[np.arange(1, spans) * some.size // spans]
+    return [0, *inner.tolist(), nodes]
 
 
 def _words(registers: int) -> int:
@@ -130,17 +161,23 @@ def _unite(
     counters: Words,
     grown: Words,
     is_met: Flags,
+    begin: int,
+    end: int,
 ) -> int:
     """Unite the counters of changed nodes with those of their successors, from `at` on.
 
-    Returns where a row is not in the window.
+    Only successors from `begin` to before `end` are looked at. Returns where a row is not in the
+    window.
     """
+    looks_at_all = begin == 0 and end == counters.shape[0]
     while at < changed.size:
         node = changed[at]
         if not first <= node < first + starts.size - 1:
             break
-        for n in range(starts[node - first], starts[node - first + 1]):
-            target = targets[n]
+        row = targets[starts[node - first] : starts[node - first + 1]]
+        if not looks_at_all:
+            row = row[np.searchsorted(row, begin) : np.searchsorted(row, end)]
+        for target in row:
             is_met[target] = True
             for word in range(counters.shape[1]):
                 x, y = counters[node, word], grown[target, word]

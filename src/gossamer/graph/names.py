@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer.errors import MissingFile
+from gossamer.graph.text import places
 from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ GROUP = 1_024
 """Names per row group."""
 GROUPS_KEPT = 256
 """Decoded groups that are cached."""
+GROUPS_AT_ONCE = 64
+"""Groups that are decoded at once when many names are looked up: some megabytes."""
 SCHEMAS = {
     "page": pa.schema([("name", pa.string())]),
     "host": pa.schema([("name", pa.string()), ("pages", pa.int64())]),
@@ -55,7 +58,7 @@ ENCODING = {
 LAST = chr(sys.maxunicode)
 """Sorts after all that names consist of."""
 _NAME = r"^([^ ]*) ([^ ]*)(?: ([^ ]*) (.*))?$"
-_URL = r"^([a-z]+)://([^/]*?)(:\d+)?(/.*)$"
+_URL = r"^([a-z][a-z0-9+.-]*)://([^/]*?)(:\d+)?(/.*)$"
 
 
 def name_of(url: str) -> str:
@@ -72,19 +75,6 @@ def url_of(name: str) -> str:
     host, port, *rest = name.split(" ", 3)
     where = ".".join(reversed(host.split(","))) + port
     return f"{rest[0]}://{where}{rest[1]}" if rest else where
-
-
-def urls_of(names: pa.StringArray) -> pa.LargeStringArray:
-    """`url_of` for many names."""
-    long = pa.large_string()
-    hosts = hosts_of(names)
-    known = hosts.dictionary_encode()
-    written = pa.array(map(url_of, known.dictionary.to_pylist()), long).take(known.indices)
-    scheme = pc.replace_substring_regex(names, r"(?s)^[^ ]* [^ ]* ([^ ]*) .*", r"\1://")
-    rest = pc.replace_substring_regex(names, r"(?s)^[^ ]* [^ ]* [^ ]* ", "")
-    nothing = pa.scalar("", long)
-    urls = pc.binary_join_element_wise(scheme.cast(long), written, rest.cast(long), nothing)
-    return pc.if_else(pc.equal(hosts, names), written, urls)
 
 
 def host_name(host: str) -> str:
@@ -255,24 +245,23 @@ class _Sorted:
         return self._groups[at].first + bisect_left(self._decoded(at), name)
 
     def numbers(self, names: pa.StringArray) -> Numbers:
-        found = np.full(len(names), -1, np.int64)
         order = pc.sort_indices(names)
-        ascending = names.take(order)
-        begin = 0
+        ascending = names.take(order).cast(pa.large_string())
+        bounds = pa.array(self._starts, pa.large_string())
+        firsts = places(bounds, ascending)
+        firsts = np.append(np.where(firsts < 0, ~firsts, firsts), len(ascending))
+        touched = np.flatnonzero(np.diff(firsts))
+        files = np.array([group.file for group in self._groups], np.int64)[touched]
+        found = np.full(len(names), -1, np.int64)
         opened = _Opened(self._paths, self._metadata)
-        while begin < len(ascending):
-            at = bisect_right(self._starts, ascending[begin].as_py()) - 1
-            end = len(ascending)
-            if at + 1 < len(self._starts):
-                end = bisect_left(
-                    range(end), self._starts[at + 1], begin, key=lambda n: ascending[n].as_py()
-                )
-            if at >= 0:
-                group = self._groups[at]
-                places = pc.index_in(ascending.slice(begin, end - begin), opened.group(group))
-                places = places.fill_null(-1 - group.first).to_numpy()
-                found[begin:end] = places + group.first
-            begin = end
+        for file in np.unique(files):
+            of_file = touched[files == file]
+            for first in range(0, of_file.size, GROUPS_AT_ONCE):
+                groups = of_file[first : first + GROUPS_AT_ONCE]
+                begin, end = firsts[groups[0]], firsts[groups[-1] + 1]
+                listed, numbers = opened.groups([self._groups[at] for at in groups])
+                at = places(ascending.slice(begin, end - begin), listed)
+                found[begin:end][at >= 0] = numbers[at[at >= 0]]
         placed = np.empty_like(found)
         placed[order.to_numpy()] = found
         return placed
@@ -307,13 +296,28 @@ class _Opened:
 
     def group(self, group: _Group) -> pa.StringArray:
         """Decode the names of a group."""
-        path = self._paths[group.file]
+        return self._read([group]).combine_chunks()
+
+    def groups(self, groups: Sequence[_Group]) -> tuple[pa.LargeStringArray, Numbers]:
+        """Decode the names of groups of one file, which ascend; also return their numbers."""
+        names = self._read(groups).combine_chunks().cast(pa.large_string())
+        metadata = self._metadata[groups[0].file]
+        rows = [metadata.row_group(group.number).num_rows for group in groups]
+        starts = np.cumsum(rows) - rows
+        firsts = np.array([group.first for group in groups])
+        return names, np.arange(len(names)) + np.repeat(firsts - starts, rows)
+
+    def _read(self, groups: Sequence[_Group]) -> pa.ChunkedArray:
+        file = groups[0].file
+        path = self._paths[file]
         with _errors(path):
-            if self._number != group.file:
-                self._number = group.file
-                self._file = pq.ParquetFile(path, metadata=self._metadata[group.file])
-            column = self._file.read_row_group(group.number, ["name"]).column(0)
-        return column.combine_chunks()
+            if self._number != file:
+                self._number = file
+                metadata = self._metadata[file]
+                self._file = pq.ParquetFile(path, metadata=metadata, pre_buffer=False)
+            # pyarrow's threads take longer to wake up than a group takes to decode.
+            numbers = [group.number for group in groups]
+            return self._file.read_row_groups(numbers, ["name"], use_threads=False).column(0)
 
 
 @contextmanager

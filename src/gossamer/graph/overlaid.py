@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 import numpy as np
 
 from gossamer.backends import disk_errors, system_error
+from gossamer.bvgraph import REMEDY
 from gossamer.bvgraph.compiled import compiled
-from gossamer.bvgraph.files import CHUNK, REMEDY, BvGraph, Csr
+from gossamer.bvgraph.files import CHUNK, BvGraph, Csr
 from gossamer.checksums import ChecksummedFile
 from gossamer.errors import StoreError
 

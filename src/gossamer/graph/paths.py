@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_VISITED = 1_000_000
 """Nodes that are visited in search of a path."""
+NODES_AT_ONCE = 128
+"""Nodes whose rows are decoded before the other rim is looked for among them."""
 
 
 class TooMuch(UsageError):
@@ -28,20 +30,20 @@ def shortest_path(
     """The nodes of a shortest path, with both ends; None if there is none.
 
     A breadth-first search from both ends, whose smaller rim grows next (Pohl, "Bi-directional
-    Search", Machine Intelligence 6, 1971). Of several paths, it is always the same one. Raises
-    TooMuch if it has visited more than `most` nodes.
+    Search", Machine Intelligence 6, 1971) and ends where it touches the other one: the last rim has
+    most of the links. Of several paths, it is always the same one. Raises TooMuch if it has visited
+    more than `most` nodes.
     """
     if start == end:
         return [start]
     sides = _Side(forward, start), _Side(transposed, end)
     while all(side.rim.size for side in sides):
         here, there = sorted(sides, key=lambda side: side.rim.size)
-        here.grow()
         # The other rim has all nodes that both sides reached, as they had not met before.
-        meeting = np.intersect1d(here.rim, there.rim, assume_unique=True)
-        if meeting.size:
-            ahead, behind = (side.way(int(meeting[0])) for side in sides)
-            return [*reversed(ahead), *behind[1:]]
+        if (link := here.grow(there.rim)) is not None:
+            ways = [here.way(link.source), there.way(link.target)]
+            ahead, behind = ways if here is sides[0] else reversed(ways)
+            return [*reversed(ahead), *behind]
         if sum(side.visited.size for side in sides) > most:
             raise TooMuch(
                 "path", f"none was found among {most:,} nodes around both ends", "try closer ends"
@@ -54,6 +56,13 @@ class _Ring(NamedTuple):
 
     nodes: Numbers
     before: Numbers
+
+
+class _Link(NamedTuple):
+    """A link between the two rims: from the one that grows."""
+
+    source: int
+    target: int
 
 
 class _Side:
@@ -69,14 +78,24 @@ class _Side:
         """The nodes of the last ring."""
         return self._rings[-1].nodes
 
-    def grow(self) -> None:
-        """Take a step from all nodes of the rim."""
-        rows = self._graph.several(self.rim)
-        nodes, first = np.unique(rows.targets, return_index=True)
-        before = np.repeat(self.rim, np.diff(rows.starts))[first]
+    def grow(self, other: Numbers) -> _Link | None:
+        """Take a step from all nodes of the rim, or return the first link to the other rim."""
+        targets, sources = [], []
+        for begin in range(0, self.rim.size, NODES_AT_ONCE):
+            some = self.rim[begin : begin + NODES_AT_ONCE]
+            rows = self._graph.several(some)
+            targets.append(rows.targets)
+            sources.append(np.repeat(some, np.diff(rows.starts)))
+            places = np.minimum(np.searchsorted(other, rows.targets), other.size - 1)
+            met = np.flatnonzero(other[places] == rows.targets)
+            if met.size:
+                return _Link(int(sources[-1][met[0]]), int(rows.targets[met[0]]))
+        nodes, first = np.unique(np.concatenate(targets), return_index=True)
         is_new = ~np.isin(nodes, self.visited, assume_unique=True)
-        self._rings.append(_Ring(nodes[is_new], before[is_new]))
-        self.visited = np.union1d(self.visited, nodes[is_new])
+        ring = _Ring(nodes[is_new], np.concatenate(sources)[first[is_new]])
+        self._rings.append(ring)
+        self.visited = np.sort(np.concatenate([self.visited, ring.nodes]), kind="stable")
+        return None
 
     def way(self, node: int) -> list[int]:
         """The nodes from one in the rim to the end."""

@@ -129,7 +129,9 @@ class LinkGraph:
     def __init__(self, work: Workspace, kind: str = "page", lookup: Lookup | None = None) -> None:
         """`kind`: "page" or "host". `lookup`: one that is shared, if any."""
         self._kind = kind
-        self._listed, self._names, self._forward, self._transposed = stored(work, kind)
+        opened = stored(work, kind)
+        self._listed, self._names = opened.listed, opened.names
+        self._forward, self._transposed = opened.forward, opened.transposed
         self._lookup = lookup or Lookup(work)
         self._rules = work.config.urls
 

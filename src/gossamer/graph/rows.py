@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gossamer.bvgraph.files import REMEDY
+from gossamer.bvgraph import REMEDY
 from gossamer.errors import StoreError
 
 if TYPE_CHECKING:

@@ -21,11 +21,22 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 
+IMPORTED = "imported.json"
+"""The file that only a graph has that was imported, not built from the crawl's links."""
+
+
 class Stored(NamedTuple):
     """A graph, its transpose and the names of its nodes."""
 
+    base: str
+    """The folder of the graph as it was built, in which numbers of nodes never change."""
     listed: Sequence[File]
-    """The files of the names."""
+    """The files of the names, those of added nodes last."""
+    added: Sequence[File]
+    """The files of the names of nodes that were added since."""
+    hosts: Sequence[File]
+    """The files of the names of all hosts in the graph as it was built, and their numbers of
+    pages."""
     names: Names
     forward: BvGraph | Overlaid
     transposed: BvGraph | Overlaid
@@ -44,20 +55,29 @@ def stored(work: Workspace, kind: str) -> Stored:
             work.root, "its link graph was not built yet", f"gossamer graph build {work.root}"
         )
     base, *overlays = layers
-    listed = [_names_of(layer.files, kind) for layer in layers]
-    names = Names(*([f"{work.root}/{file.path}" for file in files] for files in listed))
+    built, added = (
+        [file for layer in each for file in _names_of(layer.files, kind)]
+        for each in ([base], overlays)
+    )
+    names = Names(*([f"{work.root}/{file.path}" for file in files] for files in (built, added)))
     folder = folder_of(work, base)
     forward, transposed = (BvGraph(folder / f"{kind}s{end}") for end in ("", "-t"))
-    all_listed = [file for files in listed for file in files]
+    where = str(folder.relative_to(work.root))
+    files = where, [*built, *added], added, _names_of(base.files, "host")
     if not overlays:
-        return Stored(all_listed, names, forward, transposed)
+        return Stored(*files, names, forward, transposed)
     beside = folder_of(work, overlays[0])
     return Stored(
-        all_listed,
+        *files,
         names,
         Overlaid(forward, load(beside / f"{kind}s.npy"), names.count),
         Overlaid(transposed, load(beside / f"{kind}s-t.npy"), names.count),
     )
+
+
+def is_imported(work: Workspace) -> bool:
+    """Whether the graph of a crawl came from another program. Reads no files."""
+    return any(file.path.endswith(f"/{IMPORTED}") for file in work.store.listed("graph"))
 
 
 def folder_of(work: Workspace, layer: Layer) -> Path:

@@ -1,8 +1,8 @@
-"""index: documents, inlinks, ranks → index. The full-text index that `serve` searches.
+"""index: documents, dispositions, inlinks → index. The full-text index that `serve` searches.
 
-Reads pages, documents, inlinks, ranks, indexed and repeated; replaces index, indexed and repeated.
+Reads documents, dispositions, inlinks, indexed and repeated; replaces index, indexed and repeated.
 
-`fulltext/selection.py` decides which pages are indexed; the others are counted by reason.
+The step `dedup` has decided which pages are indexed; the others are counted by reason.
 `changes.py` finds the pages whose index entry is missing or outdated, and `repeated.py` the lines
 around their main text that are boilerplate. The engine reads and sorts only the pages that change.
 Then one task per shard changes its parts (`parts.py`), language by language
@@ -31,10 +31,11 @@ from gossamer.index.changes import (
     KEPT,
     REMOVED,
     REPLACED,
-    anchors,
     changes,
     desired_rows,
     popular,
+    with_anchors,
+    with_copies,
 )
 from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
 from gossamer.index.repeated import repeated_lines, with_lines, with_repeated
@@ -75,7 +76,7 @@ def run(work: Workspace) -> StepReport:
     clear(work.root, "index")
     _check_documents(work)
     with work.step("index", work.round) as draft:
-        dispositions, _ = work.scratch(selection.dispositions(work))
+        dispositions = selection.dispositions(work)
         ranks = 0.0
         with engine_errors():
             each = dispositions.groupBy("disposition")
@@ -109,7 +110,7 @@ def run(work: Workspace) -> StepReport:
         }
         draft.counts.update(_totals(moves, stale))
         touched = {key for move in moves for key in move.touches()} | stale
-        rows = work.scratch_files(_rows(work, changed, repeated, stale), by=["shard"])
+        rows = work.scratch_files(_rows(work, changed, repeated, dispositions, stale), by=["shard"])
         base = {key: parts[key] for key in parts if key in touched - stale}
         written = list(
             work.engine.map_tasks(
@@ -187,7 +188,11 @@ def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[Move])
 
 
 def _rows(
-    work: Workspace, changed: DataFrame, repeated: DataFrame, stale: Collection[Key]
+    work: Workspace,
+    changed: DataFrame,
+    repeated: DataFrame,
+    dispositions: DataFrame,
+    stale: Collection[Key],
 ) -> DataFrame:
     """The input of the tasks: documents to add and URLs to delete, sorted within their shard."""
     again = (F.col("change") == KEPT) & _lies_in(stale, "")
@@ -195,8 +200,7 @@ def _rows(
         "url", "round", "shard", "index_language", "static_rank", F.lit(True).alias("adds")
     )
     adds = (
-        with_lines(pages, repeated)
-        .join(anchors(work), on="url", how="left")
+        with_copies(with_anchors(work, with_lines(pages, repeated), dispositions), dispositions)
         # Texts come last: a join holds its left side in memory, and streams its right.
         .join(
             work.read("documents").select(

@@ -2,10 +2,10 @@
 
 The dataset `indexed` lists what the index holds: for each page the round of its document, a hash of
 the files that held it (which changes if that round is parsed again), the part it is in (shard and
-language), a hash of its anchors, and its static rank. A page is written again if any of them
-differs. The static rank is PageRank times the number of pages: 1 for an average page. It moves a
-little for all pages in every round, so it only counts as a difference if its logarithm, which is
-what the ranking uses (search/ranking.py), has moved by DRIFT.
+language), hashes of its anchors and of the pages that it stands for, and its static rank. A page is
+written again if any of them differs. The static rank is PageRank times the number of pages: 1 for
+an average page. It moves a little for all pages in every round, so it only counts as a difference
+if its logarithm, which is what the ranking uses (search/ranking.py), has moved by DRIFT.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import xxhash
+from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.fulltext.analysis import OTHER, STEMMERS
 from gossamer.fulltext.layout import FIRST
+from gossamer.urls import host_column
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -36,11 +38,58 @@ change tiers when ranks move a little."""
 KEPT, ADDED, REPLACED, REMOVED = "kept", "added", "replaced", "removed"
 
 
-def anchors(work: Workspace) -> DataFrame:
-    """By `url`, the anchor texts of links to it: the first `index.anchors` that are not empty."""
+def with_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> DataFrame:
+    """`pages` with their `anchors`: the first `index.anchors` texts of links that are not empty.
+
+    Links to a page come before links to others, which it stands for: first those with the same
+    content, then older versions. So a page is also found by what links call its versions, such as
+    `3.9 docs`, and they replace no other anchor.
+    """
+    most = work.config.index.anchors
+    inlinks = work.read("inlinks").select(F.col("dst").alias("url"), "sources")
     texts = F.filter(F.col("sources.anchor"), lambda anchor: F.length(anchor) > 0)
-    first = F.slice(texts, 1, work.config.index.anchors)
-    return work.read("inlinks").select(F.col("dst").alias("url"), first.alias("anchors"))
+    own = inlinks.select("url", F.slice(texts, 1, most).alias("anchors"))
+    in_turn = F.col("reason") == "version", "url", "number"
+    place = F.row_number().over(Window.partitionBy("survivor").orderBy(*in_turn))
+    of_copies = (
+        dispositions.where("disposition = 'dropped_duplicate'")
+        .select("url", "survivor", "reason")
+        .join(inlinks, on="url", how="inner")
+        .select(
+            *("url", "survivor", "reason"),
+            F.posexplode("sources.anchor").alias("number", "anchor"),
+        )
+        .where("anchor <> ''")
+        .withColumn("place", place)
+        .where(F.col("place") <= most)
+        .groupBy(F.col("survivor").alias("url"))
+        .agg(F.sort_array(F.collect_list(F.struct("place", "anchor"))).alias("copies"))
+        .select("url", F.col("copies.anchor").alias("more"))
+    )
+    both = F.concat("anchors", "more")
+    return (
+        pages.join(own, on="url", how="left")
+        .join(of_copies, on="url", how="left")
+        .withColumn("anchors", F.slice(F.coalesce(both, "anchors", "more"), 1, most))
+        .drop("more")
+    )
+
+
+def with_copies(pages: DataFrame, dispositions: DataFrame) -> DataFrame:
+    """`pages` with what the index holds of the pages that they stand for.
+
+    That is the number of `copies`, and of older `versions`, and the sorted `copy_hosts`. They are
+    null for pages that stand for no other.
+    """
+    hosts = F.transform("copies.url", host_column)
+    standing = dispositions.where("copy_count > 0").select(
+        "url",
+        (F.col("copy_count") - F.col("version_count")).alias("copies"),
+        F.col("version_count").alias("versions"),
+        F.sort_array(F.array_distinct(hosts)).alias("copy_hosts"),
+    )
+    # The hash table is built from the left side of a join.
+    return standing.join(pages, on="url", how="right")
 
 
 def desired_rows(work: Workspace, dispositions: DataFrame, mean_rank: float) -> DataFrame:
@@ -49,13 +98,15 @@ def desired_rows(work: Workspace, dispositions: DataFrame, mean_rank: float) -> 
     documents = (
         work.read("documents")
         .select("url", "round", "host", "language")
-        .join(chosen, on=["url", "round"], how="inner")
+        .join(chosen.select("url", "round", "rank"), on=["url", "round"], how="inner")
     )
     # Sail's xxhash64 fails on a constant column, which the anchors are if there are no links.
     anchor_texts = F.concat("url", F.coalesce(F.array_join("anchors", "\n"), F.lit("")))
+    documents = documents.join(host_language(documents), on="host", how="left")
+    numbers = (F.col(name).cast("string") for name in ("copies", "versions"))
+    copies = F.concat_ws(" ", "url", *numbers, F.array_join("copy_hosts", " "))
     return (
-        documents.join(host_language(documents), on="host", how="left")
-        .join(anchors(work), on="url", how="left")
+        with_copies(with_anchors(work, documents, dispositions), dispositions)
         .join(sources(work), on="round", how="inner")
         .select(
             "url",
@@ -66,6 +117,7 @@ def desired_rows(work: Workspace, dispositions: DataFrame, mean_rank: float) -> 
             .alias("shard"),
             index_language(F.coalesce("language", "host_language")).alias("index_language"),
             F.xxhash64(anchor_texts).alias("anchors"),
+            F.xxhash64(copies).alias("copies"),
             (F.col("rank") / mean_rank).alias("static_rank"),
         )
     )
@@ -133,7 +185,7 @@ def changes(new: DataFrame, old: DataFrame, popular: float | None) -> DataFrame:
         first = (F.col("static_rank") > popular) | F.coalesce(stays, F.lit(False))
         joined = joined.withColumn("shard", F.when(first, FIRST).otherwise(F.col("shard")))
     differs = F.lit(False)
-    for name in ("round", "source", "shard", "index_language", "anchors"):
+    for name in ("round", "source", "shard", "index_language", "anchors", "copies"):
         differs |= F.col(name) != F.col(f"old_{name}")
     drift = F.abs(F.log2(F.col("static_rank") + 1) - F.log2(F.col("old_static_rank") + 1))
     return joined.withColumn(

@@ -10,6 +10,7 @@ The life of one page:
   3. `charset/` detects the encoding. `html/` walks over the elements of HTML for text, headings,
      links and metadata, `maintext/` for the main text. `listing/` reads feeds and sitemaps,
      `text.py` plain text, and `files.py` everything else with the readers in `documents/`.
+     A body that was fetched from several URLs is read once (`latest.py`).
   4. `content.py` adds what every format has: the language (`language.py`), and the directives for
      crawlers in the HTTP headers (`directives.py`).
   5. Back in the task, the filters (gossamer.filters) check each link. Dropped links are counted by
@@ -31,21 +32,22 @@ Pages left for the next round have no row yet (`left.py`).
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from gossamer.parse.content import parse_response
 from gossamer.parse.page import Content, Link, ParsedPage, Rules
 
 if TYPE_CHECKING:
+    from gossamer.parse.content import parse_response
     from gossamer.parse.step import reparse, run
 
 __all__ = ["Content", "Link", "ParsedPage", "Rules", "parse_response", "reparse", "run"]
 
+_LATER = {"parse_response": "content", "reparse": "step", "run": "step"}
+"""Modules that take long to import: the guarded processes need no Arrow, the tasks no parsers."""
+
 
 def __getattr__(name: str) -> Any:
-    # Arrow takes long to import. Parsing single pages, as each guarded process does, needs none.
-    if name in {"reparse", "run"}:
-        from gossamer.parse import step
-
-        return getattr(step, name)
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(name)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from gossamer.parse.documents import read_binary
+from gossamer.parse.latest import latest
 from gossamer.parse.page import ParsedPage
 from gossamer.parse.references import References
 
@@ -13,10 +14,13 @@ if TYPE_CHECKING:
     from gossamer.parse.page import Content, Rules
 
 
+_latest_document = latest(read_binary)
+
+
 def parse_file(content: Content, rules: Rules) -> ParsedPage:
     """Parse a file with `gossamer.parse.documents`; `detail` reports damage. Never raises."""
     url = content.page.url
-    document = read_binary(content.mime, content.page.body, rules.max_text_chars)
+    document = _latest_document(content.mime, content.page.body, rules.max_text_chars)
     refused: Counter[str] = Counter()
     references = References(rules.max_links, refused)
     for link in document.links:

@@ -49,9 +49,7 @@ import msgspec
 
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse import sandbox
-from gossamer.parse.content import parse_page
 from gossamer.parse.page import Page, ParsedPage, Rules
-from gossamer.parse.parsers import check
 from gossamer.processes import start_python
 
 if TYPE_CHECKING:
@@ -223,6 +221,8 @@ class GuardedParser:
 
 def main(max_cpu_s: int) -> None:
     """Run the child process until the parent closes its end of the pipe, or dies."""
+    from gossamer.parse import content  # noqa: F401  # it takes long: before there are pages
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, and with it the pipe
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pipe = os.dup(sys.stdout.fileno())
@@ -237,6 +237,8 @@ def serve(rules: Rules, max_cpu_s: int, pages: IO[bytes], answers: IO[bytes]) ->
 
     Raises BrokenPipeError if the other end was closed before an answer.
     """
+    from gossamer.parse.parsers import check  # the parent needs no parsers
+
     try:
         check(rules)
     except ConfigError as error:
@@ -257,6 +259,8 @@ def serve(rules: Rules, max_cpu_s: int, pages: IO[bytes], answers: IO[bytes]) ->
 
 
 def _answer(page: Page, rules: Rules) -> bytes:
+    from gossamer.parse.content import parse_page
+
     try:
         return msgspec.msgpack.encode(parse_page(page, rules))
     except Exception as error:  # noqa: BLE001  # any page may break a parser

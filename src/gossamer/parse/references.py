@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from datetime import datetime  # noqa: TC003  # msgspec reads the annotations
 from typing import TYPE_CHECKING
 
@@ -81,18 +82,26 @@ class References:
         else:
             self._refused["max_links"] += 1
 
-    def links(self, url: str, base: str, rules: UrlRules) -> tuple[Link, ...]:
-        """Return one link per target, but none to the page itself (`url`). `base` joins hrefs."""
+    def links(
+        self, url: str, base: str, rules: UrlRules, refused: Counter[str] | None = None
+    ) -> tuple[Link, ...]:
+        """Return one link per target, but none to the page itself (`url`). `base` joins hrefs.
+
+        References without a target are counted in `refused`, by default where the others are. The
+        references do not change: the same document may have been fetched from several URLs.
+        """
         found: dict[str, Reference] = {}
+        refused = self._refused if refused is None else refused
         hrefs = list(self._met)
         targets = normalize_all(hrefs, base, rules)
         for href, reference, dst in zip(hrefs, self._met.values(), targets, strict=True):
             if dst is None:
-                self._refused[refusal(href, base, rules)] += 1
+                refused[refusal(href, base, rules)] += 1
             elif dst != url:
                 known = found.setdefault(dst, reference)
                 if known is not reference:
-                    known.merge(reference.anchor, reference.relation, nofollow=reference.nofollow)
+                    found[dst] = merged = copy(known)
+                    merged.merge(reference.anchor, reference.relation, nofollow=reference.nofollow)
         return tuple(
             [Link(dst, r.anchor, r.relation, r.nofollow, r.dated) for dst, r in found.items()]
         )

@@ -18,12 +18,14 @@ from gossamer import filters
 from gossamer.errors import UsageError
 from gossamer.monitor import clear
 from gossamer.parse import sandbox
+from gossamer.parse.copies import moving
 from gossamer.parse.parsers import rules_of
 from gossamer.parse.stored import Piece, pieces, tapered
 from gossamer.parse.task import UNREADABLE_DDL, Job, Share, parse_share
 from gossamer.store import Layer
-from gossamer.tables import DOCUMENTS, HOSTS, LINKS, UNPARSED, WARC
+from gossamer.tables import DOCUMENTS, HOSTS, LINKS, REWRITTEN, UNPARSED, WARC
 from gossamer.task_output import YIELD, YIELD_DDL, balance, counts_of, layers_of
+from gossamer.url_rules import lessons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -87,7 +89,9 @@ def reparse(work: Workspace, draft: Draft, announce: Callable[[str, int], None])
     rounds = parsed_rounds(work)
     job = job_of(work, rules_of(work.config, work.root))
     job = replace(job, unreadable=work.scratch_attempt())
-    layers: dict[str, list[Layer]] = {DOCUMENTS.name: [], LINKS.name: [], UNPARSED.name: []}
+    layers: dict[str, list[Layer]] = {
+        name: [] for name in (DOCUMENTS.name, LINKS.name, UNPARSED.name, REWRITTEN.name)
+    }
     counts: Counter[str] = Counter()
     for round_ in rounds:
         clear(work.root, "parse")
@@ -155,6 +159,8 @@ def job_of(work: Workspace, rules: Rules) -> Job:
             work.store.attempt(UNPARSED.name),
             work.scratch_attempt(),
         ),
+        url_rules=lessons.active(work),
+        rewritten=work.store.attempt(REWRITTEN.name),
     )
 
 
@@ -174,7 +180,7 @@ def parse_round(
     files = work.store.files("responses", job.round)
     # This checks the WARC files: pages in a truncated one would be recorded as failed.
     work.store.files(WARC.name, None if left else job.round)
-    job = replace(job, files=(paths(files), paths(left)))
+    job = replace(job, files=(paths(files), paths(left)), moved=paths(moving(work, files)))
     workers = work.engine.workers
     cut = (pieces(some, PIECES_PER_WORKER * workers) for some in (files, left))
     new, old = (tapered(some, workers) for some in cut)

@@ -18,12 +18,15 @@ from gossamer.filenames import SCRATCH
 from gossamer.filters import Filters
 from gossamer.monitor import Heartbeat
 from gossamer.parse.budget import Budget, domain_weights
+from gossamer.parse.copies import answers_of
 from gossamer.parse.discovery import announced, announced_before, is_robots
 from gossamer.parse.guard import standing_parser
 from gossamer.parse.left import INTERRUPTED, POSTPONED, RETRIED, LeftWriter
 from gossamer.parse.page import Link, Page, ParsedPage
+from gossamer.parse.rewritten import LinkRewriter
 from gossamer.parse.sniff import essence
 from gossamer.parse.stored import bodies, piece_of, read_answers, read_redirects
+from gossamer.sketches import described
 from gossamer.tables import DOCUMENTS, LINKS
 from gossamer.task_output import ParquetWriter, Row, counted
 
@@ -67,6 +70,12 @@ class Job:
     """Processor time for the pages of a registrable domain; 0: no limit."""
     files: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """All files of responses and of unparsed; each task has pieces of them."""
+    moved: tuple[str, ...] = ()
+    """Files of pages that are parsed with those of another file of responses (`copies.py`)."""
+    url_rules: tuple[str, ...] = ()
+    """Scratch files of the active rules for URLs (`url_rules.lessons`)."""
+    rewritten: str = ""
+    """Folder for the URLs that they rewrite."""
     unreadable: str | None = None
     """Scratch folder for a list (UNREADABLE) of pages whose stored body is damaged; they get no
     document. None: they get a document with the outcome `failed`."""
@@ -153,17 +162,17 @@ def _parse_pages(
 
 
 def _weights(job: Job) -> dict[str, int]:
-    files = ([f"{job.root}/{path}" for path in some] for some in job.files)
+    files = (tuple([f"{job.root}/{path}" for path in some]) for some in job.files)
     return domain_weights(*files) if job.domain_cpu_s else {}
 
 
 def _answers(job: Job, share: Share) -> list[ResponseRow]:
     """Return the pages of a share, starting with those left from earlier."""
     answers: list[ResponseRow] = []
-    for fetched, pieces in ((False, share.unparsed), (True, share.responses)):
-        for piece in pieces:
-            answers += piece_of(read_answers(f"{job.root}/{piece.path}", fetched=fetched), piece)
-    return answers
+    for piece in share.unparsed:
+        answers += piece_of(read_answers(f"{job.root}/{piece.path}", fetched=False), piece)
+    moved = [f"{job.root}/{path}" for path in job.moved]
+    return answers + answers_of(job.root, share.responses, moved)
 
 
 class Source(NamedTuple):
@@ -186,6 +195,8 @@ class PageWriter:
         self._filters = filters
         self._documents = ParquetWriter(job.root, DOCUMENTS.name, documents)
         self._links = ParquetWriter(job.root, LINKS.name, links)
+        rejected = filters.reject_all
+        self._rewriter = LinkRewriter(job.root, job.url_rules, job.rewritten, rejected)
         self._document_rows: list[tuple[Any, ...]] = []
         self._link_columns: tuple[list[Any], ...] = tuple([] for _ in LINKS.schema)
         """The rows of links by column, as files are written: a page may have thousands."""
@@ -226,6 +237,8 @@ class PageWriter:
         first: bool,
     ) -> int:
         """Add a row for each link that passes the filters; return their number."""
+        if self._rewriter:
+            found = self._rewriter.rewritten(src.url, found, depth, hops)
         reasons = self._filters.reject_all([link.dst for link in found], depth, hops)
         links = [link for link, reason in zip(found, reasons, strict=True) if reason is None]
         if len(links) < len(found):
@@ -249,7 +262,8 @@ class PageWriter:
     def close(self) -> list[Row]:
         """Write what is left. Return rows of YIELD: the files, and counts."""
         self._flush()
-        return self._documents.close() + self._links.close() + counted(self._counts)
+        files = [*self._documents.close(), *self._links.close(), *self._rewriter.close()]
+        return files + counted(self._counts)
 
     def _flush_when_full(self) -> None:
         if len(self._document_rows) >= FLUSH_PAGES or self._waiting_chars >= FLUSH_CHARS:
@@ -294,6 +308,7 @@ def document_row(answer: ResponseRow, page: ParsedPage, links: int) -> tuple[Any
         page.text,
         main,
         boilerplate,
+        *described(main, page.title),
         page.language,
         page.language_hint,
         page.authors,

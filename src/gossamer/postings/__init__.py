@@ -1,6 +1,6 @@
-"""postings: documents, ranks → postings, numbered. A term-partitioned index, for research.
+"""postings: documents, dispositions → postings, numbered. A term-partitioned index, for research.
 
-Reads pages, documents, ranks; replaces postings, numbered. A shard of `index` holds documents with
+Reads documents, dispositions; replaces postings, numbered. A shard of `index` holds documents with
 all their terms; a partition here holds terms with all their documents. The documents are the same
 (fulltext/selection.py). Their terms are the words of title, description and text, not stemmed, in
 all languages. A map-reduce:

@@ -25,18 +25,22 @@ with the rest.
 
 There are two forms with the same results: in arrays, over the compressed graph (`arrays.py`), and
 by joins on the engine (`joins.py`), if there is no graph yet, or if ranks and what an iteration
-needs besides exceed `rank.memory_gb`. Both start from the ranks of the last run.
+needs besides exceed `rank.memory_gb`. Joins read the links of the crawl, so an imported graph has
+to fit. Both start from the ranks of the last run.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.graph.stored import stored
+from gossamer.errors import ConfigError
+from gossamer.graph.stored import is_imported, stored
 from gossamer.rank import arrays, joins
-from gossamer.tables import HOST_RANKS, RANKS
+from gossamer.tables import HOST_RANKS, RANKED_NODES, RANKS
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from gossamer.rank.ranking import Ranking
     from gossamer.store import StepReport
     from gossamer.tables import Dataset
@@ -48,21 +52,32 @@ KINDS = {"page": RANKS, "host": HOST_RANKS}
 def run(work: Workspace) -> StepReport:
     """Rank all pages and hosts.
 
-    Raises ConfigError for invalid lists of trusted pages; MissingFile or StoreError for damage.
+    Raises ConfigError for invalid lists of trusted pages, or an imported graph that does not fit
+    into `rank.memory_gb`; MissingFile or StoreError for damage.
     """
     with work.step("rank", work.round) as draft:
+        fetched_hosts = None
         for kind, dataset in KINDS.items():
-            done = _ranked(work, kind, dataset)
+            done = _ranked(work, kind, dataset, fetched_hosts)
+            fetched_hosts = done.fetched_hosts
             draft.replace[dataset.name] = done.layers
+            if kind == "page":
+                draft.replace[RANKED_NODES.name] = done.remembered
             draft.counts[f"{kind}s"] = done.nodes
             draft.counts[f"{kind}_iterations"] = done.iterations
     return draft.done
 
 
-def _ranked(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
+def _ranked(
+    work: Workspace, kind: str, dataset: Dataset, fetched_hosts: pa.LargeStringArray | None
+) -> Ranking:
     if not work.store.manifest.layers("graph"):
         return joins.ranked(work, kind, dataset)
     graph = stored(work, kind)
-    if arrays.BYTES_PER_NODE * graph.forward.nodes > work.config.rank.memory_gb * 1e9:
+    needed_gb = arrays.BYTES_PER_NODE * graph.forward.nodes / 1e9
+    if needed_gb > work.config.rank.memory_gb:
+        if is_imported(work):  # joins read the crawl's links
+            what = f"the imported graph of {kind}s needs {needed_gb:.1f} GB"
+            raise ConfigError("rank.memory_gb", what, "raise it in gossamer.toml")
         return joins.ranked(work, kind, dataset)
-    return arrays.ranked(work, graph, kind, dataset)
+    return arrays.ranked(work, graph, kind, dataset, fetched_hosts)

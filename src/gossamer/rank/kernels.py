@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gossamer.bvgraph.compiled import compiled
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from gossamer.bvgraph.codes import Numbers
+    from gossamer.graph.text import Bytes, Offsets
 
     Floats = npt.NDArray[np.float64]
     Indices = npt.NDArray[np.int32]
@@ -18,17 +20,20 @@ if TYPE_CHECKING:
     Places = npt.NDArray[np.unsignedinteger[Any]]
     """Places in an array of votes, of 32 bits if they fit. They have no sign, because numba would
     look at it in each access."""
+    Hashes = npt.NDArray[np.uint64]
+
+FNV_BASIS = np.uint64(0xCBF29CE484222325)
+FNV_PRIME = np.uint64(0x100000001B3)
 
 
 @compiled
-def count(first: int, starts: Numbers, targets: Numbers, domains: Indices, within: Indices) -> None:
-    """Count the links of the nodes from `first` on that stay in the domain of their node."""
-    for row in range(starts.size - 1):
-        domain = domains[first + row]
-        found = 0
-        for at in range(starts[row], starts[row + 1]):
-            found += domains[targets[at]] == domain
-        within[row] = found
+def hash_each(offsets: Offsets, data: Bytes, hashes: Hashes) -> None:
+    """Write the hash of each string: FNV-1a of 64 bits, by Fowler, Noll and Vo."""
+    for n in range(hashes.size):
+        found = FNV_BASIS
+        for at in range(offsets[n], offsets[n + 1]):
+            found = (found ^ np.uint64(data[at])) * FNV_PRIME
+        hashes[n] = found
 
 
 @compiled
@@ -46,6 +51,13 @@ def address(first: int, starts: Numbers, sources: Numbers, domains: Indices, lin
 
 
 @compiled
+def count(links: Places, counts: Indices) -> None:
+    """Count the links that carry each vote: add the number of those that have each place."""
+    for at in range(links.size):
+        counts[links[at]] += 1
+
+
+@compiled
 def pull(starts: Numbers, links: Places, votes: Floats, received: Floats) -> float:
     """Add up the votes that each node receives; return the sum of all."""
     total = 0.0
@@ -60,18 +72,38 @@ def pull(starts: Numbers, links: Places, votes: Floats, received: Floats) -> flo
 
 @compiled
 def move(
-    received: Floats, preference: Floats, damping: float, spread: float, ranks: Floats
-) -> float:
-    """Replace ranks by those of the next iteration; return the sum of the changes.
+    received: Floats,
+    preference: Floats,
+    ranks: Floats,
+    changes: Floats,
+    damping: float,
+    spread: float,
+    last: Floats,
+    before: Floats,
+) -> tuple[float, float, float, float]:
+    """Replace the votes received by the ranks that follow from them, and write the changes.
 
-    `spread`: the rank that is divided among all nodes by preference.
+    `spread`: the rank that is divided among all nodes by preference. Returns the sum of the
+    absolute changes, and the products of the changes with themselves, the last ones and those
+    before.
     """
-    change = 0.0
+    total, square, with_last, with_those_before = 0.0, 0.0, 0.0, 0.0
     for node in range(ranks.size):
         rank = damping * received[node] + spread * preference[node]
-        change += abs(rank - ranks[node])
-        ranks[node] = rank
-    return change
+        change = rank - ranks[node]
+        total += abs(change)
+        square += change * change
+        with_last += change * last[node]
+        with_those_before += change * before[node]
+        received[node], changes[node] = rank, change
+    return total, square, with_last, with_those_before
+
+
+@compiled
+def combine(new: Floats, last: Floats, before: Floats, weights: Floats, ranks: Floats) -> None:
+    """Write the weighted sums of three ranks of each node."""
+    for node in range(ranks.size):
+        ranks[node] = weights[0] * new[node] + weights[1] * last[node] + weights[2] * before[node]
 
 
 @compiled

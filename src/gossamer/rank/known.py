@@ -1,16 +1,13 @@
 """What the crawl knows about the nodes of a graph: which were fetched, and their last ranks.
 
-Rows of the engine are shared among parts by ranges of names, one for each file of the graph's
-names, and found there by a hash table of the file's names. So memory holds the names of one file
-per thread, a million, whatever the size of the crawl.
+URLs, and hosts, are found among the nodes by a hash of 64 bits: 16 bytes of memory per node, while
+nothing else is held, and no name has to be computed by the engine, which took most of the time of
+the step. Some two of n nodes collide with probability n²/2⁶⁵ (one in three thousand at a hundred
+million); what is known of both is then known of one of them.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial, reduce
-from operator import add
-from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,21 +16,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import lsm, sorted_parts
-from gossamer.graph.names import name_column
-from gossamer.rank import naming
+from gossamer import lsm
+from gossamer.graph import naming
+from gossamer.graph.text import text_of
+from gossamer.lookup import opened
+from gossamer.rank import kernels
 from gossamer.tables import DATASETS, PAGES
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
+    from typing import Any
 
-    from pyspark.sql import Column, DataFrame
+    import numpy.typing as npt
+    from pyspark.sql import DataFrame
 
     from gossamer.bvgraph.codes import Numbers
     from gossamer.graph.stored import Stored
-    from gossamer.rank.kernels import Floats
-    from gossamer.store import File
+    from gossamer.rank.kernels import Floats, Hashes
     from gossamer.workspace import Workspace
 
 
@@ -46,106 +46,99 @@ class Known(NamedTuple):
     """Nodes that the last run ranked."""
     ranks: Floats
     """Their ranks."""
-    others: pa.StringArray
+    others: pa.LargeStringArray
     """What was fetched, but neither links nor is linked to: URLs, or hosts."""
     ranks_of_others: Floats
     """Their last ranks; NaN if they have none."""
 
 
+class Places:
+    """Finds the nodes that have some keys."""
+
+    def __init__(self, hashes: Hashes) -> None:
+        """`hashes`: of the key of each node."""
+        self._nodes = np.argsort(hashes)
+        self._hashes = hashes[self._nodes]
+
+    def of(self, keys: pa.LargeStringArray) -> Numbers:
+        """The node of each key; -1 if none has it."""
+        wanted = hashes_of(keys)
+        if not self._nodes.size:
+            return np.full(wanted.size, -1)
+        at = np.minimum(np.searchsorted(self._hashes, wanted), self._nodes.size - 1)
+        return np.where(self._hashes[at] == wanted, self._nodes[at], -1)
+
+
+def hashes_of(strings: pa.LargeStringArray) -> Hashes:
+    text = text_of(strings)
+    found = np.empty(len(strings), np.uint64)
+    kernels.hash_each(text.offsets, text.data, found)
+    return found
+
+
 def fetched(work: Workspace, kind: str) -> DataFrame:
-    """The fetched pages, or hosts that have any: key and name."""
+    """The fetched pages, or hosts that have any: a column `key`."""
     pages = lsm.current(work, PAGES).where("status = 'fetched'")
-    name = name_column(F.col("url"))
     if kind == "page":
-        return pages.select(F.col("url").alias("key"), name.alias("name"))
-    host = host_column(F.col("url"))
-    return pages.select(host.alias("key"), F.substring_index(name, " ", 2).alias("name")).distinct()
+        return pages.select(F.col("url").alias("key"))
+    return pages.select(host_column(F.col("url")).alias("key")).distinct()
 
 
-def known(work: Workspace, graph: Stored, kind: str, dataset: str) -> Known:
-    """Find what was fetched, and what the last run ranked, among the nodes of a graph."""
-    rows = fetched(work, kind).withColumn("rank", F.lit(None).cast("double"))
-    if work.store.manifest.layers(dataset):
-        (key,) = DATASETS[dataset].key
-        name = name_column(F.col(key)) if kind == "page" else _host_name(F.col(key))
-        last = work.read(dataset).select(F.col(key).alias("key"), name.alias("name"), "rank")
-        rows = rows.unionByName(last)
-    found = list(_located(work, graph, rows))
-    nodes = np.concatenate([np.empty(0, np.int64), *(numbers for numbers, _ in found)])
-    tables = [table for _, table in found]
-    table = pa.concat_tables(tables) if tables else pa.table({"key": [], "rank": []})
-    rank = table.column("rank").to_numpy().astype(np.float64)
-    is_last, is_node = ~np.isnan(rank), nodes >= 0
-    others = table.filter(pa.array(~is_node & ~is_last)).column("key").combine_chunks()
-    before = table.filter(pa.array(~is_node & is_last))
-    places = pc.index_in(others, before.column("key"))
-    ranks_of_others = before.column("rank").take(places).to_numpy().astype(np.float64)
+def known(
+    work: Workspace,
+    graph: Stored,
+    kind: str,
+    dataset: str,
+    fetched_hosts: pa.LargeStringArray | None,
+) -> Known:
+    """Find what was fetched, and what the last run ranked, among the nodes of a graph.
+
+    `fetched_hosts`: the hosts that have fetched pages, if they are known already.
+    """
+    keys_of = naming.urls if kind == "page" else naming.hosts
+    names = naming.batches(f"{work.root}/{file.path}" for file in graph.listed)
+    hashes = [hashes_of(keys_of(batch)) for batch in names]
+    places = Places(np.concatenate([np.empty(0, np.uint64), *hashes]))
+    nodes, keys = [], []
+    keys_of_fetched = _fetched_keys(work, kind)
+    if kind == "host" and fetched_hosts is not None:
+        keys_of_fetched = iter([fetched_hosts.unique()])
+    for batch in keys_of_fetched:
+        found = places.of(batch)
+        nodes.append(found[found >= 0])
+        keys.append(batch.filter(pa.array(found < 0)))
+    others = pa.concat_arrays([pa.array([], pa.large_string()), *keys])
+    ranks_of_others = np.full(len(others), np.nan)
+    ranked, ranks = [], []
+    for batch, values in _last_ranks(work, dataset):
+        found = places.of(batch)
+        is_node = found >= 0
+        ranked.append(found[is_node])
+        ranks.append(values[is_node])
+        if len(others) and not is_node.all():
+            at = pc.index_in(batch.filter(pa.array(~is_node)), others).fill_null(-1).to_numpy()
+            ranks_of_others[at[at >= 0]] = values[~is_node][at >= 0]
     return Known(
-        nodes[is_node & ~is_last],
-        nodes[is_node & is_last],
-        rank[is_node & is_last],
-        others,
-        ranks_of_others,
+        _joined(nodes), _joined(ranked), _joined(ranks, np.float64), others, ranks_of_others
     )
 
 
-def _located(work: Workspace, graph: Stored, rows: DataFrame) -> Iterator[tuple[Numbers, pa.Table]]:
-    """Rows, with the numbers of the nodes that have their `name`; -1 if none has."""
-    built, added = _files(graph.listed)
-    paths = [f"{work.root}/{file.path}" for file in built]
-    firsts = [next(naming.batches([path]))[0].as_py() for path in paths]
-    dealt = rows.withColumn("part", _part(F.col("name"), firsts[1:]))
-    files = work.scratch_files(dealt.repartition(max(len(built), 1), "part"), by=["part"])
-    count = sum(file.rows for file in built)
-    others = _names(f"{work.root}/{file.path}" for file in added)
-    starts = np.cumsum([0, *(file.rows for file in built)])
-    find = partial(_find, paths, starts, others, count, work.root)
-    with ThreadPoolExecutor(work.engine.workers) as pool:
-        yield from pool.map(find, *zip(*sorted_parts.parts(files).items(), strict=True))
+def _fetched_keys(work: Workspace, kind: str) -> Iterator[pa.LargeStringArray]:
+    for file in work.scratch_files(fetched(work, kind)):
+        with pq.ParquetFile(f"{work.root}/{file.path}") as keys:
+            for batch in keys.iter_batches(naming.BATCH):
+                yield batch.column("key").cast(pa.large_string())
 
 
-def _find(
-    paths: Sequence[str],
-    starts: Numbers,
-    added: pa.LargeStringArray,
-    built: int,
-    root: str,
-    part: int,
-    files: Sequence[File],
-) -> tuple[Numbers, pa.Table]:
-    table = pa.concat_tables(
-        pq.read_table(f"{root}/{file.path}", columns=["key", "name", "rank"], partitioning=None)
-        for file in files
-    )
-    wanted = table.column("name").cast(pa.large_string())
-    found = pc.index_in(wanted, _names(paths[part : part + 1])).fill_null(-1).to_numpy()
-    numbers = np.where(found < 0, -1, found + starts[part])
-    if len(added):
-        found = pc.index_in(wanted, added).fill_null(-1).to_numpy()
-        numbers = np.where(found < 0, numbers, found + built)
-    return numbers.astype(np.int64), table.select(["key", "rank"])
+def _last_ranks(work: Workspace, dataset: str) -> Iterator[tuple[pa.LargeStringArray, Floats]]:
+    """Keys and their ranks, in batches. Raises MissingFile or StoreError for damaged files."""
+    (key,) = DATASETS[dataset].key
+    for stored in work.store.files(dataset):
+        with opened(f"{work.root}/{stored.path}", dataset, [key, "rank"]) as file:
+            for batch in file.iter_batches(naming.BATCH, columns=[key, "rank"]):
+                keys = batch.column(key).cast(pa.large_string())
+                yield keys, batch.column("rank").to_numpy()
 
 
-def _names(paths: Iterable[str]) -> pa.LargeStringArray:
-    return pa.concat_arrays([pa.array([], pa.large_string()), *naming.batches(paths)])
-
-
-def _files(listed: Sequence[File]) -> tuple[list[File], list[File]]:
-    """The files of the names with which the graph was built, and of those that were added."""
-    folders = [PurePath(file.path).parent for file in listed]
-    return (
-        [file for file, folder in zip(listed, folders, strict=True) if folder == folders[0]],
-        [file for file, folder in zip(listed, folders, strict=True) if folder != folders[0]],
-    )
-
-
-def _part(name: Column, bounds: Sequence[str]) -> Column:
-    """How many bounds a name reaches."""
-    reached = ((name >= F.lit(bound)).cast("int") for bound in bounds)
-    return reduce(add, reached, F.lit(0))
-
-
-def _host_name(host: Column) -> Column:
-    """`host_name` as an expression for the engine."""
-    name, port = (F.regexp_extract(host, r"^(.*?)(:\d+)?$", group) for group in (1, 2))
-    return F.concat_ws(" ", F.array_join(F.reverse(F.split(name, r"\.")), ","), port)
+def _joined(parts: list[npt.NDArray[Any]], kind: type = np.int64) -> npt.NDArray[Any]:
+    return np.concatenate([np.empty(0, kind), *parts])

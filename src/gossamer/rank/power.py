@@ -18,7 +18,11 @@ entries: column u has f[u]·s[u→v] for its links, and (1 − kept[u])·t besid
     ‖x(t+1) − x*‖ ≤ α·‖x(t) − x*‖ ≤ α·(‖x(t+1) − x(t)‖ + ‖x(t+1) − x*‖), hence
     ‖x(t+1) − x*‖₁ ≤ α/(1 − α) · ‖x(t+1) − x(t)‖₁
 
-which is where iterations stop, from whatever ranks they start.
+which is where iterations stop, from whatever ranks they start. So x(t+1) need not be T(x(t)): it is
+accelerated (`acceleration.py`), which halves the number of iterations. If a change is larger than
+what plain iterations guarantee, α times the change before, the next one starts from the last T(x)
+that is not; so the changes always become smaller. The ranks that are returned are a T(x). Any that
+are below 0, by less than the error, become 0, which is nearer to their true values.
 """
 
 from __future__ import annotations
@@ -28,11 +32,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gossamer.rank import kernels
+from gossamer.rank.acceleration import KEPT, Weights
+from gossamer.rank.rows import Span
 
 if TYPE_CHECKING:
     from gossamer.config import RankConfig
     from gossamer.rank.kernels import Floats
-    from gossamer.rank.rows import Span, Threads, Votes
+    from gossamer.rank.rows import Threads, Votes
     from gossamer.rank.shares import Shares
 
 
@@ -62,28 +68,41 @@ def fixed_point(
     nodes, at their end, that have no links.
     """
     nodes = shares.inner.size
-    ranks = start
-    received = np.zeros(ranks.size)
+    images = [start, *(np.zeros(start.size) for _ in range(KEPT - 1))]  # T(ranks), newest first
+    changes = [np.zeros(start.size) for _ in range(KEPT)]  # images without their ranks
+    ranks = np.empty(start.size)
     carried = np.empty((2, nodes))
-    alone = slice(nodes, ranks.size)
-    spread = 0.0
+    alone = Span(nodes, ranks.size)
+    weights, spread = Weights(), 0.0
+
+    def move(span: Span) -> Floats:
+        part = slice(*span)
+        new, *last = (change[part] for change in changes)
+        moved = images[0][part], preference[part], ranks[part], new
+        return np.array(kernels.move(*moved, config.damping, spread, *last))
+
+    def combine(span: Span) -> None:
+        part = slice(*span)
+        new, last, before = (image[part] for image in images)
+        kernels.combine(new, last, before, weights.now, ranks[part])
 
     def vote(span: Span) -> None:
+        combine(span)
         part = slice(*span)
         kernels.vote(ranks[part], shares.inner[part], shares.outer[part], *carried[:, part])
 
-    def move(part: slice) -> float:
-        return kernels.move(received[part], preference[part], config.damping, spread, ranks[part])
-
-    def step(span: Span) -> float:
-        change = move(slice(*span))
-        vote(span)
-        return change
-
     iteration, error = 0, np.inf
-    threads.each(vote)
     while error > config.tolerance and iteration < config.iterations and ranks.size:
         iteration += 1
-        spread = 1 - config.damping * votes.pull(carried.ravel(), received)
-        error = bound(sum(threads.each(step)) + move(alone), config.damping)
-    return Ranked(ranks, iteration, error)
+        combine(alone)
+        threads.each(vote)
+        images, changes = ([*kept[-1:], *kept[:-1]] for kept in (images, changes))
+        images[0][nodes:] = 0  # which nobody votes for
+        spread = 1 - config.damping * votes.pull(carried.ravel(), images[0])
+        change, *products = sum(threads.each(move), move(alone))
+        if weights.are_plain or bound(change, config.damping) <= config.damping * error:
+            error = bound(change, config.damping)
+            weights.learn(products)
+        else:
+            weights.forget()
+    return Ranked(np.maximum(images[weights.best], 0.0), iteration, error)

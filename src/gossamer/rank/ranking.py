@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from gossamer.store import Layer
 
 
@@ -14,3 +16,7 @@ class Ranking(NamedTuple):
     layers: tuple[Layer, ...]
     nodes: int
     iterations: int
+    remembered: tuple[Layer, ...] = ()
+    """What the next run recalls of pages (`remembered.py`)."""
+    fetched_hosts: pa.LargeStringArray | None = None
+    """The hosts that have fetched pages, some of them more than once; None if that is unknown."""

@@ -1,19 +1,21 @@
-"""The rows of a graph for an iteration: the links of each page, and the votes for each.
+"""The rows of a graph for an iteration: the votes for each page.
 
 A graph that fits into the memory given is decoded once and held, at four bytes per link and eight
-per node. The rows of a larger one are decoded in each iteration. In both cases the nodes are
-divided into spans, on which threads work concurrently. The spans depend on the graph only, so the
-results do not depend on the number of threads.
+per node. The rows of a larger one are decoded in each iteration, and once to count the links of
+each page. In both cases the nodes are divided into spans, on which threads work concurrently. The
+spans depend on the graph only, so the results do not depend on the number of threads.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gossamer.bvgraph.files import CHUNK, REMEDY
+from gossamer.bvgraph import REMEDY
+from gossamer.bvgraph.files import CHUNK
 from gossamer.errors import StoreError
 from gossamer.rank import kernels
 
@@ -67,23 +69,6 @@ class Threads:
         return list(self._pool.map(work, self.spans))
 
 
-def links_within(graph: Graph, domains: Indices, threads: Threads) -> tuple[Indices, Indices]:
-    """How many links of each node are within its domain, and how many lead to others."""
-    within = np.zeros(graph.nodes, np.int32)
-    beyond = np.zeros(graph.nodes, np.int32)
-
-    def count(span: Span) -> None:
-        first = span.first
-        for rows in graph.rows(CHUNK, *span):
-            last = first + rows.starts.size - 1
-            kernels.count(first, *rows, domains, within[first:last])
-            beyond[first:last] = np.diff(rows.starts) - within[first:last]
-            first = last
-
-    threads.each(count)
-    return within, beyond
-
-
 class Votes:
     """The votes for each node of a graph, which is given transposed."""
 
@@ -102,6 +87,24 @@ class Votes:
             if needed <= memory_bytes
             else {}
         )
+
+    def links(self) -> tuple[Indices, Indices]:
+        """How many links of each node are within its domain, and how many lead to others.
+
+        Rows are decoded by threads, but counted by one at a time: a node may have links to all
+        spans, and counting takes little beside decoding.
+        """
+        counts = np.zeros((2, self._graph.nodes), np.int32)
+        one_at_a_time = Lock()
+
+        def count(span: Span) -> None:
+            for rows in self._rows(span):
+                with one_at_a_time:
+                    kernels.count(rows.links, counts.ravel())
+
+        self._threads.each(count)
+        within, beyond = counts
+        return within, beyond
 
     def pull(self, votes: Floats, received: Floats) -> float:
         """Add up the votes that each node receives; return the sum of all.

@@ -1,7 +1,7 @@
 """search: from a query to its answer, without HTTP or processes.
 
 query.py           parses the text of a query into a tree
-page_filters.py    replaces `link:` and `related:` in the tree by URLs and weighted terms;
+page_filters.py    replaces `link:`, `url:` and `related:` by URLs and weighted terms;
                    more_like_this.py selects the significant terms of a page
 broker.py          turns a tree into requests to nodes, and their replies into Results
                    (results.py); messages.py defines both, conversation.py keeps track of nodes

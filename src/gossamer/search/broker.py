@@ -82,9 +82,6 @@ MAX_AHEAD = 50
 PROMISING = 0.6
 """If enough pages have all words, those that lack some are sought among the MAX_AHEAD best by
 words, with a score of at least PROMISING times that of the last of the MIN_WHOLE first."""
-MIN_LOOSE_WORDS = 3
-"""A query of at least MIN_LOOSE_WORDS words is followed by pages with some of them if fewer than
-MIN_WHOLE pages have all. For two words, one page with both suffices."""
 
 
 class Broker:
@@ -254,7 +251,7 @@ class _Answer:
 
     def _has_few(self) -> bool:
         """Whether so few pages have all words that pages with some of them should follow."""
-        few = MIN_WHOLE if self._content_words >= MIN_LOOSE_WORDS else 1
+        few = MIN_WHOLE if self._content_words > 1 else 1
         return self._may_lack and self._content_words > 0 and self._whole < few
 
     def _is_loose(self) -> bool:

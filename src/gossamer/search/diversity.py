@@ -98,6 +98,8 @@ def hit(placed: Placed, fields: HitFields, pages: int, explanation: dict[str, An
         kind=fields.kind,
         image=fields.image,
         date_ms=fields.date_ms,
+        copies=fields.copies,
+        versions=fields.versions,
         partial=placed.partial,
         more=placed.more,
         explanation=explanation,

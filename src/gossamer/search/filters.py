@@ -10,9 +10,12 @@ from tantivy import FieldType, Query
 
 from gossamer.fulltext.analysis import plain
 from gossamer.search.query import Filter, Urls
+from gossamer.search.written import code_of, pages_having
 
 if TYPE_CHECKING:
     from tantivy import Schema, TextAnalyzer
+
+    from gossamer.search.query import Not
 
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
@@ -20,7 +23,7 @@ _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Query:
     """The query for pages that the filter accepts. An invalid value matches nothing.
 
-    So does a `link:` or `related:` that `page_filters.py` has not replaced.
+    So does a filter that `page_filters.py` should have replaced.
     """
     match asked:
         case Urls(urls):
@@ -40,6 +43,19 @@ def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Q
         case _:
             found = Query.empty_query()
     return found
+
+
+def exceptions(schema: Schema, excluded: Not) -> Query | None:
+    """The pages that an exclusion spares although they match what it excludes.
+
+    They have the option that `-word` may be; or only copies of them are on the site of `-site:`.
+    """
+    if code := code_of(excluded.unless):
+        return pages_having(code, schema)
+    match excluded.part:
+        case Filter("site", value):
+            return Query.term_query(schema, "copy_site", host(value))
+    return None
 
 
 def _dated(schema: Schema, name: str, moment: int | None) -> Query:

@@ -6,10 +6,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.search import query as query_tree
+from gossamer.search.statistics import idf_sum
 from gossamer.search.units import (
     compounds,
     joined_phrases,
     parts_of,
+    run_weight,
     split_units,
     units_of,
     without_stop_words,
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 JOINED = 2.0
 """The weight of joined words as a phrase, in a query of nothing else."""
+COVERED = 3
+"""In a query of more units, coverage counts for less."""
 MAX_UNITS = 64
 """Units of a query that are searched. A longer query is a quotation, which the first words find."""
 
@@ -38,6 +42,10 @@ class Interpretation(NamedTuple):
     whole: Frequencies
     units: Sequence[Unit]
     """The terms of each word. Repeated words repeat there, and weigh more."""
+    weights: Sequence[float]
+    """The weight of each unit: `scale` times `run_weight` of its part."""
+    scale: float
+    """Such that the idf of all units, times their weights, adds up to what it would without."""
     further: Sequence[tuple[Unit, float]]
     """Terms that add to the score, with weights: joined words as phrases, compounds, options."""
     typed: Sequence[Typed]
@@ -51,10 +59,14 @@ class Interpretation(NamedTuple):
     def of(cls, tree: query_tree.Query, analyzer: Analyzer, whole: Frequencies) -> Interpretation:
         words = query_tree.wanted_words(tree)
         options = [*map(query_tree.Words, query_tree.options(tree))]
-        units = list(islice(_known_units(words, analyzer, whole), MAX_UNITS))
+        weighted = list(islice(_known_units(words, analyzer, whole), MAX_UNITS))
+        units = [unit for unit, _ in weighted]
+        idfs = [idf_sum(unit, "text", whole) for unit in units]
+        damped = sum(idf * weight for idf, (_, weight) in zip(idfs, weighted, strict=True))
+        scale = sum(idfs) / damped if damped else 1.0
         share = JOINED / max(len(words), 1)
         further = [
-            *((unit, share) for unit in joined_phrases(words, analyzer)),
+            *((unit, share) for unit in joined_phrases(words, analyzer) if unit not in units),
             *compounds(words, analyzer),
             *((unit, 1.0) for unit in units_of(options, analyzer)),
         ]
@@ -66,7 +78,13 @@ class Interpretation(NamedTuple):
         parts = (part for each in words for part in parts_of(each, analyzer))
         split = [found for part in parts if (found := split_units(part, analyzer))]
         known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
-        return cls(whole, units, known, typed, symbols, split)
+        weights = [scale * weight for _, weight in weighted]
+        return cls(whole, units, weights, scale, known, typed, symbols, split)
+
+    @property
+    def covered(self) -> float:
+        """How much coverage counts: a page need not have all words of a long question."""
+        return min(1.0, COVERED / max(len(self.units), 1))
 
     def pages(self, among: Frequencies) -> int:
         """How many pages of an index can have all the words, if all are required: at most these."""
@@ -81,13 +99,29 @@ def pages_at_most(units: Iterable[Unit], whole: Frequencies, field: str = "text"
     return min((whole.pages(field, term) for unit in units for term in unit), default=0)
 
 
+def all_but_one(
+    words: Sequence[str], analyzer: Analyzer, whole: Frequencies
+) -> Iterator[tuple[str, float]]:
+    """The words without each of them in turn, and the share of the idf that is left."""
+    terms = [
+        [term for term in analyzer.analyzed(word) if whole.pages("text", term)] for word in words
+    ]
+    idfs = [idf_sum(tuple(each), "text", whole) for each in terms]
+    for at, idf_without in enumerate(idfs):
+        yield " ".join([*words[:at], *words[at + 1 :]]), 1 - idf_without / (sum(idfs) or 1)
+
+
 def _known_units(
     words: Sequence[query_tree.Words], analyzer: Analyzer, whole: Frequencies
-) -> Iterator[Unit]:
-    """The units of words. A word in CamelCase that no page has is replaced by its parts."""
+) -> Iterator[tuple[Unit, float]]:
+    """The units of words, with weights.
+
+    A word in CamelCase that no page has is replaced by its parts.
+    """
     for each in without_stop_words(words, analyzer):
         for part in parts_of(each, analyzer):
             units = [*units_of([part], analyzer)]
             if not pages_at_most(units, whole):
                 units = [*split_units(part, analyzer)] or units
-            yield from units
+            weight = run_weight(units)
+            yield from ((unit, weight) for unit in units)

@@ -34,6 +34,9 @@ SMOOTHING = 50
 of each: few pages say little about a language (Zhai and Lafferty, "A Study of Smoothing Methods for
 Language Models Applied to Ad Hoc Information Retrieval", SIGIR 2001, §3)."""
 
+BOUND_SMOOTHING = 10
+"""The same where frequencies of a language bound those of another one: a single page would make
+each of its words as frequent as stop words."""
 PREFERRED = 3.0
 """The logarithm of how much more likely users ask in their own language than in another one."""
 STEMMED = {"written": "text", "title_written": "title"}
@@ -72,7 +75,9 @@ class Bounded:
             theirs = self._theirs.pages(STEMMED[field], self._stop_words[term])
         else:
             theirs = self._theirs.pages(field, term)
-        return max(self.pages(field, term), theirs * self.held // max(self._theirs.held, 1))
+        mine = self.pages(field, term)
+        smooth = theirs + BOUND_SMOOTHING * mine / max(self.held, 1)
+        return max(mine, int(smooth * self.held / (self._theirs.held + BOUND_SMOOTHING)))
 
 
 def readings(

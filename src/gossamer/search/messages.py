@@ -154,6 +154,8 @@ class HitFields(msgspec.Struct, frozen=True, array_like=True, gc=False):
     image: str | None
     date_ms: int | None
     fetched_ms: int
+    copies: int
+    versions: int
 
 
 class Shown(msgspec.Struct, frozen=True, tag=True):

@@ -226,6 +226,8 @@ class Node:
                     stored.image,
                     stored.date_ms,
                     stored.fetched_ms,
+                    stored.copies,
+                    stored.versions,
                 )
             )
         return Shown(pages)

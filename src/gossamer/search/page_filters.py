@@ -1,10 +1,10 @@
-"""Page filters: `link:` and `related:`, which are replaced before a query reaches any index.
+"""Page filters: `link:`, `url:` and `related:`, which are replaced before any index is asked.
 
-A query's tree holds `link:URL` and `related:URL` as they were typed. The pages that link to a URL
-are in the dataset `inlinks`, and the frequencies of a page's words are spread over all shards; but
-indexes may lie in other processes and on other machines. So `link:` is replaced by URLs, and
-`related:` by weighted words, minus the page itself. The new tree can be evaluated without looking
-anything up.
+A query's tree holds them as they were typed. The pages that link to a URL are in the dataset
+`inlinks`, the page that stands for it is in `dispositions`, and the frequencies of a page's words
+are spread over all shards; but indexes may lie in other processes and on other machines. So `link:`
+and `url:` are replaced by URLs, and `related:` by weighted words, minus the page itself. The new
+tree can be evaluated without looking anything up.
 
 `page_facts` reads what the crawl knows, `resolved` asks the nodes that hold the indexes.
 """
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     from gossamer.search.messages import Request, RequestGenerator
     from gossamer.search.query import Query
 
-PAGE_FILTERS = ("link", "related")
+PAGE_FILTERS = ("link", "related", "url")
 MAX_PAGE_FILTERS = 4
 """Page filters per query that are evaluated, as each may read files. Further ones match nothing."""
 MAX_URLS = 1_000
 """Linking pages that one `link:` may stand for. `invert` names 200 per page."""
 
 PageFacts: TypeAlias = "Mapping[Filter, tuple[str, ...]]"
-"""URLs by filter: for `link:` the linking pages, for `related:` the possible URLs of the page."""
+"""URLs by filter: for `link:` the linking pages, for the others the possible URLs of the page, and
+those of the pages that stand for them."""
 _R = TypeVar("_R")
 
 
@@ -53,6 +54,9 @@ class CrawlView(Protocol):
     def linking(self, url: str) -> Iterable[str]:
         """The pages that link to a normalised URL."""
 
+    def survivor(self, url: str) -> str | None:
+        """The page that stands for a normalised URL; None if no other page does."""
+
 
 class _NoCrawl:
     """For an index without a crawl."""
@@ -62,6 +66,9 @@ class _NoCrawl:
 
     def linking(self, _: str) -> Iterable[str]:
         return ()
+
+    def survivor(self, _: str) -> None:
+        return None
 
 
 NO_CRAWL: CrawlView = _NoCrawl()
@@ -81,7 +88,7 @@ def resolved(tree: Query, facts: PageFacts, ask: Ask) -> RequestGenerator[Query]
         return tree
     replacements: dict[Filter, Query] = {}
     for page_filter, urls in facts.items():
-        if page_filter.name == "link":
+        if page_filter.name != "related":
             replacements[page_filter] = Urls(urls)
             continue
         for url in urls:
@@ -133,7 +140,7 @@ def _urls_for(page_filter: Filter, crawl: CrawlView) -> Iterable[str]:
         url for each in _with_scheme(page_filter.value) if (url := crawl.normal(each)) is not None
     ]
     if page_filter.name != "link":
-        return urls
+        return [*urls, *filter(None, map(crawl.survivor, urls))]
     return islice(dict.fromkeys(source for url in urls for source in crawl.linking(url)), MAX_URLS)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gossamer.duplicates import Duplicates, duplicates_of, survivor_of
 from gossamer.farm_signs import FarmSign, signs_of
 from gossamer.urls import normalize
 
@@ -15,6 +17,10 @@ if TYPE_CHECKING:
 
 ANSWERED = ("ok", "redirect")
 """Outcomes after which a page's links are current: see gossamer.linkgraph."""
+MAX_COUNTED = 20
+"""Pages for which another stands whose inlinks are counted with its own."""
+MAX_REDIRECTS = 10
+"""Redirects to a page that are named."""
 VISIT = ("round", "outcome", "detail", "http_status", "fetched_ms", "redirect_url")
 STORED = (*VISIT, "url", "body_bytes", "truncated", "warc_file", "warc_offset")
 STATE = ("status", "source", "depth", "found_ms", "fetches", "failures", "stored_ms")
@@ -42,10 +48,15 @@ class LinkOut(msgspec.Struct, frozen=True):
 
 
 class Inlinks(msgspec.Struct, frozen=True):
-    """`total` pages linked here at the last `invert`, which names `known` of them."""
+    """`total` pages linked here at the last `invert`, which names `known` of them.
+
+    `to_copies`: links to the pages for which this one stands, which count for it, too; those to
+    MAX_COUNTED of these pages are counted.
+    """
 
     total: int
     known: int
+    to_copies: int
     links: list[LinkIn]
 
 
@@ -90,6 +101,10 @@ class KnownPage(msgspec.Struct, frozen=True, kw_only=True):
     """PageRank."""
     farms: list[FarmSign]
     """Why the votes of this page's host, or those for the page, weigh less."""
+    duplicates: Duplicates
+    """Where else its content is found, and which page stands for it in the index."""
+    redirects: list[str]
+    """URLs that redirected here when they were last fetched; at most MAX_REDIRECTS of them."""
     copy: bool
     """Whether the stored copy may be shown: see gossamer.serve.cached_copy."""
     inlinks: Inlinks
@@ -137,6 +152,7 @@ class PageInfo:
         document = (captured and captured.document) or _NO_DOCUMENT
         rank = next(self._lookup.rows("ranks", "url", url, ["rank"]), None)
         answered = next((row["round"] for row in visits if row["outcome"] in ANSWERED), None)
+        duplicates = duplicates_of(self._lookup, url)
         of_visit = {name: visit[name] for name in VISIT if name != "round"}
         return msgspec.convert(
             {
@@ -147,8 +163,10 @@ class PageInfo:
                 "description": None if document["nosnippet"] else document["description"],
                 "rank": rank and rank["rank"],
                 "farms": signs_of(self._lookup, url),
+                "duplicates": duplicates,
+                "redirects": self.redirects(url),
                 "copy": copy,
-                "inlinks": self._inlinks(url, offset, limit),
+                "inlinks": self._inlinks(url, duplicates, offset, limit),
                 "outlinks": self._outlinks(url, answered, offset, limit),
             },
             KnownPage,
@@ -159,13 +177,32 @@ class PageInfo:
         row = next(self._lookup.rows("inlinks", "dst", url, ["sources"]), None)
         return [source["src"] for source in row["sources"]] if row else []
 
-    def _inlinks(self, url: str, offset: int, limit: int) -> Inlinks:
+    def survivor(self, url: str) -> str | None:
+        """The page that stands for a normalised URL in the index; None if no other page does."""
+        return survivor_of(self._lookup, url)
+
+    def _inlinks(self, url: str, duplicates: Duplicates, offset: int, limit: int) -> Inlinks:
         row = next(self._lookup.rows("inlinks", "dst", url, ["count", "sources"]), None)
-        if row is None:
-            return Inlinks(0, 0, [])
-        sources = row["sources"]
+        sources = row["sources"] if row else []
         links = [LinkIn(**source) for source in sources[offset : offset + limit]]
-        return Inlinks(row["count"], len(sources), links)
+        others = [*duplicates.copies, *duplicates.versions][:MAX_COUNTED]
+        to_copies = sum(
+            found["count"]
+            for other in others
+            for found in self._lookup.rows("inlinks", "dst", other.url, ["count"])
+        )
+        return Inlinks(row["count"] if row else 0, len(sources), to_copies, links)
+
+    def redirects(self, url: str) -> list[str]:
+        """The URLs whose last answer was a redirect to this one, at most MAX_REDIRECTS."""
+        found = self._lookup.rows("responses", "redirect_url", url, ["url"])
+        urls = dict.fromkeys(row["url"] for row in islice(found, MAX_REDIRECTS))
+        return [each for each in urls if self._last_redirect(each) == url]
+
+    def _last_redirect(self, url: str) -> str | None:
+        """Where the last answer of a URL redirected to."""
+        rows = self._lookup.rows("responses", "url", url, ("outcome", "redirect_url"))
+        return next((row["redirect_url"] for row in rows if row["outcome"] in ANSWERED), None)
 
     def _outlinks(self, url: str, round_: int | None, offset: int, limit: int) -> Outlinks:
         if round_ is None:

@@ -9,6 +9,7 @@
     intitle:apple     in the title          inurl:docs                in the address
     after:2024-06     of that time or later before:2025               earlier
     link:a.org/b      links to a page       related:a.org/b           similar to a page
+    url:a.org/b       the page, or the one that stands for it
 
 Words next to each other are joined by AND, which binds closer than OR. What cannot be parsed is
 reduced to the words in it.
@@ -46,7 +47,10 @@ MAX_DEPTH = 16
 MAX_WORDS = 64
 """Words, phrases and filters per query; the rest of a longer query is ignored."""
 FILTERS = frozenset(
-    ("site", "host", "lang", "type", "intitle", "inurl", "before", "after", "link", "related")
+    (
+        *("site", "host", "url", "lang", "type", "intitle", "inurl"),
+        *("before", "after", "link", "related"),
+    )
 )
 
 
@@ -65,7 +69,7 @@ class Filter(msgspec.Struct, frozen=True, tag=True):
 
 
 class Urls(msgspec.Struct, frozen=True, tag=True):
-    """The page has one of these URLs. `page_filters.py` replaces `link:` by this."""
+    """The page has one of these URLs. `page_filters.py` replaces `link:` and `url:` by this."""
 
     urls: tuple[str, ...]
 

@@ -3,12 +3,12 @@
 score(page) = words + coverage + names + typed + exact + pairs + language + popularity + freshness
 
   words       BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009, §3.4)
-              of each word in all text about the page (the field `text`).
+              of each word (`units.py`) in all text about the page (the field `text`).
   coverage    the share of the words that the page has, however often, weighted by their idf, if it
               may lack some: a lower bound for each word as in BM25+ (Lv and Zhai, "Lower-bounding
               term frequency normalization", CIKM 2011), less for each word of a longer query.
-  names       BM25 of each word in the title, where it counts once, and in anchor texts, each times
-              its weight.
+  names       BM25 of each word in the title, where it counts once, and in anchor texts, and its idf
+              if title or first words of the main text have it (`lead`), each times its weight.
   typed       joined words as phrases, and words and code as they were typed (`written.py`).
   exact       BM25 of the words as a phrase in the title, and a large bonus if they, or all but one
               of them, are the whole title: most queries for a certain page use its title.
@@ -40,7 +40,6 @@ from __future__ import annotations
 
 import math
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tantivy import Occur, Query
@@ -49,20 +48,21 @@ from gossamer.fulltext.analysis import OTHER, analyzer_for, is_unspaced
 from gossamer.fulltext.schema import title_keys, words_key
 from gossamer.search import query as query_tree
 from gossamer.search.clauses import NO_CANDIDATES, CandidateQuery, all_of, any_of, with_optional
-from gossamer.search.filters import filter_query
-from gossamer.search.interpretation import Interpretation, pages_at_most
+from gossamer.search.filters import exceptions, filter_query
+from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.statistics import idf_correction, idf_sum
-from gossamer.search.unit_queries import unit_once, unit_query, without_text
+from gossamer.search.unit_queries import leading, unit_once, unit_query, without_text
 from gossamer.search.units import (
     in_a_row,
+    neighbours,
     parts_of,
-    split_units,
+    spellings,
     terms_of,
     units_of,
     without_stop_words,
 )
-from gossamer.search.written import bonuses, code_of, pages_having, typed_terms
+from gossamer.search.written import bonuses, pages_having, typed_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -125,9 +125,10 @@ class QueryPlan:
         self._title = query_tree.title_words(tree)
         self._meant = meant
         self._units = meant.units
+        self._weighted = [*zip(meant.units, meant.weights, strict=True)]
         self._may_lack = query_tree.allows_partial_matches(tree)
         self.is_loose = self._may_lack and not meant.symbols and len(self._units) > 1
-        self.coverage = self._weights.coverage if self.is_loose else 0.0
+        self.coverage = self._weights.coverage * meant.covered if self.is_loose else 0.0
 
     @cached_property
     def max_matches(self) -> float:
@@ -154,38 +155,39 @@ class QueryPlan:
         if self._matched is None:
             return NO_CANDIDATES
         more = [*self._name_queries, *self._exact_queries, *self._typed_queries]
+        few = self.max_matches <= FEW_MATCHES
         if self._is_single_term and not self._exact_queries:
+            some = [self._matched, *more, *(self._later if few else ())]
             pages = self._statistics.pages("text", *self._units[0])
-            return CandidateQuery(any_of([self._matched, *more]), words, pages)
-        if self.max_matches <= FEW_MATCHES:
-            pairs = [*self._pair_queries(Query.const_score_query(self._matched, 0.0))]
-            return CandidateQuery(with_optional(self._matched, [*more, *pairs]), words)
-        some = [(Occur.Must, self._matched), *((Occur.Should, each) for each in more)]
-        return CandidateQuery(Query.boolean_query(some), words, rescore=bool(self._pairs))
+            return CandidateQuery(any_of(some), words, pages, rescore=not few)
+        if few:
+            later = [*self._later_queries(Query.const_score_query(self._matched, 0.0))]
+            return CandidateQuery(with_optional(self._matched, [*more, *later]), words)
+        clauses = [(Occur.Must, self._matched), *((Occur.Should, each) for each in more)]
+        return CandidateQuery(Query.boolean_query(clauses), words, rescore=bool(self._later))
 
     def any_term(self, *, counted: bool) -> CandidateQuery:
         """The first step, for pages that have any of the words.
 
         `counted`: whether they are counted, if they are not too many.
         """
-        units = self._units
-        if not units or not self._may_lack:
+        if not self._units or not self._may_lack:
             return NO_CANDIDATES
         some = any_of([*self._unit_queries(), *self._name_queries])
         if conditions := [self._condition(part) for part in query_tree.conditions(self._tree)]:
             found = Query.boolean_query([(Occur.Must, some), *conditions])
-            return CandidateQuery(found, len(units), rescore=True)
+            return CandidateQuery(found, len(self._units), rescore=True)
         here = self._statistics
-        most = [min(here.pages("text", term) for term in unit) for unit in units]
-        single = [pages for unit, pages in zip(units, most, strict=True) if len(unit) == 1]
+        most = [min(here.pages("text", term) for term in unit) for unit in self._units]
+        single = [pages for unit, pages in zip(self._units, most, strict=True) if len(unit) == 1]
         fewest = max(single, default=0) - here.deleted
         if counted and (sum(most) <= COUNTED_MATCHES or fewest <= 0):
-            return CandidateQuery(some, len(units), rescore=True)
-        return CandidateQuery(some, len(units), max(fewest, 0), exact=False, rescore=True)
+            return CandidateQuery(some, len(self._units), rescore=True)
+        return CandidateQuery(some, len(self._units), max(fewest, 0), exact=False, rescore=True)
 
     def _covered(self) -> Iterator[Query]:
         """What a page's score gains by each unit that it has, however often."""
-        weights = [idf_sum(unit, "text", self._whole) for unit in self._units]
+        weights = [weight * idf_sum(unit, "text", self._whole) for unit, weight in self._weighted]
         for unit, weight in zip(self._units, weights, strict=True):
             if self.coverage and pages_at_most([unit], self._whole):
                 gain = self.coverage * weight / sum(weights)
@@ -209,22 +211,22 @@ class QueryPlan:
 
     def rescore(self, hash_prefixes: Iterable[str], *, any_term: bool) -> Query | None:
         """The second step, for pages with these hash prefixes; None if it would add nothing."""
-        if not any_term and (self.max_matches <= FEW_MATCHES or not self._pairs):
+        if not any_term and (self.max_matches <= FEW_MATCHES or not self._later):
             return None
         # tantivy's query for a set of terms scans the whole dictionary.
         term_query = partial(Query.term_query, self._schema, "hash_prefix")
         either = [term_query(each, "basic") for each in hash_prefixes]
         found = Query.const_score_query(any_of(either), 0.0)
-        pairs = [*self._pair_queries(found)]
+        later = [*self._later_queries(found)]
         if not any_term:
-            return any_of(pairs)
+            return any_of(later)
         weight = self._weights.boilerplate
         beside = [
             without_text(found, self._scored("boilerplate", unit, weight), self._schema, unit)
             for unit in self._units
         ]
         exact = [*self._exact_queries, *self._typed_queries]
-        return with_optional(found, [*exact, *beside, *self._covered(), *pairs])
+        return with_optional(found, [*exact, *beside, *self._covered(), *later])
 
     @cached_property
     def _matched(self) -> Query | None:
@@ -265,10 +267,11 @@ class QueryPlan:
 
     def _part(self, part: query_tree.Words) -> Query | None:
         """Pages that have a word; if it is in CamelCase, also those that have its parts."""
-        units = [*units_of([part], self._analyzer)]
-        spellings = [units, split] if (split := split_units(part, self._analyzer)) else [units]
-        found = [all_of([self._scored("text", unit) for unit in each]) for each in spellings]
-        return any_of(found) if len(found) > 1 else found[0] if units else None
+        found = [
+            all_of([self._scored("text", unit, self._meant.scale * weight) for unit in units])
+            for units, weight in spellings(part, self._analyzer)
+        ]
+        return any_of(found) if len(found) > 1 else found[0] if found else None
 
     def _like(self, like: query_tree.Like) -> Query:
         """Pages that have LIKE_SHARE of the words, each by BM25 times its weight."""
@@ -290,9 +293,8 @@ class QueryPlan:
             return Occur.Must, Query.const_score_query(Query.all_query(), 0.0)
         if not isinstance(part, query_tree.Not):
             return Occur.Must, found
-        if code := code_of(part.unless):
-            option = pages_having(code, self._schema)
-            found = Query.boolean_query([(Occur.Must, found), (Occur.MustNot, option)])
+        if unless := exceptions(self._schema, part):
+            found = Query.boolean_query([(Occur.Must, found), (Occur.MustNot, unless)])
         return Occur.MustNot, found
 
     def _filter(self, part: query_tree.Filter | query_tree.Urls) -> Query:
@@ -304,26 +306,28 @@ class QueryPlan:
         All clauses are optional: to require a half or a quarter of the units would lose the pages
         that long questions are about.
         """
-        for unit in self._units:
-            yield self._scored("text", unit)
+        for unit, weight in self._weighted:
+            yield self._scored("text", unit, weight)
             if not all(self._whole.pages("text", term) for term in unit):
                 yield self._scored("boilerplate", unit, self._weights.boilerplate)
 
     @cached_property
     def _name_queries(self) -> Sequence[Query]:
         return [
-            self._scored(field, part, weight)
-            for unit in self._units[:MAX_NAMES]
+            self._scored(field, part, weight * share)
+            for unit, share in self._weighted[:MAX_NAMES]
             for field, part, weight in self._name_fields(unit)
             if all(self._whole.pages(field, term) for term in part)
         ]
 
     def _name_fields(self, unit: Unit) -> Iterator[tuple[str, Unit, float]]:
         """Where a unit also counts, as a phrase or by its terms: field, terms and weight."""
-        yield "title", unit, self._weights.title
+        # In a run of a script without spaces, each character is in two units.
+        times = 2 if len(unit) > 1 and all(map(is_unspaced, unit)) else 1
+        yield "title", unit, self._weights.title / times
         for term in unit:  # anchors have no positions
-            yield "anchors", (term,), self._weights.anchors / len(unit)
-            if len(unit) > 1 and is_unspaced(term):
+            yield "anchors", (term,), self._weights.anchors / len(unit) / times
+            if times > 1:
                 yield "text", (term,), CHARACTER / len(unit)
 
     @cached_property
@@ -360,13 +364,9 @@ class QueryPlan:
         words = [each.text for each in self._title]
         if not (self.is_loose and len(words) in TITLE_AND_ONE):
             return
-        analyzed, pages = self._analyzer.analyzed, self._whole.pages
-        known = [tuple(term for term in analyzed(word) if pages("text", term)) for word in words]
-        idfs = [idf_sum(terms, "text", self._whole) for terms in known]
-        for at, idf_without in enumerate(idfs):
-            text = " ".join(words[:at] + words[at + 1 :])
+        for text, share in all_but_one(words, self._analyzer, self._whole):
             if self._statistics.pages("title_key", key := words_key(text)):
-                yield self._titled(key, text, 1 - idf_without / (sum(idfs) or 1))
+                yield self._titled(key, text, share)
 
     def _titled(self, key: str, text: str, share: float = 1) -> Query:
         found = Query.term_query(self._schema, "title_key", key, "basic")
@@ -374,21 +374,19 @@ class QueryPlan:
         return Query.const_score_query(found, self._weights.whole_title * words * share)
 
     @cached_property
-    def _pairs(self) -> Sequence[Query]:
-        return [
-            self._scored("text", (*first, *second), self._weights.pairs, PAIR_SLOP)
-            for first, second in pairwise(self._units)
-            if first != second and len(first) == len(second) == 1
+    def _later(self) -> Sequence[Query]:
+        """Pairs, and units in title or first words: what the second step may add."""
+        pairs = [
+            self._scored("text", pair, self._weights.pairs * self._meant.weights[at], PAIR_SLOP)
+            for at, pair in neighbours(self._units)
         ]
+        led = {unit: weight * self._weights.lead for unit, weight in self._weighted[:MAX_NAMES]}
+        return [*pairs, *leading(self._schema, led, self._statistics, self._whole)]
 
-    def _pair_queries(self, found: Query) -> Iterator[Query]:
-        """The pairs, on the pages of a query that scores nothing.
-
-        Both are MUST clauses. As a SHOULD clause, the pair would make tantivy seek to its next
-        matching document, however far away.
-        """
-        for pair in self._pairs:
-            yield Query.boolean_query([(Occur.Must, found), (Occur.Must, pair)])
+    def _later_queries(self, found: Query) -> Iterator[Query]:
+        """`_later`, on pages of a query. An optional pair would be sought far behind them."""
+        for each in self._later:
+            yield Query.boolean_query([(Occur.Must, found), (Occur.Must, each)])
 
     def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
         """BM25 of a unit, whose terms may be up to `slop` positions apart."""

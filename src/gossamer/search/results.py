@@ -23,6 +23,8 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
     """A found page. `title` is plain text, `snippet` is HTML: escaped, with matches in <b>.
 
     `rank` is its PageRank when it was last written to the index.
+    `copies`: other addresses with the same content, for which this page stands; `versions`: older
+    versions of it. /api/page lists both.
     `partial`: it lacks some words of the query.
     `more`: its host has further results, which come after those of other hosts.
     `explanation`: how the score was computed, if requested.
@@ -39,6 +41,8 @@ class Hit(msgspec.Struct, frozen=True, gc=False):
     kind: str = "html"
     image: str | None = None
     date_ms: int | None = None
+    copies: int = 0
+    versions: int = 0
     partial: bool = False
     more: bool = False
     explanation: dict[str, Any] | None = None

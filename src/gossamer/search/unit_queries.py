@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 from tantivy import Occur, Query
 
+from gossamer.search.clauses import any_of
 from gossamer.search.statistics import idf_sum
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from tantivy import Schema
 
     from gossamer.fulltext.analysis import Unit
@@ -32,6 +35,24 @@ def unit_once(schema: Schema, field: str, unit: Unit, among: Frequencies) -> Que
         phrase = Query.phrase_query(schema, field, [*unit])
         return Query.const_score_query(phrase, idf_sum(unit, field, among))
     return Query.term_query(schema, field, unit[0], "basic")
+
+
+def leading(
+    schema: Schema, weights: Mapping[Unit, float], here: Frequencies, among: Frequencies
+) -> Iterator[Query]:
+    """The idf that units have in texts, times their weights, on pages with them at the front.
+
+    One query, if any page has one of them there.
+    """
+    found = [
+        Query.const_score_query(
+            unit_query(schema, "lead", unit), weight * idf_sum(unit, "text", among)
+        )
+        for unit, weight in weights.items()
+        if weight and all(here.pages("lead", term) for term in unit)
+    ]
+    if found:
+        yield any_of(found)
 
 
 def without_text(found: Query, scored: Query, schema: Schema, unit: Unit) -> Query:

@@ -7,6 +7,7 @@ terms as a phrase add to the score (`joined_phrases`). A phrase in quotes is one
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -26,6 +27,8 @@ MAX_TERMS = 64
 MAX_COMPOUNDED = 16
 """Words of a query that are tried as one word with their neighbours."""
 MAX_IN_COMPOUND = 4
+RUN_DAMPING = 0.3
+"""A unit of a run of n characters without spaces weighs n to the power of -RUN_DAMPING."""
 
 _Part = TypeVar("_Part", bound="Query")
 
@@ -60,6 +63,40 @@ def _units_of_word(word: Words, analyzer: Analyzer) -> Sequence[Unit]:
         elif terms:
             units.append(terms)
     return tuple(units)
+
+
+def run_weight(units: Sequence[Unit]) -> float:
+    """The weight of each unit of a part of a word: below 1 if it is a run without spaces.
+
+    A run of n characters has n - 1 overlapping pairs. If each counted in full, the run would
+    outweigh the other words of the query.
+    """
+    characters = in_a_row(units)
+    if not characters or not all(map(is_unspaced, characters)):
+        return 1.0
+    return math.pow(len(characters), -RUN_DAMPING)
+
+
+def spellings(part: Words, analyzer: Analyzer) -> Iterator[tuple[Sequence[Unit], float]]:
+    """The units of a part of a word, and those of the parts of CamelCase, with `run_weight`."""
+    for units in (tuple(units_of([part], analyzer)), split_units(part, analyzer)):
+        if units:
+            yield units, run_weight(units)
+
+
+def neighbours(units: Sequence[Unit]) -> Iterator[tuple[int, Unit]]:
+    """Each two neighbouring words, and the number of the first.
+
+    In a run without spaces, two pairs of characters are neighbours if they do not overlap.
+    """
+    for at, (first, second) in enumerate(pairwise(units)):
+        if first != second and len(first) == len(second) == 1:
+            yield at, (*first, *second)
+    for at, (first, *between, last) in enumerate(zip(units, units[1:], units[2:], strict=False)):
+        row = in_a_row((first, *between, last))
+        is_run = len(row) == len(first + last) and all(map(is_unspaced, row))
+        if is_run and len(first) == len(last) == 2 and first != last:  # noqa: PLR2004
+            yield at, row
 
 
 def in_a_row(units: Iterable[Unit]) -> Unit:
@@ -112,10 +149,16 @@ def _kind(term: str, character: str) -> int:
 
 
 def joined_phrases(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
-    """The terms of each word that has several parts, or is a long run without spaces, in order."""
+    """The terms of each word that has several parts, in order.
+
+    A run without spaces is such a word only where the language takes it for one. Elsewhere it is a
+    text, whose neighbouring pairs count (`neighbours`): the whole run would outweigh them.
+    """
     for each in words:
-        terms = _characters(each, analyzer) or analyzer.analyzed(each.text)
-        if not each.exact and len(terms) > 1:
+        characters = _characters(each, analyzer)
+        terms = characters or analyzer.analyzed(each.text)
+        is_text = not characters and all(map(is_unspaced, terms))
+        if not each.exact and len(terms) > 1 and not is_text:
             yield terms[:MAX_TERMS]
 
 

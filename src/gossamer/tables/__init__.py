@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer.tables.dataset import Column, Dataset
+from gossamer.tables.duplicates import DISPOSITIONS, MIRRORS, SIMILAR, SKETCHED
 from gossamer.tables.fetching import (
     DOMAINS,
     FETCHLIST,
@@ -22,15 +23,27 @@ from gossamer.tables.fetching import (
     WARC,
 )
 from gossamer.tables.linking import CENTRALITY, FARMS
-from gossamer.tables.parsing import DOCUMENTS, GRAPH, HOST_RANKS, INLINKS, LINKS, RANKS, UNPARSED
+from gossamer.tables.parsing import (
+    DOCUMENTS,
+    GRAPH,
+    HOST_RANKS,
+    INLINKS,
+    LINKS,
+    RANKED_NODES,
+    RANKS,
+    UNPARSED,
+)
 from gossamer.tables.searching import INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
+from gossamer.tables.url_rules import ALIASES, REWRITTEN, URL_FORMS, URL_RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "ALIASES",
     "CENTRALITY",
     "DATASETS",
+    "DISPOSITIONS",
     "DOCUMENTS",
     "DOMAINS",
     "FARMS",
@@ -42,13 +55,20 @@ __all__ = [
     "INDEXED",
     "INLINKS",
     "LINKS",
+    "MIRRORS",
     "NUMBERED",
     "PAGES",
     "POSTINGS",
+    "RANKED_NODES",
     "RANKS",
     "REPEATED",
     "RESPONSES",
+    "REWRITTEN",
+    "SIMILAR",
+    "SKETCHED",
     "UNPARSED",
+    "URL_FORMS",
+    "URL_RULES",
     "VIRTUAL_PAGE",
     "WARC",
     "Column",
@@ -59,7 +79,9 @@ DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
         *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, WARC),
-        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, FARMS, HOST_RANKS, CENTRALITY),
+        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, RANKED_NODES, FARMS),
+        *(HOST_RANKS, CENTRALITY, SKETCHED, SIMILAR, MIRRORS, DISPOSITIONS),
+        *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),
         *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),
     )
 }

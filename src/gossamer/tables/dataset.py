@@ -17,6 +17,7 @@ _ARROW: Mapping[str, pa.DataType] = {
     "int": pa.int32(),
     "long": pa.int64(),
     "double": pa.float64(),
+    "binary": pa.binary(),
     "array<string>": pa.list_(pa.string()),
     "array<int>": pa.list_(pa.int32()),
     "array<long>": pa.list_(pa.int64()),
@@ -27,6 +28,9 @@ _ARROW: Mapping[str, pa.DataType] = {
     ),
     "array<struct<language:string,url:string>>": pa.list_(
         pa.struct([("language", pa.string()), ("url", pa.string())])
+    ),
+    "array<struct<url:string,reason:string,similarity:double>>": pa.list_(
+        pa.struct([("url", pa.string()), ("reason", pa.string()), ("similarity", pa.float64())])
     ),
     "array<struct<src:string,anchor:string>>": pa.list_(
         pa.struct([("src", pa.string()), ("anchor", pa.string())])

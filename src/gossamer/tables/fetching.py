@@ -14,7 +14,11 @@ PAGES = Dataset(
     columns=(
         Column("url", "string", "normalised URL"),
         Column("host", "string", "host, with the port if it is not the scheme's default"),
-        Column("status", "string", "unfetched, fetched, redirected, excluded (robots.txt), gone"),
+        Column(
+            "status",
+            "string",
+            "unfetched, fetched, redirected, excluded (robots.txt), gone, alias (see aliases)",
+        ),
         Column("source", "string", "how it was first found: seed, link, redirect"),
         Column("depth", "int", "number of links from the nearest seed"),
         Column("hops", "int", "smallest number of redirects in a row that led to it"),

@@ -49,6 +49,12 @@ DOCUMENTS = Dataset(
         Column("text", "string", "visible text"),
         Column("main_text", "string", "text without boilerplate; all text if it is not HTML"),
         Column("boilerplate", "string", "the lines of text that are not in main_text, each once"),
+        Column("text_hash", "long", "a hash of the words of main_text and of the title"),
+        Column(
+            "sketch",
+            "binary",
+            "MinHash of main_text: 112 32-bit numbers, little-endian; null below 100 words",
+        ),
         Column("language", "string", "language of the main text, ISO 639-1; null if undetermined"),
         Column("language_hint", "string", "language that the page or its header declares (BCP 47)"),
         Column("authors", "array<string>", "names of the authors"),
@@ -139,6 +145,15 @@ RANKS = Dataset(
         Column("url", "string", "the page"),
         Column("rank", "double", "a probability; all ranks sum to 1"),
     ),
+)
+
+RANKED_NODES = Dataset(
+    "ranked_nodes",
+    "which rows of ranks are of fetched pages, and the graph whose nodes the rows are",
+    key=(),
+    writer="rank",
+    readers=("rank",),
+    newest_wins=False,
 )
 
 HOST_RANKS = Dataset(

@@ -27,6 +27,7 @@ INDEXED = Dataset(
         Column("shard", "int", "the shard that holds it; 0: the first tier"),
         Column("index_language", "string", "the language of the index that holds it"),
         Column("anchors", "long", "a hash of its anchor texts"),
+        Column("copies", "long", "a hash of the numbers and hosts of the pages it stands for"),
         Column("repeated", "long", "a hash of the lines that repeat on its host; null if none do"),
         Column("static_rank", "double", "PageRank divided by its mean, when the page was written"),
     ),

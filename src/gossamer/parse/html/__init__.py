@@ -14,16 +14,17 @@ The life of a page:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.parse.charset import decode
 from gossamer.parse.html.findings import MAX_TITLE_CHARS
 from gossamer.parse.html.metadata import metadata
-from gossamer.parse.html.site_rules import ruled
+from gossamer.parse.html.site_rules import rule_for, ruled
 from gossamer.parse.html.trafilatura_text import by_trafilatura
 from gossamer.parse.html.walk import findings
+from gossamer.parse.latest import latest
 from gossamer.parse.maintext import main_text
 from gossamer.parse.page import ParsedPage
 from gossamer.urls import normalize
@@ -38,16 +39,39 @@ MICRODATA = "itemprop"
 query for elements with this attribute. Everybody writes it in lower case."""
 
 
+class Reading(NamedTuple):
+    """What an HTML body contains, whatever its URL."""
+
+    found: Findings
+    charset: str
+    text: str
+    main: str
+
+
 def parse_html(content: Content, rules: Rules) -> ParsedPage:
     """Parse an HTML page. Never raises, whatever the page contains."""
-    text, charset = decode(content.page.body, content.label)
+    rule = rule_for(content.page.url, rules)
+    if rule is None:
+        return _page(content, _latest_reading(content.page.body, content.label, rules))
+    reading, tree = _read(content.page.body, content.label, rules)
+    return ruled(_page(content, reading), tree, content.page, rule)
+
+
+def _read(body: bytes, label: str | None, rules: Rules) -> tuple[Reading, LexborHTMLParser]:
+    text, charset = decode(body, label)
     tree = LexborHTMLParser(text, scripting=True, options=LexborDocumentOptions.WO_EVENTS)
     found = findings(tree, rules)
     if MICRODATA in text:
         found.head_metadata.add_microdata(tree)
     main = by_trafilatura(text, tree) if rules.extractor == "trafilatura" else ""
     main = main or article(tree, found)
-    return ruled(_page(content, found, charset, main), tree, content.page, rules)
+    return Reading(found, charset, found.lines.visible(), main), tree
+
+
+@latest
+def _latest_reading(body: bytes, label: str | None, rules: Rules) -> Reading:
+    reading, _ = _read(body, label, rules)
+    return reading
 
 
 def article(tree: LexborHTMLParser, found: Findings) -> str:
@@ -61,7 +85,9 @@ def article(tree: LexborHTMLParser, found: Findings) -> str:
     return main_text(found.lines.outline(), found.title, revealed)
 
 
-def _page(content: Content, found: Findings, charset: str, main: str) -> ParsedPage:
+def _page(content: Content, reading: Reading) -> ParsedPage:
+    """Return the page that a body is at its URL."""
+    found, charset, text, main = reading
     url, rules = content.page.url, found.rules
     base = url
     if found.base is not None:
@@ -71,10 +97,10 @@ def _page(content: Content, found: Findings, charset: str, main: str) -> ParsedP
         return None if href is None else normalize(href, base, rules.urls)
 
     meta = metadata(found.head_metadata, url, title=found.title, fetched=content.page.fetched)
-    text = found.lines.visible()
     h1 = next((heading for level, heading in found.headings if level == 1), "")
     title = found.title or meta.headline or h1
     alternates = ((language, joined(href)) for language, href in meta.alternates)
+    refused = found.refused.copy()
     return ParsedPage(
         outcome="parsed" if text or title else "empty",
         charset=charset,
@@ -95,6 +121,6 @@ def _page(content: Content, found: Findings, charset: str, main: str) -> ParsedP
         canonical=joined(meta.canonical),
         alternates=tuple((language, href) for language, href in alternates if href is not None),
         robots=found.head_metadata.wishes,
-        links=found.references.links(url, base, rules.urls),
-        refused=found.refused,
+        links=found.references.links(url, base, rules.urls, refused),
+        refused=refused,
     )

@@ -102,14 +102,11 @@ def rule_for(url: str, rules: Rules) -> SiteRule | None:
     return next((rule for rule in rules.sites if _fits(rule.url, url)), None)
 
 
-def ruled(parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rules: Rules) -> ParsedPage:
-    """Return `parsed` with what the rule for the page's URL extracts. Never raises.
+def ruled(parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rule: SiteRule) -> ParsedPage:
+    """Return `parsed` with what the rule extracts. Never raises.
 
     It removes the elements that the rule drops from the tree.
     """
-    rule = rule_for(page.url, rules)
-    if rule is None:
-        return parsed
     latest = None if page.fetched is None else page.fetched + CLOCK_ERROR
     title = _first(rule.title, tree, _title)
     date = _first(rule.date, tree, lambda texts: _date(texts, latest))

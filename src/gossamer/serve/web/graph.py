@@ -89,10 +89,15 @@ class Graphing:
 
     def inlinks(self, request: Request) -> Response:
         url, (offset, limit) = _given(request, "url"), _range(request)
-        found = self._ask(request, lambda graph: graph.inlinks(url, limit, offset))
-        known = {} if _of_hosts(request) else self._ask(request, lambda graph: graph.anchors(url))
-        links = [Inlink(name, known.get(name)) for name in found.names]
-        return answers.json(InlinksFound(found.total, links))
+        of_hosts = _of_hosts(request)
+
+        def question(graph: LinkGraph) -> InlinksFound:
+            found = graph.inlinks(url, limit, offset)
+            known = {} if of_hosts or not found.names else graph.anchors(url)
+            links = [Inlink(name, known.get(name)) for name in found.names]
+            return InlinksFound(found.total, links)
+
+        return answers.json(self._ask(request, question))
 
     def common(self, request: Request) -> Response:
         urls, (offset, limit) = request.query_params.getlist("url"), _range(request)

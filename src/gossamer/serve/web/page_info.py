@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from gossamer.duplicates import reason_of
 from gossamer.errors import StoreError
 from gossamer.graph.queries import UnknownName
 from gossamer.serve import cached_copy, link_map
@@ -50,6 +51,7 @@ class Paging:
         return answers.page(
             "page.html",
             page=known,
+            why=reason_of(known.duplicates.reason or ""),
             around=around,
             maps=around and [draw(around, _about) for draw in (link_map.columns, link_map.line)],
             offset=offset,

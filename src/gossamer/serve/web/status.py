@@ -8,6 +8,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
+from gossamer.duplicates import REASONS
 from gossamer.errors import StoreError
 from gossamer.monitor import TaskProgress  # noqa: TC001  # msgspec reads the annotations
 from gossamer.serve import charts, dashboard
@@ -45,6 +46,7 @@ class CrawlStatus(msgspec.Struct, frozen=True):
     datasets: dict[str, Held]
     counts: dict[str, dict[str, int]]
     refused: dict[str, int]
+    duplicates: dict[str, int]
     truncated: int
     steps: list[StepReport]
     tasks: list[TaskProgress]
@@ -94,6 +96,7 @@ class Status:
             rates=rates,
             rates_chart=charts.curve(rates, "Pages per second, while this page was open"),
             hosts=self._hosts.busiest(),
+            reasons=REASONS,
             degrees=dashboard.degrees(spread := self._spread()),
             degree_charts=charts.degrees(spread) if spread else (),
         )

@@ -1,4 +1,4 @@
-"""The names of a graph in arrays: the domain of each node, and its URL.
+"""Names of a graph in arrays: those of URLs, the domains of nodes, and their URLs.
 
 A name begins with its host (`graph/names.py`), and neighbours mostly have the same one. So a host
 is looked at once per run of names, and bytes are copied by compiled code.
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from gossamer.bvgraph.compiled import compiled
 from gossamer.errors import MissingFile
 from gossamer.graph.names import url_of
+from gossamer.graph.text import strings_of, text_of
 from gossamer.suffixes import registrable
 from gossamer.urls import LOCALHOST
 
@@ -24,27 +25,44 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.bvgraph.codes import Numbers
-    from gossamer.rank.kernels import Indices
+    from gossamer.graph.text import Bytes, Offsets
 
-    Bytes = npt.NDArray[np.uint8]
-    Offsets = npt.NDArray[np.int64]
+    Indices = npt.NDArray[np.int32]
 
 BATCH = 1 << 17
 """Names that are decoded at once: some megabytes."""
-SPACE = 32
+SPACE, COMMA, DOT, SLASH, COLON, ZERO, NINE, A, Z = b" ,./:09az"
+SCHEME = tuple(b"+-.")
+"""Characters of schemes that are neither letters nor digits (RFC 3986 §3.1)."""
 FIELDS_OF_HOST = 2
 """Fields of a name, each before a space, that make the host."""
 
 
 def batches(paths: Iterable[str]) -> Iterator[pa.LargeStringArray]:
     """All names, in the order of their numbers. Raises MissingFile."""
+    for batch in _read(paths, ["name"]):
+        yield batch.column(0).cast(pa.large_string())
+
+
+def counted_batches(paths: Iterable[str]) -> Iterator[tuple[pa.LargeStringArray, Numbers]]:
+    """The names of all hosts, and their numbers of pages. Raises MissingFile."""
+    for batch in _read(paths, ["name", "pages"]):
+        yield batch.column(0).cast(pa.large_string()), batch.column(1).to_numpy()
+
+
+def _read(paths: Iterable[str], columns: list[str]) -> Iterator[pa.RecordBatch]:
     for path in paths:
         try:
             with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(BATCH, columns=["name"]):
-                    yield batch.column(0).cast(pa.large_string())
+                yield from file.iter_batches(BATCH, columns=columns)
         except (OSError, pa.ArrowException) as error:
             raise MissingFile(path, str(error).strip()) from None
+
+
+def names_of(urls: pa.LargeStringArray) -> pa.LargeStringArray:
+    """The names of pages: `names.name_of` of each URL."""
+    offsets, data = text_of(urls)
+    return strings_of(offsets - offsets[0], named(offsets, data))
 
 
 class Runs(NamedTuple):
@@ -65,7 +83,7 @@ class Runs(NamedTuple):
 
 
 def runs_of(names: pa.LargeStringArray) -> Runs:
-    offsets, data = _bytes_of(names)
+    offsets, data = text_of(names)
     starts, lengths = host_runs(offsets, data)
     begins = offsets[starts]
     view = data.data
@@ -90,15 +108,13 @@ class Domains:
 
 
 def urls(names: pa.LargeStringArray) -> pa.LargeStringArray:
-    """The URLs of pages."""
+    """The URLs of pages, or the hosts of the nodes of a graph of hosts."""
     runs = runs_of(names)
-    named = [
+    shown = [
         host if length > 1 else "" for host, length in zip(runs.hosts, runs.lengths, strict=True)
     ]
-    offsets, data = _bytes_of(pa.array(named, pa.large_string()))
-    ends, made = joined(runs.offsets, runs.data, runs.starts, runs.lengths, offsets, data)
-    buffers = [None, pa.py_buffer(ends), pa.py_buffer(made)]
-    return pa.Array.from_buffers(pa.large_string(), len(names), buffers)
+    text = text_of(pa.array(shown, pa.large_string()))
+    return strings_of(*joined(runs.offsets, runs.data, runs.starts, runs.lengths, *text))
 
 
 def hosts(names: pa.LargeStringArray) -> pa.LargeStringArray:
@@ -106,12 +122,66 @@ def hosts(names: pa.LargeStringArray) -> pa.LargeStringArray:
     return pa.array(runs_of(names).hosts, pa.large_string())
 
 
-def _bytes_of(strings: pa.LargeStringArray) -> tuple[Offsets, Bytes]:
-    """Where each string begins and the last one ends, and the bytes of all."""
-    _, offsets, data = strings.buffers()
-    begin, end = strings.offset, strings.offset + len(strings) + 1
-    found = np.frombuffer(data if data is not None else b"", np.uint8)
-    return np.frombuffer(offsets, np.int64)[begin:end], found
+@compiled
+def named(offsets: Offsets, data: Bytes) -> Bytes:
+    """The bytes of the names of URLs, each of which is as long as its URL.
+
+    `scheme://host:port/path` becomes `host :port scheme /path`, with the labels of the host in
+    reverse order and commas between them; what is not of this form stays as it is.
+    """
+    made = np.empty(offsets[-1] - offsets[0], np.uint8)
+    for url in range(offsets.size - 1):
+        begin, end = offsets[url], offsets[url + 1]
+        at = begin - offsets[0]
+        colon, port, slash = _fields(data, begin, end)
+        if slash == end:
+            made[at : at + end - begin] = data[begin:end]
+            continue
+        host = colon + 3
+        after = port
+        for label in range(port, host - 1, -1):
+            if label == host or data[label - 1] == DOT:
+                at = _copied(made, at, data, label, after)
+                after = label - 1
+                if label > host:
+                    made[at] = COMMA
+                    at += 1
+        for first, last in ((port, slash), (begin, colon), (slash, end)):
+            made[at] = SPACE
+            at = _copied(made, at + 1, data, first, last)
+    return made
+
+
+@compiled
+def _fields(data: Bytes, begin: int, end: int) -> tuple[int, int, int]:
+    """Where the scheme of a URL ends, its port begins, and its path; all at the end if none."""
+    colon = begin
+    while colon < end and (
+        A <= data[colon] <= Z
+        or (colon > begin and (ZERO <= data[colon] <= NINE or data[colon] in SCHEME))
+    ):
+        colon += 1
+    slash = colon + 3
+    if colon == begin or slash >= end or data[colon] != COLON:
+        return end, end, end
+    if data[colon + 1] != SLASH or data[colon + 2] != SLASH:
+        return end, end, end
+    while slash < end and data[slash] != SLASH:
+        slash += 1
+    port = slash
+    while port > colon + 3 and ZERO <= data[port - 1] <= NINE:
+        port -= 1
+    has_port = colon + 3 < port < slash and data[port - 1] == COLON
+    return colon, port - 1 if has_port else slash, slash
+
+
+@compiled
+def _copied(made: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
+    """Copy bytes to a place, and return where they end there."""
+    for n in range(begin, end):
+        made[at] = data[n]
+        at += 1
+    return at
 
 
 @compiled
@@ -155,7 +225,10 @@ def joined(
     host_offsets: Offsets,
     hosts: Bytes,
 ) -> tuple[Offsets, Bytes]:
-    """The URLs of names: `scheme://host/path`, of `… scheme /path` and the host of their run."""
+    """The URLs of names: `scheme://host/path`, of `… scheme /path` and the host of their run.
+
+    Of a name that is a host, the host.
+    """
     count = offsets.size - 1
     ends = np.zeros(count + 1, np.int64)
     separator = np.array([58, 47, 47], np.uint8)  # "://"
@@ -169,16 +242,13 @@ def joined(
         if run + 1 < starts.size and starts[run + 1] == name:
             run += 1
         begin, end = offsets[name] + lengths[run] + 1, offsets[name + 1]
-        while begin < end and data[begin] != SPACE:
-            made[at] = data[begin]
-            begin, at = begin + 1, at + 1
-        made[at : at + 3] = separator
-        at += 3
-        for n in range(host_offsets[run], host_offsets[run + 1]):
-            made[at] = hosts[n]
-            at += 1
-        for n in range(begin + 1, end):
-            made[at] = data[n]
-            at += 1
+        if begin <= end:
+            while begin < end and data[begin] != SPACE:
+                made[at] = data[begin]
+                begin, at = begin + 1, at + 1
+            made[at : at + 3] = separator
+            at += 3
+        at = _copied(made, at, hosts, host_offsets[run], host_offsets[run + 1])
+        at = _copied(made, at, data, begin + 1, end)
         ends[name + 1] = at
     return ends, made[:at]

@@ -1,0 +1,137 @@
+"""Where does the processor time of a whole crawl go, by step, process and thread?
+
+    python bench/crawl_cpu.py FOLDER...
+
+Each FOLDER holds a manual, which `gossamer crawl` makes searchable as in searchable.py. The CPU
+time of each thread of its processes (schedstat of proc(5)) is read PER_S times a second, and counts
+to the step that runs then. What a thread does between the last look and its end is lost, and so are
+processes that end meanwhile: the last line has the time that the kernel counted for all of them.
+
+Rows: the main thread of the driver, the threads of the embedded engine, other threads of the driver
+(most of it loads numba's machine code); the worker processes, with tantivy's writing threads apart;
+and the parsers, the guarded children of the workers. Columns: the steps. `none` is before, after
+and between them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+from crawl import adopt_orphans, children_s
+from local_settings import local_settings
+from searchable import HOST, OWN, reap_orphans
+
+import gossamer as package
+from gossamer.backends import open_backend
+from gossamer.fakeweb import FakeWeb, Web
+from gossamer.rounds import HARVEST, ROUND
+from gossamer.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gossamer.manifest import StepReport
+
+PER_S = 20
+KINDS = {"tokio": "engine", "thrd-tantivy": "tantivy"}
+"""Beginnings of the names of threads."""
+STEPS = ("none", "inject", *ROUND, *HARVEST)
+
+
+def watched(command: Sequence[str]) -> list[tuple[float, str, float]]:
+    """Run a command. Return (time, process and thread, CPU seconds since the last look)."""
+    found = []
+    seen: dict[tuple[int, str], float] = {}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None:
+            now_s = time.time()
+            for pid, thread, kind, cpu_s in threads(process.pid):
+                spent_s = cpu_s - seen.get((pid, thread), 0)
+                seen[pid, thread] = cpu_s
+                if spent_s:
+                    found.append((now_s, kind, spent_s))
+            time.sleep(1 / PER_S)
+        if process.returncode:
+            raise SystemExit(process.returncode)
+    return found
+
+
+def threads(root: int) -> Iterator[tuple[int, str, str, float]]:
+    """The threads of a process and its descendants: process, thread, kind and CPU seconds."""
+    with suppress(psutil.NoSuchProcess):
+        driver = psutil.Process(root)
+        for process in (driver, *driver.children(recursive=True)):
+            with suppress(OSError, psutil.NoSuchProcess):
+                command = " ".join(process.cmdline())
+                owner = "parser" if "parse.guard" in command else "worker"
+                owner = "driver" if process == driver else owner
+                for folder in Path(f"/proc/{process.pid}/task").iterdir():
+                    name = (folder / "comm").read_text()
+                    kind = next((KINDS[each] for each in KINDS if name.startswith(each)), "other")
+                    is_main = folder.name == str(process.pid)
+                    cpu_ns = int((folder / "schedstat").read_text().split()[0])
+                    what = f"{owner}: {'main' if is_main else kind}"
+                    yield process.pid, folder.name, what, cpu_ns / 1e9
+
+
+def table(
+    found: Sequence[tuple[float, str, float]], reports: Sequence[StepReport]
+) -> Iterator[str]:
+    """CPU seconds by kind of thread and step; the seconds that the steps took, and their runs."""
+    spent: defaultdict[tuple[str, str], float] = defaultdict(float)
+    walls: defaultdict[str, float] = defaultdict(float)
+    ran = [(each.started_ms / 1000, each.seconds, each.step) for each in reports]
+    for at_s, kind, cpu_s in found:
+        middle_s = at_s - 0.5 / PER_S
+        step = next((name for start, s, name in ran if start <= middle_s <= start + s), "none")
+        for key in ((kind, step), (kind, "all"), ("all", step), ("all", "all")):
+            spent[key] += cpu_s
+    runs = Counter(each.step for each in reports)
+    for _, seconds, name in ran:
+        walls[name] += seconds
+    columns = (*STEPS, "all")
+    yield f"{'CPU s':16}" + "".join(f"{each:>9}" for each in columns)
+    for kind in (*sorted({kind for kind, _ in spent} - {"all"}), "all"):
+        yield f"{kind:16}" + "".join(f"{spent[kind, each]:9.2f}" for each in columns)
+    yield f"{'wall s':16}" + "".join(f"{walls[each]:9.2f}" for each in STEPS)
+    yield f"{'runs':16}" + "".join(f"{runs[each]:9}" for each in STEPS)
+
+
+def measure(folder: Path) -> None:
+    gossamer = str(Path(sys.executable).with_name("gossamer"))
+    with (
+        tempfile.TemporaryDirectory(prefix="crawl-cpu-") as scratch,
+        FakeWeb(Web(hosts=0, docs={HOST: folder}), log_path="/dev/null") as fake,
+    ):
+        Path(scratch, "gossamer.toml").write_text(local_settings(fake.address, OWN))
+        began_s, before_s = time.perf_counter(), children_s()
+        found = watched([gossamer, "crawl", scratch, f"http://{HOST}/"])
+        wall_s = time.perf_counter() - began_s
+        reap_orphans(fake.pid)
+        cpu_s = children_s() - before_s
+        reports = Store.open(open_backend(scratch)).manifest.history
+    print(f"\n{folder}", *table(found, reports), sep="\n")
+    print(f"{wall_s:.1f} s, {cpu_s:.1f} s of CPU in all processes", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    adopt_orphans()
+    compileall.compile_dir(package.__path__[0], quiet=1)
+    for folder in parser.parse_args().folders:
+        measure(folder)
+
+
+if __name__ == "__main__":
+    main()

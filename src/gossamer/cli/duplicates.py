@@ -1,0 +1,130 @@
+"""`gossamer duplicates`: several URLs of one page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gossamer.cli import page_copies
+from gossamer.cli.arguments import AsJson, CrawlFolder
+from gossamer.cli.terminal import echo_json, printable
+
+if TYPE_CHECKING:
+    from gossamer.url_rules.listing import UrlRule
+
+SHOWN = 20
+"""Rules that are printed without --limit."""
+
+RuleId = Annotated[
+    str, typer.Argument(metavar="RULE", help="The rule's id, as `duplicates rules` prints it.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(
+        no_args_is_help=True,
+        help="Several URLs of one page: copies, older versions, and rules about URLs.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    page_copies.register(group)
+    for command in (rules, disable, enable):
+        group.command()(command)
+    group.command("test")(try_out)
+    app.add_typer(group, name="duplicates")
+
+
+def rules(
+    crawl: CrawlFolder,
+    host: Annotated[
+        str | None, typer.Argument(metavar="[HOST]", help="Only the rules of this host.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="At most so many; active ones first.")] = SHOWN,
+    as_json: AsJson = False,
+) -> None:
+    """List the learned rules for URLs, with their evidence.
+
+    A rule is active, learning (the evidence is not sufficient yet), contradicted (pages differed)
+    or disabled. Examples are pairs of URLs whose contents agreed, or differed.
+
+    Example: gossamer duplicates rules my-web example.org
+    """
+    from gossamer.api import Crawl
+
+    with Crawl.open(crawl) as opened:
+        found = opened.url_rules(host)
+    shown = found[:limit]
+    if as_json:
+        import msgspec
+
+        listed = [rule._asdict() | {"title": rule.title} for rule in shown]
+        echo_json(msgspec.json.encode({"total": len(found), "rules": listed}))
+        return
+    for rule in shown:
+        _print(rule)
+    if len(found) > len(shown):
+        typer.echo(f"and {len(found) - len(shown):,} more: --limit", err=True)
+
+
+def _print(rule: UrlRule) -> None:
+    typer.echo(f"{rule.rule}  {rule.state:12}  {printable(rule.title)}")
+    typer.echo(
+        f"    {rule.supports:,} agree, {rule.contradictions:,} differ, in rounds "
+        f"{rule.first_round} to {rule.last_round}; {rule.rewritten:,} URLs rewritten, "
+        f"{rule.sampled:,} of them sampled"
+    )
+    for urls, sign in ((rule.examples, "="), (rule.counterexamples, "≠")):
+        if urls:
+            typer.echo(printable(f"    {urls[0]}\n  {sign} {urls[1]}"))
+
+
+def try_out(
+    crawl: CrawlFolder,
+    url: Annotated[str, typer.Argument(metavar="URL", help="Any URL.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show what a URL becomes if a page links to it, and by which rules.
+
+    Example: gossamer duplicates test my-web "https://example.org/index.html?from=3"
+    """
+    from gossamer.api import Crawl
+
+    with Crawl.open(crawl) as opened:
+        found = opened.test_url(url)
+    if as_json:
+        import msgspec
+
+        rules = [rule.rule for rule in found.rules]
+        echo_json(msgspec.json.encode({"url": found.url, "target": found.target, "rules": rules}))
+        return
+    typer.echo(printable(found.target))
+    for rule in found.rules:
+        typer.echo(printable(f"  {rule.rule}  {rule.title}"))
+
+
+def disable(crawl: CrawlFolder, rule: RuleId, as_json: AsJson = False) -> None:
+    """Disable a rule for good. The URLs that it rewrote become pages, which the next round fetches.
+
+    Example: gossamer duplicates disable my-web 0123456789abcdef
+    """
+    from gossamer.api import Crawl
+    from gossamer.cli.steps import print_report
+
+    with Crawl.open(crawl) as opened:
+        done = opened.disable_rule(rule)
+    print_report(done, as_json)
+
+
+def enable(crawl: CrawlFolder, rule: RuleId, as_json: AsJson = False) -> None:
+    """Make a rule active that is disabled, contradicted or learning.
+
+    The evidence against it is forgotten. If pages differ later, it is dropped again.
+
+    Example: gossamer duplicates enable my-web 0123456789abcdef
+    """
+    from gossamer.api import Crawl
+    from gossamer.cli.steps import print_report
+
+    with Crawl.open(crawl) as opened:
+        done = opened.enable_rule(rule)
+    print_report(done, as_json)

@@ -1,0 +1,216 @@
+"""Which texts may be similar? Those whose sketches agree in a whole band (see gossamer.sketches).
+
+`band_hashes` makes a hash of each band of a sketch. Tasks share these out by ranges of the hashes
+(`share_out`), and others write the pairs of texts that share one (`write_pairs`). If few texts are
+new, only their bands are shared out, and what the known ones have of these. The engine could do it
+by a join, but its hash table of 140 million bands takes 3 GB and does not spill.
+
+A band that very many texts share would make a quadratic number of pairs: pages that consist of
+boilerplate, "404" pages, one product in a thousand colours. Of more than MAX_SHARING texts, each is
+paired with its next NEIGHBOURS in an order that is random and another one in each band, and with
+the text of the lowest hash, which is the same in all bands. Texts that are really similar share
+other, rarer bands, too. And a group of texts that are all similar is connected by these pairs,
+which is enough for near.py to find the pairs with its survivor.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gossamer import task_output
+from gossamer.filenames import SCRATCH
+from gossamer.sketches import BAND_VALUES, BANDS
+from gossamer.task_output import ParquetWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import numpy.typing as npt
+    from pyspark.sql import DataFrame
+
+    from gossamer.store import File
+    from gossamer.task_output import Row
+    from gossamer.workspace import Workspace
+
+    Integers = npt.NDArray[np.int64]
+
+Task = TypeVar("Task")
+
+PART_BANDS = 20_000_000
+"""Bands that a task holds, in about a gigabyte."""
+MAX_SHARING = 32
+NEIGHBOURS = 4
+PAIRS = pa.schema([("one", pa.int64()), ("other", pa.int64())])
+SHARED = pa.schema([("band", pa.int64()), ("text", pa.int64()), ("is_new", pa.bool_())])
+READ_ROWS = 100_000
+BAND_HASHES_DDL = "text long, bands array<long>"
+
+_RANDOM = {"compression": "none", "use_dictionary": False}
+"""Hashes cannot be compressed."""
+_FACTORS = np.random.default_rng(1).integers(
+    0, 1 << 63, (BANDS, BAND_VALUES), np.uint64
+) | np.uint64(1)
+
+
+def candidates(work: Workspace, known: Sequence[File], new: Sequence[File]) -> DataFrame:
+    """Pairs of texts (`one` < `other`, each once) that share a band, at least one of them new.
+
+    Both are files with rows of `sketched`. Rows of a text in several layers have the same bands, so
+    outdated ones of `known` do no harm.
+    """
+    fresh = sum(file.rows for file in new)
+    few = fresh * BANDS <= PART_BANDS // 4
+    rows = fresh if few else fresh + sum(file.rows for file in known)
+    parts = max(work.engine.workers, -(-rows * BANDS // PART_BANDS))
+    attempt = work.scratch_attempt()
+    wanted = tuple(file.path for file in new) if few else ()
+    shared: list[Shared] = [
+        *(Shared(work.root, file.path, (), parts, attempt, is_new=True) for file in new),
+        *(Shared(work.root, file.path, wanted, parts, attempt, is_new=False) for file in known),
+    ]
+    held: dict[str, list[str]] = {}
+    for row in _run(work, shared, share_out):
+        held.setdefault(row["name"], []).append(row["path"])
+    tasks = [Part(work.root, tuple(paths), attempt) for paths in held.values()]
+    paths = [f"{work.root}/{row['path']}" for row in _run(work, tasks, write_pairs)]
+    return work.engine.read(paths, "one long, other long").distinct()
+
+
+def _run(
+    work: Workspace, tasks: Sequence[Task], fn: Callable[[Task], list[Row]]
+) -> list[dict[str, Any]]:
+    return work.engine.map_tasks(tasks, fn, task_output.YIELD, task_output.YIELD_DDL)
+
+
+def band_hashes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """From `text` and `sketch` to `text` and the hashes of its `bands`; none without a sketch."""
+    for batch in batches:
+        column = batch.column("sketch")
+        sketches = np.frombuffer(b"".join(column.drop_null().to_pylist()), "<u4")
+        values = sketches.reshape(-1, BANDS, BAND_VALUES).astype(np.uint64)
+        sums = mixed((values * _FACTORS).sum(axis=2, dtype=np.uint64)).view(np.int64)
+        sketched = np.asarray(column.is_valid())
+        offsets = np.concatenate(([0], np.cumsum(sketched * BANDS))).astype(np.int32)
+        bands = pa.ListArray.from_arrays(pa.array(offsets), pa.array(sums.ravel()))
+        yield pa.RecordBatch.from_arrays([batch.column("text"), bands], names=["text", "bands"])
+
+
+def mixed(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The finalizer of MurmurHash3: each bit of the result depends on all bits."""
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(33))
+
+
+class Shared(NamedTuple):
+    """The input of a task: a file with `text` and `bands`, and `wanted` ones whose bands count."""
+
+    root: str
+    path: str
+    wanted: tuple[str, ...]
+    """If there are none, all bands count."""
+    parts: int
+    attempt: str
+    is_new: bool
+
+
+def share_out(task: Shared) -> list[Row]:
+    """Write the bands of a file with their texts; name each written file by its part."""
+    writers: dict[int, ParquetWriter] = {}
+    for texts, bands in _counting(task):
+        part = (bands.view(np.uint64) % np.uint64(task.parts)).astype(np.int64)
+        order = np.argsort(part, kind="stable")
+        ends = np.cumsum(np.bincount(part, minlength=task.parts))
+        for number, (begin, end) in enumerate(pairwise((0, *ends.tolist()))):
+            if begin < end:
+                rows = bands[order[begin:end]], texts[order[begin:end]]
+                writer = writers.setdefault(
+                    number,
+                    ParquetWriter(
+                        task.root, SCRATCH, task.attempt, schema=SHARED, encoding=_RANDOM
+                    ),
+                )
+                is_new = pa.array(np.full(end - begin, task.is_new))
+                writer.write(pa.table([*rows, is_new], schema=SHARED))
+    return [row | {"name": str(part)} for part, writer in writers.items() for row in writer.close()]
+
+
+def _counting(task: Shared) -> Iterator[tuple[Integers, Integers]]:
+    """The texts and bands that a task shares out."""
+    found = _bands(f"{task.root}/{task.path}")
+    if not task.wanted:
+        yield from found
+        return
+    files = (_bands(f"{task.root}/{path}") for path in task.wanted)
+    wanted = np.unique(np.concatenate([bands for file in files for _, bands in file]))
+    if wanted.size:
+        for texts, bands in found:
+            at = np.minimum(np.searchsorted(wanted, bands), wanted.size - 1)
+            counts = wanted[at] == bands
+            yield texts[counts], bands[counts]
+
+
+def _bands(path: str) -> Iterator[tuple[Integers, Integers]]:
+    """The bands in a file of `text` and `bands`, and the text of each, in batches."""
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(READ_ROWS, columns=["text", "bands"], use_threads=False):
+            lists = batch.column("bands")
+            counts = np.nan_to_num(lists.value_lengths().to_numpy(zero_copy_only=False))
+            texts = np.repeat(batch.column("text").to_numpy(), counts.astype(np.int64))
+            yield texts, lists.flatten().to_numpy()
+
+
+class Part(NamedTuple):
+    """The input of a task: files with the columns `band`, `text` and `is_new`."""
+
+    root: str
+    files: tuple[str, ...]
+    attempt: str
+
+
+def write_pairs(part: Part) -> list[Row]:
+    """Write the pairs of texts that share a band, at least one of them new; a pair may repeat."""
+    rows = pa.concat_tables(pq.read_table(f"{part.root}/{path}") for path in part.files)
+    writer = ParquetWriter(part.root, SCRATCH, part.attempt, schema=PAIRS)
+    columns = (rows.column(name).to_numpy() for name in SHARED.names)
+    for one, other in pairs(*columns):
+        writer.write(pa.table([one, other], schema=PAIRS))
+    return writer.close()
+
+
+def pairs(
+    bands: Integers, texts: Integers, is_new: npt.NDArray[np.bool_]
+) -> Iterator[tuple[Integers, Integers]]:
+    """Pairs of texts that share a band, in arrays; the lower text of each pair comes first."""
+    shuffled = mixed(texts.view(np.uint64) ^ mixed(bands.view(np.uint64)))
+    order = np.lexsort((shuffled, bands))
+    bands, texts, is_new = bands[order], texts[order], is_new[order]
+    begins = np.flatnonzero(np.concatenate(([True], bands[1:] != bands[:-1])))
+    sharing = np.diff(np.append(begins, bands.size))
+    crowded = np.repeat(sharing > MAX_SHARING, sharing)
+
+    def made(one: Integers, other: Integers) -> tuple[Integers, Integers]:
+        kept = (is_new[one] | is_new[other]) & (texts[one] != texts[other])
+        ends = texts[one[kept]], texts[other[kept]]
+        return np.minimum(*ends), np.maximum(*ends)
+
+    left = np.arange(bands.size)
+    for distance in range(1, MAX_SHARING):
+        left = left[left + distance < bands.size]
+        left = left[bands[left] == bands[left + distance]]
+        if distance > NEIGHBOURS:
+            left = left[~crowded[left]]
+        if not left.size:
+            break
+        yield made(left, left + distance)
+    members = np.flatnonzero(crowded)
+    if members.size:
+        # The lowest text of each band, for each of its members.
+        by_text = np.lexsort((texts, bands))
+        lowest = np.repeat(by_text[begins], sharing)
+        yield made(lowest[members], members)

@@ -1,0 +1,56 @@
+"""Which pages have the same text? Their main texts and titles have the same words (`text_hash`).
+
+Pages without a text are equal if their bodies are. One text under many URLs of a host is probably
+no page at all, but what a server answers for pages that do not exist (a soft 404), or for all pages
+of a parked domain. The reason says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from gossamer.dedup.survivors import order, with_standing
+from gossamer.urls import host_column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MANY = 20
+"""URLs of a host from which their one text is taken for a soft 404."""
+
+
+def shared(fit: DataFrame) -> DataFrame:
+    """The pages whose text another page has, too."""
+    texts = fit.groupBy("text").agg(F.count("*").alias("pages")).where("pages > 1").select("text")
+    return fit.join(texts, on="text", how="left_semi")
+
+
+def one_per_text(fit: DataFrame) -> DataFrame:
+    """The pages that another one with an equal text stands for, as `near.one_per_group`.
+
+    Reasons: `canonical`, `mirror`, `text`, `body` and `soft_404`. `fit` must be materialised.
+    """
+    copies = fit.where("canonical IS NOT NULL").select(
+        F.col("url").alias("copy"), "text", F.col("canonical").alias("url"), "rank"
+    )
+    originals = fit.where("canonical IS NULL").select("url", "text")
+    agreed = copies.join(originals, on=["url", "text"], how="inner")
+    everything = (Window.unboundedPreceding, Window.unboundedFollowing)
+    of_host = Window.partitionBy("text", "host").rowsBetween(*everything)
+    placed = with_standing(fit.withColumn("host", host_column(F.col("url"))), agreed)
+    chosen = placed.withColumn(
+        "survivor", F.first("url").over(Window.partitionBy("text").orderBy(*order()))
+    ).withColumn("alike", F.count("*").over(of_host))
+    named = F.when(F.col("is_mirrored"), "mirror").otherwise("canonical")
+    reason = (
+        F.when(F.col("alike") >= MANY, "soft_404")
+        .when(F.col("canonical") == F.col("survivor"), named)
+        .when(F.col("by_body"), "body")
+        .otherwise("text")
+    )
+    return chosen.where(F.col("survivor") != F.col("url")).select(
+        "url", "survivor", reason.alias("reason"), F.lit(1.0).alias("similarity")
+    )

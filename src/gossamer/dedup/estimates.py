@@ -1,0 +1,47 @@
+"""How similar are pairs of documents, by their sketches? An estimate: see gossamer.sketches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from gossamer.sketches import VALUES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.workspace import Workspace
+
+
+def with_estimates(work: Workspace, pairs: DataFrame, sketches: DataFrame, key: str) -> DataFrame:
+    """Add `estimate` to pairs `one` and `other`; null if one of them has no sketch.
+
+    `sketches` are keyed by the column `key`, which has the type of `one` and `other`.
+    """
+    ends = [
+        sketches.select(F.col(key).alias(end), F.col("sketch").alias(f"sketch_of_{end}"))
+        for end in ("one", "other")
+    ]
+    both = pairs.select("one", "other").join(ends[0], on="one", how="inner")
+    both = both.join(ends[1], on="other", how="inner")
+    kind = dict(pairs.dtypes)["one"]
+    ddl = f"one {kind}, other {kind}, estimate double"
+    estimates = work.engine.map_partitions(both, estimated, ddl)
+    return estimates.join(pairs, on=["one", "other"], how="right")
+
+
+def estimated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """From `one`, `other` and the sketches of both to `one`, `other` and `estimate`."""
+    for batch in batches:
+        ours, theirs = (
+            np.frombuffer(b"".join(batch.column(f"sketch_of_{end}").to_pylist()), "<u4")
+            for end in ("one", "other")
+        )
+        shares = (ours == theirs).reshape(-1, VALUES).mean(axis=1)
+        columns = [batch.column("one"), batch.column("other"), pa.array(shares)]
+        yield pa.RecordBatch.from_arrays(columns, names=["one", "other", "estimate"])

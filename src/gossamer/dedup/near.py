@@ -1,0 +1,160 @@
+"""One page stands for all with nearly the same text: those that are similar to it (similar.py).
+
+Pages are searched for their titles. So a page yields only to one whose title has the same words, or
+that it names as its canonical page: a function's page whose text is mostly that of another
+function's, or an untranslated page under a translated title, stays.
+
+Not all similar pairs are found at first: a popular band gives a sample of its pairs
+(candidates.py), and one pair in two thousand with J = 0.9 shares no band at all. But if a page is
+dropped, others that are similar to it may also be similar to the one that stands for it. These
+pairs are compared next, and the decision is made again, until there are no more of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from gossamer.dedup.similar import similar_texts
+from gossamer.dedup.survivors import covered, order, with_standing
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from gossamer.workspace import Draft, Workspace
+
+ENDS = ("one", "other")
+MAX_PASSES = 4
+MAX_RELATED = 2
+"""Survivors with which a page is compared in a pass, because both are similar to a dropped page."""
+
+
+def one_per_group(work: Workspace, draft: Draft, standing: DataFrame) -> DataFrame:
+    """The pages that others stand for: `url`, `survivor`, `reason` and `similarity`.
+
+    `standing`: pages with texts, of which no two are equal in the same scope. They must be
+    materialised.
+    """
+    per_text = Window.partitionBy("text_hash").orderBy("url")  # another scope may have it, too
+    texts, count = work.scratch(
+        standing.withColumn("number", F.row_number().over(per_text))
+        .where("number = 1")
+        .select(F.col("text_hash").alias("text"), "url", "round")
+    )
+    similarities = similar_texts(work, draft, texts, count)
+    dropped = work.engine.read([], "url string, survivor string, reason string, similarity double")
+    for _ in range(MAX_PASSES):
+        pairs, number = work.scratch(_of_pages(work, standing, similarities.pairs()))
+        if not number:
+            break
+        places, pages = work.scratch(placed(standing, pairs))
+        edges, _ = work.scratch(_between(places, pairs))
+        lost = covered(work, edges, pages)
+        dropped = _named(lost, places)
+        if not similarities.compare(_overlooked(edges, lost, places)):
+            break
+    similarities.save(draft)
+    return dropped
+
+
+def _of_pages(work: Workspace, standing: DataFrame, pairs: DataFrame) -> DataFrame:
+    """The similar pairs of pages in the same scope, with the columns `one_…` and `other_…`."""
+    one, other = (
+        standing.select(
+            F.col("text_hash").alias(end),
+            "scope",
+            *(F.col(name).alias(f"{end}_{name}") for name in ("url", "rank", "canonical")),
+            _words(F.col("title")).alias(f"{end}_words"),
+        )
+        for end in ENDS
+    )
+    titled = F.col("one_words") == F.col("other_words")
+    named = (F.col("one_canonical") == F.col("other_url")) | (
+        F.col("other_canonical") == F.col("one_url")
+    )
+    return (
+        pairs.where(F.col("similarity") >= work.config.dedup.similarity)
+        .join(one, on="one", how="inner")
+        .join(other, on=["other", "scope"], how="inner")
+        .where(titled | F.coalesce(named, F.lit(False)))
+    )
+
+
+def _words(title: Column) -> Column:
+    plain = F.regexp_replace(F.lower(F.coalesce(title, F.lit(""))), r"[^\p{L}\p{N}]+", " ")
+    return F.trim(plain)
+
+
+def placed(standing: DataFrame, pairs: DataFrame) -> DataFrame:
+    """The pages of pairs, and their `place` in the order of survivors, from 1."""
+    agreed = [
+        pairs.where(
+            (F.col(f"{copy}_canonical") == F.col(f"{of}_url")) & F.col(f"{of}_canonical").isNull()
+        ).select(
+            F.col(f"{copy}_url").alias("copy"),
+            F.col(f"{of}_url").alias("url"),
+            F.col(f"{copy}_rank").alias("rank"),
+        )
+        for copy, of in (ENDS, ENDS[::-1])
+    ]
+    urls = pairs.select(F.explode(F.array("one_url", "other_url")).alias("url")).distinct()
+    pages = with_standing(
+        standing.join(urls, on="url", how="left_semi"), agreed[0].unionByName(agreed[1])
+    )
+    # One partition on purpose: these are only the pages that are similar to another.
+    place = F.row_number().over(Window.partitionBy(F.lit(0)).orderBy(*order()))
+    return pages.select(
+        "url", "text_hash", "canonical", "is_mirrored", place.cast("long").alias("place")
+    )
+
+
+def _between(places: DataFrame, pairs: DataFrame) -> DataFrame:
+    """The pairs, by the places of their pages: `one` < `other`."""
+    for end in ENDS:
+        place = places.select(F.col("url").alias(f"{end}_url"), F.col("place").alias(f"{end}_at"))
+        pairs = pairs.join(place, on=f"{end}_url", how="inner")
+    better, worse = F.least("one_at", "other_at"), F.greatest("one_at", "other_at")
+    return pairs.select(better.alias("one"), worse.alias("other"), "similarity")
+
+
+def _named(lost: DataFrame, places: DataFrame) -> DataFrame:
+    """The dropped pages by their URLs instead of their places, with the reason."""
+    survivors = places.select(F.col("url").alias("survivor"), F.col("place").alias("by"))
+    is_mirror = F.col("is_mirrored") & (F.col("canonical") == F.col("survivor"))
+    return (
+        places.withColumnRenamed("place", "page")
+        .join(lost, on="page", how="inner")
+        .join(survivors, on="by", how="inner")
+        .select(
+            "url",
+            "survivor",
+            F.when(is_mirror, "mirror").otherwise("near").alias("reason"),
+            "similarity",
+        )
+    )
+
+
+def _overlooked(edges: DataFrame, lost: DataFrame, places: DataFrame) -> DataFrame:
+    """Pairs of texts that may be similar, too: of a page and the survivor of one like it.
+
+    If it is not dropped by a better one.
+    """
+    mirrored = edges.select(F.col("other").alias("one"), F.col("one").alias("other"))
+    survivors = lost.select(F.col("page").alias("one"), F.col("by").alias("better"))
+    present = lost.select(F.col("page").alias("other"), "by")
+    related = (
+        survivors.join(edges.select("one", "other").unionByName(mirrored), on="one", how="inner")
+        .join(present, on="other", how="left")
+        .where(F.col("better") < F.coalesce("by", "other"))
+        .select(F.col("other").alias("page"), "better")
+        .distinct()
+    )
+    best = F.row_number().over(Window.partitionBy("page").orderBy("better"))
+    pairs = related.withColumn("number", best).where(F.col("number") <= MAX_RELATED)
+    for end, place in zip(ENDS, ("page", "better"), strict=True):
+        texts = places.select(F.col("place").alias(place), F.col("text_hash").alias(end))
+        pairs = pairs.join(texts, on=place, how="inner")
+    lower, higher = F.least("one", "other"), F.greatest("one", "other")
+    return pairs.select(lower.alias("one"), higher.alias("other")).distinct()

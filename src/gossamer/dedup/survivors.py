@@ -1,0 +1,111 @@
+"""Which of several pages with the same content survives?
+
+  1. A page yields to the page that it names as its canonical one, if that has the same content, can
+     be found, too, and names no other. So a canonical link is believed only where it is true.
+  2. Of the others, the one with the highest rank survives. A canonical page has the highest rank of
+     those that yield to it. So nobody can replace a page by a copy and a third page that names it.
+  3. Of equal ranks, the one with the shortest URL survives, then the one that was found first, and
+     then the first in their order.
+
+Pages are similar in pairs, and similarity is not transitive: of three versions of a page, the first
+and the last may differ a lot. So a page is dropped only if it is similar to the very page that
+stands for it: pages are taken in the order of the rule, and each that was not dropped survives and
+drops all that are similar to it. This is the lexicographically first maximal independent set of the
+graph of similar pages. It is a sequential rule, so one task follows it. It holds a number per page,
+and reads the pairs in parts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F
+
+from gossamer import sorted_parts, task_output
+from gossamer.filenames import SCRATCH
+from gossamer.task_output import ParquetWriter
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from gossamer.task_output import Row
+    from gossamer.workspace import Workspace
+
+SPAN = 1 << 20
+"""Places whose pairs are held at once."""
+LOST = pa.schema([("page", pa.int64()), ("by", pa.int64()), ("similarity", pa.float64())])
+
+
+def with_standing(pages: DataFrame, agreed: DataFrame) -> DataFrame:
+    """Add `yields` and `lent`, on which the `order` depends.
+
+    `agreed`: the pages (`copy`, its `rank`) whose canonical page (`url`) has the same content and
+    names no other.
+    """
+    yielding = agreed.select(F.col("copy").alias("url"), F.lit(1).alias("yields"), "rank")
+    named = agreed.groupBy("url").agg(F.lit(0).alias("yields"), F.max("rank").alias("rank"))
+    standing = yielding.unionByName(named).withColumnRenamed("rank", "lent")
+    # The hash table is built from the left side of a join.
+    return standing.join(pages, on="url", how="right")
+
+
+def order() -> list[Column]:
+    """The order of pages `with_standing`, the best first."""
+    return [
+        F.coalesce("yields", F.lit(0)),
+        F.desc(F.greatest("rank", F.coalesce("lent", "rank"))),
+        F.length("url"),
+        F.asc_nulls_last("found_ms"),
+        F.col("url"),
+    ]
+
+
+def covered(work: Workspace, pairs: DataFrame, pages: int) -> DataFrame:
+    """The pages that are dropped (`page`), by which one (`by`), and how `similar` the two are.
+
+    `pairs` (`one`, `other`, `similarity`) of so many pages, by their places in the order, from 1:
+    `one` < `other`.
+    """
+    part = F.expr(f"one div {SPAN}").cast("int").alias("part")
+    files = work.scratch_files(pairs.select("one", "other", "similarity", part), by=["part"])
+    parts = tuple(tuple(file.path for file in held) for held in sorted_parts.parts(files).values())
+    task = Followed(work.root, parts, pages, work.scratch_attempt())
+    written = work.engine.map_tasks([task], follow, task_output.YIELD, task_output.YIELD_DDL)
+    paths = [f"{work.root}/{row['path']}" for row in written]
+    return work.engine.read(paths, "page long, by long, similarity double")
+
+
+class Followed(NamedTuple):
+    """The input of a task: for each span of places, the files with the pairs that begin in it."""
+
+    root: str
+    parts: tuple[tuple[str, ...], ...]
+    pages: int
+    attempt: str
+
+
+def follow(task: Followed) -> list[Row]:
+    """Write the pages that are dropped."""
+    by = np.zeros(task.pages + 1, np.int64)
+    similarity = np.zeros(task.pages + 1)
+    for files in task.parts:
+        pairs = pa.concat_tables(
+            pq.read_table(f"{task.root}/{path}", partitioning=None) for path in files
+        )
+        one, other, similar = (
+            column.to_numpy()
+            for column in pairs.sort_by("one").select(["one", "other", "similarity"]).columns
+        )
+        begins = np.flatnonzero(np.diff(one, prepend=0))
+        for begin, end in zip(begins, np.append(begins[1:], one.size), strict=True):
+            if not by[one[begin]]:
+                free = begin + np.flatnonzero(by[other[begin:end]] == 0)
+                by[other[free]] = one[begin]
+                similarity[other[free]] = similar[free]
+    (dropped,) = by.nonzero()
+    writer = ParquetWriter(task.root, SCRATCH, task.attempt, schema=LOST)
+    writer.write(pa.table([dropped, by[dropped], similarity[dropped]], schema=LOST))
+    return writer.close()

@@ -1,0 +1,26 @@
+"""What a fetch task is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gossamer.config import FetchConfig
+    from gossamer.urls import UrlRules
+
+
+@dataclass(frozen=True)
+class Part:
+    """The input of a task. The paths in `fetchlist` and `hosts` are absolute."""
+
+    root: str
+    round: int
+    number: int
+    fetchlist: tuple[str, ...]
+    hosts: tuple[str, ...]
+    """Files with the `hosts` rows of the part's hosts, from earlier rounds."""
+    config: FetchConfig
+    rules: UrlRules
+    attempts: tuple[str, str, str]
+    """The output folders of responses, warc and hosts, relative to the crawl's."""

@@ -1,0 +1,356 @@
+"""URLs that rules have rewritten: which of them are fetched as a sample, and when they return.
+
+`parse` rewrites links, and records each URL that it rewrote (dataset `rewritten`). Here they become
+rows of `aliases`, which say what `update` does with the pages of these URLs:
+
+    a new alias     does not become a page. But of a share of the targets (`url_rules.sample`), one
+                    alias is fetched all the same; `evidence` compares it with the target. The share
+                    is never below 3/n for a rule with n agreements: the share of pages that differ
+                    at most. The number of samples is bounded by that of the targets, so a site
+                    that makes a new session id for each link gets no more of them.
+    a new rule      the known pages that it would rewrite become aliases. The target of a page that
+                    was fetched already is due when that page would have been due again: so no
+                    content is fetched twice because a rule was learned. Until then, the page stays.
+                    For the share of targets that are sampled, the target is due at once, because
+                    the URL without a session id may lead to something else than all others.
+    target fetched  its aliases that were fetched before the rule are replaced by it
+    target missing  its aliases become pages: they may not be
+    dropped rule    all of its aliases become pages
+
+Seeds are always fetched as they were given. Aliases of a target are bounded as URLs of a path are
+that differ only in their query (`update.new_queries_per_path`).
+"""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+import xxhash
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from gossamer import lsm
+from gossamer.outcomes import OUTCOMES
+from gossamer.tables import ALIASES, PAGES, REWRITTEN
+from gossamer.url_rules.learning import ACTIVE
+from gossamer.url_rules.rewriting import rewriter_of
+from gossamer.urls import host_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pyspark.sql import Column
+
+    from gossamer.url_rules.rewriting import Rewriter
+    from gossamer.workspace import Workspace
+
+WAITING, REPLACED, KNOWN = "waiting", "replaced", "known"
+"""What becomes of a page: an alias if it was never fetched; an alias in any case; a page again."""
+TURNS_DDL = "url string, becomes string, due_ms long"
+FOUND = ("url", "found_depth", "found_hops", "found_inlinks", "found_source")
+DEAD = ("gone", "excluded")
+"""Statuses of targets that have no page."""
+_KNOWN_DDL = f"{REWRITTEN.ddl}, inlinks long, fetched boolean, due_ms long"
+_KEPT = ("depth", "hops", "inlinks", "fetched", "due_ms")
+_DRAWN_DDL = f"{REWRITTEN.ddl}, fetched boolean, turn long, lot double, share double"
+
+
+class Turns(NamedTuple):
+    """What rules change in `pages` and in their own datasets."""
+
+    found: DataFrame
+    """Pages that become known, as `update.found_links` returns them."""
+    rows: DataFrame
+    """Rows of TURNS_DDL, each URL once."""
+    aliases: DataFrame
+    """Changed rows of `aliases`."""
+    alias_count: int
+    counts: DataFrame
+    """New aliases of each rule: rule, more_rewritten, more_sampled."""
+
+
+def turns(
+    work: Workspace,
+    changed_rules: DataFrame,
+    answers: DataFrame,
+    met: DataFrame,
+    rules: tuple[str, ...],
+) -> Turns:
+    """What a round changes. `changed_rules`: the rules with changes, as they are now.
+
+    `rules` are files of the active rules. `answers` are the responses of the round, and `met` the
+    pages that its links lead to (`update.found_links`).
+    """
+    unsettled, _ = work.scratch(changed_rules.where("NOT settled").select("rule", "host", "state"))
+    started = unsettled.where(F.col("state") == ACTIVE)
+    before = _known_before(work, started, answers, met, rules)
+    new, _ = work.scratch(_new(work, before, rules))
+    dropped = unsettled.where(F.col("state") != ACTIVE).select("rule")
+    returning, _ = work.scratch(_returning(work, new, dropped, answers))
+    rows, count = work.scratch(lsm.newest([new, returning], "url"))
+    each = new.select("sampled", F.explode("rules").alias("rule"))
+    counts = each.groupBy("rule").agg(
+        F.count("*").alias("more_rewritten"), F.count_if("sampled").alias("more_sampled")
+    )
+    return Turns(
+        _found(before, new, returning),
+        _rows(work, before, new, returning, answers),
+        rows,
+        count,
+        counts,
+    )
+
+
+def _known_before(
+    work: Workspace,
+    started: DataFrame,
+    answers: DataFrame,
+    met: DataFrame,
+    rules: tuple[str, ...],
+) -> DataFrame:
+    """The pages that rules rewrite which have just become active: rows of _KNOWN_DDL.
+
+    They were known before, or this round has found them.
+    """
+    if not started.limit(1).count():
+        return work.engine.read([], _KNOWN_DDL)
+    www = F.concat(F.lit("www."), F.col("host")).alias("host")
+    hosts = started.select("host").union(started.select(www)).distinct()
+    cut = [layer.join(hosts, on="host", how="left_semi") for layer in lsm.layers(work, PAGES)]
+    interval_ms = int(work.config.update.interval_days * 86_400_000)
+    answered = answers.where("outcome IN ('ok', 'unchanged')").select(
+        "url", F.lit(work.now_ms() + interval_ms).alias("now_due_ms")
+    )
+    known, _ = work.scratch(lsm.newest(cut, "url"))
+    found = (
+        met.withColumn("host", host_column(F.col("url")))
+        .join(hosts, on="host", how="left_semi")
+        .select(
+            *("url", F.col("found_depth").alias("depth"), F.col("found_hops").alias("hops")),
+            F.col("found_inlinks").alias("inlinks"),
+            F.lit(False).alias("fetched"),
+            F.lit(0).cast("long").alias("due_ms"),
+        )
+        .join(known.select("url"), on="url", how="left_anti")
+    )
+    pages = (
+        known.where("source <> 'seed' AND status IN ('unfetched', 'fetched')")
+        .join(answered, on="url", how="left")
+        .select(
+            *("url", "depth", "hops", "inlinks"),
+            (F.col("now_due_ms").isNotNull() | (F.col("status") == "fetched")).alias("fetched"),
+            F.coalesce("now_due_ms", "next_fetch_ms").alias("due_ms"),
+        )
+    )
+    every = pages.unionByName(found)
+    sample = work.config.url_rules.sample
+    return work.map_rows(every, partial(_rewritten, rules, sample), _KNOWN_DDL)[0]
+
+
+def _rewritten(
+    rules: tuple[str, ...], sample: float, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The rows whose URL is rewritten, with `target` and `rules`. The target of a sample is due."""
+    rewriter = rewriter_of(rules)
+    for batch in batches:
+        found = [rewriter.rewrite(url) for url in batch.column("url").to_pylist()]
+        columns = {
+            "url": batch.column("url"),
+            "target": pa.array([each.url for each in found], pa.string()),
+            "rules": pa.array([each.rules for each in found], pa.list_(pa.string())),
+            **{name: batch.column(name) for name in _KEPT},
+        }
+        columns["due_ms"] = pa.array(
+            [
+                0
+                if each.rules and _lot(each.url) < max(sample, _share(rewriter, each.rules))
+                else due
+                for each, due in zip(found, batch.column("due_ms").to_pylist(), strict=True)
+            ],
+            pa.int64(),
+        )
+        mask = pa.array([bool(each.rules) for each in found], pa.bool_())
+        yield pa.RecordBatch.from_pydict(columns).filter(mask)
+
+
+def _new(work: Workspace, before: DataFrame, rules: tuple[str, ...]) -> DataFrame:
+    """New rows of `aliases`: those that `parse` has found, and known pages."""
+    names = [*REWRITTEN.column_names, "fetched"]
+    found = work.read(REWRITTEN.name).withColumn("fetched", F.lit(False))
+    met = found.select("url").union(before.select("url")).distinct()
+    known, _ = work.scratch(lsm.rows_for(work, ALIASES, met).select("url", "active"))
+    # An alias that has returned is a page. Only a rule that starts later makes it an alias again.
+    found = found.join(known.select("url"), on="url", how="left_anti")
+    pages = before.join(known.where("active").select("url"), on="url", how="left_anti")
+    first = Window.partitionBy("url").orderBy(F.desc("fetched"), "depth", "target")
+    single = (
+        found.select(*names)
+        .unionByName(pages.select(*names))
+        .withColumn("place", F.row_number().over(first))
+        .where("place = 1")
+        .drop("place")
+    )
+    drawn, _ = work.map_rows(single, partial(_drawn, rules), _DRAWN_DDL)
+    in_turn = Window.partitionBy("target").orderBy("fetched", "turn", "url")
+    placed, _ = work.scratch(
+        drawn.withColumn("place", F.row_number().over(in_turn)).where(
+            F.col("fetched") | (F.col("place") <= work.config.update.new_queries_per_path)
+        )
+    )
+    share = F.greatest(F.lit(work.config.url_rules.sample), F.col("share"))
+    chosen = (F.col("place") == 1) & ~F.col("fetched") & (F.col("lot") < share)
+    targets = placed.where(chosen).select("target")
+    cut = [layer.join(targets, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)]
+    had = lsm.newest(cut, "url").where("sampled").select("target").distinct()
+    return placed.join(had.withColumn("had", F.lit(1)), on="target", how="left").select(
+        *names,
+        (chosen & F.col("had").isNull()).alias("sampled"),
+        F.lit(True).alias("active"),
+        F.lit(work.round).alias("round"),
+    )
+
+
+def _drawn(rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Add a random order of aliases (`turn`), a lot for their target, and the share to sample."""
+    rewriter = rewriter_of(rules)
+    for batch in batches:
+        urls, targets, used = (batch.column(n).to_pylist() for n in ("url", "target", "rules"))
+        columns = [
+            pa.array([xxhash.xxh3_64_intdigest(url.encode()) >> 1 for url in urls], pa.int64()),
+            pa.array(map(_lot, targets), pa.float64()),
+            pa.array([_share(rewriter, each) for each in used], pa.float64()),
+        ]
+        yield pa.RecordBatch.from_arrays(
+            [*batch.columns, *columns], names=[*batch.schema.names, "turn", "lot", "share"]
+        )
+
+
+def _lot(target: str) -> float:
+    """A random number below 1 that belongs to a target."""
+    return xxhash.xxh3_64_intdigest(target.encode()) / 2**64
+
+
+def _share(rewriter: Rewriter, rules: Sequence[str]) -> float:
+    """The share of pages that differ at most, by the rule with the least evidence."""
+    return 3 / max(rewriter.least_supports(rules), 1)
+
+
+def _returning(
+    work: Workspace, new: DataFrame, dropped: DataFrame, answers: DataFrame
+) -> DataFrame:
+    """Aliases that become pages, as rows of `aliases`: of dropped rules, and of missing targets."""
+    parts = []
+    if dropped.limit(1).count():
+        stack = [*lsm.layers(work, ALIASES), new]
+        used = lsm.newest(stack, "url").where("active")
+        urls = used.select("url", F.explode("rules").alias("rule"))
+        urls = urls.join(dropped, on="rule", how="left_semi").select("url").distinct()
+        parts.append(used.join(urls, on="url", how="left_semi"))
+    failed = answers.where(F.col("outcome").isin(*FAILURES)).select("url", "outcome")
+    before = lsm.rows_for(work, PAGES, failed.select("url")).select("url", "failures")
+    final = reduce(
+        lambda chain, each: chain.when(F.col("outcome") == each, F.lit(FAILURES[each])),
+        FAILURES,
+        F.when(F.lit(False), F.lit(0)),
+    )
+    dead, count = work.scratch(
+        failed.join(before, on="url", how="left")
+        .where(F.coalesce("failures", F.lit(0)) + 1 >= final)
+        .select(F.col("url").alias("target"))
+    )
+    if count:
+        cut = [
+            layer.join(dead, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)
+        ]
+        parts.append(lsm.newest(cut, "url").where("active"))
+        parts.append(new.join(dead, on="target", how="left_semi"))
+    targets = lsm.rows_for(work, PAGES, new.select(F.col("target").alias("url")).distinct())
+    missing = targets.where(F.col("status").isin(*DEAD)).select(F.col("url").alias("target"))
+    parts.append(new.join(missing, on="target", how="left_semi"))
+    names = [name for name in ALIASES.column_names if name not in {"active", "round"}]
+    every = reduce(DataFrame.unionByName, [part.select(*names) for part in parts])
+    single = Window.partitionBy("url").orderBy("depth", "target")
+    return (
+        every.withColumn("place", F.row_number().over(single))
+        .where("place = 1")
+        .select(*names, F.lit(False).alias("active"), F.lit(work.round).alias("round"))
+    )
+
+
+def _found(before: DataFrame, new: DataFrame, returning: DataFrame) -> DataFrame:
+    """The pages that become known, or nearer: samples, returned aliases, targets of known pages."""
+    one = F.lit(1).cast("long").alias("inlinks")
+    parts = (
+        new.where("sampled").select("url", "depth", "hops", one),
+        returning.where("NOT sampled").select("url", "depth", "hops", one),
+        before.select(F.col("target").alias("url"), "depth", "hops", "inlinks"),
+    )
+    return (
+        reduce(DataFrame.unionByName, parts)
+        .groupBy("url")
+        .agg(
+            F.min("depth").alias("found_depth"),
+            F.min("hops").alias("found_hops"),
+            F.sum("inlinks").alias("found_inlinks"),
+            F.lit("link").alias("found_source"),
+        )
+    )
+
+
+def _rows(
+    work: Workspace, before: DataFrame, new: DataFrame, returning: DataFrame, answers: DataFrame
+) -> DataFrame:
+    """Rows of TURNS_DDL. If several hold for a page, that it is known counts first."""
+    no_time = F.lit(None).cast("long").alias("due_ms")
+    waiting = before.join(new.where("NOT sampled AND NOT fetched"), on="url", how="left_semi")
+    fetched = answers.where("outcome IN ('ok', 'unchanged')").select("url")
+    targets = before.where("fetched").select(F.col("target").alias("url")).distinct()
+    there = lsm.rows_for(work, PAGES, targets).where("status = 'fetched'").select("url")
+    stored = [
+        layer.join(fetched.select(F.col("url").alias("target")), on="target", how="left_semi")
+        for layer in lsm.layers(work, ALIASES)
+    ]
+    stands = fetched.union(there).distinct().select(F.col("url").alias("target"))
+    replaced = (
+        lsm.newest(stored, "url")
+        .where("active AND fetched")
+        .select("url")
+        .union(new.where("fetched").join(stands, on="target", how="left_semi").select("url"))
+    )
+    due = before.where("fetched").groupBy("target").agg(F.max("due_ms").alias("due_ms"))
+    parts = (
+        waiting.select("url", F.lit(WAITING).alias("becomes"), no_time),
+        replaced.select("url", F.lit(REPLACED).alias("becomes"), no_time),
+        returning.select("url", F.lit(KNOWN).alias("becomes"), no_time),
+        due.select(
+            F.col("target").alias("url"), F.lit(None).cast("string").alias("becomes"), "due_ms"
+        ),
+    )
+    return (
+        reduce(DataFrame.unionByName, parts)
+        .groupBy("url")
+        .agg(F.min("becomes").alias("becomes"), F.max("due_ms").alias("due_ms"))
+    )
+
+
+def turned(status: Column) -> tuple[Column, Column]:
+    """The status of a page after its turn (column `becomes`), and whether it is a page again.
+
+    `status` is the one without the turn. Seeds are no aliases.
+    """
+    becomes = F.coalesce("becomes", F.lit(""))
+    again = (becomes == KNOWN) & (status == "alias")
+    never = (becomes == WAITING) & (status == "unfetched")
+    stale = (becomes == REPLACED) & status.isin("unfetched", "fetched")
+    given = F.coalesce(F.col("source") == "seed", F.lit(False))
+    as_before = F.when(F.col("stored_ms").isNull(), "unfetched").otherwise("fetched")
+    return (
+        F.when(again, as_before).when((never | stale) & ~given, "alias").otherwise(status),
+        again,
+    )
+
+
+FAILURES = {name: policy.max_tries for name, policy in OUTCOMES.items() if policy.status in DEAD}
+"""Outcomes after which a target has no page, and after how many in a row."""

@@ -1,0 +1,133 @@
+"""Workers that are killed during `dedup` and `index` leave neither a missing nor a doubled page."""
+
+from __future__ import annotations
+
+import random
+import threading
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+import tantivy
+
+from duplicates import History, expected, forget, standing
+from gossamer.backends import LocalBackend
+from gossamer.config import Config
+from gossamer.errors import EngineError
+from gossamer.fulltext.layout import part_key
+from gossamer.fulltext.schema import stored_document
+from gossamer.store import Store
+from gossamer.workspace import Workspace
+from harvests import run_index
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gossamer.engine import Engine
+
+LONGEST_S = 2.0
+"""Between two kills."""
+EACH = 5
+"""Kills in a harvest."""
+
+
+class Killer(threading.Thread):
+    """Kills so many workers of the engine, chosen by chance, one after the other."""
+
+    def __init__(self, seed: int, most: int) -> None:
+        super().__init__(daemon=True)
+        self._most = most
+        self._draw = random.Random(seed)  # noqa: S311  # reproducible
+        self._stopped = threading.Event()
+        self.kills = 0
+
+    def run(self) -> None:
+        while self.kills < self._most:
+            if self._stopped.wait(self._draw.random() * LONGEST_S):
+                break
+            if found := workers():
+                self.kills += kill(self._draw.choice(found))
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self.join()
+
+
+def workers() -> list[psutil.Process]:
+    """The Python processes that this one, or a cluster that it started, has for tasks."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "python" in process.name():
+                found.append(process)
+    return found
+
+
+def kill(process: psutil.Process) -> bool:
+    try:
+        process.kill()
+    except psutil.NoSuchProcess:
+        return False
+    return True
+
+
+@contextmanager
+def killing(seed: int, most: int) -> Iterator[Killer]:
+    killer = Killer(seed, most)
+    killer.start()
+    try:
+        yield killer
+    finally:
+        killer.stop()
+
+
+def in_index(work: Workspace) -> list[str]:
+    """The URL of each document that the parts of the index hold."""
+    urls = []
+    folders = {Path(file.path).parent for file in work.store.listed("index") if part_key(file.path)}
+    for folder in folders:
+        index = tantivy.Index.open(str(Path(work.root, folder)))
+        searcher = index.searcher()
+        found = searcher.search(tantivy.Query.all_query(), max(searcher.num_docs, 1)).hits
+        urls += [stored_document(searcher.doc(address)).url for _, address in found]
+    return urls
+
+
+def check(work: Workspace, kills: int) -> None:
+    """After each round, dedup and index run until they succeed, while workers are killed."""
+    history = History(11)
+    killed = 0
+    while killed < kills:
+        history.happen(work)
+        forget(work)
+        with killing(killed, min(kills - killed, EACH)) as killer:
+            before = -1
+            while killer.kills > before:  # else the error has another reason
+                before = killer.kills
+                with suppress(EngineError):
+                    run_index(work)
+                    break
+        killed += killer.kills
+        run_index(work)
+        equal, near = expected(history.pages.values(), work.config.dedup.similarity, "crawl")
+        survivors = {
+            page.url
+            for page in history.pages.values()
+            if not (page.gone or page.noindex or page.url in equal or page.url in near)
+        }
+        rows = standing(work)
+        assert {url for url in rows if rows[url]["disposition"] == "indexed"} == survivors
+        assert sorted(in_index(work)) == sorted(survivors)
+
+
+@pytest.mark.parametrize("kills", [pytest.param(50, marks=pytest.mark.slow)])
+def test_the_index_has_exactly_the_survivors_after_kills(work: Workspace, kills: int) -> None:
+    check(work, kills)
+
+
+@pytest.mark.spark
+def test_it_has_them_on_a_cluster_too(spark_engine: Engine, tmp_path: Path) -> None:
+    store = Store.create(LocalBackend(tmp_path))
+    check(Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine), 5)

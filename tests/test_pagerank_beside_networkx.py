@@ -1,0 +1,111 @@
+"""Our PageRank beside that of networkx, where all links of a page are equal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bvgraph_files import write
+from gossamer import graph, rank
+from gossamer.config import RankConfig
+from gossamer.rank.power import fixed_point
+from gossamer.rank.rows import Threads, Votes
+from gossamer.rank.shares import shares
+from rows import by_url, put
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gossamer.workspace import Workspace
+
+EQUAL = RankConfig(same_domain=1.0, tolerance=1e-13, iterations=2_000)
+"""All links of a page are equal."""
+SUM_OF_ERRORS = 1e-9
+
+
+def of_links(*links: tuple[int, int]) -> nx.DiGraph:
+    return nx.DiGraph(links)
+
+
+CLIQUE = nx.complete_graph(9, nx.DiGraph)
+SHAPES = {
+    "one node": nx.empty_graph(1, nx.DiGraph),
+    "no links": nx.empty_graph(7, nx.DiGraph),
+    "a link": of_links((0, 1)),
+    "two that alternate": of_links((0, 1), (1, 0)),
+    "links to oneself": of_links((0, 0), (1, 1), (1, 0), (2, 1)),
+    "a long chain": nx.path_graph(300, nx.DiGraph),
+    "a long cycle": nx.cycle_graph(300, nx.DiGraph),
+    "one that leads to many that dangle": nx.star_graph(50, nx.DiGraph),
+    "many that lead to one that dangles": of_links(*((n, 0) for n in range(1, 50))),
+    "a clique": CLIQUE,
+    "a clique with a way out": nx.compose(CLIQUE, of_links((4, 9), (9, 10))),
+    "a clique with a way in": nx.compose(CLIQUE, of_links((10, 9), (9, 4))),
+    "cliques apart": nx.disjoint_union(CLIQUE, nx.complete_graph(3, nx.DiGraph)),
+    "a tree": nx.balanced_tree(3, 5, nx.DiGraph),
+    "random": nx.gnp_random_graph(200, 0.03, seed=1, directed=True),
+    "sparse": nx.gnp_random_graph(200, 0.003, seed=2, directed=True),
+    "popular nodes": nx.DiGraph(nx.scale_free_graph(300, seed=3)),
+}
+
+
+def theirs(links: nx.DiGraph, damping: float) -> np.ndarray:
+    """networkx stops when the ranks of n nodes change by n times its tolerance."""
+    found = nx.pagerank(links, damping, max_iter=5_000, tol=1e-13 / len(links))
+    return np.array([found[node] for node in range(len(links))])
+
+
+def ours(folder: Path, links: nx.DiGraph, damping: float) -> np.ndarray:
+    rows = [sorted(links.predecessors(node)) for node in range(len(links))]
+    transposed = write(folder / "transposed", rows)
+    domains = np.arange(len(links), dtype=np.int32) // 7
+    even = np.full(len(links), 1 / len(links))
+    with Threads(len(links), 2) as threads:
+        votes = Votes(transposed, domains, 1e9, threads)
+        config = msgspec.structs.replace(EQUAL, damping=damping)
+        start = even.copy()
+        return fixed_point(
+            votes, shares(*votes.links(), config.same_domain), even, start, config, threads
+        ).ranks
+
+
+@pytest.mark.parametrize("damping", [0.5, 0.85, 0.99])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_of_a_shape(tmp_path: Path, shape: str, damping: float) -> None:
+    links = SHAPES[shape]
+    found = ours(tmp_path, links, damping)
+    assert np.abs(found - theirs(links, damping)).sum() < SUM_OF_ERRORS
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(1, 30), st.data())
+def test_of_any_graph(
+    tmp_path_factory: pytest.TempPathFactory, nodes: int, data: st.DataObject
+) -> None:
+    node = st.integers(0, nodes - 1)
+    links = nx.empty_graph(nodes, nx.DiGraph)
+    links.add_edges_from(data.draw(st.sets(st.tuples(node, node), max_size=3 * nodes)))
+    found = ours(tmp_path_factory.mktemp("graph"), links, 0.85)
+    assert np.abs(found - theirs(links, 0.85)).sum() < SUM_OF_ERRORS
+
+
+def test_of_a_crawl_by_the_step(work: Workspace) -> None:
+    """All shapes as parts of one web, whose pages are on many domains and are all fetched."""
+    work.config = msgspec.structs.replace(work.config, rank=EQUAL)
+    links = nx.disjoint_union_all(SHAPES.values())
+    links.remove_edges_from(list(nx.selfloop_edges(links)))  # which a crawl does not record
+    urls = [f"http://www.site-{node // 7}.org/{node}" for node in range(len(links))]
+    put(work, "pages", [{"url": url, "status": "fetched"} for url in urls])
+    put(work, "responses", [{"url": url, "outcome": "ok"} for url in urls])
+    put(work, "links", [{"src": urls[src], "dst": urls[dst]} for src, dst in links.edges])
+    graph.run(work)
+    rank.run(work)
+    rows = by_url(work.read("ranks"))
+    found = np.array([rows[url]["rank"] for url in urls])
+    assert np.abs(found - theirs(links, EQUAL.damping)).sum() < SUM_OF_ERRORS
