@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import random
+import select
 import threading
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -66,10 +68,14 @@ def workers() -> list[psutil.Process]:
 
 
 def kill(process: psutil.Process) -> bool:
+    """Return when the process has ended: the engine sees that an idle worker has gone."""
     try:
+        descriptor = os.pidfd_open(process.pid)
         process.kill()
-    except psutil.NoSuchProcess:
+    except (ProcessLookupError, psutil.NoSuchProcess):
         return False
+    select.select([descriptor], [], [])
+    os.close(descriptor)
     return True
 
 

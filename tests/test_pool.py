@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     Batches = Iterator[pa.RecordBatch]
 
 MEGABYTE = 1 << 20
+PATIENCE_S = 60
+"""An event that has not happened by then fails the test."""
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +144,15 @@ def test_a_killed_worker_is_an_error_and_the_pool_goes_on(pool: Pool) -> None:
     with pytest.raises(EngineError, match=r"worker process \d+: died with exit code -9"):
         run(pool, kill_itself, numbers(1))
     assert run(pool, double, numbers(4)) == [8]
+
+
+def test_an_idle_worker_that_was_killed_is_replaced(pool: Pool) -> None:
+    (idle,) = run(pool, pid, numbers(0))
+    descriptor = os.pidfd_open(idle)
+    os.kill(idle, signal.SIGKILL)
+    assert select.select([descriptor], [], [], PATIENCE_S)[0]
+    os.close(descriptor)
+    assert run(pool, pid, numbers(0)) != [idle]
 
 
 def test_a_worker_that_cannot_be_started_is_an_error_and_the_pool_goes_on(

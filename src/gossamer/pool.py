@@ -144,8 +144,11 @@ class Pool:
         with self._changed:
             self._changed.wait_for(lambda: self._running[call] < call.limit)
             self._running[call] += 1
-            if self._idle:
-                return self._idle.pop()
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.waits():
+                    return worker
+                worker.end()
             self._to_prepare -= 1
         try:
             return _Worker(self._prepare)
@@ -216,6 +219,10 @@ class _Worker:
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
+
+    def waits(self) -> bool:
+        """Whether an idle worker lives: the kernel kills idle ones too if it is short of memory."""
+        return self._process.poll() is None
 
     def run(self, fn: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
