@@ -38,11 +38,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.fixture
 def box(page: Page, site: str) -> Locator:
     """The search box of the home page after typing `ap`, with the list open."""
-    page.goto(site)
-    found = page.get_by_role("combobox", name="Search the crawl")
-    expect(found).to_be_focused()  # keys pressed before that would be lost
+    found = visit(page, site)
     page.keyboard.type("ap")
     expect(found).to_have_attribute("aria-expanded", "true")
+    return found
+
+
+def visit(page: Page, site: str) -> Locator:
+    """Open the home page; return its search box when it has the focus: earlier keys are lost."""
+    page.goto(site)
+    found = page.get_by_role("combobox", name="Search the crawl")
+    expect(found).to_be_focused()
     return found
 
 
@@ -110,7 +116,7 @@ def test_a_tap_searches_and_does_not_take_the_focus(browser: Browser, site: str)
         viewport={"width": 390, "height": 700}, has_touch=True, is_mobile=True
     )
     page = context.new_page()
-    page.goto(site)
+    visit(page, site)
     page.locator("input[name=q]").tap()
     page.keyboard.type("ap")
     one = page.get_by_role("option", name="apricot")
@@ -127,7 +133,7 @@ def test_a_tap_searches_and_does_not_take_the_focus(browser: Browser, site: str)
 
 def test_typing_on_discards_completions_of_the_earlier_text(page: Page, site: str) -> None:
     page.route("**/api/complete?q=a", lambda _: None)  # it waits
-    page.goto(site)
+    visit(page, site)
     with page.expect_request("**/api/complete?q=a") as overtaken:
         page.keyboard.type("a")
     with page.expect_event("requestfailed") as ended:
@@ -141,7 +147,7 @@ def test_completions_are_requested_only_after_a_pause(page: Page, site: str) -> 
     asked: list[str] = []
     page.on("request", lambda request: asked.extend([request.url] * ("/api/" in request.url)))
     page.clock.install(time=0)
-    page.goto(site)
+    visit(page, site)
     page.clock.pause_at(60)
     page.keyboard.type("appl")
     page.clock.run_for(90)
@@ -154,7 +160,7 @@ def test_completions_are_requested_only_after_a_pause(page: Page, site: str) -> 
 
 
 def test_words_of_strangers_stay_words(page: Page, site: str) -> None:
-    page.goto(site)
+    visit(page, site)
     page.keyboard.type("<i>ap")
     expect(page.get_by_role("option")).to_have_count(1)
     assert options(page) == ["<i>apt"]
@@ -163,7 +169,7 @@ def test_words_of_strangers_stay_words(page: Page, site: str) -> None:
 
 def test_without_completions_the_box_still_works(browser: Browser, site: str) -> None:
     page = browser.new_page()
-    page.goto(site)
+    visit(page, site)
     page.route("**/api/complete?*", lambda route: route.abort())
     with page.expect_event("requestfailed"):
         page.locator("input[name=q]").press_sequentially("ap")
