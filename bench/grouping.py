@@ -1,15 +1,16 @@
 """What do groups of near-duplicates cost, in millions of texts, and after 1 % of them changed?
 
-    python bench/grouping.py [--sketches N] [--documents N] [--changed 0.01] [--folder FOLDER]
+    python bench/grouping.py [--sketches N] [--documents N [--words 150] [--changed 0.01]]
+        [--folder FOLDER]
 
 `--sketches`: candidates among N synthetic sketches, of which one in eight is a near-duplicate of
 another (J = 0.9): hashes of bands, the shuffle of 14 of them for each text, and the distinct pairs.
 No documents are read, and nothing is verified.
 
-`--documents`: the step `dedup` from end to end, on a crawl of N documents of WORDS random words
-with the same share of near-duplicates, and as many copies of equal texts; then again after a
-harvest in which 1 % of the documents changed; and once more with nothing remembered, for
-comparison.
+`--documents`: the step `dedup` from end to end, on a crawl of N documents of `--words` random words
+with the same share of near-duplicates, and as many copies of equal texts; then again after 1 % of
+the documents got another word, and all pages slightly other ranks; and once more with nothing
+remembered, for comparison.
 
 For each run: seconds of the clock, CPU seconds of all processes, and the peak of the sum of their
 resident memory.
@@ -46,9 +47,8 @@ NEAR = 8
 """One text in so many is a near-duplicate of the one before it."""
 ROWS = 50_000
 SIMILARITY = 0.9
-WORDS = 150
-EDITED = 2
-"""Words replaced in a near-duplicate: of 146 shingles, 10 are others, so J = 0.87."""
+EDITED = 75
+"""Words of which one is replaced in a near-duplicate: of 75 shingles, 5 are others: J = 0.87."""
 VOCABULARY = 50_000
 PAGES_PER_HOST = 1_000
 
@@ -98,33 +98,35 @@ def group(work: Workspace, count: int) -> None:
     measured(f"candidates among {count:,} sketches", work, step)
 
 
-def texts_of(numbers: npt.NDArray[np.int64], change: int) -> npt.NDArray[np.int64]:
-    """The words of documents, as rows of numbers. `change` makes others of the same documents."""
-    found = np.empty((numbers.size, WORDS), np.int64)
+def texts_of(numbers: npt.NDArray[np.int64], words: int, change: int) -> npt.NDArray[np.int64]:
+    """The words of documents, as rows of numbers, of which so many are changed later."""
+    found = np.empty((numbers.size, words), np.int64)
     for row, number in enumerate(numbers):
         kind = number % NEAR
         base = number - 1 if kind in {1, 2} and number else number
         base -= base % NEAR if kind == 2 else 0
-        found[row] = np.random.default_rng((int(base), change)).integers(0, VOCABULARY, WORDS)
+        found[row] = np.random.default_rng(int(base)).integers(0, VOCABULARY, words)
         if kind == 1:
-            at = np.random.default_rng(int(number)).integers(0, WORDS, EDITED)
+            at = np.random.default_rng(int(number)).integers(0, words, words // EDITED)
             found[row, at] = VOCABULARY + number
+        found[row, words // 2 : words // 2 + change] = 2 * VOCABULARY + number
     return found
 
 
-def documents(numbers: npt.NDArray[np.int64], round_: int, change: int) -> Iterator[pa.Table]:
+def documents(
+    numbers: npt.NDArray[np.int64], words: int, round_: int, change: int
+) -> Iterator[pa.Table]:
     """Rows of `documents`."""
     blank = DATASETS["documents"].schema
     for first in range(0, numbers.size, ROWS // 10):
         some = numbers[first : first + ROWS // 10]
         rows = []
-        for number, words in zip(some.tolist(), texts_of(some, change), strict=True):
-            hashes = (words.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        for number, text in zip(some.tolist(), texts_of(some, words, change), strict=True):
+            hashes = (text.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
             held = sketch(shingles(hashes)).astype("<u4").tobytes()
-            main = " ".join(map("w{}".format, words.tolist()))
-            text_hash = hash(words.tobytes())
-            host = f"www.site{number // PAGES_PER_HOST}.example"
-            url = f"https://{host}/articles/and-their-titles/{number}"
+            main = " ".join(map("w{}".format, text.tolist()))
+            text_hash = hash(text.tobytes())
+            host, url = host_of(number), url_of(number)
             rows.append(
                 {"url": url, "host": host, "round": round_, "outcome": "parsed", "noindex": False}
                 | {"digest": str(number), "title": "An article", "main_text": main}
@@ -139,27 +141,65 @@ def pages(count: int) -> Iterator[pa.Table]:
     for first in range(0, count, ROWS):
         rows = []
         for number in range(first, min(first + ROWS, count)):
-            host = f"www.site{number // PAGES_PER_HOST}.example"
-            url = f"https://{host}/articles/and-their-titles/{number}"
+            host, url = host_of(number), url_of(number)
             rows.append({"url": url, "host": host, "status": "fetched", "found_ms": 0})
         yield pa.Table.from_pylist([dict.fromkeys(schema.names) | row for row in rows], schema)
 
 
-def commit(work: Workspace, round_: int, rows: list[Any]) -> None:
+def ranks(count: int, round_: int) -> Iterator[pa.Table]:
+    """Rows of `ranks`, like those of the Web: few are large. Each round moves them by 1 %."""
+    for first in range(0, count, ROWS):
+        numbers = np.arange(first, min(first + ROWS, count))
+        values = np.random.default_rng(first).pareto(1.1, numbers.size) + 0.3
+        values *= 1 + 0.01 * np.random.default_rng((first, round_)).standard_normal(numbers.size)
+        yield pa.table(
+            [[url_of(number) for number in numbers.tolist()], values / values.mean() / count],
+            DATASETS["ranks"].schema,
+        )
+
+
+def host_ranks(count: int) -> Iterator[pa.Table]:
+    hosts = sorted({host_of(number) for number in range(0, count, PAGES_PER_HOST)})
+    held = {"host": hosts, "rank": [1 / len(hosts)] * len(hosts)}
+    schema = DATASETS["host_ranks"].schema
+    yield pa.Table.from_pylist(
+        [
+            dict.fromkeys(schema.names) | dict(zip(held, row, strict=True))
+            for row in zip(*held.values(), strict=True)
+        ],
+        schema,
+    )
+
+
+def host_of(number: int) -> str:
+    return f"www.site{number // PAGES_PER_HOST}.example"
+
+
+def url_of(number: int) -> str:
+    return f"https://{host_of(number)}/articles/and-their-titles/{number}"
+
+
+def commit(work: Workspace, round_: int, **tables: Iterator[pa.Table]) -> None:
+    """Add files to datasets; those of ranks replace the older ones."""
     with work.step("crawled", round_) as draft:
-        draft.append = layers_of(rows, round_)
+        for name, rows in tables.items():
+            layers = layers_of(written(work, name, rows), round_)
+            if name in {"ranks", "host_ranks"}:
+                draft.replace |= {name: (layer,) for name, layer in layers.items()}
+            else:
+                draft.append |= layers
 
 
-def end_to_end(work: Workspace, count: int, changed: float) -> None:
+def end_to_end(work: Workspace, count: int, words: int, changed: float) -> None:
     everything = np.arange(count)
-    commit(work, 1, written(work, "documents", documents(everything, 1, 0)))
-    commit(work, 1, written(work, "pages", pages(count)))
+    commit(work, 1, documents=documents(everything, words, 1, 0), pages=pages(count))
+    commit(work, 1, ranks=ranks(count, 1), host_ranks=host_ranks(count))
     measured(f"dedup of {count:,} documents", work, dedup.run)
     some = np.sort(np.random.default_rng(1).choice(count, int(count * changed), replace=False))
-    commit(work, 2, written(work, "documents", documents(some, 2, 1)))
+    commit(work, 2, documents=documents(some, words, 2, 1), ranks=ranks(count, 2))
     measured(f"after {some.size:,} of them changed", work, dedup.run)
     with work.step("forgotten", 2) as draft:
-        draft.replace |= {"sketched": (), "similar": ()}
+        draft.replace |= {"sketched": (), "similar": (), "judged": ()}
     measured("the same with nothing remembered", work, dedup.run)
 
 
@@ -167,6 +207,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--sketches", type=int, default=0)
     parser.add_argument("--documents", type=int, default=0)
+    parser.add_argument("--words", type=int, default=150)
     parser.add_argument("--changed", type=float, default=0.01)
     parser.add_argument("--folder", help="where the crawl is created, and left")
     options = parser.parse_args()
@@ -179,7 +220,7 @@ def main() -> None:
         if options.sketches:
             group(work, options.sketches)
         if options.documents:
-            end_to_end(work, options.documents, options.changed)
+            end_to_end(work, options.documents, options.words, options.changed)
 
 
 if __name__ == "__main__":

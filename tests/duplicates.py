@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from gossamer import sketches
+from gossamer import lsm, sketches
+from gossamer.tables import DISPOSITIONS
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
     from gossamer.workspace import Workspace
 
@@ -52,13 +54,14 @@ def store(work: Workspace, documents: Sequence[dict[str, Any]], round_: int = 1)
 
 
 def standing(work: Workspace) -> Mapping[str, dict[str, Any]]:
-    return by_url(work.read("dispositions"))
+    """The dispositions by URL, without the ranks, which count only for pages in groups."""
+    return by_url(lsm.current(work, DISPOSITIONS).drop("rank_class"))
 
 
 def forget(work: Workspace) -> None:
-    """The next harvest compares all texts anew."""
+    """The next harvest compares all texts, and decides about all pages, anew."""
     with work.step("test", work.round) as draft:
-        draft.replace |= {"sketched": (), "similar": ()}
+        draft.replace |= {"sketched": (), "similar": (), "judged": (), "mirrors": ()}
 
 
 @dataclass(frozen=True)
@@ -171,14 +174,20 @@ def _ordered(pages: Iterable[Page], agreed: Iterable[tuple[Page, Page]]) -> list
     )
 
 
+def _rank_class(rank: float, pages: Collection[Page]) -> int:
+    """Ranks are compared by their binary logarithms, 0 for that of an average page."""
+    return math.floor(math.log2(rank * len(pages)))
+
+
 def expected(
-    pages: Iterable[Page], least: float, scope: str
+    pages: Collection[Page], least: float, scope: str
 ) -> tuple[dict[str, str], dict[str, dict[str, float]]]:
     """The survivors of pages with equal texts; and of those with similar ones, all that can be.
 
     The latter are the pages that stay and are similar, by URL, with the similarities.
     """
-    fit = {page.url: page for page in pages if not page.gone and not page.noindex}
+    ranked = [replace(page, rank=_rank_class(page.rank, pages)) for page in pages]
+    fit = {page.url: page for page in ranked if not page.gone and not page.noindex}
     places = {url: page.domain if scope == "domain" else "" for url, page in fit.items()}
     groups: dict[tuple[str, tuple[str, ...]], list[Page]] = {}
     for page in fit.values():

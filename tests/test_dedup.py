@@ -10,6 +10,7 @@ from duplicates import document, edited, forget, prose, similarity, standing, st
 from gossamer import dedup
 from gossamer.dedup import candidates, equal
 from gossamer.dedup.candidates import MAX_SHARING
+from gossamer.dedup.decided import MAX_COPIES
 from gossamer.workspace import Workspace
 from rows import put
 
@@ -85,7 +86,7 @@ def test_of_many_pages_that_are_all_similar_one_survives(work: Workspace) -> Non
     indexed = [url for url, row in rows.items() if row["disposition"] == "indexed"]
     assert len(indexed) == 1
     assert rows[indexed[0]]["copy_count"] == count - 1
-    assert len(rows[indexed[0]]["copies"]) == dedup.MAX_COPIES
+    assert len(rows[indexed[0]]["copies"]) == MAX_COPIES
     compared = work.store.manifest.history[-1].counts["compared_pairs"]
     assert compared < count * count / 4
 

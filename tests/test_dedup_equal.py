@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from duplicates import standing
 from gossamer import dedup
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
 
 DDL = (
-    "url string, rank double, text string, canonical string, by_body boolean, found_ms long, "
+    "url string, rank int, text string, canonical string, by_body boolean, found_ms long, "
     "is_mirrored boolean"
 )
 
 
 class Page(NamedTuple):
     url: str
-    rank: float
+    rank: int
     text: str = "text"
     canonical: str | None = None
     left_out: str | None = None
@@ -173,7 +174,7 @@ def test_documents_become_dispositions(work: Workspace) -> None:
     put(work, "documents", documents.values())
     put(work, "documents", [document("changed", 2, text_hash=3)], 2)
     dedup.run(work)
-    rows = by_url(work.read("dispositions"))
+    rows = standing(work)
     found = {
         name: (rows[each["url"]]["reason"], rows[each["url"]]["survivor"].rpartition("/")[2])
         for name, each in documents.items()

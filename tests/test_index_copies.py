@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from duplicates import document, edited, prose
+from duplicates import document, edited, prose, standing
 from gossamer.search.searcher import Searcher
 from harvests import run_index
 from rows import put
@@ -103,6 +103,6 @@ def test_only_pages_whose_copies_changed_are_written_again(work: Workspace) -> N
 
 
 def test_versions_are_named_before_other_copies(indexed: Workspace) -> None:
-    rows = indexed.read("dispositions").where(f"url = '{MANUAL}/stable/re'").collect()
-    assert [copy["reason"] for copy in rows[0]["copies"]] == ["version", "version", "text"]
-    assert (rows[0]["copy_count"], rows[0]["version_count"]) == (3, 2)
+    row = standing(indexed)[f"{MANUAL}/stable/re"]
+    assert [copy["reason"] for copy in row["copies"]] == ["version", "version", "text"]
+    assert (row["copy_count"], row["version_count"]) == (3, 2)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from gossamer.store import Layer
     from gossamer.tables import Dataset
@@ -47,14 +47,21 @@ def key_column(dataset: Dataset) -> str:
     return key
 
 
-def newest(stack: Sequence[DataFrame], key: str) -> DataFrame:
-    """The rows of layers (oldest first) that no newer layer replaces."""
+def newest(
+    stack: Sequence[DataFrame],
+    key: str,
+    wanted: Callable[[DataFrame], DataFrame] = lambda layer: layer,
+) -> DataFrame:
+    """The rows of layers (oldest first) that no newer layer replaces; of these the `wanted` ones.
+
+    The latter are chosen layer by layer before rows are compared, so they may be few.
+    """
 
     def unreplaced(age: int, layer: DataFrame) -> DataFrame:
         newer = [younger.select(key) for younger in stack[age + 1 :]]
         if not newer:
-            return layer
-        return layer.join(reduce(DataFrame.union, newer), on=key, how="left_anti")
+            return wanted(layer)
+        return wanted(layer).join(reduce(DataFrame.union, newer), on=key, how="left_anti")
 
     rows = [unreplaced(age, layer) for age, layer in enumerate(stack)]
     return reduce(DataFrame.unionByName, rows)

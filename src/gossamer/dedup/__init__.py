@@ -1,6 +1,9 @@
 """dedup: documents, pages, ranks → dispositions. Which page stands for those with its content?
 
+    inputs.py       which documents and pages are new since the last harvest
+    known.py        what is known about each document
     documents.py    which documents can be found at all
+    affected.py     which pages are decided again
     versions.py     the newest version of a manual stands for the older ones
     mirrors.py      which hosts are mirrors of another
     equal.py        one page stands for all with an equal text
@@ -10,13 +13,15 @@
     estimates.py    how similar two documents are, by their sketches
     verified.py     … and by all their words
     survivors.py    the rule by which one of several pages survives
+    decided.py      the rows of dispositions
 
-Reads documents, pages, ranks, host_ranks, sketched and similar; replaces dispositions and mirrors,
-and adds to sketched and similar. Each page that is dropped names the page that survives in its
-place, the reason and the similarity. As all of this is decided again in each harvest, the next best
-page takes the place of a survivor that is gone or has changed.
+Reads documents, pages, ranks, host_ranks and what it wrote before; replaces mirrors and judged, and
+adds to dispositions, sketched and similar. Each page that is dropped names the page that survives
+in its place, the reason and the similarity. A change is followed to all pages that are connected to
+it, so the next best page takes the place of a survivor that is gone or has changed.
 
-Cost: passes over the URLs and hashes of all documents; texts are compared once (similar.py).
+Cost: in proportion to what has changed and what is connected to it, and passes over hashes of all
+documents. Texts are compared once (similar.py).
 """
 
 from __future__ import annotations
@@ -24,58 +29,135 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer.dedup import documents, equal, mirrors, near, versions
+from gossamer import lsm
+from gossamer.dedup import (
+    affected,
+    decided,
+    documents,
+    equal,
+    inputs,
+    known,
+    mirrors,
+    near,
+    similar,
+    versions,
+)
 from gossamer.engine import engine_errors
 from gossamer.monitor import clear
-from gossamer.tables import DISPOSITIONS, MIRRORS
+from gossamer.tables import DISPOSITIONS, JUDGED, MIRRORS
 
 if TYPE_CHECKING:
-    from gossamer.store import StepReport
+    from collections.abc import Iterator
+
+    from gossamer.dedup.known import Known
+    from gossamer.dedup.similar import Similarities
+    from gossamer.store import Layer, StepReport
     from gossamer.workspace import Draft, Workspace
 
-MAX_COPIES = 100
-"""Pages that a survivor names; it counts all of them."""
+DROPPED_DDL = "url string, survivor string, reason string, similarity double"
 
 
 def run(work: Workspace) -> StepReport:
     clear(work.root, "dedup")
     with work.step("dedup", work.round) as draft:
-        judged = documents.judged(work)
-        fit = judged.where("left_out IS NULL")
-        dropped = _dropped(work, draft, fit)
-        with engine_errors():
-            for row in dropped.groupBy("reason").count().collect():
-                draft.counts[f"duplicate_{row['reason']}"] = row["count"]
-        layer = work.write(dispositions(judged, dropped), DISPOSITIONS.name, work.round)
-        draft.replace[DISPOSITIONS.name] = (layer,) if layer.files else ()
-        draft.counts["documents"] = layer.rows
+        forgotten = similar.outdated(work)
+        since = inputs.since(work, anew=forgotten)
+        before = known.stored(work, anew=since.anew)
+        fresh, replaced = documents.changed(work, since, before)
+        now = before.with_layer(fresh)
+        found, draft.counts["mirror_hosts"] = mirrors.mirrors(work, now)
+        nearby = fresh
+        if not since.anew:
+            seeds = _seeds(work, now, fresh.unionByName(replaced), found)
+            nearby = _with_families(work, now, fresh, seeds)
+        old = _older(work, fit(nearby))
+        texts = _texts(work, _without(fit(nearby), old))
+        similarities = similar.similar_texts(work, draft, texts, now, anew=forgotten)
+        alike = similarities.alike()
+        pages = fresh
+        if not since.anew:
+            pages = affected.connected(work, now, seeds, alike)
+            old = _older(work, fit(pages))
+        ranked, _ = work.scratch(affected.with_rank_classes(work, fit(pages)))
+        standing, _ = work.scratch(mirrors.with_originals(_without(ranked, old), found, alike))
+        dropped = _resolved(work, [old, *_dropped(work, standing, similarities)])
+        rows = decided.decided(pages, ranked, dropped)
+        held = None
+        if not since.anew:
+            held = pages.select("text").unionByName(replaced.select("text")).distinct()
+            unchanged = pages.join(fresh.select("url"), on="url", how="left_anti")
+            rows = decided.differing(rows, unchanged.unionByName(replaced))
+        similarities.save(draft, held, standing.select(F.col("text_hash").alias("text")))
+        _save(work, draft, rows, anew=since.anew)
+        draft.replace[MIRRORS.name] = _layers(work.write(found, MIRRORS.name, work.round))
+        draft.replace[JUDGED.name] = _layers(inputs.write(work))
     return draft.done
 
 
-def _dropped(work: Workspace, draft: Draft, fit: DataFrame) -> DataFrame:
-    """The pages that others stand for: `url`, `survivor`, `reason`, `similarity`."""
-    none = work.engine.read([], "url string, survivor string, reason string, similarity double")
-    stages = [none]
-    if work.config.dedup.versions:
-        old, number = work.scratch(versions.older(work, fit))
-        if number:
-            stages.append(old)
-            fit, _ = work.scratch(_without(fit, old))
-    shared, _ = work.scratch(equal.shared(fit))
-    found, number = mirrors.mirrors(work, fit, shared)
-    draft.counts["mirror_hosts"] = number
-    draft.replace[MIRRORS.name] = (work.write(found, MIRRORS.name, work.round),) if number else ()
-    if number:
-        fit, _ = work.scratch(mirrors.with_originals(fit, found))
-        shared, _ = work.scratch(equal.shared(fit))
-    stages.append(work.scratch(equal.one_per_text(shared))[0])
+def fit(rows: DataFrame) -> DataFrame:
+    """The pages of rows of `dispositions` that can be found, as the comparisons need them.
+
+    Pages of the same `text` are equal; those with a `text_hash` may be similar.
+    """
+    scoped = F.when(F.col("scope") == "", F.col("text")).otherwise(F.xxhash64("scope", "text"))
+    return rows.where(known.FIT).select(
+        *("url", "round", "title", "scope", "canonical", "found_ms", "by_body"),
+        F.when(~F.col("by_body"), F.col("text")).alias("text_hash"),
+        scoped.alias("text"),
+        F.lit(False).alias("is_mirrored"),
+    )
+
+
+def _seeds(work: Workspace, now: Known, changed: DataFrame, found: DataFrame) -> DataFrame:
+    """From where changes spread: the `text` and `families` of pages, as they were and as they are.
+
+    `changed`: rows of pages that have changed. `found`: rows of `mirrors`.
+    """
+    seeds = changed.select(*affected.KEYS).unionByName(affected.of_other_ranks(work, now))
+    hosts, count = work.scratch(mirrors.changed_hosts(work, found))
+    if count:
+        seeds = seeds.unionByName(mirrors.of_hosts(now, hosts).select(*affected.KEYS))
+    return work.scratch(seeds)[0]
+
+
+def _with_families(work: Workspace, now: Known, pages: DataFrame, seeds: DataFrame) -> DataFrame:
+    """`pages` and all others of the families of the `seeds`; materialised."""
+    families, count = work.scratch(seeds.select(F.explode("families").alias("family")).distinct())
+    if not count:
+        return pages
+    others = now.of_families(families).join(pages.select("url"), on="url", how="left_anti")
+    return work.scratch(pages.unionByName(others))[0]
+
+
+def _older(work: Workspace, pages: DataFrame) -> DataFrame:
+    """The pages that newer versions stand for, materialised."""
+    if not work.config.dedup.versions:
+        return work.engine.read([], DROPPED_DDL)
+    return work.scratch(versions.older(work, pages))[0]
+
+
+def _texts(work: Workspace, pages: DataFrame) -> DataFrame:
+    """The texts that may be similar, with the `url` and `round` of a document; materialised."""
+    if work.config.dedup.similarity == 1:
+        return work.engine.read([], "text long, url string, round int")
+    first = F.min_by(F.struct("url", "round"), "url").alias("document")
+    texts = pages.where("text_hash IS NOT NULL").groupBy(F.col("text_hash").alias("text"))
+    return work.scratch(texts.agg(first).select("text", "document.url", "document.round"))[0]
+
+
+def _dropped(
+    work: Workspace, standing: DataFrame, similarities: Similarities
+) -> Iterator[DataFrame]:
+    """The pages that others with equal, and then with similar texts stand for."""
+    shared, _ = work.scratch(equal.shared(standing))
+    equals, _ = work.scratch(equal.one_per_text(shared))
+    yield equals
     if work.config.dedup.similarity < 1:
-        standing, _ = work.scratch(_without(fit.where("text_hash IS NOT NULL"), stages[-1]))
-        stages.append(work.scratch(near.one_per_group(work, draft, standing))[0])
-    return _resolved(work, [stage.select(none.columns) for stage in stages])
+        left, _ = work.scratch(_without(standing.where("text_hash IS NOT NULL"), equals))
+        yield work.scratch(near.one_per_group(work, similarities, left))[0]
 
 
 def _without(pages: DataFrame, dropped: DataFrame) -> DataFrame:
@@ -89,7 +171,10 @@ def _resolved(work: Workspace, stages: list[DataFrame]) -> DataFrame:
     of which there is a better copy. Where a path has several versions, each is a step. Chains end,
     since each step leads to a newer version or to a later stage, and each pass halves them.
     """
-    dropped, _ = work.scratch(reduce(DataFrame.unionByName, stages))
+    names = ("url", "survivor", "reason", "similarity")
+    dropped, _ = work.scratch(
+        reduce(DataFrame.unionByName, (stage.select(*names) for stage in stages))
+    )
     while True:
         after = dropped.select(F.col("url").alias("survivor"), F.col("survivor").alias("next"))
         ended = dropped.join(after, on="survivor", how="left_anti")
@@ -103,50 +188,23 @@ def _resolved(work: Workspace, stages: list[DataFrame]) -> DataFrame:
         dropped, _ = work.scratch(ended.unionByName(chained))
 
 
-def dispositions(judged: DataFrame, dropped: DataFrame) -> DataFrame:
-    """The rows of `dispositions`: what becomes of each document."""
-    is_version = F.col("reason") == "version"
-    first = Window.partitionBy("survivor").orderBy(F.desc(is_version), F.length("url"), "url")
-    place = F.row_number().over(first)
-    copies = (
-        dropped.join(judged.select("url", "rank"), on="url", how="inner")
-        .withColumn("place", place)
-        .groupBy(F.col("survivor").alias("url"))
-        .agg(
-            F.count("*").alias("copy_count"),
-            F.count_if(is_version).alias("version_count"),
-            F.sum("rank").alias("more_rank"),
-            F.sort_array(
-                F.collect_list(
-                    F.when(
-                        F.col("place") <= MAX_COPIES,
-                        F.struct("place", "url", "reason", "similarity"),
-                    )
-                )
-            ).alias("copies"),
+def _save(work: Workspace, draft: Draft, rows: DataFrame, *, anew: bool) -> None:
+    """Draft `dispositions`, and count them by reason."""
+    rows, draft.counts["changed"] = work.scratch(rows)
+    if anew:
+        draft.replace[DISPOSITIONS.name] = _layers(work.write(rows, DISPOSITIONS.name, work.round))
+    elif draft.counts["changed"]:
+        draft.replace[DISPOSITIONS.name] = lsm.put(
+            work, DISPOSITIONS, rows, draft.counts["changed"], work.round
         )
-    )
-    rows = dropped.join(judged, on="url", how="right")
-    return copies.join(rows, on="url", how="right").select(
-        "url",
-        "round",
-        (F.col("rank") + F.coalesce("more_rank", F.lit(0.0))).alias("rank"),
-        F.coalesce(
-            "left_out", F.when(F.col("survivor").isNotNull(), "dropped_duplicate"), F.lit("indexed")
-        ).alias("disposition"),
-        "survivor",
-        "reason",
-        "similarity",
-        *(
-            F.coalesce(name, F.lit(0)).cast("long").alias(name)
-            for name in ("copy_count", "version_count")
-        ),
-        F.transform(
-            "copies",
-            lambda copy: F.struct(
-                copy["url"].alias("url"),
-                copy["reason"].alias("reason"),
-                copy["similarity"].alias("similarity"),
-            ),
-        ).alias("copies"),
-    )
+    now = known.stored(work, anew=anew).with_layer(rows)
+    reasons = now.where(lambda layer: layer.select("url", "reason")).groupBy("reason").count()
+    with engine_errors():
+        counts = {row["reason"]: row["count"] for row in reasons.collect()}
+    draft.counts["documents"] = sum(counts.values())
+    named = (reason for reason in sorted(counts, key=str) if reason)
+    draft.counts |= {f"duplicate_{reason}": counts[reason] for reason in named}
+
+
+def _layers(layer: Layer) -> tuple[Layer, ...]:
+    return (layer,) if layer.files else ()

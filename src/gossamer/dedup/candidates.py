@@ -48,6 +48,7 @@ NEIGHBOURS = 4
 PAIRS = pa.schema([("one", pa.int64()), ("other", pa.int64())])
 SHARED = pa.schema([("band", pa.int64()), ("text", pa.int64()), ("is_new", pa.bool_())])
 READ_ROWS = 100_000
+FILTER_BITS = 22
 BAND_HASHES_DDL = "text long, bands array<long>"
 
 _RANDOM = {"compression": "none", "use_dictionary": False}
@@ -149,10 +150,18 @@ def _counting(task: Shared) -> Iterator[tuple[Integers, Integers]]:
     files = (_bands(f"{task.root}/{path}") for path in task.wanted)
     wanted = np.unique(np.concatenate([bands for file in files for _, bands in file]))
     if wanted.size:
+        marked = np.zeros(1 << FILTER_BITS, np.bool_)
+        marked[_filter_place(wanted)] = True
         for texts, bands in found:
-            at = np.minimum(np.searchsorted(wanted, bands), wanted.size - 1)
-            counts = wanted[at] == bands
+            passed = np.flatnonzero(marked[_filter_place(bands)])
+            at = np.minimum(np.searchsorted(wanted, bands[passed]), wanted.size - 1)
+            counts = passed[wanted[at] == bands[passed]]
             yield texts[counts], bands[counts]
+
+
+def _filter_place(bands: Integers) -> Integers:
+    """Where a band is marked in a table that fits in a cache: most others are excluded by it."""
+    return bands & ((1 << FILTER_BITS) - 1)
 
 
 def _bands(path: str) -> Iterator[tuple[Integers, Integers]]:

@@ -3,6 +3,9 @@
 Reasons against it are `dropped_status` (the page is gone, redirects or may no longer be fetched),
 `dropped_outcome` (it has no text), `dropped_noindex` and `dropped_unavailable` (its
 `unavailable_after` has passed).
+
+Cost: a pass over the new documents and the new layers of pages, and over the URLs of the
+dispositions so far.
 """
 
 from __future__ import annotations
@@ -12,74 +15,148 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer import domains, lsm
-from gossamer.page_ranks import with_ranks
-from gossamer.tables import DOCUMENTS, PAGES
+from gossamer.dedup.known import FIT
+from gossamer.dedup.mirrors import with_place
+from gossamer.dedup.versions import with_families
+from gossamer.tables import DISPOSITIONS, DOCUMENTS, PAGES
+from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
+    from gossamer.dedup.inputs import Inputs
+    from gossamer.dedup.known import Known
     from gossamer.workspace import Workspace
 
 NEWEST = ("outcome", "noindex", "unavailable_after_ms", "digest", "text_hash", "canonical", "title")
 """Columns of `documents` that the decisions need, from the newest round of each URL."""
+OF_DOCUMENTS = (
+    *("url", "round", "text", "by_body", "title", "canonical", "unfit", "unavailable_after_ms"),
+)
+"""Columns of `dispositions` that describe the document."""
 
 
-def judged(work: Workspace) -> DataFrame:
-    """Per URL that has a document, materialised: the columns of `without_unfit`."""
-    values = (F.max_by(name, "round").alias(name) for name in NEWEST)
-    newest = work.read("documents").groupBy("url").agg(*values, F.max("round").alias("round"))
-    known = lsm.current(work, PAGES).select("url", "host", "status", "found_ms")
-    ranked = with_ranks(work, newest.join(known, on="url", how="left"))
-    rows, _ = work.scratch(without_unfit(_scoped(work, ranked), work.now_ms()))
-    return rows
+def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, DataFrame]:
+    """Rows of `dispositions` whose documents or pages have changed, and those that they replace.
 
-
-def _scoped(work: Workspace, ranked: DataFrame) -> DataFrame:
-    """Add `scope`: within it, one page stands for another."""
-    if work.config.dedup.scope == "crawl":
-        return ranked.withColumn("scope", F.lit(""))
-    ranked, _ = work.scratch(ranked)
-    hosts = domains.with_domains(work, ranked.select("host").where("host IS NOT NULL").distinct())
-    return hosts.withColumnRenamed("domain", "scope").join(ranked, on="host", how="right")
-
-
-def without_unfit(newest: DataFrame, now_ms: int) -> DataFrame:
-    """Per URL what decides about its document, and why it is `left_out`; null if it is fit.
-
-    `newest` has the columns NEWEST of that document, its round, its scope, and the rank, status and
-    `found_ms` of its page and the rank of its host. Documents of the same `text` are equal; those
-    with a `text_hash` may be similar.
+    Nothing is decided about them yet: their `disposition` is `indexed`, or the reason against it.
+    Both are materialised.
     """
-    left_out = (
-        F.when(F.coalesce("status", F.lit("")) != "fetched", "dropped_status")
-        .when(F.col("outcome") != "parsed", "dropped_outcome")
-        .when(F.col("noindex"), "dropped_noindex")
-        .when(F.col("unavailable_after_ms") <= now_ms, "dropped_unavailable")
+    values = (F.max_by(name, "round").alias(name) for name in NEWEST)
+    paths = [f"{work.root}/{path}" for path in inputs.documents]
+    newest = work.engine.read(paths, DOCUMENTS.ddl).groupBy("url")
+    new = described(newest.agg(*values, F.max("round").alias("round")))
+    if inputs.anew:
+        before = work.engine.read([], DISPOSITIONS.ddl)
+        rows = new.join(_states(lsm.current(work, PAGES)), on="url", how="left")
+    else:
+        new, _ = work.scratch(new)
+        pages, _ = work.scratch(_new_states(work, inputs, new))
+        urls = new.select("url").unionByName(pages.select("url")).distinct()
+        before, _ = work.scratch(known.of_urls(urls))
+        rows = _since(new, pages, before).unionByName(_due(work, known, urls))
+    judged = rows.withColumn("disposition", F.coalesce(_left_out(work), F.lit("indexed")))
+    if not inputs.anew:
+        judged = _differing(judged, before)
+    judged = with_families(with_place(_scoped(work, judged)))
+    fresh, _ = work.scratch(
+        judged.select(
+            *(
+                F.col(column.name)
+                if column.name in judged.columns
+                else F.lit(None).cast(column.type).alias(column.name)
+                for column in DISPOSITIONS.columns
+            )
+        )
     )
-    text = F.coalesce(F.col("text_hash").cast("string"), "digest", "url")
+    return fresh, work.scratch(before.join(fresh.select("url"), on="url", how="left_semi"))[0]
+
+
+def described(newest: DataFrame) -> DataFrame:
+    """From the columns NEWEST of documents and their `url` and `round` to those OF_DOCUMENTS."""
+    body = F.coalesce("digest", "url")
+    unfit = F.when(F.col("outcome") != "parsed", "dropped_outcome").when(
+        F.col("noindex"), "dropped_noindex"
+    )
     return newest.select(
         "url",
         "round",
-        "rank",
-        "host_rank",
-        "found_ms",
-        "title",
-        "scope",
-        F.concat_ws(" ", F.coalesce("scope", F.lit("")), text).alias("text"),
+        F.coalesce("text_hash", F.xxhash64(body)).alias("text"),
         F.col("text_hash").isNull().alias("by_body"),
-        "text_hash",
+        "title",
         F.when(F.col("canonical") != F.col("url"), F.col("canonical")).alias("canonical"),
-        F.lit(False).alias("is_mirrored"),
-        left_out.alias("left_out"),
+        unfit.alias("unfit"),
+        "unavailable_after_ms",
     )
 
 
-def of_documents(work: Workspace, wanted: DataFrame, column: str) -> DataFrame:
-    """`text` of `wanted` (materialised), with a column of the document with this `url` and `round`.
+def _states(pages: DataFrame) -> DataFrame:
+    return pages.select("url", "status", "found_ms")
 
-    Only the files of these rounds are read.
-    """
-    rounds = [row["round"] for row in wanted.select("round").distinct().collect()]
-    paths = [path for round_ in rounds for path in work.paths(DOCUMENTS.name, round_)]
-    rows = work.engine.read(paths, DOCUMENTS.ddl).select("url", "round", column)
-    return wanted.join(rows, on=["url", "round"], how="inner").select("text", column)
+
+def _new_states(work: Workspace, inputs: Inputs, new: DataFrame) -> DataFrame:
+    """The states of pages in the new layers, and of all that have a new document."""
+    stack = [
+        _states(work.engine.read([f"{work.root}/{file.path}" for file in layer.files], PAGES.ddl))
+        for layer in inputs.pages
+    ]
+    if not stack:
+        return _states(lsm.rows_for(work, PAGES, new.select("url")))
+    found, _ = work.scratch(lsm.newest(stack, "url"))
+    others, count = work.scratch(new.select("url").join(found, on="url", how="left_anti"))
+    return found.unionByName(_states(lsm.rows_for(work, PAGES, others))) if count else found
+
+
+def _since(new: DataFrame, pages: DataFrame, before: DataFrame) -> DataFrame:
+    """The documents of these pages with their states: new ones, or those that were known."""
+    known = before.select("url", F.col("round").alias("known_round"))
+    # A page that was parsed late may have been fetched again, and parsed, meanwhile.
+    newer = (
+        known.join(new, on="url", how="right")
+        .where(F.coalesce(F.col("known_round") <= F.col("round"), F.lit(True)))
+        .drop("known_round")
+    )
+    others = before.join(newer.select("url"), on="url", how="left_anti").select(*OF_DOCUMENTS)
+    documents = newer.withColumn("is_new", F.lit(True)).unionByName(
+        others.withColumn("is_new", F.lit(False))
+    )
+    return documents.join(pages, on="url", how="left")
+
+
+def _due(work: Workspace, known: Known, urls: DataFrame) -> DataFrame:
+    """Other documents that are to be forgotten by now."""
+    passed = f"unavailable_after_ms <= {work.now_ms()} AND {FIT}"
+    return (
+        known.where(lambda layer: layer.where(passed))
+        .join(urls, on="url", how="left_anti")
+        .select(
+            *OF_DOCUMENTS, F.lit(True).alias("is_new"), F.lit("fetched").alias("status"), "found_ms"
+        )
+    )
+
+
+def _left_out(work: Workspace) -> Column:
+    return (
+        F.when(F.coalesce("status", F.lit("")) != "fetched", "dropped_status")
+        .when(F.col("unfit").isNotNull(), F.col("unfit"))
+        .when(F.col("unavailable_after_ms") <= work.now_ms(), "dropped_unavailable")
+    )
+
+
+def _differing(judged: DataFrame, before: DataFrame) -> DataFrame:
+    """The rows that differ from those before in what the decisions need."""
+    fitness = F.when(F.expr(FIT), "indexed").otherwise(F.col("disposition"))
+    was = before.select("url", fitness.alias("was"), F.col("found_ms").alias("was_found_ms"))
+    same = F.col("disposition").eqNullSafe(F.col("was")) & F.col("found_ms").eqNullSafe(
+        F.col("was_found_ms")
+    )
+    return was.join(judged, on="url", how="right").where(F.col("is_new") | ~same)
+
+
+def _scoped(work: Workspace, judged: DataFrame) -> DataFrame:
+    """Add `scope`: within it, one page stands for another."""
+    if work.config.dedup.scope == "crawl":
+        return judged.withColumn("scope", F.lit(""))
+    judged, _ = work.scratch(judged.withColumn("host", host_column(F.col("url"))))
+    hosts = domains.with_domains(work, judged.select("host").distinct())
+    return hosts.withColumnRenamed("domain", "scope").join(judged, on="host", how="right")

@@ -10,21 +10,24 @@ A page of a mirror yields to the page at the same path of the original, as if it
 its canonical one (survivors.py). So it is dropped only if the two have the same content, and what a
 mirror alone has is found there.
 
-Cost: joins of the pages whose text others have, too, and of all pages of the hosts in question.
+Cost: a look at a hash of path and text of every page; joins of those that two pages have, and of
+all pages of the hosts in question.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from gossamer.dedup.known import FIT
+from gossamer.tables import HOST_RANKS, MIRRORS
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
+    from gossamer.dedup.known import Known
     from gossamer.workspace import Workspace
 
 MIN_TEXTS = 5
@@ -35,16 +38,27 @@ COMMON = 0.5
 """Share of the paths of the smaller host that both must have."""
 
 
-def mirrors(work: Workspace, fit: DataFrame, shared: DataFrame) -> tuple[DataFrame, int]:
-    """The rows of the dataset `mirrors`, materialised, and their number.
-
-    `fit`: all pages. `shared`: those whose text another page has, too. Both must be materialised.
-    """
-    best = Window.partitionBy("text", "path").orderBy(
-        F.desc("host_rank"), F.length("host"), F.col("host")
+def mirrors(work: Workspace, known: Known) -> tuple[DataFrame, int]:
+    """The rows of the dataset `mirrors`, materialised, and their number."""
+    at_places = [layer.where(FIT).select("place") for layer in known.layers]
+    twice, count = work.scratch(
+        reduce(DataFrame.unionByName, at_places)
+        .groupBy("place")
+        .agg(F.count("*").alias("pages"))
+        .where("pages > 1")
+        .select("place")
+    )
+    if not count:
+        return work.engine.read([], MIRRORS.ddl), 0
+    shared = _with_paths(
+        known.where(lambda layer: layer.join(twice, on="place", how="left_semi")).where(FIT)
+    )
+    ranked = work.read(HOST_RANKS.name).select("host", F.col("rank").alias("host_rank"))
+    best = Window.partitionBy("place").orderBy(
+        F.desc_nulls_last("host_rank"), F.length("host"), F.col("host")
     )
     pairs = (
-        _with_paths(shared)
+        ranked.join(shared, on="host", how="right")
         .select("host", "path", "text", F.first("host").over(best).alias("mirror_of"))
         .where(F.col("host") != F.col("mirror_of"))
         .distinct()
@@ -58,10 +72,9 @@ def mirrors(work: Workspace, fit: DataFrame, shared: DataFrame) -> tuple[DataFra
     )
     pairs, count = work.scratch(pairs.withColumn("number", most).where("number = 1").drop("number"))
     if not count:
-        return pairs.select("*", *(F.lit(0).cast("long").alias(name) for name in _COUNTS)), 0
+        return work.engine.read([], MIRRORS.ddl), 0
     hosts = pairs.select(F.explode(F.array("host", "mirror_of")).alias("host")).distinct()
-    pages = _with_paths(fit).select("host", "path").join(hosts, on="host", how="left_semi")
-    paths, _ = work.scratch(pages.distinct())
+    paths, _ = work.scratch(of_hosts(known, hosts).where(FIT).select("host", "path").distinct())
     sizes = paths.groupBy("host").agg(F.count("*").alias("pages"))
     common = (
         pairs.select("host", "mirror_of")
@@ -93,22 +106,57 @@ def mirrors(work: Workspace, fit: DataFrame, shared: DataFrame) -> tuple[DataFra
 _COUNTS = ("shared_paths", "pages", "pages_of_original")
 
 
-def with_originals(fit: DataFrame, found: DataFrame) -> DataFrame:
+def of_hosts(known: Known, hosts: DataFrame) -> DataFrame:
+    """The rows of the pages of some hosts (`host`), with their `host` and `path`."""
+    rows = known.where(
+        lambda layer: (
+            layer.withColumn("host", host_column(F.col("url")))
+            .join(hosts, on="host", how="left_semi")
+            .drop("host")
+        )
+    )
+    return _with_paths(rows)
+
+
+def changed_hosts(work: Workspace, found: DataFrame) -> DataFrame:
+    """The hosts (`host`) that are mirrors of another one than at the last harvest, or none now."""
+    before = work.read(MIRRORS.name).select("host", F.col("mirror_of").alias("before"))
+    both = found.select("host", "mirror_of").join(before, on="host", how="full_outer")
+    return both.where(~F.col("mirror_of").eqNullSafe(F.col("before"))).select("host")
+
+
+def with_originals(fit: DataFrame, found: DataFrame, similar: DataFrame) -> DataFrame:
     """`fit` with the pages of originals as canonical ones of pages that name none.
 
-    The column `is_mirrored` tells them. `found` are rows of `mirrors`.
+    If their texts are equal or `similar` (pairs `one`, `other`, both ways). The column
+    `is_mirrored` tells them. `found` are rows of `mirrors`.
     """
-    placed = _with_paths(fit)
+    placed = _with_paths(fit).where("canonical IS NULL")
     originals = (
-        placed.where("canonical IS NULL")
-        .join(found.select(F.col("mirror_of").alias("host")).distinct(), on="host", how="left_semi")
+        placed.join(
+            found.select(F.col("mirror_of").alias("host")).distinct(), on="host", how="left_semi"
+        )
         .groupBy(F.col("host").alias("mirror_of"), "path")
-        .agg(F.min("url").alias("original"))
+        .agg(F.min_by(F.struct("url", "text", "text_hash"), "url").alias("at"))
+        .select(
+            "mirror_of",
+            "path",
+            F.col("at.url").alias("original"),
+            F.col("at.text").alias("its_text"),
+            F.col("at.text_hash").alias("other"),
+        )
     )
-    pages = (
+    pairs = (
         found.select("host", "mirror_of")
-        .join(placed.where("canonical IS NULL").select("url", "host", "path"), on="host")
+        .join(
+            placed.select("url", "host", "path", "text", F.col("text_hash").alias("one")), on="host"
+        )
         .join(originals, on=["mirror_of", "path"], how="inner")
+    )
+    alike = similar.select("one", "other", F.lit(True).alias("alike"))
+    pages = (
+        pairs.join(alike, on=["one", "other"], how="left")
+        .where((F.col("text") == F.col("its_text")) | F.coalesce("alike", F.lit(False)))
         .select("url", "original")
     )
     return pages.join(fit, on="url", how="right").select(
@@ -122,3 +170,10 @@ def _with_paths(pages: DataFrame) -> DataFrame:
     origin = F.substring_index("url", "/", 3)
     path = F.substring(F.col("url"), F.length(origin) + 1, F.length("url"))
     return pages.withColumns({"host": host_column(F.col("url")), "path": path})
+
+
+def with_place(pages: DataFrame) -> DataFrame:
+    """Add `place`: a hash of the path, the text and the scope, which mirrors have in common."""
+    placed = _with_paths(pages)
+    place = F.xxhash64("path", "text", F.coalesce("scope", F.lit("")))
+    return placed.withColumn("place", place).drop("host", "path")

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.dedup.similar import similar_texts
 from gossamer.dedup.survivors import covered, order, with_standing
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.workspace import Draft, Workspace
+    from gossamer.dedup.similar import Similarities
+    from gossamer.workspace import Workspace
 
 ENDS = ("one", "other")
 MAX_PASSES = 4
@@ -31,19 +31,12 @@ MAX_RELATED = 2
 """Survivors with which a page is compared in a pass, because both are similar to a dropped page."""
 
 
-def one_per_group(work: Workspace, draft: Draft, standing: DataFrame) -> DataFrame:
+def one_per_group(work: Workspace, similarities: Similarities, standing: DataFrame) -> DataFrame:
     """The pages that others stand for: `url`, `survivor`, `reason` and `similarity`.
 
     `standing`: pages with texts, of which no two are equal in the same scope. They must be
     materialised.
     """
-    per_text = Window.partitionBy("text_hash").orderBy("url")  # another scope may have it, too
-    texts, count = work.scratch(
-        standing.withColumn("number", F.row_number().over(per_text))
-        .where("number = 1")
-        .select(F.col("text_hash").alias("text"), "url", "round")
-    )
-    similarities = similar_texts(work, draft, texts, count)
     dropped = work.engine.read([], "url string, survivor string, reason string, similarity double")
     for _ in range(MAX_PASSES):
         pairs, number = work.scratch(_of_pages(work, standing, similarities.pairs()))
@@ -55,7 +48,6 @@ def one_per_group(work: Workspace, draft: Draft, standing: DataFrame) -> DataFra
         dropped = _named(lost, places)
         if not similarities.compare(_overlooked(edges, lost, places)):
             break
-    similarities.save(draft)
     return dropped
 
 

@@ -25,13 +25,14 @@ from pyspark.sql import functions as F
 
 from gossamer import lsm
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
-from gossamer.dedup.documents import of_documents
 from gossamer.dedup.estimates import with_estimates
+from gossamer.dedup.known import of_documents
 from gossamer.dedup.verified import verified
-from gossamer.tables import SIMILAR, SKETCHED
+from gossamer.tables import DISPOSITIONS, SIMILAR, SKETCHED
 from gossamer.workspace import FEW
 
 if TYPE_CHECKING:
+    from gossamer.dedup.known import Known
     from gossamer.tables import Dataset
     from gossamer.workspace import Draft, Workspace
 
@@ -43,69 +44,94 @@ PART_PAIRS = 1_000_000
 
 @dataclass
 class Similarities:
-    """What is known about the `texts` of a crawl: `text`, and `url` and `round` of a document."""
+    """What is known about the similarity of texts."""
 
     work: Workspace
-    texts: DataFrame
+    known: Known
     anew: bool
     """Whether nothing is known from earlier harvests."""
-    known: DataFrame
+    stored: DataFrame
     """Rows of `similar` from earlier harvests."""
+    bands: DataFrame
+    """Rows of `sketched` of the texts that are new, materialised."""
     found: list[DataFrame] = field(default_factory=list)
-    """Further ones, materialised."""
+    """Further rows of `similar`, materialised."""
     number: int = 0
 
     def pairs(self) -> DataFrame:
         """All rows of `similar`."""
-        return reduce(DataFrame.unionByName, self.found, self.known)
+        return reduce(DataFrame.unionByName, self.found, self.stored)
+
+    def alike(self) -> DataFrame:
+        """The pairs of texts that are similar, both ways: `one`, `other`; materialised."""
+        pairs = self.pairs().where(F.col("similarity") >= self.work.config.dedup.similarity)
+        mirrored = pairs.select(F.col("other").alias("one"), F.col("one").alias("other"))
+        return self.work.scratch(pairs.select("one", "other").unionByName(mirrored))[0]
 
     def compare(self, pairs: DataFrame) -> int:
         """Compare pairs of texts (`one` < `other`, each once) that were not; return how many."""
         compared = self.pairs().select("one", "other")
         left, number = self.work.scratch(pairs.join(compared, on=["one", "other"], how="left_anti"))
         if number:
-            rows, number = self.work.scratch(verified(self.work, left, self.texts))
+            places = _documents(self.work, self.known, left)
+            rows, number = self.work.scratch(verified(self.work, left, places))
             self.found.append(rows)
             self.number += number
         return number
 
-    def save(self, draft: Draft) -> None:
-        """Draft the rows of `similar`."""
+    def save(self, draft: Draft, candidates: DataFrame | None, standing: DataFrame) -> None:
+        """Draft `similar` and `sketched`, without the texts that no page has any more.
+
+        `standing`: the texts (`text`) that pages have, of those that are new and the `candidates`.
+        If there are no candidates, all texts are.
+        """
         draft.counts["compared_pairs"] = self.number
         rows = reduce(DataFrame.unionByName, self.found, self.work.engine.read([], SIMILAR.ddl))
         _save(self.work, draft, SIMILAR, rows, self.number, anew=self.anew)
+        gone = _sketched(self.work, anew=self.anew).join(standing, on="text", how="left_anti")
+        if candidates is not None:
+            gone = gone.join(candidates, on="text", how="left_semi")
+        struck = gone.select("text", F.lit(None).cast("array<bigint>").alias("bands"))
+        rows, number = self.work.scratch(self.bands.unionByName(struck))
+        _save(self.work, draft, SKETCHED, rows, number, anew=self.anew)
 
 
-def similar_texts(work: Workspace, draft: Draft, texts: DataFrame, count: int) -> Similarities:
-    """Compare texts that are new with all others. Drafts `sketched`.
+def similar_texts(
+    work: Workspace, draft: Draft, texts: DataFrame, known: Known, *, anew: bool
+) -> Similarities:
+    """Compare texts that are new with all others.
 
-    `texts`: the `count` texts of the crawl (`text`, each once), and the `url` and `round` of a
-    document with each; materialised.
+    `texts`: texts of the crawl (`text`, each once), and the `url` and `round` of a document with
+    each; materialised. All texts that may be new are among them. `anew`: all of them are.
     """
-    anew = _starts_anew(work, count)
-    known, pairs = (
-        work.engine.read([], table.ddl) if anew else lsm.current(work, table)
-        for table in (SKETCHED, SIMILAR)
-    )
-    is_known = known.where("bands IS NOT NULL").select("text", F.lit(True).alias("known"))
-    changed, _ = work.scratch(
-        is_known.join(texts, on="text", how="full_outer").where("known IS NULL OR url IS NULL")
-    )
-    gone = changed.where("url IS NULL").select("text")
     new, draft.counts["new_texts"] = work.scratch(
-        changed.where("known IS NULL").select("text", "url", "round")
+        texts.join(_sketched(work, anew=anew), on="text", how="left_anti")
     )
     sketches, _ = work.scratch(of_documents(work, new, "sketch"))
-    bands = work.engine.map_partitions(sketches, band_hashes, BAND_HASHES_DDL)
-    struck = gone.withColumn("bands", F.lit(None).cast("array<bigint>"))
-    files = work.scratch_files(bands.unionByName(struck))
-    rows = work.engine.read([f"{work.root}/{file.path}" for file in files], SKETCHED.ddl)
-    _save(work, draft, SKETCHED, rows, sum(file.rows for file in files), anew=anew)
+    files = work.scratch_files(work.engine.map_partitions(sketches, band_hashes, BAND_HASHES_DDL))
+    bands = work.engine.read([f"{work.root}/{file.path}" for file in files], SKETCHED.ddl)
     old = () if anew else work.store.files(SKETCHED.name)
     met, draft.counts["candidates"] = work.scratch(candidates(work, old, files))
-    similarities = Similarities(work, texts, anew, pairs)
-    similarities.compare(_close(work, met, draft.counts["candidates"], texts))
+    pairs = work.engine.read([], SIMILAR.ddl) if anew else lsm.current(work, SIMILAR)
+    similarities = Similarities(work, known, anew, pairs, bands)
+    similarities.compare(_close(work, met, draft.counts["candidates"], known))
     return similarities
+
+
+def _sketched(work: Workspace, *, anew: bool) -> DataFrame:
+    """The texts (`text`) among which all similar ones were found in earlier harvests."""
+    known = work.engine.read([], SKETCHED.ddl) if anew else lsm.current(work, SKETCHED)
+    return known.where("bands IS NOT NULL").select("text")
+
+
+def _documents(work: Workspace, known: Known, pairs: DataFrame) -> DataFrame:
+    """Per text of the pairs, the `url` and `round` of a document with it; materialised."""
+    texts, _ = work.scratch(
+        pairs.select(F.explode(F.array("one", "other")).alias("text")).distinct()
+    )
+    first = F.min_by(F.struct("url", "round"), "url").alias("document")
+    documents = known.of_texts(texts).groupBy("text").agg(first)
+    return work.scratch(documents.select("text", "document.url", "document.round"))[0]
 
 
 def _save(
@@ -118,19 +144,20 @@ def _save(
         draft.replace[table.name] = lsm.put(work, table, rows, number, work.round)
 
 
-def _starts_anew(work: Workspace, count: int) -> bool:
-    """Whether all texts are compared again: something is damaged, or most of it is outdated."""
-    rows = sum(layer.rows for layer in work.store.manifest.layers(SKETCHED.name))
-    return rows > 2 * max(count, FEW) or any(
+def outdated(work: Workspace) -> bool:
+    """Whether all texts are to be compared again: something is damaged, or most of it is old."""
+    texts, documents = (
+        sum(layer.rows for layer in work.store.manifest.layers(table.name))
+        for table in (SKETCHED, DISPOSITIONS)
+    )
+    return texts > 2 * max(documents, FEW) or any(
         work.store.damaged(table.name) for table in (SKETCHED, SIMILAR)
     )
 
 
-def _close(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame:
+def _close(work: Workspace, pairs: DataFrame, count: int, known: Known) -> DataFrame:
     """The pairs whose sketches are similar enough for a comparison."""
-    ends = pairs.select(F.explode(F.array("one", "other")).alias("text")).distinct()
-    held, _ = work.scratch(ends.join(texts, on="text", how="inner"))
-    sketches, _ = work.scratch(of_documents(work, held, "sketch"))
+    sketches, _ = work.scratch(of_documents(work, _documents(work, known, pairs), "sketch"))
     parts = 1 + count // PART_PAIRS
     shares = [
         pairs.where(F.pmod(F.col("one"), F.lit(parts)) == part) if parts > 1 else pairs

@@ -2,8 +2,9 @@
 
   1. A page yields to the page that it names as its canonical one, if that has the same content, can
      be found, too, and names no other. So a canonical link is believed only where it is true.
-  2. Of the others, the one with the highest rank survives. A canonical page has the highest rank of
-     those that yield to it. So nobody can replace a page by a copy and a third page that names it.
+  2. Of the others, the one with the highest rank survives. Ranks count as their binary logarithms,
+     rounded down (affected.py). A canonical page has the highest rank of those that yield to it. So
+     nobody can replace a page by a copy and a third page that names it.
   3. Of equal ranks, the one with the shortest URL survives, then the one that was found first, and
      then the first in their order.
 

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import sketches
-from gossamer.dedup.documents import of_documents
+from gossamer.dedup.known import of_documents
 from gossamer.tables import SIMILAR
 
 if TYPE_CHECKING:
@@ -30,13 +30,11 @@ PART_BYTES = 500_000_000
 MAX_SHINGLES = 16_384
 
 
-def verified(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
+def verified(work: Workspace, pairs: DataFrame, places: DataFrame) -> DataFrame:
     """Rows of `similar` for pairs of texts (`one`, `other`). Both must be materialised.
 
-    `texts`: their `text`, and the `url` and `round` of a document with each.
+    `places`: their `text`, and the `url` and `round` of a document with each.
     """
-    ends = pairs.select(F.explode(F.array("one", "other")).alias("text")).distinct()
-    places, _ = work.scratch(ends.join(texts, on="text", how="inner"))
     held, count = work.scratch(
         work.engine.map_partitions(
             of_documents(work, places, "main_text"),

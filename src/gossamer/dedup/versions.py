@@ -15,8 +15,8 @@ apart, and with similar texts (J ≥ LEAST, by their sketches). Then each of its
 title is the same, or its text similar; a page without a counterpart in a newer version stays. A
 year alone is no version, nor is a whole number if there are many: those of /issues/17/ are things.
 
-Cost: one look at all URLs. For the paths that occur in several versions, the sketches of their
-pages are read and compared.
+Cost: a look at the URLs of a family. For the paths that occur in several versions, the sketches of
+their pages are read and compared.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.dedup.documents import of_documents
 from gossamer.dedup.estimates import with_estimates
+from gossamer.dedup.known import of_documents
 from gossamer.version_names import DEVELOPED, EVERGREEN, PRERELEASE, VERSION
 
 if TYPE_CHECKING:
@@ -64,17 +64,25 @@ def older(work: Workspace, fit: DataFrame) -> DataFrame:
     return in_families(compared).withColumn("reason", F.lit("version"))
 
 
-def counterparts(fit: DataFrame) -> DataFrame:
-    """Pairs of pages of a `family` of versions: `one` and its newest version, the `other`.
+def with_families(pages: DataFrame) -> DataFrame:
+    """Add `families`: hashes of the families to which the URL (`url`, `scope`) may belong, or null.
 
-    Further columns: the `version` of `one`, and `round` and `title` of both. A page may be in
-    several families, if several segments of its path look like versions.
+    Only pages of the same family can be versions of each other.
+    """
+    found = _placed(pages.select("url", "scope")).groupBy("url")
+    families = found.agg(F.sort_array(F.collect_set(F.xxhash64("family"))).alias("families"))
+    return families.join(pages, on="url", how="right")
+
+
+def _placed(pages: DataFrame) -> DataFrame:
+    """The URLs with a segment that may be a version, once for each such segment.
+
+    Further columns: their `family`, the rest of the path `after` the segment, the `version` and its
+    `recency`.
     """
     segments = F.split(F.split_part(F.lower("url"), F.lit("?"), F.lit(1)), "/")
-    pages = fit.where(F.lower("url").rlike(f"/{VERSION}/")).select(
-        *("url", "round", "scope"), _plain_title().alias("title"), segments.alias("segments")
-    )
-    exploded = pages.select("*", F.posexplode("segments").alias("at", "version")).where(
+    versioned = pages.where(F.lower("url").rlike(f"/{VERSION}/")).withColumn("segments", segments)
+    exploded = versioned.select("*", F.posexplode("segments").alias("at", "version")).where(
         F.col("at").between(3, 2 + MAX_SEGMENTS)
         & (F.col("at") < F.size("segments") - 1)
         & F.col("version").rlike(f"^{VERSION}$")
@@ -85,13 +93,22 @@ def counterparts(fit: DataFrame) -> DataFrame:
     product = F.when(F.col("version").isin(*EVERGREEN, *DEVELOPED), "").otherwise(
         F.regexp_replace(F.regexp_extract("version", "^[a-z]*", 0), "^v$", "")
     )
-    placed = exploded.withColumns(
+    return exploded.withColumns(
         {
             "family": F.concat_ws(" ", "scope", before, product),
             "after": after,
             "recency": recency(F.col("version")),
         }
-    )
+    ).drop("segments", "at")
+
+
+def counterparts(fit: DataFrame) -> DataFrame:
+    """Pairs of pages of a `family` of versions: `one` and its newest version, the `other`.
+
+    Further columns: the `version` of `one`, and `round` and `title` of both. A page may be in
+    several families, if several segments of its path look like versions.
+    """
+    placed = _placed(fit.select("url", "round", "scope", _plain_title().alias("title")))
     whole = placed.where(F.col("version").rlike(_WHOLE)).select("family", "version").distinct()
     things = whole.groupBy("family").agg(F.count("*").alias("n")).where(F.col("n") > MAX_WHOLE)
     placed = placed.join(things.select("family"), on="family", how="left_anti")

@@ -68,6 +68,12 @@ TEXTS = (
 """Columns of a document that are passed to the tasks unchanged."""
 
 
+SELECTED = (
+    *("url", "round", "disposition", "survivor", "reason"),
+    *("copy_count", "version_count", "copies"),
+)
+"""Columns of `dispositions` that decide what the index holds of a page."""
+
 BESIDE = 1
 """Tasks beyond the number of workers: the first tier is small and need not wait for a shard."""
 
@@ -76,7 +82,8 @@ def run(work: Workspace) -> StepReport:
     clear(work.root, "index")
     _check_documents(work)
     with work.step("index", work.round) as draft:
-        dispositions = selection.dispositions(work)
+        selected, _ = work.scratch(selection.dispositions(work).select(*SELECTED))
+        dispositions, _ = work.scratch(selection.with_rank(work, selected))
         ranks = 0.0
         with engine_errors():
             each = dispositions.groupBy("disposition")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer.tables.dataset import Column, Dataset
-from gossamer.tables.duplicates import DISPOSITIONS, MIRRORS, SIMILAR, SKETCHED
+from gossamer.tables.duplicates import DISPOSITIONS, JUDGED, MIRRORS, SIMILAR, SKETCHED
 from gossamer.tables.fetching import (
     DOMAINS,
     FETCHLIST,
@@ -54,6 +54,7 @@ __all__ = [
     "INDEX",
     "INDEXED",
     "INLINKS",
+    "JUDGED",
     "LINKS",
     "MIRRORS",
     "NUMBERED",
@@ -80,7 +81,7 @@ DATASETS: Mapping[str, Dataset] = {
     for table in (
         *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, WARC),
         *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, RANKED_NODES, FARMS),
-        *(HOST_RANKS, CENTRALITY, SKETCHED, SIMILAR, MIRRORS, DISPOSITIONS),
+        *(HOST_RANKS, CENTRALITY, SKETCHED, SIMILAR, MIRRORS, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),
         *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),
     )

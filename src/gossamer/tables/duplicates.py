@@ -56,15 +56,14 @@ MIRRORS = Dataset(
 
 DISPOSITIONS = Dataset(
     "dispositions",
-    "what becomes of the document of each page: it is indexed, or why not",
+    "what becomes of the document of each page, and what decided it: it is indexed, or why not",
     key=("url",),
     writer="dedup",
-    readers=("index", "postings", "serve"),
-    newest_wins=False,
+    readers=("dedup", "index", "postings", "serve"),
+    newest_wins=True,
     columns=(
         Column("url", "string", "as requested"),
         Column("round", "int", "the round of its document"),
-        Column("rank", "double", "its PageRank, and that of all pages that it stands for"),
         Column(
             "disposition",
             "string",
@@ -85,5 +84,42 @@ DISPOSITIONS = Dataset(
             "array<struct<url:string,reason:string,similarity:double>>",
             "at most 100 of these pages, versions first, and of these the shortest URLs",
         ),
+        Column(
+            "text",
+            "long",
+            "documents with the same one are equal: text_hash of the document, or a hash of its "
+            "digest or URL",
+        ),
+        Column("by_body", "boolean", "whether it has no text_hash"),
+        Column("title", "string", "of the document"),
+        Column("canonical", "string", "of the document, if it is another page"),
+        Column("found_ms", "long", "when the page was found"),
+        Column("unfit", "string", "why the document cannot be found, whatever becomes of the page"),
+        Column("unavailable_after_ms", "long", "when the document wants to be forgotten"),
+        Column(
+            "scope", "string", "the domain in which a page may stand for it; empty: in the crawl"
+        ),
+        Column("place", "long", "a hash of path, text and scope, which mirrors have in common"),
+        Column(
+            "families", "array<long>", "hashes of the families of versions to which the URL belongs"
+        ),
+        Column(
+            "rank_class",
+            "int",
+            "the binary logarithm of its rank and the number of ranked pages, when it was compared",
+        ),
+    ),
+)
+
+JUDGED = Dataset(
+    "judged",
+    "on what the dispositions are based",
+    key=("kind", "name"),
+    writer="dedup",
+    readers=("dedup",),
+    newest_wins=False,
+    columns=(
+        Column("kind", "string", "documents, pages, or settings"),
+        Column("name", "string", "the path of a file that was read; or the settings"),
     ),
 )

@@ -1,0 +1,93 @@
+"""Which pages are decided again? Those that may be compared with a page that has changed.
+
+A page is decided among those with the same text, with similar texts, and of the same family of
+versions, and these among theirs. Nothing else has a say. So if all pages that are connected to a
+change are decided again, and no others, the result is the same as if all were.
+
+Ranks change a little for all pages in each harvest. So they are compared by their binary
+logarithms, and only groups of pages are decided again in which one of these has changed.
+
+Cost: passes over the texts of all pages, and over the ranks of those that are in groups.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from gossamer.page_ranks import with_ranks
+from gossamer.tables import DISPOSITIONS, RANKS
+from gossamer.urls import host_column
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from gossamer.dedup.known import Known
+    from gossamer.workspace import Workspace
+
+KEYS = ("text", "families")
+"""Columns of `dispositions` by which pages are compared with others."""
+
+
+def with_rank_classes(work: Workspace, pages: DataFrame) -> DataFrame:
+    """Add `rank`: the binary logarithm of the page's rank, 0 for an average page, rounded down.
+
+    Also its unrounded `host_rank`, and its `host`.
+    """
+    ranked = with_ranks(work, pages.withColumn("host", host_column(F.col("url"))))
+    number = max(sum(layer.rows for layer in work.store.manifest.layers(RANKS.name)), 1)
+    return ranked.withColumn("rank", F.floor(F.log2(F.col("rank") * number)).cast("int"))
+
+
+def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
+    """The rows of pages in groups whose ranks have changed so much that others may survive."""
+    grouped, _ = work.scratch(
+        known.where(lambda layer: layer.where("survivor IS NOT NULL OR copy_count > 0")).select(
+            "url", *KEYS, "rank_class"
+        )
+    )
+    return with_rank_classes(work, grouped).where("rank <> rank_class").select(*KEYS)
+
+
+def connected(work: Workspace, known: Known, seeds: DataFrame, similar: DataFrame) -> DataFrame:
+    """The rows of all pages that are connected to some (`text`, `families`), materialised.
+
+    `similar`: pairs of texts, `one` and `other`, both ways; materialised.
+    """
+    texts, families = work.engine.read([], "text long"), work.engine.read([], "family long")
+    rows, found = seeds, work.engine.read([], DISPOSITIONS.ddl)
+    while True:
+        new_texts, number = work.scratch(
+            rows.select("text").distinct().join(texts, on="text", how="left_anti")
+        )
+        new_families, further = work.scratch(
+            rows.select(F.explode("families").alias("family"))
+            .distinct()
+            .join(families, on="family", how="left_anti")
+        )
+        if not number + further:
+            return found
+        texts = _reached(work, texts.unionByName(new_texts), new_texts, similar)
+        families = families.unionByName(new_families)
+        found, _ = work.scratch(known.of_texts(texts))
+        if further:
+            others = known.of_families(families).join(found, on="url", how="left_anti")
+            found, _ = work.scratch(found.unionByName(others))
+        rows = found
+
+
+def _reached(
+    work: Workspace, texts: DataFrame, frontier: DataFrame, similar: DataFrame
+) -> DataFrame:
+    """`texts` and all that are connected to the `frontier` by similar pairs."""
+    while True:
+        frontier, number = work.scratch(
+            similar.join(frontier.withColumnRenamed("text", "one"), on="one", how="left_semi")
+            .select(F.col("other").alias("text"))
+            .distinct()
+            .join(texts, on="text", how="left_anti")
+        )
+        if not number:
+            return texts
+        texts = texts.unionByName(frontier)

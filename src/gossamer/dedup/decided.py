@@ -1,0 +1,74 @@
+"""The rows of `dispositions`: what becomes of each document, and for which pages it stands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from gossamer.tables import DISPOSITIONS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MAX_COPIES = 100
+"""Pages that a survivor names; it counts all of them."""
+_DECIDED = ("disposition", "survivor", "reason", "similarity")
+_COPIES = ("copy_count", "version_count", "copies")
+
+
+def decided(pages: DataFrame, fit: DataFrame, dropped: DataFrame) -> DataFrame:
+    """The rows of pages: of those that are `fit`, some are dropped (`survivor`, `reason`, …).
+
+    `fit` has the `rank` class of pages.
+    """
+    is_version = F.col("reason") == "version"
+    first = Window.partitionBy("survivor").orderBy(F.desc(is_version), F.length("url"), "url")
+    copies = (
+        dropped.withColumn("place", F.row_number().over(first))
+        .groupBy(F.col("survivor").alias("url"))
+        .agg(
+            F.count("*").alias("copy_count"),
+            F.count_if(is_version).alias("version_count"),
+            F.sort_array(
+                F.collect_list(
+                    F.when(
+                        F.col("place") <= MAX_COPIES,
+                        F.struct("place", "url", "reason", "similarity"),
+                    )
+                )
+            ).alias("copies"),
+        )
+    )
+    ranks = fit.select("url", F.col("rank").alias("rank_class"))
+    rest = pages.drop(*_DECIDED[1:], *_COPIES, "rank_class")
+    for joined in (dropped, copies, ranks):
+        rest = joined.join(rest, on="url", how="right")
+    fitness = F.when(F.col("survivor").isNotNull(), "dropped_duplicate").otherwise("indexed")
+    return rest.select(
+        *(name for name in DISPOSITIONS.column_names if name not in {*_COPIES, "disposition"}),
+        F.when(F.col("disposition").isin("indexed", "dropped_duplicate"), fitness)
+        .otherwise(F.col("disposition"))
+        .alias("disposition"),
+        *(F.coalesce(name, F.lit(0)).cast("long").alias(name) for name in _COPIES[:2]),
+        F.transform(
+            "copies",
+            lambda copy: F.struct(
+                copy["url"].alias("url"),
+                copy["reason"].alias("reason"),
+                copy["similarity"].alias("similarity"),
+            ),
+        ).alias("copies"),
+    )
+
+
+def differing(rows: DataFrame, before: DataFrame) -> DataFrame:
+    """The rows that differ from those of the same pages before."""
+    names = [name for name in DISPOSITIONS.column_names if name != "url"]
+    was = before.select("url", F.struct(*names).alias("was"))
+    now = was.join(rows, on="url", how="right")
+    same = F.lit(True)
+    for name in names:
+        same &= F.col(name).eqNullSafe(F.col("was")[name])
+    return now.where(F.col("was").isNull() | ~same).drop("was")

@@ -1,0 +1,103 @@
+"""A harvest after changes decides the same as one from scratch: versions, mirrors, ranks, times."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from duplicates import document, edited, forget, prose, standing
+from gossamer import dedup
+from rows import put
+
+if TYPE_CHECKING:
+    from gossamer.workspace import Workspace
+
+HOSTS = ("docs.example", "mirror.example", "other.test")
+VERSIONS = ("3.9", "3.10", "stable")
+CHAPTERS = 7
+CHANGES = 6
+
+
+class Manuals:
+    """A manual in three versions on two hosts, and parts of it on a third, that change."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = random.Random(seed)  # noqa: S311  # reproducible
+        self.now_ms = 1_800_000_000_000
+        self.round = 0
+        self.texts = [prose(at, 200) for at in range(CHAPTERS)]
+        self.pages = {
+            f"http://{host}/{version}/{chapter}": (chapter, version)
+            for host in HOSTS[:2]
+            for version in VERSIONS
+            for chapter in range(CHAPTERS)
+        } | {f"http://{HOSTS[2]}/{chapter}": (chapter, "stable") for chapter in range(CHAPTERS)}
+        self.ranks = {url: self.draw.uniform(0.001, 0.1) for url in self.pages}
+
+    def happen(self, work: Workspace) -> None:
+        self.round += 1
+        urls = list(self.pages)
+        changed = urls if self.round == 1 else self.draw.sample(urls, CHANGES)
+        states = []
+        documents = []
+        for url in changed:
+            gone = self.round > 1 and self.draw.random() < 0.4
+            states.append({"url": url, "status": "gone" if gone else "fetched"})
+            states[-1]["host"] = url.split("/")[2]
+            if not gone and self.draw.random() < 0.8:
+                documents.append(self.document(url) | {"round": self.round})
+        put(work, "pages", states, self.round)
+        if documents:
+            put(work, "documents", documents, self.round)
+        for url in self.draw.sample(urls, CHANGES):
+            self.ranks[url] = self.draw.uniform(0.001, 0.1)
+        hosts = [{"host": host, "rank": self.draw.random()} for host in HOSTS]
+        ranks = [{"url": url, "rank": rank} for url, rank in self.ranks.items()]
+        with work.step("test", self.round) as draft:
+            draft.replace |= {"ranks": (), "host_ranks": ()}
+        put(work, "ranks", ranks, self.round)
+        put(work, "host_ranks", hosts, self.round)
+        work.clock_ms = self.now_ms + self.round * 1_000
+
+    def document(self, url: str) -> dict[str, Any]:
+        chapter, version = self.pages[url]
+        words = 6 * VERSIONS[::-1].index(version)
+        kind = self.draw.random() if self.round > 1 else 1.0
+        text = edited(self.texts[chapter], words, chapter)
+        if kind < 0.2:
+            text = edited(text, 2, self.round)
+        elif kind < 0.4:
+            text = prose(self.draw.getrandbits(30), 200)
+        elif kind < 0.5:
+            text = text[:50]
+        more: dict[str, Any] = {}
+        if self.draw.random() < 0.2:
+            more["canonical"] = self.draw.choice(list(self.pages))
+        if self.draw.random() < 0.2:
+            more["unavailable_after_ms"] = self.now_ms + self.draw.randint(1, 5) * 1_000
+        return document(url, text, f"Chapter {chapter}", **more)
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
+def test_a_harvest_of_changes_is_one_from_scratch(work: Workspace, seed: int) -> None:
+    manuals = Manuals(seed)
+    reasons = set()
+    for _ in range(5):
+        manuals.happen(work)
+        dedup.run(work)
+        found = standing(work)
+        mirrors = {tuple(row) for row in work.read("mirrors").collect()}
+        reasons |= {row["reason"] for row in found.values()}
+        layers = {name: work.store.manifest.layers(name) for name in REMEMBERED}
+        forget(work)
+        dedup.run(work)
+        assert standing(work) == found
+        assert {tuple(row) for row in work.read("mirrors").collect()} == mirrors
+        with work.step("test", work.round) as draft:  # go on from what the first one left
+            draft.replace |= layers
+    assert {"version", "mirror", "text", None} <= reasons
+
+
+REMEMBERED = ("sketched", "similar", "mirrors", "judged", "dispositions")
