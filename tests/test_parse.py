@@ -76,6 +76,7 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         "text": "to AB",
         "main_text": "to AB",
         "boilerplate": "",
+        "is_doubtful": True,
         "text_hash": described("to AB", "Home")[0],
         "sketch": None,
         "language": None,

@@ -35,7 +35,7 @@ def text_of(body: str, head: str = "") -> str:
 
 def text_of_page(page: str) -> str:
     tree = LexborHTMLParser(page, scripting=True)
-    return article(tree, findings(tree, Rules()))
+    return article(tree, findings(tree, Rules())).text
 
 
 def lines_of(body: str, head: str = "") -> list[str]:

@@ -127,6 +127,8 @@ class ParsedPage(Struct, frozen=True, kw_only=True):
     """All visible text, one line per block."""
     main_text: str | None = None
     """The text without boilerplate, one line per block. None if `text` is all main text."""
+    is_doubtful: bool = False
+    """Whether main_text may well have boilerplate: see gossamer.parse.maintext."""
     truncated: bool = False
     """Whether text is missing because the page is longer than a limit."""
     language: str | None = None

@@ -308,6 +308,7 @@ def document_row(answer: ResponseRow, page: ParsedPage, links: int) -> tuple[Any
         page.text,
         main,
         boilerplate,
+        page.is_doubtful,
         *described(main, page.title),
         page.language,
         page.language_hint,

@@ -25,7 +25,7 @@ DOCUMENTS = Dataset(
     "the text and metadata of each page, or why it could not be parsed",
     key=("round", "url"),
     writer="parse",
-    readers=("index", "postings"),
+    readers=("boilerplate", "dedup", "index", "postings"),
     newest_wins=False,
     columns=(
         Column("round", "int", "the round that fetched it"),
@@ -49,6 +49,7 @@ DOCUMENTS = Dataset(
         Column("text", "string", "visible text"),
         Column("main_text", "string", "text without boilerplate; all text if it is not HTML"),
         Column("boilerplate", "string", "the lines of text that are not in main_text, each once"),
+        Column("is_doubtful", "boolean", "main_text may have boilerplate: see docs/parsing.md"),
         Column("text_hash", "long", "a hash of the words of main_text and of the title"),
         Column(
             "sketch",

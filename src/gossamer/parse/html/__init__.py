@@ -25,7 +25,7 @@ from gossamer.parse.html.site_rules import rule_for, ruled
 from gossamer.parse.html.trafilatura_text import by_trafilatura
 from gossamer.parse.html.walk import findings
 from gossamer.parse.latest import latest
-from gossamer.parse.maintext import main_text
+from gossamer.parse.maintext import MainText, main_text
 from gossamer.parse.page import ParsedPage
 from gossamer.urls import normalize
 
@@ -45,7 +45,7 @@ class Reading(NamedTuple):
     found: Findings
     charset: str
     text: str
-    main: str
+    main: MainText
 
 
 def parse_html(content: Content, rules: Rules) -> ParsedPage:
@@ -63,8 +63,8 @@ def _read(body: bytes, label: str | None, rules: Rules) -> tuple[Reading, Lexbor
     found = findings(tree, rules)
     if MICRODATA in text:
         found.head_metadata.add_microdata(tree)
-    main = by_trafilatura(text, tree) if rules.extractor == "trafilatura" else ""
-    main = main or article(tree, found)
+    other = by_trafilatura(text, tree) if rules.extractor == "trafilatura" else ""
+    main = MainText(other) if other else article(tree, found)
     return Reading(found, charset, found.lines.visible(), main), tree
 
 
@@ -74,7 +74,7 @@ def _latest_reading(body: bytes, label: str | None, rules: Rules) -> Reading:
     return reading
 
 
-def article(tree: LexborHTMLParser, found: Findings) -> str:
+def article(tree: LexborHTMLParser, found: Findings) -> MainText:
     """Return the main text of a page: see `gossamer.parse.maintext`."""
 
     def revealed() -> Outline | None:
@@ -109,7 +109,8 @@ def _page(content: Content, reading: Reading) -> ParsedPage:
         description=meta.description,
         headings=tuple(heading for _, heading in found.headings),
         text=text,
-        main_text=main,
+        main_text=main.text,
+        is_doubtful=main.is_doubtful,
         language_hint=found.language or meta.locale,
         authors=meta.authors,
         published=meta.published,

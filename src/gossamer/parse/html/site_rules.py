@@ -127,7 +127,7 @@ def ruled(parsed: ParsedPage, tree: LexborHTMLParser, page: Page, rule: SiteRule
     if authors:
         changes["authors"] = authors
     if body:
-        changes["main_text"] = body
+        changes |= {"main_text": body, "is_doubtful": False}
     if title or body:
         changes["outcome"] = "parsed"
     return structs.replace(parsed, **changes)

@@ -23,6 +23,10 @@ trimmed less:
 - An *index* has next to no prose: a table of contents, a list of terms. Everything after its title
   is kept.
 
+The text of an index is *doubtful*, as there is no prose to find it by; so is that of a page all of
+whose prose lies in boxes marked as boilerplate. What such a page repeats of its site is no main
+text, but only other pages show it: see gossamer.index.repeated.
+
 Sources: Readability (Arc90, Mozilla) for 3 and 4; Kohlschütter et al., "Boilerplate Detection using
 Shallow Text Features" (WSDM 2010) for link density and length as the features that count.
 
@@ -32,7 +36,7 @@ Bounds: time is linear in the page, and nothing recurses.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.parse.maintext.blocks import CELLS, HEADINGS
 from gossamer.parse.maintext.boilerplate import (
@@ -93,10 +97,18 @@ _SMALL = HEADINGS | CELLS | {"blockquote", "caption", "figcaption", "p", "pre", 
 _IMPRINT = re.compile(r"\W{0,9}(?:copyright\b|©|\(c\))", re.IGNORECASE)
 
 
+class MainText(NamedTuple):
+    """The main text, one line per block, with white space folded."""
+
+    text: str
+    is_doubtful: bool = False
+    """Whether it may well have boilerplate."""
+
+
 def main_text(
     outline: Outline, title: str, revealed: Callable[[], Outline | None] = lambda: None
-) -> str:
-    """Return the main text, one line per block, with white space folded. Never raises.
+) -> MainText:
+    """Return the main text of a page. Never raises.
 
     For a page without prose it is the text outside navigation and footers. `title` is the page's.
     `revealed` returns the outline with hidden elements, if there are any; it is called for a page
@@ -108,7 +120,8 @@ def main_text(
         if sum(shown) >= ENOUGH_CHARS:
             outline, prose = other, shown
     blocks = outline.blocks
-    return "\n".join([blocks[index].text for index in _chosen(outline, prose, folded(title))])
+    chosen, is_doubtful = _chosen(outline, prose, folded(title))
+    return MainText("\n".join([blocks[index].text for index in chosen]), is_doubtful)
 
 
 def _prose(block: Block) -> int:
@@ -121,22 +134,24 @@ def _prose(block: Block) -> int:
     return chars - block.link_chars
 
 
-def _chosen(outline: Outline, prose: Sequence[int], title: str) -> Sequence[int]:
-    """Return the numbers of the blocks that are main text."""
+def _chosen(outline: Outline, prose: Sequence[int], title: str) -> tuple[Sequence[int], bool]:
+    """Return the numbers of the blocks that are main text, and whether that is doubtful."""
     blocks = outline.blocks
     prose = without_dialogs(outline, prose)
     found = threads(outline, prose)
-    kept = without_boilerplate(outline, prose, found.comments)
+    kept, marks_count = without_boilerplate(outline, prose, found.comments)
     sums = Sums.of(blocks, prose, kept)
     if sums.prose[-1] <= MIN_PROSE * sums.chars[-1]:
         start, end = _index(outline, sums, title)
-        return [index for index in range(start, end) if kept[index]]
+        return [index for index in range(start, end) if kept[index]], True
     core = _core(outline, sums)
     headline = _after_headline(blocks[: core.start], title)
     start, end, is_reference = _widened(outline.boxes, sums, core, headline)
     kept = with_insets(outline, prose, kept, start, end)
     chosen = after_title(blocks, without_links(outline, sums, kept, start, end), title)
-    return chosen if is_reference else trimmed(blocks, chosen, title, found.posts_end)
+    if not is_reference:
+        chosen = list(trimmed(blocks, chosen, title, found.posts_end))
+    return chosen, not marks_count
 
 
 def _index(outline: Outline, sums: Sums, title: str) -> tuple[int, int]:

@@ -40,14 +40,15 @@ T = TypeVar("T")
 
 def without_boilerplate(
     outline: Outline, prose: Sequence[int], comments: Sequence[Range]
-) -> list[bool]:
-    """Return which blocks to keep.
+) -> tuple[list[bool], bool]:
+    """Return which blocks to keep, and whether marks have counted.
 
     It drops the comments on an article (`threads.py`), teasers and galleries (`teasers.py`), which
     do not count as prose here, and the boxes marked by element, role or name. If that leaves too
     little prose, it drops only those marked by element or role; and if that still does, none.
     """
     boxes = outline.boxes
+    marks_count = True
     left_out = [*comments, *teasers(outline, _blanked(prose, comments, 0))]
     prose = _blanked(prose, left_out, 0)
     sums = prefix_sums(prose)
@@ -67,8 +68,8 @@ def without_boilerplate(
             break
     else:
         if total:
-            kept = [True] * len(prose)
-    return _blanked(kept, left_out, False)
+            kept, marks_count = [True] * len(prose), False
+    return _blanked(kept, left_out, False), marks_count
 
 
 def _blanked(values: Sequence[T], ranges: Iterable[Range], blank: T) -> list[T]:
