@@ -12,15 +12,17 @@ import json
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gossamer.boilerplate.host_lines import MIN_PAGES, SHARE
 from gossamer.config import IndexConfig
 from gossamer.fulltext.analysis import OTHER, STEMMERS
-from gossamer.index.repeated import FEW, LINE, line_hash, told_apart
+from gossamer.index.repeated import FEW, told_apart
+from gossamer.page_lines import LINE, line_hash
 from gossamer.parse.content import parse_response
 from gossamer.parse.task import main_and_boilerplate
 from gossamer.urls import host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 HTML = {"content-type": "text/html; charset=utf-8"}
@@ -89,6 +91,7 @@ def rows(documents: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
                 "headings": page.headings,
                 "text": text,
                 "boilerplate": boilerplate,
+                "is_doubtful": page.is_doubtful,
                 "language": page.language,
                 "content_type": "text/html",
                 "published_ms": None,
@@ -106,19 +109,29 @@ def rows(documents: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
 
 
 def _told_apart(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Divide text and boilerplate by the lines that repeat on a host, as `gossamer index` does."""
+    """Divide texts by the lines that repeat on a host, as `gossamer index` does."""
+    lines = _repeated(found, "boilerplate", lambda pages: min(FEW, pages / 2))
+    common = _repeated(found, "text", lambda pages: pages * (SHARE if pages >= MIN_PAGES else 1))
+    before = [None, *(row["host"] for row in found)]
+    for row, host in zip(found, before, strict=False):
+        row |= {"adds": True, "lines": None, "common_lines": None}
+        if row["host"] != host:
+            row |= {"lines": lines[row["host"]], "common_lines": common[row["host"]]}
+    return list(told_apart(found))
+
+
+def _repeated(
+    found: list[dict[str, Any]], name: str, most: Callable[[int], float]
+) -> dict[str, list[int]]:
+    """By host, the lines of a text that more than `most` of its pages have."""
     pages = Counter(row["host"] for row in found)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in found:
-        counts[row["host"]].update((row["boilerplate"] or "").split(LINE))
-    repeated = {
-        host: [line_hash(line) for line, n in lines.items() if n > min(FEW, pages[host] / 2)]
+        counts[row["host"]].update({*(row[name] or "").split(LINE)} - {""})
+    return {
+        host: [line_hash(line) for line, n in lines.items() if n > most(pages[host])]
         for host, lines in counts.items()
     }
-    before = [None, *(row["host"] for row in found)]
-    for row, host in zip(found, before, strict=False):
-        row |= {"adds": True, "lines": repeated[row["host"]] if row["host"] != host else None}
-    return list(told_apart(found))
 
 
 def _in_languages(found: list[dict[str, Any]]) -> list[dict[str, Any]]:

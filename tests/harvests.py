@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer import dedup, index, postings
+from gossamer import boilerplate, dedup, index, postings
 
 if TYPE_CHECKING:
     from gossamer.store import StepReport
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def run_index(work: Workspace) -> StepReport:
-    """Run `dedup` and `index`; return the report of the latter."""
+    """Run the harvest from `boilerplate` to `index`; return the report of the latter."""
+    boilerplate.run(work)
     dedup.run(work)
     return index.run(work)
 

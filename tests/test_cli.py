@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.usefixtures("shared_engine")
-STEPS = ["generate", "fetch", "parse", "update", "invert", "rank", "dedup", "index", "postings"]
+STEPS = [
+    *("generate", "fetch", "parse", "update"),
+    *("invert", "rank", "boilerplate", "dedup", "index", "postings"),
+]
 
 
 @pytest.fixture(scope="module")

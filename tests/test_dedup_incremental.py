@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from duplicates import document, edited, forget, prose, standing
-from gossamer import dedup
+from gossamer import boilerplate, dedup
 from rows import put
 
 if TYPE_CHECKING:
@@ -101,3 +101,44 @@ def test_a_harvest_of_changes_is_one_from_scratch(work: Workspace, seed: int) ->
 
 
 REMEMBERED = ("sketched", "similar", "mirrors", "judged", "dispositions")
+
+
+def test_a_harvest_follows_the_boilerplate_of_hosts(work: Workspace) -> None:
+    """Pages are decided again whose documents have not changed, but the lines of their hosts."""
+    draw = random.Random(1)  # noqa: S311  # reproducible
+    templates = [[" ".join(prose(seed + at, 40)) for at in range(4)] for seed in (100, 200, 300)]
+    originals = [prose(at, 150) for at in range(9)]
+    hosts = ("one.example", "two.example", "three.example")
+    reasons = set()
+    compared: dict[str, set[Any]] = {}
+    for round_, pages in enumerate((8, 16, 6, 20), 1):
+        documents = []
+        for number in range(pages):
+            for host, template in zip(hosts, templates, strict=True):
+                own = edited(draw.choice(originals), draw.choice((0, 1, 2)), draw.randrange(4))
+                own = own[:30] if draw.random() < 0.2 else own
+                lines = template if draw.random() < 0.8 else template[:2]
+                text = ["\n".join([*lines, " ".join(own)])]
+                url = f"http://{host}/{round_ // 2}-{number}"
+                documents.append(document(url, text, host=host, round=round_))
+        states = [
+            {"url": row["url"], "host": row["host"], "status": "fetched"} for row in documents
+        ]
+        put(work, "pages", states, round_)
+        put(work, "documents", documents, round_)
+        boilerplate.run(work)
+        dedup.run(work)
+        found = standing(work)
+        layers = {name: work.store.manifest.layers(name) for name in REMEMBERED}
+        forget(work)
+        dedup.run(work)
+        assert standing(work) == found
+        with work.step("test", work.round) as draft:
+            draft.replace |= layers
+        reasons |= {row["reason"] for row in found.values()}
+        for url, row in found.items():
+            compared.setdefault(url, set()).add((row["round"], row["compared"]))
+        templates = templates[1:] + templates[:1] if round_ == 3 else templates
+    assert {"near", "text", None} <= reasons
+    again = [each for each in compared.values() if len(each) > len({round_ for round_, _ in each})]
+    assert len(again) > 10, "the same documents have other texts"

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql import functions as F
 
-from gossamer.index.repeated import line_hash, told_apart
+from gossamer.index.repeated import told_apart
+from gossamer.page_lines import line_hash
 from gossamer.search.searcher import Searcher
+from gossamer.sketches import described
 from harvests import run_index
 from rows import by_url, put
 
@@ -122,18 +124,76 @@ def test_a_redesigned_site_is_told_apart_anew(work: Workspace) -> None:
     assert found(work, "number3") == ["http://a.example/3"]
 
 
-def test_a_heading_outside_the_main_text_is_not_searched_twice() -> None:
+def put_texts(work: Workspace, texts: dict[str, str], *, is_doubtful: bool = False) -> None:
+    """Pages with these main texts."""
+    put(work, "pages", [{"url": url, "status": "fetched"} for url in texts])
+    plain = {"host": "a.example", "outcome": "parsed", "noindex": False, "fetched_ms": 0}
+    documents = [
+        {
+            **plain,
+            "url": url,
+            "digest": url,
+            "main_text": text,
+            "text_hash": described(text, None)[0],
+            "is_doubtful": is_doubtful,
+        }
+        for url, text in texts.items()
+    ]
+    put(work, "documents", documents)
+
+
+COMMON = {
+    f"http://a.example/{n}": f"an oak tree\nplum {n}, oak\ncalled n{n}" if n < 10 else f"pine {n}"
+    for n in range(12)
+}
+
+
+def snippet(work: Workspace, query: str) -> str:
+    """That of the first result."""
+    return " ".join(Searcher.open(work).search(query).hits[0].snippet.split())
+
+
+def test_lines_of_main_texts_that_repeat_are_searched_but_not_shown(work: Workspace) -> None:
+    put_texts(work, COMMON)
+    run_index(work)
+    assert len(found(work, "oak tree")) == 10
+    assert snippet(work, "oak tree n3") == "plum 3, <b>oak</b> called <b>n3</b>"
+    assert snippet(work, "tree n3") == "plum 3, oak called <b>n3</b>"
+    assert snippet(work, "tree") == "an oak <b>tree</b>"
+    # The site gets other lines: all of its pages are written again.
+    again = {url: text.replace("an oak tree", "an elm tree") for url, text in COMMON.items()}
+    with work.step("test", 1) as draft:
+        draft.replace["documents"] = draft.replace["pages"] = ()
+    put_texts(work, again)
+    assert run_index(work).counts == {"indexed": 12, "replaced": 12}
+    assert snippet(work, "tree") == "an elm <b>tree</b>"
+
+
+def test_where_the_extractor_was_in_doubt_they_are_not_main_text(work: Workspace) -> None:
+    put_texts(work, COMMON, is_doubtful=True)
+    run_index(work)
+    assert found(work, "tree") == []
+    assert len(Searcher.open(work).search("tree").hits) == 10, "they are searched as boilerplate"
+    assert len(found(work, "plum")) == 10
+
+
+def test_the_lines_of_a_page_are_told_apart() -> None:
     row: dict[str, Any] = {
         "adds": True,
         "host": "a.example",
-        "lines": None,
+        "lines": [line_hash("Home")],
+        "common_lines": [line_hash("terms")],
+        "is_doubtful": False,
         "title": "title",
         "headings": ["heading"],
-        "text": "prose",
-        "boilerplate": "title\nheading\nnote",
+        "text": "prose\nterms",
+        "boilerplate": "title\nHome\nheading\nnote",
     }
-    (told,) = told_apart([row])
-    assert (told["text"], told["boilerplate"]) == ("prose\nnote", "")
+    texts = "text", "common", "boilerplate"
+    (told,) = told_apart([row.copy()])
+    assert [told[name] for name in texts] == ["prose\nnote", "terms", "Home"]
+    (told,) = told_apart([row | {"is_doubtful": True}])
+    assert [told[name] for name in texts] == ["prose\nnote", "", "Home\nterms"]
 
 
 def test_lines_are_hashed_as_the_engine_does(work: Workspace) -> None:

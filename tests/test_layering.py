@@ -31,16 +31,16 @@ def kind(modules: str, may_import: str) -> Kind:
 
 KINDS = {
     "step": kind(
-        "inject refresh generate fetch parse update invert graph farms rank dedup index postings "
-        "serve",
+        "inject refresh generate fetch parse update invert graph farms rank boilerplate dedup "
+        "index postings serve",
         "format foundation extension-point search status",
     ),
     "format": kind(
         "tables outcomes task_output lsm lookup linkgraph farm_signs duplicates domains depths "
-        "opic page_ranks url_rules warc seeds export fulltext postings.blocks postings.retrieval "
-        "postings.reader bvgraph graph.text graph.names graph.naming graph.overlaid graph.stored "
-        "graph.rows graph.components graph.hyperball graph.harmonic graph.paths "
-        "graph.neighbourhood graph.export graph.queries",
+        "opic page_ranks page_lines own_texts url_rules warc seeds export fulltext "
+        "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
+        "graph.naming graph.overlaid graph.stored graph.rows graph.components "
+        "graph.hyperball graph.harmonic graph.paths graph.neighbourhood graph.export graph.queries",
         "format foundation",
     ),
     "foundation": kind(

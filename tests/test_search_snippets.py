@@ -16,9 +16,11 @@ from gossamer.search.snippets import PASSAGE_CHARS, SNIPPET_CHARS, Snippets
 FILLER = "lorem ipsum dolor sit amet " * 100
 
 
-def snippet(text: str, *wanted: str, description: str = "", language: str = OTHER) -> str:
+def snippet(
+    text: str, *wanted: str, description: str = "", common: str = "", language: str = OTHER
+) -> str:
     words = [Words(text, exact=" " in text) for text in wanted]
-    return Snippets(words, language).of(packed(text), description)
+    return Snippets(words, language).of(packed(text), description, (), packed(common))
 
 
 @pytest.mark.parametrize(
@@ -136,6 +138,27 @@ def test_stop_words_do_not_choose_the_passage() -> None:
 
 def test_a_description_with_the_words_is_marked() -> None:
     assert snippet("the text", "apple", description="red apple") == "red <b>apple</b>"
+
+
+@pytest.mark.parametrize(
+    ("text", "description", "shown"),
+    [
+        ("a red pear", "apple pie", "a <b>red</b> pear"),
+        ("a pear", "apple pie", "<b>apple</b> pie"),
+        ("a pear", "", "all about <b>red</b> <b>apples</b>"),
+    ],
+)
+def test_lines_that_the_site_repeats_are_shown_if_nothing_else_has_a_word(
+    text: str, description: str, shown: str
+) -> None:
+    common = "all about red apples"
+    wanted = ["red", "apple"]
+    found = snippet(text, *wanted, description=description, common=common, language="en")
+    assert found == shown
+
+
+def test_a_page_without_the_words_begins_with_its_own_text() -> None:
+    assert snippet("its own", "apple", common="of the site") == "its own"
 
 
 def test_the_cost_of_a_snippet_is_bounded() -> None:

@@ -71,11 +71,12 @@ _OF_INIT = re.compile(
 )
 _NEWS = re.compile(r"\.stop|heartbeats/[a-z]+-\d+\.(?:json|\d+\.draft)")
 
+_REBUILT = ("invert", "farms", "rank", "boilerplate", "dedup", "index", "postings")
 _REWRITES = {
     **{
         dataset.name: f"gossamer {dataset.writer}"
         for dataset in DATASETS.values()
-        if dataset.writer in ("invert", "farms", "rank", "dedup", "index", "postings")
+        if dataset.writer in _REBUILT
     },
     "documents": "gossamer reparse",
     "graph": "gossamer graph build",

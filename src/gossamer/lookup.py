@@ -208,7 +208,7 @@ def _errors(path: str) -> Iterator[None]:
 def _remedy(dataset: str) -> str:
     """The command that writes the dataset again, if there is one."""
     writer = DATASETS[dataset].writer
-    if writer in ("invert", "farms", "rank", "dedup"):
+    if writer in ("invert", "farms", "rank", "boilerplate", "dedup"):
         return f"write it again: gossamer {writer}"
     if writer == "parse":
         return "write it again: gossamer reparse"

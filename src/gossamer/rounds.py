@@ -8,7 +8,7 @@
     links ─invert─▶ inlinks ────────────────────┐
     links ─graph──▶ graph ──┬─rank─▶ ranks ─────┼─index─▶ index ─serve─▶ answers
     links ─farms──▶ farms ──┘          │        │
-    documents ─────────────────────────┴─dedup─▶ dispositions
+    documents ─boilerplate─▶ own_texts ┴─dedup─▶ dispositions
 
 One pass of generate, fetch, parse and update is a round. Each step ends in one commit, so a crawl
 that was interrupted, at any moment and in any way, resumes with the first step that was not
@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from gossamer import dedup, farms, fetch, generate, index, invert, parse, update
+from gossamer import boilerplate, dedup, farms, fetch, generate, index, invert, parse, update
 from gossamer.monitor import clear
 from gossamer.status import REPARSE
 
@@ -58,6 +58,7 @@ HARVEST: Mapping[str, Step] = {
     "graph": _graph,
     "farms": farms.run,
     "rank": _rank,
+    "boilerplate": boilerplate.run,
     "dedup": dedup.run,
     "index": index.run,
 }

@@ -48,6 +48,10 @@ STEPS: Mapping[str, str] = {
 
     Settings: rank.* in gossamer.toml.
     """,
+    "boilerplate": """Find the lines that many pages of a host repeat (documents → boilerplate).
+
+    They do not make pages similar, and are not shown in snippets while other passages fit.
+    """,
     "dedup": """Find pages with the same content (documents, pages, ranks → dispositions).
 
     Of pages with equal or nearly equal texts, and of the versions of a manual, one is found;

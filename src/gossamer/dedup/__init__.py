@@ -15,10 +15,11 @@
     survivors.py    the rule by which one of several pages survives
     decided.py      the rows of dispositions
 
-Reads documents, pages, ranks, host_ranks and what it wrote before; replaces mirrors and judged, and
-adds to dispositions, sketched and similar. Each page that is dropped names the page that survives
-in its place, the reason and the similarity. A change is followed to all pages that are connected to
-it, so the next best page takes the place of a survivor that is gone or has changed.
+Reads documents, own_texts, pages, ranks, host_ranks and what it wrote before; replaces mirrors and
+judged, and adds to dispositions, sketched and similar. Each page that is dropped names the page
+that survives in its place, the reason and the similarity. A change is followed to all pages that
+are connected to it, so the next best page takes the place of a survivor that is gone or has
+changed.
 
 Cost: in proportion to what has changed and what is connected to it, and passes over hashes of all
 documents. Texts are compared once (similar.py).
@@ -87,7 +88,7 @@ def run(work: Workspace) -> StepReport:
         rows = decided.decided(pages, ranked, dropped)
         held = None
         if not since.anew:
-            held = pages.select("text").unionByName(replaced.select("text")).distinct()
+            held = pages.unionByName(replaced).select(F.col("compared").alias("text")).distinct()
             unchanged = pages.join(fresh.select("url"), on="url", how="left_anti")
             rows = decided.differing(rows, unchanged.unionByName(replaced))
         similarities.save(draft, held, standing.select(F.col("text_hash").alias("text")))
@@ -105,14 +106,14 @@ def fit(rows: DataFrame) -> DataFrame:
     scoped = F.when(F.col("scope") == "", F.col("text")).otherwise(F.xxhash64("scope", "text"))
     return rows.where(known.FIT).select(
         *("url", "round", "title", "scope", "canonical", "found_ms", "by_body"),
-        F.when(~F.col("by_body"), F.col("text")).alias("text_hash"),
+        F.col("compared").alias("text_hash"),
         scoped.alias("text"),
         F.lit(False).alias("is_mirrored"),
     )
 
 
 def _seeds(work: Workspace, now: Known, changed: DataFrame, found: DataFrame) -> DataFrame:
-    """From where changes spread: the `text` and `families` of pages, as they were and as they are.
+    """From where changes spread: the KEYS of pages, as they were and as they are.
 
     `changed`: rows of pages that have changed. `found`: rows of `mirrors`.
     """

@@ -1,8 +1,8 @@
 """Which pages are decided again? Those that may be compared with a page that has changed.
 
-A page is decided among those with the same text, with similar texts, and of the same family of
-versions, and these among theirs. Nothing else has a say. So if all pages that are connected to a
-change are decided again, and no others, the result is the same as if all were.
+A page is decided among those with the same text, with equal or similar own texts, and of the same
+family of versions, and these among theirs. Nothing else has a say. So if all pages that are
+connected to a change are decided again, and no others, the result is the same as if all were.
 
 Ranks change a little for all pages in each harvest. So they are compared by their binary
 logarithms, and only groups of pages are decided again in which one of these has changed.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gossamer.dedup.known import Known
     from gossamer.workspace import Workspace
 
-KEYS = ("text", "families")
+KEYS = ("text", "compared", "families")
 """Columns of `dispositions` by which pages are compared with others."""
 
 
@@ -51,7 +51,7 @@ def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
 
 
 def connected(work: Workspace, known: Known, seeds: DataFrame, similar: DataFrame) -> DataFrame:
-    """The rows of all pages that are connected to some (`text`, `families`), materialised.
+    """The rows of all pages that are connected to some (KEYS), materialised.
 
     `similar`: pairs of texts, `one` and `other`, both ways; materialised.
     """
@@ -59,7 +59,10 @@ def connected(work: Workspace, known: Known, seeds: DataFrame, similar: DataFram
     rows, found = seeds, work.engine.read([], DISPOSITIONS.ddl)
     while True:
         new_texts, number = work.scratch(
-            rows.select("text").distinct().join(texts, on="text", how="left_anti")
+            rows.select(F.explode(F.array("text", "compared")).alias("text"))
+            .where("text IS NOT NULL")
+            .distinct()
+            .join(texts, on="text", how="left_anti")
         )
         new_families, further = work.scratch(
             rows.select(F.explode("families").alias("family"))

@@ -18,16 +18,23 @@ from gossamer import domains, lsm
 from gossamer.dedup.known import FIT
 from gossamer.dedup.mirrors import with_place
 from gossamer.dedup.versions import with_families
-from gossamer.tables import DISPOSITIONS, DOCUMENTS, PAGES
+from gossamer.own_texts import repeated_texts
+from gossamer.tables import DISPOSITIONS, DOCUMENTS, OWN_TEXTS, PAGES
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyspark.sql import Column, DataFrame
 
     from gossamer.dedup.inputs import Inputs
     from gossamer.dedup.known import Known
+    from gossamer.store import Layer
+    from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
+STATE = ("url", "status", "found_ms")
+"""Columns of `pages` that they need."""
 NEWEST = ("outcome", "noindex", "unavailable_after_ms", "digest", "text_hash", "canonical", "title")
 """Columns of `documents` that the decisions need, from the newest round of each URL."""
 OF_DOCUMENTS = (
@@ -51,11 +58,14 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
         rows = new.join(_states(lsm.current(work, PAGES)), on="url", how="left")
     else:
         new, _ = work.scratch(new)
-        pages, _ = work.scratch(_new_states(work, inputs, new))
-        urls = new.select("url").unionByName(pages.select("url")).distinct()
+        urls = new.select("url").unionByName(_of_layers(work, inputs.own_texts, OWN_TEXTS, "url"))
+        pages, _ = work.scratch(_new_states(work, inputs, urls.distinct()))
+        urls = urls.unionByName(pages.select("url")).distinct()
         before, _ = work.scratch(known.of_urls(urls))
         rows = _since(new, pages, before).unionByName(_due(work, known, urls))
-    judged = rows.withColumn("disposition", F.coalesce(_left_out(work), F.lit("indexed")))
+    judged = _with_compared(work, rows).withColumn(
+        "disposition", F.coalesce(_left_out(work), F.lit("indexed"))
+    )
     if not inputs.anew:
         judged = _differing(judged, before)
     judged = with_families(with_place(_scoped(work, judged)))
@@ -91,19 +101,34 @@ def described(newest: DataFrame) -> DataFrame:
 
 
 def _states(pages: DataFrame) -> DataFrame:
-    return pages.select("url", "status", "found_ms")
+    return pages.select(*STATE)
 
 
-def _new_states(work: Workspace, inputs: Inputs, new: DataFrame) -> DataFrame:
-    """The states of pages in the new layers, and of all that have a new document."""
-    stack = [
-        _states(work.engine.read([f"{work.root}/{file.path}" for file in layer.files], PAGES.ddl))
-        for layer in inputs.pages
-    ]
-    if not stack:
-        return _states(lsm.rows_for(work, PAGES, new.select("url")))
+def _of_layers(
+    work: Workspace, layers: Iterable[Layer], table: Dataset, *columns: str
+) -> DataFrame:
+    paths = [f"{work.root}/{file.path}" for layer in layers for file in layer.files]
+    return work.engine.read(paths, table.ddl).select(*columns)
+
+
+def _with_compared(work: Workspace, rows: DataFrame) -> DataFrame:
+    """Add `compared`: the text without the boilerplate of its host, if that is long enough."""
+    whole = F.when(~F.col("by_body"), F.col("text"))
+    if not work.store.manifest.layers(OWN_TEXTS.name):
+        return rows.withColumn("compared", whole)
+    own = repeated_texts(work).select("url", "round", "is_repeated", F.col("text").alias("own"))
+    compared = F.when(F.col("is_repeated"), F.col("own")).otherwise(whole)
+    found = own.join(rows, on=["url", "round"], how="right")
+    return found.withColumn("compared", compared).drop("own", "is_repeated")
+
+
+def _new_states(work: Workspace, inputs: Inputs, urls: DataFrame) -> DataFrame:
+    """The states of pages in the new layers, and of these others."""
+    if not inputs.pages:
+        return _states(lsm.rows_for(work, PAGES, urls))
+    stack = [_of_layers(work, [each], PAGES, *STATE) for each in inputs.pages]
     found, _ = work.scratch(lsm.newest(stack, "url"))
-    others, count = work.scratch(new.select("url").join(found, on="url", how="left_anti"))
+    others, count = work.scratch(urls.join(found, on="url", how="left_anti"))
     return found.unionByName(_states(lsm.rows_for(work, PAGES, others))) if count else found
 
 
@@ -146,10 +171,13 @@ def _left_out(work: Workspace) -> Column:
 def _differing(judged: DataFrame, before: DataFrame) -> DataFrame:
     """The rows that differ from those before in what the decisions need."""
     fitness = F.when(F.expr(FIT), "indexed").otherwise(F.col("disposition"))
-    was = before.select("url", fitness.alias("was"), F.col("found_ms").alias("was_found_ms"))
-    same = F.col("disposition").eqNullSafe(F.col("was")) & F.col("found_ms").eqNullSafe(
-        F.col("was_found_ms")
+    names = ("found_ms", "compared")
+    was = before.select(
+        "url", fitness.alias("was"), *(F.col(name).alias(f"was_{name}") for name in names)
     )
+    same = F.col("disposition").eqNullSafe(F.col("was"))
+    for name in names:
+        same &= F.col(name).eqNullSafe(F.col(f"was_{name}"))
     return was.join(judged, on="url", how="right").where(F.col("is_new") | ~same)
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import lsm
-from gossamer.tables import DISPOSITIONS, DOCUMENTS
+from gossamer.tables import DISPOSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 FIT = "disposition IN ('indexed', 'dropped_duplicate')"
 """Rows of documents that can be found, or that others stand for."""
-
-
-MAX_NAMED = 300
-"""Pages whose URLs a query names, so that the engine decodes only their rows."""
 
 
 @dataclass
@@ -42,8 +38,20 @@ class Known:
         return self.where(lambda layer: layer.join(urls, on="url", how="left_semi"))
 
     def of_texts(self, texts: DataFrame) -> DataFrame:
-        """The rows of documents with these texts (`text`)."""
-        return self.where(lambda layer: layer.join(texts, on="text", how="left_semi"))
+        """The rows of documents that have these texts (`text`), whole or as what is compared."""
+
+        def having(layer: DataFrame) -> DataFrame:
+            whole = layer.join(texts, on="text", how="left_semi")
+            own = layer.where("compared <> text").join(texts, on="text", how="left_anti")
+            compared = texts.select(F.col("text").alias("compared"))
+            return whole.unionByName(own.join(compared, on="compared", how="left_semi"))
+
+        return self.where(having)
+
+    def of_compared(self, texts: DataFrame) -> DataFrame:
+        """The rows of documents of which these texts (`text`) are compared."""
+        compared = texts.select(F.col("text").alias("compared"))
+        return self.where(lambda layer: layer.join(compared, on="compared", how="left_semi"))
 
     def of_families(self, families: DataFrame) -> DataFrame:
         """The rows of pages in these families of versions (`family`)."""
@@ -64,21 +72,3 @@ def stored(work: Workspace, *, anew: bool) -> Known:
     """What the last harvest left; nothing if all is judged `anew`."""
     empty = [work.engine.read([], DISPOSITIONS.ddl)]
     return Known(work, empty if anew else lsm.layers(work, DISPOSITIONS))
-
-
-def of_documents(work: Workspace, wanted: DataFrame, column: str) -> DataFrame:
-    """`text` of `wanted` (materialised), with a column of the document with this `url` and `round`.
-
-    Only the files of these rounds are read.
-    """
-    rounds = [row["round"] for row in wanted.select("round").distinct().collect()]
-    paths = [path for round_ in rounds for path in work.paths(DOCUMENTS.name, round_)]
-    urls = [row["url"] for row in wanted.select("url").limit(MAX_NAMED + 1).collect()]
-    rows = (
-        work.engine.read(paths, DOCUMENTS.ddl)
-        if len(urls) > MAX_NAMED
-        else work.engine.read_some(paths, DOCUMENTS.ddl, "url", urls)
-    )
-    return wanted.join(rows.select("url", "round", column), on=["url", "round"]).select(
-        "text", column
-    )

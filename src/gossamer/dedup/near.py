@@ -4,6 +4,9 @@ Pages are searched for their titles. So a page yields only to one whose title ha
 that it names as its canonical page: a function's page whose text is mostly that of another
 function's, or an untranslated page under a translated title, stays.
 
+Texts are compared without the boilerplate of their hosts (gossamer.own_texts). Pages whose texts
+are equal then are combined first, and those with little text of their own are not compared at all.
+
 Not all similar pairs are found at first: a popular band gives a sample of its pairs
 (candidates.py), and one pair in two thousand with J = 0.9 shares no band at all. But if a page is
 dropped, others that are similar to it may also be similar to the one that stands for it. These
@@ -17,7 +20,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from gossamer.dedup import equal
 from gossamer.dedup.survivors import covered, order, with_standing
+from gossamer.tables import OWN_TEXTS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -34,10 +39,14 @@ MAX_RELATED = 2
 def one_per_group(work: Workspace, similarities: Similarities, standing: DataFrame) -> DataFrame:
     """The pages that others stand for: `url`, `survivor`, `reason` and `similarity`.
 
-    `standing`: pages with texts, of which no two are equal in the same scope. They must be
-    materialised.
+    `standing`: pages with the hashes of their own texts (`text_hash`), of which no two whole texts
+    are equal in the same scope. They must be materialised.
     """
     dropped = work.engine.read([], "url string, survivor string, reason string, similarity double")
+    same = dropped
+    if work.store.manifest.layers(OWN_TEXTS.name):
+        same, _ = work.scratch(_of_equal_own_texts(standing))
+        standing, _ = work.scratch(standing.join(same.select("url"), on="url", how="left_anti"))
     for _ in range(MAX_PASSES):
         pairs, number = work.scratch(_of_pages(work, standing, similarities.pairs()))
         if not number:
@@ -48,7 +57,14 @@ def one_per_group(work: Workspace, similarities: Similarities, standing: DataFra
         dropped = _named(lost, places)
         if not similarities.compare(_overlooked(edges, lost, places)):
             break
-    return dropped
+    return dropped.unionByName(same)
+
+
+def _of_equal_own_texts(standing: DataFrame) -> DataFrame:
+    """The pages that another one with an equal own text stands for."""
+    text = F.concat_ws(" ", "scope", F.col("text_hash").cast("string"))
+    shared = equal.shared(standing.withColumn("text", text))
+    return equal.one_per_text(shared).withColumn("reason", F.lit("near"))
 
 
 def _of_pages(work: Workspace, standing: DataFrame, pairs: DataFrame) -> DataFrame:

@@ -1,11 +1,13 @@
 """Which texts are similar? The Jaccard similarities of texts, each computed once.
 
-Similarity is a property of two texts, and never changes. So it is kept: `similar` has the pairs
-that were compared, and `sketched` the texts among which all candidates were found, with the bands
-of their sketches. A harvest compares the texts that are new to `sketched` with each other and with
-all in it. Texts that no candidate page has any more are struck out: their bands become null. If one
-returns, it is new, since others may have come meanwhile. Everything is compared again when rows
-that nobody needs outnumber the others, or if a file is damaged.
+Similarity is a property of two texts, and never changes. A text is what a page says without the
+boilerplate of its host (gossamer.own_texts); if that changes, its pages have other texts. So
+similarity is kept: `similar` has the pairs that were compared, and `sketched` the texts among which
+all candidates were found, with the bands of their sketches. A harvest compares the texts that are
+new to `sketched` with each other and with all in it. Texts that no candidate page has any more are
+struck out: their bands become null. If one returns, it is new, since others may have come
+meanwhile. Everything is compared again when rows that nobody needs outnumber the others, or if a
+file is damaged.
 
 Candidates share a band (candidates.py). Those whose sketches agree in ESTIMATED of their values are
 compared in full (verified.py).
@@ -26,8 +28,8 @@ from pyspark.sql import functions as F
 from gossamer import lsm
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
 from gossamer.dedup.estimates import with_estimates
-from gossamer.dedup.known import of_documents
 from gossamer.dedup.verified import verified
+from gossamer.own_texts import own_sketches
 from gossamer.tables import DISPOSITIONS, SIMILAR, SKETCHED
 from gossamer.workspace import FEW
 
@@ -107,7 +109,7 @@ def similar_texts(
     new, draft.counts["new_texts"] = work.scratch(
         texts.join(_sketched(work, anew=anew), on="text", how="left_anti")
     )
-    sketches, _ = work.scratch(of_documents(work, new, "sketch"))
+    sketches, _ = work.scratch(own_sketches(work, new))
     files = work.scratch_files(work.engine.map_partitions(sketches, band_hashes, BAND_HASHES_DDL))
     bands = work.engine.read([f"{work.root}/{file.path}" for file in files], SKETCHED.ddl)
     old = () if anew else work.store.files(SKETCHED.name)
@@ -130,7 +132,7 @@ def _documents(work: Workspace, known: Known, pairs: DataFrame) -> DataFrame:
         pairs.select(F.explode(F.array("one", "other")).alias("text")).distinct()
     )
     first = F.min_by(F.struct("url", "round"), "url").alias("document")
-    documents = known.of_texts(texts).groupBy("text").agg(first)
+    documents = known.of_compared(texts).groupBy(F.col("compared").alias("text")).agg(first)
     return work.scratch(documents.select("text", "document.url", "document.round"))[0]
 
 
@@ -157,7 +159,7 @@ def outdated(work: Workspace) -> bool:
 
 def _close(work: Workspace, pairs: DataFrame, count: int, known: Known) -> DataFrame:
     """The pairs whose sketches are similar enough for a comparison."""
-    sketches, _ = work.scratch(of_documents(work, _documents(work, known, pairs), "sketch"))
+    sketches, _ = work.scratch(own_sketches(work, _documents(work, known, pairs)))
     parts = 1 + count // PART_PAIRS
     shares = [
         pairs.where(F.pmod(F.col("one"), F.lit(parts)) == part) if parts > 1 else pairs

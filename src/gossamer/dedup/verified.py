@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import sketches
-from gossamer.dedup.known import of_documents
+from gossamer.own_texts import OwnTexts, with_lines
 from gossamer.tables import SIMILAR
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def verified(work: Workspace, pairs: DataFrame, places: DataFrame) -> DataFrame:
     """
     held, count = work.scratch(
         work.engine.map_partitions(
-            of_documents(work, places, "main_text"),
+            with_lines(work, places),
             shingled,
             "text long, bits int, shingles binary",
         )
@@ -76,12 +76,13 @@ def _compared(work: Workspace, pairs: DataFrame, held: DataFrame) -> DataFrame:
 
 
 def shingled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """From `text` and `main_text` to `text` and its shingles, sorted, each once.
+    """From rows of `own_texts.with_lines` to `text` and its own shingles, sorted, each once.
 
     Of many shingles, only those are kept whose lowest `bits` are 0.
     """
+    own_texts = OwnTexts()
     for batch in batches:
-        sets = [_sample(text or "") for text in batch.column("main_text").to_pylist()]
+        sets = [_sample(own) for own, _ in own_texts.divided(batch)]
         yield pa.RecordBatch.from_arrays(
             [
                 batch.column("text"),

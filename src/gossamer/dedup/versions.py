@@ -27,7 +27,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.dedup.estimates import with_estimates
-from gossamer.dedup.known import of_documents
+from gossamer.own_texts import own_sketches
 from gossamer.version_names import DEVELOPED, EVERGREEN, PRERELEASE, VERSION
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def older(work: Workspace, fit: DataFrame) -> DataFrame:
     if not count:
         return work.engine.read([], "url string, survivor string, reason string, similarity double")
     ends, _ = work.scratch(_ends(pairs))
-    held, _ = work.scratch(of_documents(work, ends, "sketch").where("sketch IS NOT NULL"))
+    held, _ = work.scratch(own_sketches(work, ends).where("sketch IS NOT NULL"))
     compared, _ = work.scratch(with_estimates(work, pairs, held, "text"))
     return in_families(compared).withColumn("reason", F.lit("version"))
 
@@ -128,7 +128,7 @@ def counterparts(fit: DataFrame) -> DataFrame:
 
 
 def _ends(pairs: DataFrame) -> DataFrame:
-    """All pages of pairs, as `of_documents` wants them."""
+    """All pages of pairs, as `own_sketches` wants them."""
     one, other = (
         pairs.select(
             F.col(end).alias("url"), F.col(f"{end}_round").alias("round"), F.col(end).alias("text")

@@ -22,6 +22,8 @@ A shard is a folder, and each language in it has an index of its own below (`ana
   stored  stored_document: the fields of a result (StoredDocument, as MessagePack)
 
 The main text is stored whole, in pieces (`stored_text.py`), because a snippet may show any part.
+Its lines that the site repeats are stored apart (`common`), as a snippet shows another part if it
+can. They come last in `text`, and `lead` has none of them.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 12
+FORMAT = 13
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "copy_site", "language", "kind", "title_key")
@@ -103,8 +105,9 @@ _OPTIONS = {"anchors": "freq"} | dict.fromkeys(
 class StoredDocument(msgspec.Struct, frozen=True, array_like=True):
     """The fields of a result. `text` holds the pieces of the main text (`stored_text.py`).
 
-    `headings` are those that are not in the main text. The page stands for `copies` other pages
-    with the same content, and for `versions` older versions of it.
+    `common` holds the pieces of its lines that the site repeats. `headings` are those that are not
+    in the main text. The page stands for `copies` other pages with the same content, and for
+    `versions` older versions of it.
     """
 
     url: str
@@ -119,6 +122,7 @@ class StoredDocument(msgspec.Struct, frozen=True, array_like=True):
     fetched_ms: int
     copies: int
     versions: int
+    common: list[bytes]
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -235,9 +239,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     """The tantivy document of a row of `index._rows`."""
     url, title, description = row["url"], composed(row["title"]), composed(row["description"])
     anchors = [composed(anchor) for anchor in row["anchors"] or ()]
-    text, boilerplate = composed(row["text"]), composed(row["boilerplate"])
-    if not text:
-        text, boilerplate = boilerplate, ""
+    text, common, boilerplate = _texts(row)
     address = _address(url)
     date_ms = row["published_ms"] or row["modified_ms"]
     kind = kind_of(row["content_type"])
@@ -258,8 +260,9 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     for anchor in anchors:
         document.add_text("anchors", anchor)
     names = (title, *headings, *dict.fromkeys(anchors))
-    lines = lines_like((*names, description), text)
-    parts = [*unsaid((*names, description), lines), text, address]
+    whole = f"{text}\n{common}" if common else text
+    lines = lines_like((*names, description), whole)
+    parts = [*unsaid((*names, description), lines), whole, address]
     for part in parts:
         document.add_text("text", part)
     joined = "\n".join(parts)
@@ -294,9 +297,20 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
         row["fetched_ms"],
         row["copies"] or 0,
         row["versions"] or 0,
+        stored_text.packed(common) if shown else [],
     )
     document.add_bytes("stored_document", _encode(stored_document))
     return document
+
+
+def _texts(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Main text, its lines that the site repeats, and the other text: the first is not empty."""
+    text, common, boilerplate = (composed(row[name]) for name in ("text", "common", "boilerplate"))
+    if not text:
+        text, common = common, ""
+    if not text:
+        text, boilerplate = boilerplate, ""
+    return text, common, boilerplate
 
 
 def _add_sites(document: tantivy.Document, host: str, copy_hosts: Iterable[str]) -> None:

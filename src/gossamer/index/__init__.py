@@ -1,6 +1,7 @@
 """index: documents, dispositions, inlinks → index. The full-text index that `serve` searches.
 
-Reads documents, dispositions, inlinks, indexed and repeated; replaces index, indexed and repeated.
+Reads documents, dispositions, inlinks, boilerplate, indexed and repeated; replaces index, indexed
+and repeated.
 
 The step `dedup` has decided which pages are indexed; the others are counted by reason.
 `changes.py` finds the pages whose index entry is missing or outdated, and `repeated.py` the lines
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import sorted_parts, task_output
+from gossamer import lsm, sorted_parts, task_output
 from gossamer.engine import engine_errors
 from gossamer.errors import StoreError
 from gossamer.fulltext import selection
@@ -38,10 +39,10 @@ from gossamer.index.changes import (
     with_copies,
 )
 from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
-from gossamer.index.repeated import repeated_lines, with_lines, with_repeated
+from gossamer.index.repeated import of_hosts, repeated_lines, with_lines, with_repeated
 from gossamer.monitor import clear
 from gossamer.store import Layer
-from gossamer.tables import DATASETS, DOCUMENTS, INDEXED, REPEATED
+from gossamer.tables import BOILERPLATE, DATASETS, DOCUMENTS, INDEXED, REPEATED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -64,6 +65,7 @@ TEXTS = (
     "nosnippet",
     "fetched_ms",
     "boilerplate",
+    "is_doubtful",
 )
 """Columns of a document that are passed to the tasks unchanged."""
 
@@ -105,7 +107,8 @@ def run(work: Workspace) -> StepReport:
         desired = desired_rows(work, dispositions, mean_rank)
         changed, _ = work.scratch(changes(desired, old, threshold))
         repeated, _ = work.scratch(repeated_lines(work, changed, known))
-        changed, _ = work.scratch(with_repeated(changed, repeated))
+        lines = of_hosts(repeated, lsm.current(work, BOILERPLATE))
+        changed, _ = work.scratch(with_repeated(changed, lines))
         with engine_errors():
             moves = [
                 Move(*row) for row in changed.groupBy(*Move._fields[:-1]).count().toLocalIterator()
@@ -117,7 +120,7 @@ def run(work: Workspace) -> StepReport:
         }
         draft.counts.update(_totals(moves, stale))
         touched = {key for move in moves for key in move.touches()} | stale
-        rows = work.scratch_files(_rows(work, changed, repeated, dispositions, stale), by=["shard"])
+        rows = work.scratch_files(_rows(work, changed, lines, dispositions, stale), by=["shard"])
         base = {key: parts[key] for key in parts if key in touched - stale}
         written = list(
             work.engine.map_tasks(
@@ -197,7 +200,7 @@ def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[Move])
 def _rows(
     work: Workspace,
     changed: DataFrame,
-    repeated: DataFrame,
+    lines: DataFrame,
     dispositions: DataFrame,
     stale: Collection[Key],
 ) -> DataFrame:
@@ -207,7 +210,7 @@ def _rows(
         "url", "round", "shard", "index_language", "static_rank", F.lit(True).alias("adds")
     )
     adds = (
-        with_copies(with_anchors(work, with_lines(pages, repeated), dispositions), dispositions)
+        with_copies(with_anchors(work, with_lines(pages, lines), dispositions), dispositions)
         # Texts come last: a join holds its left side in memory, and streams its right.
         .join(
             work.read("documents").select(

@@ -215,7 +215,9 @@ class Node:
                 worth = smoothed_idf(words, key, whole)
                 snippets[key] = Snippets(words, key, worth, len(ask.places))
             stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
-            snippet = snippets[key].of(stored.text, stored.description, stored.headings)
+            snippet = snippets[key].of(
+                stored.text, stored.description, stored.headings, stored.common
+            )
             pages.append(
                 HitFields(
                     stored.url,

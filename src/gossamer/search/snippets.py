@@ -84,24 +84,37 @@ class Snippets:
         self._code = re.compile("|".join(map(re.escape, code)), re.IGNORECASE) if code else None
         self._passages = Passages(typed, units, code, self._analyzer, worth, pages)
 
-    def of(self, stored: Sequence[bytes], description: str, headings: Sequence[str] = ()) -> str:
+    def of(
+        self,
+        stored: Sequence[bytes],
+        description: str,
+        headings: Sequence[str] = (),
+        common: Sequence[bytes] = (),
+    ) -> str:
         """HTML: escaped text with the matches in <b>.
 
-        `stored`: the pieces of a page's text. The first of the `headings` that has more of the
-        words than any passage is shown before it; they are not in the text. If the text has no
-        matches, the page's description is shown, or one of the headings, or its beginning.
+        `stored`: the pieces of a page's text, and `common` those of lines that its site repeats.
+        The first of the `headings` that has more of the words than any passage is shown before it;
+        they are not in the text. If the text has no matches, the page's description is shown, or
+        one of the headings, or a common line, or the text's beginning.
         """
-        if place := self._passages.best(stored) or self._analyzed(stored):
-            shown = self._marked(place)
-            if shown:
-                return self._with_heading(shown, place.worth, headings)
+        if passage := self._passage(stored, headings):
+            return passage
         for other in (description, *headings):
             if marks := self._marks(other):
                 return _html(other, _start(other, marks[0][0]), marks)
+        if passage := self._passage(common, headings):
+            return passage
         if description:
             return _html(description, 0, [])
         first = next(windows(stored), Window(b"", True, True))
         return _html(first.text.decode(), 0, [], follows=not first.last)
+
+    def _passage(self, stored: Sequence[bytes], headings: Sequence[str]) -> str:
+        """The best passage of a text, with its marks; "" if no word is found."""
+        place = self._passages.best(stored) or self._analyzed(stored)
+        shown = self._marked(place) if place else ""
+        return self._with_heading(shown, place.worth, headings) if place and shown else ""
 
     def _with_heading(self, shown: str, worth: int, headings: Sequence[str]) -> str:
         for heading in headings if self._passages.lacks_words(worth) else ():

@@ -12,7 +12,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer.tables.dataset import Column, Dataset
-from gossamer.tables.duplicates import DISPOSITIONS, JUDGED, MIRRORS, SIMILAR, SKETCHED
+from gossamer.tables.duplicates import (
+    BOILERPLATE,
+    DISPOSITIONS,
+    JUDGED,
+    MIRRORS,
+    OWN_TEXTS,
+    SIMILAR,
+    SKETCHED,
+)
 from gossamer.tables.fetching import (
     DOMAINS,
     FETCHLIST,
@@ -41,6 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALIASES",
+    "BOILERPLATE",
     "CENTRALITY",
     "DATASETS",
     "DISPOSITIONS",
@@ -58,6 +67,7 @@ __all__ = [
     "LINKS",
     "MIRRORS",
     "NUMBERED",
+    "OWN_TEXTS",
     "PAGES",
     "POSTINGS",
     "RANKED_NODES",
@@ -81,7 +91,8 @@ DATASETS: Mapping[str, Dataset] = {
     for table in (
         *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, WARC),
         *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, RANKED_NODES, FARMS),
-        *(HOST_RANKS, CENTRALITY, SKETCHED, SIMILAR, MIRRORS, DISPOSITIONS, JUDGED),
+        *(HOST_RANKS, CENTRALITY, BOILERPLATE, OWN_TEXTS),
+        *(SKETCHED, SIMILAR, MIRRORS, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),
         *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),
     )

@@ -4,6 +4,43 @@ from __future__ import annotations
 
 from gossamer.tables.dataset import Column, Dataset
 
+BOILERPLATE = Dataset(
+    "boilerplate",
+    "the lines of main texts that stand on many pages of a host",
+    key=("host",),
+    writer="boilerplate",
+    readers=("boilerplate", "dedup", "index"),
+    newest_wins=True,
+    columns=(
+        Column("host", "string", "as in pages"),
+        Column("documents", "long", "its documents of all rounds when the lines were determined"),
+        Column("source", "long", "a hash of the oldest files of documents then"),
+        Column("pages", "long", "the number of different main texts that its pages had then"),
+        Column("lines", "array<long>", "hashes of the lines (Spark's xxhash64); null if none do"),
+    ),
+)
+
+OWN_TEXTS = Dataset(
+    "own_texts",
+    "the main texts of documents of such hosts, without these lines",
+    key=("url",),
+    writer="boilerplate",
+    readers=("boilerplate", "dedup"),
+    newest_wins=True,
+    columns=(
+        Column("url", "string", "as in documents"),
+        Column("round", "int", "the round of its document"),
+        Column(
+            "text",
+            "long",
+            "as text_hash of documents, of the lines that are its own; null if it has others, "
+            "and these have fewer than 100 words",
+        ),
+        Column("sketch", "binary", "their sketch; null if it has no others"),
+        Column("is_repeated", "boolean", "whether it has lines that its host repeats"),
+    ),
+)
+
 SKETCHED = Dataset(
     "sketched",
     "the texts among which all similar ones were found, with the bands of their sketches",
@@ -12,7 +49,7 @@ SKETCHED = Dataset(
     readers=("dedup",),
     newest_wins=True,
     columns=(
-        Column("text", "long", "text_hash of documents"),
+        Column("text", "long", "text_hash of documents, or text of own_texts"),
         Column(
             "bands",
             "array<long>",
@@ -31,7 +68,7 @@ SIMILAR = Dataset(
     newest_wins=True,
     columns=(
         Column("pair", "long", "a hash of both texts (Spark's xxhash64)"),
-        Column("one", "long", "text_hash of documents, the lower one"),
+        Column("one", "long", "as in sketched, the lower one"),
         Column("other", "long", "the higher one"),
         Column("similarity", "double", "the share of their shingles that both have"),
     ),
@@ -91,6 +128,12 @@ DISPOSITIONS = Dataset(
             "digest or URL",
         ),
         Column("by_body", "boolean", "whether it has no text_hash"),
+        Column(
+            "compared",
+            "long",
+            "what similar pages have in common: text_hash, or text of own_texts; null if there is "
+            "too little to compare",
+        ),
         Column("title", "string", "of the document"),
         Column("canonical", "string", "of the document, if it is another page"),
         Column("found_ms", "long", "when the page was found"),
@@ -119,7 +162,7 @@ JUDGED = Dataset(
     readers=("dedup",),
     newest_wins=False,
     columns=(
-        Column("kind", "string", "documents, pages, or settings"),
+        Column("kind", "string", "documents, pages, own_texts, or settings"),
         Column("name", "string", "the path of a file that was read; or the settings"),
     ),
 )

@@ -1,0 +1,101 @@
+"""What do the pages of a host say without its boilerplate? A hash and a sketch of the rest.
+
+They are made anew for all documents of a host whose lines have changed, and else for its new ones.
+If fewer than sketches.MIN_WORDS words are a page's own, that is too little to compare it by.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from gossamer.own_texts import OwnTexts, of_documents
+from gossamer.sketches import described
+from gossamer.tables import DOCUMENTS, OWN_TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.workspace import Workspace
+
+
+def own_texts(
+    work: Workspace, known: DataFrame, determined: DataFrame, present: DataFrame
+) -> tuple[DataFrame, int]:
+    """Materialised rows of `own_texts` that are missing or outdated, and their number.
+
+    `known` are the rows of `boilerplate` before this harvest, `determined` the new ones, and
+    `present` those of `own_texts`.
+    """
+    hosts, number = work.scratch(_hosts(known, determined))
+    if not number:
+        return work.engine.read([], OWN_TEXTS.ddl), 0
+    held = present.select("url", "round", F.lit(True).alias("is_held"))
+    wanted, _ = work.scratch(
+        held.join(_newest(work, hosts), on=["url", "round"], how="right")
+        .where("again OR is_held IS NULL")
+        .select("host", "url", "round")
+    )
+    texts = of_documents(work, wanted, "title", "main_text", "text_hash")
+    rows = hosts.select("host", "lines").join(texts, on="host", how="inner")
+    return work.scratch(work.engine.map_partitions(rows, described_rows, OWN_TEXTS.ddl))
+
+
+def _hosts(known: DataFrame, determined: DataFrame) -> DataFrame:
+    """The hosts with `lines`, or that had some: whether all of their pages change `again`."""
+    old, new = (
+        rows.select("host", F.col("lines").alias(f"{age}_lines"), F.col("source").alias(age))
+        for age, rows in (("old", known), ("new", determined))
+    )
+    same = F.col("old_lines").eqNullSafe(F.col("new_lines")) & (F.col("old") == F.col("new"))
+    is_new = F.col("new").isNotNull()
+    return (
+        old.join(new, on="host", how="full_outer")
+        .where("old_lines IS NOT NULL OR new_lines IS NOT NULL")
+        .select(
+            "host",
+            F.when(is_new, F.col("new_lines")).otherwise(F.col("old_lines")).alias("lines"),
+            (is_new & ~F.coalesce(same, F.lit(False))).alias("again"),
+        )
+    )
+
+
+def _newest(work: Workspace, hosts: DataFrame) -> DataFrame:
+    """The newest document of each page of these hosts that has a text."""
+    names = ("outcome", "text_hash")
+    return (
+        hosts.select("host", "again")
+        .join(work.read(DOCUMENTS.name).select("host", "url", "round", *names), on="host")
+        .groupBy("host", "again", "url")
+        .agg(
+            F.max("round").alias("round"), *(F.max_by(name, "round").alias(name) for name in names)
+        )
+        .where("outcome = 'parsed' AND text_hash IS NOT NULL")
+    )
+
+
+def described_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows of `own_texts` of documents with the `lines` of their hosts."""
+    own_texts = OwnTexts()
+    for batch in batches:
+        texts: list[int | None] = []
+        sketches: list[bytes | None] = []
+        repeats: list[bool] = []
+        known = (batch.column(name).to_pylist() for name in ("title", "text_hash"))
+        for title, text_hash, (own, repeated) in zip(*known, own_texts.divided(batch), strict=True):
+            own_hash, sketch = described(own, title) if repeated else (text_hash, None)
+            repeats.append(bool(repeated))
+            texts.append(None if repeated and sketch is None else own_hash)
+            sketches.append(sketch)
+        yield pa.RecordBatch.from_arrays(
+            [
+                *(batch.column(name) for name in ("url", "round")),
+                *(pa.array(texts, pa.int64()), pa.array(sketches, pa.binary())),
+                pa.array(repeats, pa.bool_()),
+            ],
+            names=OWN_TEXTS.column_names,
+        )

@@ -1,0 +1,95 @@
+"""What does a page say that its host does not repeat? Its main text without boilerplate.
+
+The step `boilerplate` finds the lines of a host (dataset `boilerplate`), and describes the
+documents of such hosts without them (`own_texts`). Pages are compared by what is read here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from gossamer import lsm
+from gossamer.page_lines import HostLines
+from gossamer.tables import BOILERPLATE, DOCUMENTS, OWN_TEXTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+    from gossamer.workspace import Workspace
+
+MAX_NAMED = 300
+"""Pages whose URLs a query names, so that the engine decodes only their rows."""
+MAX_HOSTS = 100
+"""Hosts whose lines a task remembers."""
+
+
+def of_documents(work: Workspace, wanted: DataFrame, *columns: str) -> DataFrame:
+    """`wanted` (materialised) with columns of the document with this `url` and `round`.
+
+    Only rows of these rounds are read. A document is in a file of the round that parsed it, which
+    may be later than its own.
+    """
+    rounds = [row["round"] for row in wanted.select("round").distinct().collect()]
+    first = min(rounds, default=0)
+    layers = [each for each in work.store.manifest.layers(DOCUMENTS.name) if each.round >= first]
+    files = [file for layer in layers for file in layer.files]
+    work.store.check(files)
+    paths = [f"{work.root}/{file.path}" for file in files]
+    urls = [row["url"] for row in wanted.select("url").limit(MAX_NAMED + 1).collect()]
+    rows = (
+        work.engine.read(paths, DOCUMENTS.ddl)
+        if len(urls) > MAX_NAMED
+        else work.engine.read_some(paths, DOCUMENTS.ddl, "url", urls)
+    )
+    rows = rows.where(F.col("round").isin(rounds)).select("url", "round", *columns)
+    return wanted.join(rows, on=["url", "round"], how="inner")
+
+
+def repeated_texts(work: Workspace) -> DataFrame:
+    """The rows of `own_texts` of documents with lines that their host repeats."""
+    return lsm.current(work, OWN_TEXTS).where("is_repeated")
+
+
+def own_sketches(work: Workspace, wanted: DataFrame) -> DataFrame:
+    """`text` of `wanted` and the document's `sketch`; null if too few of its words are its own."""
+    sketches = of_documents(work, wanted, "sketch")
+    if not work.store.manifest.layers(OWN_TEXTS.name):
+        return sketches.select("text", "sketch")
+    own = repeated_texts(work).select(
+        "url", "round", "is_repeated", F.col("sketch").alias("own_sketch")
+    )
+    ours = F.when(F.col("is_repeated"), F.col("own_sketch")).otherwise(F.col("sketch"))
+    return sketches.join(own, on=["url", "round"], how="left").select("text", ours.alias("sketch"))
+
+
+def with_lines(work: Workspace, wanted: DataFrame) -> DataFrame:
+    """`wanted` with the document's `host`, `main_text` and, null if there are none, host's `lines`.
+
+    `OwnTexts` reads them.
+    """
+    lines = lsm.current(work, BOILERPLATE).select("host", "lines")
+    texts = of_documents(work, wanted, "host", "main_text")
+    return lines.join(texts, on="host", how="right")
+
+
+class OwnTexts:
+    """Divides main texts. The lines of a host are read once as long as there are few hosts."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, HostLines] = {}
+
+    def divided(self, batch: pa.RecordBatch) -> Iterator[tuple[str, str]]:
+        """Of each row of `with_lines`, its own text, and the lines that its host repeats."""
+        hosts, texts = (batch.column(name).to_pylist() for name in ("host", "main_text"))
+        for host, text, lines in zip(hosts, texts, batch.column("lines"), strict=True):
+            held = self._hosts.get(host)
+            if held is None:
+                if len(self._hosts) >= MAX_HOSTS:
+                    self._hosts.clear()
+                held = self._hosts[host] = HostLines(lines.as_py())
+            yield held.divided(text or "")

@@ -1,0 +1,74 @@
+"""The lines of a page's text, and those that many pages of its host have: boilerplate.
+
+A line is a block of the page (a paragraph, an item, a cell), with white space folded. Datasets hold
+hashes of lines: those of a host are few, and no text has to be compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import xxhash
+from pyspark.sql import functions as F
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyspark.sql import Column, DataFrame
+
+LINE = "\n"
+_SEED = 42
+"""The seed of Spark's xxhash64."""
+
+
+def frequent(lines: DataFrame, most: Column, limit: int) -> DataFrame:
+    """By `host`, the hashes of the lines that more than `most` of its pages have, as `lines`.
+
+    `lines` has a row with `host` and `line` for each page that has the line, and the columns of
+    which `most` is made, which are those of the host. At most `limit` lines, those on most pages.
+    The engine counts the rows of each partition before it shuffles.
+    """
+    most_first = F.struct((-F.col("having")).alias("less"), "hash")
+    found = F.slice(F.sort_array(F.collect_list(most_first)), 1, limit)
+    return (
+        lines.groupBy("host", most.alias("most"), F.xxhash64("line").alias("hash"))
+        .agg(F.count("*").alias("having"))
+        .where(F.col("having") > F.col("most"))
+        .groupBy("host")
+        .agg(found.alias("found"))
+        .select("host", F.sort_array(F.col("found.hash")).alias("lines"))
+    )
+
+
+def line_hash(line: str) -> int:
+    """Spark's `xxhash64`: a signed number."""
+    unsigned = xxhash.xxh64_intdigest(line.encode(), _SEED)
+    return unsigned - (1 << 64) if unsigned >> 63 else unsigned
+
+
+class HostLines:
+    """The lines that a host repeats. Looking up a line again costs a fifth of hashing it."""
+
+    def __init__(self, hashes: Iterable[int] | None) -> None:
+        self._hashes = frozenset(hashes or ())
+        self._met: set[str] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._hashes)
+
+    def __contains__(self, line: str) -> bool:
+        if line in self._met:
+            return True
+        if found := line_hash(line) in self._hashes:
+            self._met.add(line)
+        return found
+
+    def divided(self, text: str) -> tuple[str, str]:
+        """The other lines of a text, and those that the host repeats."""
+        if not self:
+            return text, ""
+        own: list[str] = []
+        repeated: list[str] = []
+        for line in text.split(LINE):
+            (repeated if line in self else own).append(line)
+        return LINE.join(own), LINE.join(repeated)
