@@ -9,12 +9,14 @@ import pytest
 from msgspec import structs
 
 from crawl_settings import loopback_settings
+from duplicates import prose
 from gossamer import Crawl, graph
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.graph import centrality
 from gossamer.tables import DATASETS
 from harvests import run_postings
 from listed_web import listed_site, write_site
+from test_boilerplate_crawl import template, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,6 +42,8 @@ FEWEST_ROWS = {
     "url_rules": 50,
     **dict.fromkeys(("farms", "mirrors"), 0),  # as this web has none
     "similar": 1,
+    "boilerplate": 1,
+    "own_texts": 12,
 }
 OF_THE_MOMENT = {"elapsed_ms", "warc_file", "warc_offset", "rank", "static_rank", "source"} | {
     "history"  # depends on the time between a page's fetches
@@ -53,6 +57,9 @@ def crawls(
 ) -> Iterator[tuple[Crawl, Crawl]]:
     folder = tmp_path_factory.mktemp("engines")
     docs = {LISTED: write_site(folder / "site", listed_site(f"http://{LISTED}"))}
+    docs["repeating.test"] = folder / "repeating"
+    own = {"index": prose(0, 20), **{f"p{number}": prose(number, 20) for number in range(1, 15)}}
+    write(docs["repeating.test"], own, template(10))
     web = Web(hosts=HOSTS, docs=docs, pages_per_host=30, mix=Mix(crawl_delay=0.0), dust_pages=30)
     with FakeWeb(web) as fake:
         yield (
