@@ -162,12 +162,12 @@ def _ordered(pages: Iterable[Page], agreed: Iterable[tuple[Page, Page]]) -> list
     lent: dict[str, float] = {}
     for copy, named in agreed:
         yields.add(copy.url)
-        lent[named.url] = max(copy.rank, lent.get(named.url, 0))
+        lent[named.url] = max(copy.rank, lent.get(named.url, -math.inf))
     return sorted(
         pages,
         key=lambda page: (
             page.url in yields,
-            -max(page.rank, lent.get(page.url, 0)),
+            -max(page.rank, lent.get(page.url, -math.inf)),
             len(page.url),
             page.url,
         ),
