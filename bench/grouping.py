@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ from gossamer.engine import Engine
 from gossamer.sketches import VALUES, shingles, sketch
 from gossamer.store import Store
 from gossamer.tables import DATASETS
-from gossamer.task_output import ParquetWriter, layers_of
+from gossamer.task_output import SMALL_PAGES, ParquetWriter, layers_of
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
 NEAR = 8
 """One text in so many is a near-duplicate of the one before it."""
 ROWS = 50_000
+GROUP_ROWS = 500
+"""Documents that `parse` writes together: some hundred."""
 SIMILARITY = 0.9
 EDITED = 75
 """Words of which one is replaced in a near-duplicate: of 75 shingles, 5 are others: J = 0.87."""
@@ -69,17 +72,24 @@ def sketches(count: int) -> Iterator[pa.Table]:
         yield pa.table({"text": hashes, "sketch": binary.cast(pa.binary())})
 
 
-def written(work: Workspace, dataset: str, tables: Iterator[pa.Table], **more: Any) -> list[Any]:
-    """The rows of YIELD for files of at most twenty tables."""
+def written(
+    work: Workspace, dataset: str, tables: Iterator[pa.Table], each: int = 20, **more: Any
+) -> list[Any]:
+    """The rows of YIELD for files of so many tables."""
     rows = []
     attempt = work.store.attempt(dataset)
-    for number, table in enumerate(tables):
-        if number % 20 == 0:
-            writer = ParquetWriter(work.root, dataset, attempt, name=str(number), **more)
-        writer.write(table)
-        if number % 20 == 19:
-            rows += writer.close()
-    return rows + ([] if number % 20 == 19 else writer.close())
+    for number, held in enumerate(batched(tables, each)):
+        writer = ParquetWriter(work.root, dataset, attempt, name=str(number), **more)
+        for table in held:
+            writer.write(table)
+        rows += writer.close()
+    return rows
+
+
+def batched(tables: Iterator[pa.Table], each: int) -> Iterator[Iterator[pa.Table]]:
+    """Runs of so many tables, of which none is held after it was taken."""
+    for table in tables:
+        yield chain([table], islice(tables, each - 1))
 
 
 def group(work: Workspace, count: int) -> None:
@@ -118,8 +128,8 @@ def documents(
 ) -> Iterator[pa.Table]:
     """Rows of `documents`."""
     blank = DATASETS["documents"].schema
-    for first in range(0, numbers.size, ROWS // 10):
-        some = numbers[first : first + ROWS // 10]
+    for first in range(0, numbers.size, GROUP_ROWS):
+        some = numbers[first : first + GROUP_ROWS]
         rows = []
         for number, text in zip(some.tolist(), texts_of(some, words, change), strict=True):
             hashes = (text.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -183,7 +193,8 @@ def commit(work: Workspace, round_: int, **tables: Iterator[pa.Table]) -> None:
     """Add files to datasets; those of ranks replace the older ones."""
     with work.step("crawled", round_) as draft:
         for name, rows in tables.items():
-            layers = layers_of(written(work, name, rows), round_)
+            more = {"each": 200, "encoding": SMALL_PAGES} if name == "documents" else {}
+            layers = layers_of(written(work, name, rows, **more), round_)
             if name in {"ranks", "host_ranks"}:
                 draft.replace |= {name: (layer,) for name, layer in layers.items()}
             else:

@@ -38,6 +38,9 @@ YIELD_DDL = "name string, path string, rows long, bytes long, xxh3 string"
 
 Row = dict[str, str | int | None]
 COMPRESSION = "zstd"
+SMALL_PAGES = {"data_page_size": 1 << 16, "write_batch_size": 16, "write_page_index": True}
+"""Encoding for long texts of which few are read (`Engine.read_some`): 64 KB are decoded for each,
+instead of the megabytes of 1,024 rows."""
 
 
 class _Writer(pq.ParquetWriter):  # type: ignore[misc]  # pyarrow has no types

@@ -28,7 +28,7 @@ from gossamer.parse.sniff import essence
 from gossamer.parse.stored import bodies, piece_of, read_answers, read_redirects
 from gossamer.sketches import described
 from gossamer.tables import DOCUMENTS, LINKS
-from gossamer.task_output import ParquetWriter, Row, counted
+from gossamer.task_output import SMALL_PAGES, ParquetWriter, Row, counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -193,7 +193,7 @@ class PageWriter:
         documents, links, *_ = job.attempts
         self._round = job.round
         self._filters = filters
-        self._documents = ParquetWriter(job.root, DOCUMENTS.name, documents)
+        self._documents = ParquetWriter(job.root, DOCUMENTS.name, documents, encoding=SMALL_PAGES)
         self._links = ParquetWriter(job.root, LINKS.name, links)
         rejected = filters.reject_all
         self._rewriter = LinkRewriter(job.root, job.url_rules, job.rewritten, rejected)
