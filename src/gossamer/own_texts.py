@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from gossamer.workspace import Workspace
 
-MAX_NAMED = 300
-"""Pages whose URLs a query names, so that the engine decodes only their rows."""
 MAX_HOSTS = 100
 """Hosts whose lines a task remembers."""
 
@@ -40,12 +38,7 @@ def of_documents(work: Workspace, wanted: DataFrame, *columns: str) -> DataFrame
     files = [file for layer in layers for file in layer.files]
     work.store.check(files)
     paths = [f"{work.root}/{file.path}" for file in files]
-    urls = [row["url"] for row in wanted.select("url").limit(MAX_NAMED + 1).collect()]
-    rows = (
-        work.engine.read(paths, DOCUMENTS.ddl)
-        if len(urls) > MAX_NAMED
-        else work.engine.read_some(paths, DOCUMENTS.ddl, "url", urls)
-    )
+    rows = work.engine.read_some(paths, DOCUMENTS.ddl)
     rows = rows.where(F.col("round").isin(rounds)).select("url", "round", *columns)
     return wanted.join(rows, on=["url", "round"], how="inner")
 
