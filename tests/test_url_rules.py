@@ -13,6 +13,7 @@ from gossamer.api import Crawl
 from gossamer.errors import UsageError
 from gossamer.tables import ALIASES, PAGES, URL_RULES
 from gossamer.url_rules import fingerprints
+from gossamer.url_rules.learning import MIN_TRIAL
 from rows import by_url, put
 
 if TYPE_CHECKING:
@@ -113,13 +114,56 @@ def test_a_rule_is_learned_from_contents_that_agree(work: Workspace) -> None:
 
 
 def test_fewer_groups_are_not_enough_until_a_later_round_adds_some(work: Workspace) -> None:
-    round_of(work, twins(with_sid, NEEDED - 1))
+    round_of(work, twins(with_sid, MIN_TRIAL - 1))
     assert rules(work)[SID]["state"] == "learning"
-    round_of(work, {url("/d/77?sid=8"): 77})
+    round_of(work, {url("/d/76?sid=8"): 76, url("/d/76"): 76, url("/d/77?sid=8"): 77})
+    assert rules(work)[SID]["state"] == "trial"
     round_of(work, {url("/d/77?sid=9"): 77})
     rule = rules(work)[SID]
     assert (rule["state"], rule["supports"]) == ("active", NEEDED)
     assert (rule["first_round"], rule["last_round"]) == (1, 3)
+
+
+WAITING = [url(f"/d/{number}?sid=1") for number in range(100, 120)]
+
+
+def on_trial(work: Workspace) -> set[str]:
+    """Pages that a rule on trial rewrites, of which these are fetched as samples."""
+    pages = round_of(work, twins(with_sid, MIN_TRIAL), WAITING)
+    assert rules(work)[SID]["state"] == "trial"
+    return {name for name in WAITING if pages[name]["status"] == "unfetched"}
+
+
+def test_a_rule_on_trial_delays_pages_until_its_samples_are_fetched(work: Workspace) -> None:
+    sampled = on_trial(work)
+    assert NEEDED - MIN_TRIAL <= len(sampled) < len(WAITING)
+    first, *others = sorted(sampled)
+    statuses = by_url(lsm.current(work, PAGES))
+    # A sample that leads to a page with known contents decides nothing, and another one is missing.
+    pages = round_of(work, {name: 1 for each in others for name in (each, each[:-6])})
+    assert rules(work)[SID]["state"] == "trial"
+    assert all(pages[name]["status"] == statuses[name]["status"] for name in set(WAITING) - sampled)
+    pages = round_of(work, {first: 1, first[:-6]: 1})
+    assert rules(work)[SID]["state"] == "learning"
+    assert {pages[name]["status"] for name in set(WAITING) - sampled} == {"unfetched"}
+    round_of(work, twins(with_sid, MIN_TRIAL))
+    assert rules(work)[SID]["state"] == "learning"
+
+
+def test_a_rule_whose_samples_agree_becomes_active(work: Workspace) -> None:
+    sampled = on_trial(work)
+    contents = {name: int(each[-9:-6]) for each in sampled for name in (each, each[:-6])}
+    pages = round_of(work, contents)
+    assert rules(work)[SID]["state"] == "active"
+    assert {pages[name]["status"] for name in set(WAITING) - sampled} == {"alias"}
+
+
+def test_a_sample_that_differs_ends_the_trial(work: Workspace) -> None:
+    sampled = on_trial(work)
+    first = min(sampled)
+    pages = round_of(work, {first: 100, first[:-6]: 101})
+    assert rules(work)[SID]["state"] == "contradicted"
+    assert {pages[name]["status"] for name in set(WAITING) - sampled} == {"unfetched"}
 
 
 def test_one_content_for_all_urls_teaches_nothing(work: Workspace) -> None:

@@ -44,8 +44,9 @@ def rules(
 ) -> None:
     """List the learned rules for URLs, with their evidence.
 
-    A rule is active, learning (the evidence is not sufficient yet), contradicted (pages differed)
-    or disabled. Examples are pairs of URLs whose contents agreed, or differed.
+    A rule is active, on trial (pages wait until samples have decided), learning (the evidence is
+    not sufficient yet), contradicted (pages differed) or disabled. Examples are pairs of URLs whose
+    contents agreed, or differed.
 
     Example: gossamer duplicates rules my-web example.org
     """
@@ -116,7 +117,7 @@ def disable(crawl: CrawlFolder, rule: RuleId, as_json: AsJson = False) -> None:
 
 
 def enable(crawl: CrawlFolder, rule: RuleId, as_json: AsJson = False) -> None:
-    """Make a rule active that is disabled, contradicted or learning.
+    """Make a rule active that is disabled, contradicted, learning or on trial.
 
     The evidence against it is forgotten. If pages differ later, it is dropped again.
 

@@ -20,7 +20,7 @@ URL_RULES = Dataset(
         Column(
             "target", "string", "of scheme, www and slash, the direction: see docs/url_rules.md"
         ),
-        Column("state", "string", "learning, active, contradicted, disabled"),
+        Column("state", "string", "learning, trial, active, contradicted, disabled"),
         Column("supports", "long", "groups of pages whose contents agreed, and redirects"),
         Column("contradictions", "long", "groups whose contents differed"),
         Column("forward", "long", "redirects and missing pages that speak for the first direction"),

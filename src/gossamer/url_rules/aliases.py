@@ -5,9 +5,9 @@ rows of `aliases`, which say what `update` does with the pages of these URLs:
 
     a new alias     does not become a page. But of a share of the targets (`url_rules.sample`), one
                     alias is fetched all the same; `evidence` compares it with the target. The share
-                    is never below 3/n for a rule with n agreements: the share of pages that differ
-                    at most. The number of samples is bounded by that of the targets, so a site
-                    that makes a new session id for each link gets no more of them.
+                    is larger while there is little evidence (`_chosen`). The number of samples is
+                    bounded by that of the targets, so a site that makes a new session id for each
+                    link gets no more of them.
     a new rule      the known pages that it would rewrite become aliases. The target of a page that
                     was fetched already is due when that page would have been due again: so no
                     content is fetched twice because a rule was learned. Until then, the page stays.
@@ -15,7 +15,7 @@ rows of `aliases`, which say what `update` does with the pages of these URLs:
                     the URL without a session id may lead to something else than all others.
     target fetched  its aliases that were fetched before the rule are replaced by it
     target missing  its aliases become pages: they may not be
-    dropped rule    all of its aliases become pages
+    dropped rule    all of its aliases become pages, as they do after a trial that decided nothing
 
 Seeds are always fetched as they were given. Aliases of a target are bounded as URLs of a path are
 that differ only in their query (`update.new_queries_per_path`).
@@ -34,16 +34,15 @@ from pyspark.sql import functions as F
 from gossamer import lsm
 from gossamer.outcomes import OUTCOMES
 from gossamer.tables import ALIASES, PAGES, REWRITTEN
-from gossamer.url_rules.learning import ACTIVE
+from gossamer.url_rules.learning import IN_USE
 from gossamer.url_rules.rewriting import rewriter_of
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from pyspark.sql import Column
 
-    from gossamer.url_rules.rewriting import Rewriter
     from gossamer.workspace import Workspace
 
 WAITING, REPLACED, KNOWN = "waiting", "replaced", "known"
@@ -52,9 +51,13 @@ TURNS_DDL = "url string, becomes string, due_ms long"
 FOUND = ("url", "found_depth", "found_hops", "found_inlinks", "found_source")
 DEAD = ("gone", "excluded")
 """Statuses of targets that have no page."""
+RULE_OF_THREE = 3
+"""Of n agreements without exception follows that at most 3/n differ (`learning`)."""
+MARGIN = 1.5
+"""So many times the comparisons that a rule on trial needs are made: some are inconclusive."""
 _KNOWN_DDL = f"{REWRITTEN.ddl}, inlinks long, fetched boolean, due_ms long"
 _KEPT = ("depth", "hops", "inlinks", "fetched", "due_ms")
-_DRAWN_DDL = f"{REWRITTEN.ddl}, fetched boolean, turn long, lot double, share double"
+_DRAWN_DDL = f"{REWRITTEN.ddl}, fetched boolean, turn long, lot double, supports long, missing long"
 
 
 class Turns(NamedTuple):
@@ -84,12 +87,12 @@ def turns(
     pages that its links lead to (`update.found_links`).
     """
     unsettled, _ = work.scratch(changed_rules.where("NOT settled").select("rule", "host", "state"))
-    started = unsettled.where(F.col("state") == ACTIVE)
+    started = unsettled.where(F.col("state").isin(*IN_USE))
     before = _known_before(work, started, answers, met, rules)
     new, _ = work.scratch(_new(work, before, rules))
-    dropped = unsettled.where(F.col("state") != ACTIVE).select("rule")
+    dropped = unsettled.where(~F.col("state").isin(*IN_USE)).select("rule")
     returning, _ = work.scratch(_returning(work, new, dropped, answers))
-    rows, count = work.scratch(lsm.newest([new, returning], "url"))
+    rows, count = work.scratch(lsm.newest([new.select(*ALIASES.column_names), returning], "url"))
     each = new.select("sampled", F.explode("rules").alias("rule"))
     counts = each.groupBy("rule").agg(
         F.count("*").alias("more_rewritten"), F.count_if("sampled").alias("more_sampled")
@@ -145,14 +148,13 @@ def _known_before(
         )
     )
     every = pages.unionByName(found)
-    sample = work.config.url_rules.sample
-    return work.map_rows(every, partial(_rewritten, rules, sample), _KNOWN_DDL)[0]
+    return work.map_rows(every, partial(_rewritten, rules), _KNOWN_DDL)[0]
 
 
 def _rewritten(
-    rules: tuple[str, ...], sample: float, batches: Iterator[pa.RecordBatch]
+    rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The rows whose URL is rewritten, with `target` and `rules`. The target of a sample is due."""
+    """The rows whose URL is rewritten, with `target` and `rules`."""
     rewriter = rewriter_of(rules)
     for batch in batches:
         found = [rewriter.rewrite(url) for url in batch.column("url").to_pylist()]
@@ -162,21 +164,15 @@ def _rewritten(
             "rules": pa.array([each.rules for each in found], pa.list_(pa.string())),
             **{name: batch.column(name) for name in _KEPT},
         }
-        columns["due_ms"] = pa.array(
-            [
-                0
-                if each.rules and _lot(each.url) < max(sample, _share(rewriter, each.rules))
-                else due
-                for each, due in zip(found, batch.column("due_ms").to_pylist(), strict=True)
-            ],
-            pa.int64(),
-        )
         mask = pa.array([bool(each.rules) for each in found], pa.bool_())
         yield pa.RecordBatch.from_pydict(columns).filter(mask)
 
 
 def _new(work: Workspace, before: DataFrame, rules: tuple[str, ...]) -> DataFrame:
-    """New rows of `aliases`: those that `parse` has found, and known pages."""
+    """New rows of `aliases`: those that `parse` has found, and known pages.
+
+    A further column says whether the target is `due`, because it is to be compared with the alias.
+    """
     names = [*REWRITTEN.column_names, "fetched"]
     found = work.read(REWRITTEN.name).withColumn("fetched", F.lit(False))
     met = found.select("url").union(before.select("url")).distinct()
@@ -199,31 +195,53 @@ def _new(work: Workspace, before: DataFrame, rules: tuple[str, ...]) -> DataFram
             F.col("fetched") | (F.col("place") <= work.config.update.new_queries_per_path)
         )
     )
-    share = F.greatest(F.lit(work.config.url_rules.sample), F.col("share"))
-    chosen = (F.col("place") == 1) & ~F.col("fetched") & (F.col("lot") < share)
-    targets = placed.where(chosen).select("target")
+    chosen, _ = work.scratch(_chosen(placed.where("place = 1"), work.config.url_rules.sample))
+    targets = chosen.where("NOT fetched").select("target")
     cut = [layer.join(targets, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)]
     had = lsm.newest(cut, "url").where("sampled").select("target").distinct()
-    return placed.join(had.withColumn("had", F.lit(1)), on="target", how="left").select(
+    compared = chosen.join(had, on="target", how="left_anti").select("url", F.lit(1).alias("one"))
+    drawn_now = F.col("one").isNotNull()
+    return placed.join(compared, on="url", how="left").select(
         *names,
-        (chosen & F.col("had").isNull()).alias("sampled"),
+        (drawn_now & ~F.col("fetched")).alias("sampled"),
         F.lit(True).alias("active"),
         F.lit(work.round).alias("round"),
+        (drawn_now & F.col("fetched")).alias("due"),
     )
 
 
+def _chosen(firsts: DataFrame, sample: float) -> DataFrame:
+    """The aliases that are compared with their targets; `firsts` has one alias for each target.
+
+    For rules on trial, these are as many as are needed, rather of pages that were not fetched yet.
+
+    Each comparison that is made counts for the next one, because a single one that differs drops
+    the rule. If the share is 3/(n + k) after k of m comparisons, then dk/dm = 3/(n + k), and
+    k = sqrt(n² + 6 m) - n.
+    """
+    alike = Window.partitionBy(F.array_join("rules", " "))
+    count, supports = F.count("*").over(alike), F.col("supports").cast("double")
+    expected = F.sqrt(supports * supports + 2 * RULE_OF_THREE * count) - supports
+    place = F.row_number().over(alike.orderBy("fetched", "lot"))
+    drawn = firsts.withColumn("share", expected / count).withColumn("place", place)
+    by_chance = F.col("lot") < F.greatest(F.lit(sample), F.col("share"))
+    return drawn.where(by_chance | (F.col("place") <= F.col("missing") * MARGIN))
+
+
 def _drawn(rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Add a random order of aliases (`turn`), a lot for their target, and the share to sample."""
+    """Add a random order of aliases (`turn`), a lot for their target, and the rules' evidence."""
     rewriter = rewriter_of(rules)
     for batch in batches:
         urls, targets, used = (batch.column(n).to_pylist() for n in ("url", "target", "rules"))
         columns = [
             pa.array([xxhash.xxh3_64_intdigest(url.encode()) >> 1 for url in urls], pa.int64()),
             pa.array(map(_lot, targets), pa.float64()),
-            pa.array([_share(rewriter, each) for each in used], pa.float64()),
+            pa.array([rewriter.least_supports(each) for each in used], pa.int64()),
+            pa.array([rewriter.most_missing(each) for each in used], pa.int64()),
         ]
         yield pa.RecordBatch.from_arrays(
-            [*batch.columns, *columns], names=[*batch.schema.names, "turn", "lot", "share"]
+            [*batch.columns, *columns],
+            names=[*batch.schema.names, "turn", "lot", "supports", "missing"],
         )
 
 
@@ -232,9 +250,27 @@ def _lot(target: str) -> float:
     return xxhash.xxh3_64_intdigest(target.encode()) / 2**64
 
 
-def _share(rewriter: Rewriter, rules: Sequence[str]) -> float:
-    """The share of pages that differ at most, by the rule with the least evidence."""
-    return 3 / max(rewriter.least_supports(rules), 1)
+def outstanding(work: Workspace, rules: DataFrame, answers: DataFrame) -> DataFrame:
+    """Those of `rules` with samples that were not compared yet: rows with `rule`."""
+    uses = F.explode("rules").alias("rule")
+    samples = [
+        layer.where("sampled").select("url", "target", uses).join(rules, on="rule", how="left_semi")
+        for layer in lsm.layers(work, ALIASES)
+    ]
+    sampled, _ = work.scratch(reduce(DataFrame.union, samples))
+    active = lsm.rows_for(work, ALIASES, sampled.select("url")).where("active").select("url")
+    pages, _ = work.scratch(
+        sampled.join(active, on="url", how="left_semi").select(
+            "rule", F.explode(F.array("url", "target")).alias("url")
+        )
+    )
+    return (
+        pages.join(lsm.rows_for(work, PAGES, pages.select("url")), on="url", how="inner")
+        .where("status = 'unfetched'")
+        .join(answers.where("outcome <> 'postponed'"), on="url", how="left_anti")
+        .select("rule")
+        .distinct()
+    )
 
 
 def _returning(
@@ -319,7 +355,9 @@ def _rows(
         .select("url")
         .union(new.where("fetched").join(stands, on="target", how="left_semi").select("url"))
     )
-    due = before.where("fetched").groupBy("target").agg(F.max("due_ms").alias("due_ms"))
+    compared = new.where("due").select("target", F.lit(0).cast("long").alias("due_ms"))
+    later = before.where("fetched").join(compared, on="target", how="left_anti")
+    due = later.groupBy("target").agg(F.max("due_ms").alias("due_ms")).unionByName(compared)
     parts = (
         waiting.select("url", F.lit(WAITING).alias("becomes"), no_time),
         replaced.select("url", F.lit(REPLACED).alias("becomes"), no_time),

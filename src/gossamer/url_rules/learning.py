@@ -9,10 +9,14 @@ changes nothing in one part of a site may matter in another. It becomes active w
   * Contents are different if the comparison would tell them apart. A site that answers the same for
     every URL, or with a page about the missing page, has one content, and teaches nothing.
 
+Before that, a section goes on trial: from one agreement in TRIAL_SHARE of those that are needed,
+its rule is used, but only to delay pages. As many of them are fetched as samples as are needed to
+decide (see `aliases`). If these do not make the rule active, all others are fetched as well. So a
+site whose URLs lead to the same pages shows it in a round that fetches hardly any page twice.
+
 The parts of a site are often made by one program. So a section in which a third of that many groups
 agreed may also rely on the evidence of the whole host, as long as nothing contradicts it in any
-section. Until it has evidence of its own, more of its pages are sampled (see `aliases`): three of
-ten after ten agreements.
+section.
 
 A rule for a whole host, sections included that nobody has seen yet, needs twice as many groups,
 from MIN_SECTIONS sections, and no contradiction in any of them.
@@ -45,8 +49,16 @@ if TYPE_CHECKING:
 
     from gossamer.workspace import Workspace
 
-LEARNING, ACTIVE, CONTRADICTED, DISABLED = "learning", "active", "contradicted", "disabled"
+LEARNING, TRIAL, ACTIVE, CONTRADICTED, DISABLED = (
+    *("learning", "trial", "active", "contradicted", "disabled"),
+)
+IN_USE = (ACTIVE, TRIAL)
+"""States in which a rule rewrites URLs."""
 MIN_SECTIONS = 8
+TRIAL_SHARE = 5
+"""A section goes on trial with one part in this many of the evidence."""
+MIN_TRIAL = 3
+"""Agreements without which no section goes on trial, however little evidence is asked for."""
 OWN_SHARE = 3
 """A section needs one part in this many of the evidence, if the whole host has all of it."""
 HOST_FACTOR = 2
@@ -131,14 +143,14 @@ def pooled(rows: DataFrame, evidence: int) -> DataFrame:
         & (contents >= evidence)
     ).select("host", "kind", "name", F.col("target").alias("of_host"))
     relies = (
-        (F.col("state") == LEARNING)
+        F.col("state").isin(LEARNING, TRIAL)
         & (F.col("target") == F.col("of_host"))
         & (contents >= math.ceil(evidence / OWN_SHARE))
         & (F.col("section") != forms.WHOLE_HOST)
     )
     relies = F.coalesce(relies, F.lit(False))
     changes = {
-        "settled": F.col("settled") & ~relies,
+        "settled": F.col("settled") & ~(relies & (F.col("state") == LEARNING)),
         "state": F.when(relies, ACTIVE).otherwise(F.col("state")),
     }
     return rows.join(hosts, on=["host", "kind", "name"], how="left").select(
@@ -169,7 +181,7 @@ def admitted(work: Workspace, rows: DataFrame) -> DataFrame:
 def without_seeds(work: Workspace, rows: DataFrame, count: int) -> tuple[DataFrame, int]:
     """Let no rule become active that leads from the host of a seed to another host."""
     moving = rows.where(
-        F.col("kind").isin(forms.WWW, forms.HOST) & (F.col("state") == ACTIVE) & ~F.col("settled")
+        F.col("kind").isin(forms.WWW, forms.HOST) & F.col("state").isin(*IN_USE) & ~F.col("settled")
     )
     if not moving.limit(1).count():
         return rows, count
@@ -226,28 +238,31 @@ def merged(row: dict[str, Any], evidence: int, round_: int) -> dict[str, Any]:
         "last_round": round_,
     }
     enough = len(contents) >= needed and (not whole or len(sections) >= MIN_SECTIONS)
-    state, target = decided(row["state"], row["kind"], row["target"], after, enough=enough)
-    if state != (row["state"] or LEARNING):
-        was_active = row["state"] == ACTIVE
-        after["settled"] = not (state == ACTIVE or was_active) and after["settled"]
+    before = row["state"] or LEARNING
+    state, target = decided(before, row["kind"], row["target"], after, enough=enough)
+    few = max(math.ceil(evidence / TRIAL_SHARE), MIN_TRIAL)
+    if (before, state) == (LEARNING, LEARNING) and not whole and len(known) < few <= len(contents):
+        state = TRIAL
+    if (before in IN_USE) != (state in IN_USE):
+        after["settled"] = False
     return after | {"state": state, "target": target}
 
 
 def decided(
-    state: str | None, kind: str, target: str | None, row: dict[str, Any], *, enough: bool
+    state: str, kind: str, target: str | None, row: dict[str, Any], *, enough: bool
 ) -> tuple[str, str]:
     """The state and the direction of a rule that has this evidence."""
     first, other = forms.TARGETS.get(kind, ("", ""))
     towards = other if row["backward"] > row["forward"] else first
     mixed = bool(row["backward"] and (row["forward"] or not other))
-    turned = state == ACTIVE and target != towards
+    turned = state in IN_USE and target != towards
     if state == DISABLED:
         return DISABLED, target or towards
-    if state == CONTRADICTED or row["contradictions"] or mixed or turned:
+    if state == CONTRADICTED or row["contradictions"] or mixed or (turned and state == ACTIVE):
         return CONTRADICTED, target or towards
-    if state == ACTIVE or enough:
+    if state == ACTIVE or (enough and not turned):
         return ACTIVE, towards
-    return LEARNING, towards
+    return LEARNING if turned else state, towards
 
 
 def _examples(old: list[str] | None, new: list[dict[str, Any]]) -> list[str]:

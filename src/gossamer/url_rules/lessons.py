@@ -9,8 +9,9 @@ from pyspark.sql import functions as F
 
 from gossamer import lsm
 from gossamer.tables import ALIASES, REWRITTEN, URL_FORMS, URL_RULES
-from gossamer.url_rules import aliases, evidence, learning
-from gossamer.url_rules.learning import ACTIVE
+from gossamer.url_rules import aliases, evidence, fingerprints, learning
+from gossamer.url_rules.forms import WHOLE_HOST
+from gossamer.url_rules.learning import ACTIVE, IN_USE, LEARNING, TRIAL
 from gossamer.url_rules.rewriting import COLUMNS, MAX_RULES
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Lessons(NamedTuple):
 
 
 def active(work: Workspace, changed: DataFrame | None = None) -> tuple[str, ...]:
-    """Write the active rules to a scratch file for `rewriter_of`; return its path.
+    """Write the rules in use to a scratch file for `rewriter_of`; return its path.
 
     None is written if there is no rule. `changed` are rows that are not stored yet.
     """
@@ -40,8 +41,21 @@ def active(work: Workspace, changed: DataFrame | None = None) -> tuple[str, ...]
     if not newer and not work.store.manifest.layers(URL_RULES.name):
         return ()
     rules = lsm.newest([*lsm.layers(work, URL_RULES), *newer], "rule")
+    place = ["host", "kind", "name"]
+    of_hosts = rules.where(
+        (F.col("section") == WHOLE_HOST) & F.col("state").isin(LEARNING, ACTIVE)
+    ).select(*place, F.col("supports").alias("of_host"))
+    missing = work.config.url_rules.evidence - F.length("contents") / fingerprints.BYTES
+    held = (
+        rules.where(F.col("state").isin(*IN_USE))
+        .join(of_hosts, on=place, how="left")
+        .select(
+            *COLUMNS,
+            F.greatest("supports", F.coalesce("of_host", F.lit(0))).alias("supports"),
+            F.when(F.col("state") == TRIAL, missing).otherwise(0).cast("long").alias("missing"),
+        )
+    )
     best = Window.partitionBy(F.lit(0)).orderBy(F.desc("supports"), "rule")
-    held = rules.where(F.col("state") == ACTIVE).select(*COLUMNS)
     held = held.withColumn("place", F.row_number().over(best)).where(F.col("place") <= MAX_RULES)
     return tuple(f"{work.root}/{file.path}" for file in work.scratch_files(held.drop("place")))
 
@@ -67,8 +81,25 @@ def lessons(work: Workspace, answers: DataFrame, met: DataFrame, round_: int) ->
             single = new.withColumn("place", F.row_number().over(one)).where("place = 1")
             single, rows = work.scratch(single.drop("place"))
             replace[URL_FORMS.name] = lsm.put(work, URL_FORMS, single, rows, round_)
+    changed, count = with_ended_trials(work, changed, count, answers)
     after = applied(work, changed, count, answers, met)
     return after._replace(replace=replace | after.replace)
+
+
+def with_ended_trials(
+    work: Workspace, changed: DataFrame, count: int, answers: DataFrame
+) -> tuple[DataFrame, int]:
+    """Add the rules that are still on trial although all of their samples were fetched."""
+    trials, number = work.scratch(lsm.current(work, URL_RULES).where(F.col("state") == TRIAL))
+    if not number:
+        return changed, count
+    now = lsm.newest([trials, changed.join(trials, on="rule", how="left_semi")], "rule")
+    ended = (
+        now.where(F.col("state") == TRIAL)
+        .join(aliases.outstanding(work, trials, answers), on="rule", how="left_anti")
+        .withColumns({"state": F.lit(LEARNING), "settled": F.lit(False)})
+    )
+    return work.scratch(lsm.newest([changed, ended.select(*URL_RULES.column_names)], "rule"))
 
 
 def applied(

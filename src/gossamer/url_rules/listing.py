@@ -10,7 +10,7 @@ from gossamer import lsm
 from gossamer.errors import UsageError
 from gossamer.tables import URL_RULES
 from gossamer.url_rules import forms
-from gossamer.url_rules.learning import ACTIVE, CONTRADICTED, DISABLED, LEARNING
+from gossamer.url_rules.learning import ACTIVE, CONTRADICTED, DISABLED, IN_USE, LEARNING, TRIAL
 from gossamer.url_rules.rewriting import COLUMNS, ActiveRule, Rewriter
 from gossamer.urls import host_of, normalize
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from gossamer.workspace import Workspace
 
-_ORDER = (ACTIVE, CONTRADICTED, DISABLED, LEARNING)
+_ORDER = (ACTIVE, TRIAL, CONTRADICTED, DISABLED, LEARNING)
 _EFFECTS = {
     forms.SCHEME: {"https": "http:// becomes https://", "http": "https:// becomes http://"},
     forms.WWW: {"without": "without www", "with": "with www"},
@@ -88,7 +88,7 @@ def tested(work: Workspace, url: str) -> Tested:
     active = [
         ActiveRule(*(getattr(rule, name) for name in COLUMNS))
         for rule in known.values()
-        if rule.state == ACTIVE
+        if rule.state in IN_USE
     ]
     found = Rewriter(active).rewrite(normal)
     return Tested(normal, found.url, [known[rule] for rule in found.rules])
@@ -103,9 +103,9 @@ def _reachable(work: Workspace, host: str) -> list[UrlRule]:
         done.add(each)
         for rule in rules_of(work, each):
             rules[rule.rule] = rule
-            if rule.kind == forms.HOST and rule.state == ACTIVE:
+            if rule.kind == forms.HOST and rule.state in IN_USE:
                 waiting |= {rule.name} - done
-            if rule.kind == forms.WWW and rule.state == ACTIVE:
+            if rule.kind == forms.WWW and rule.state in IN_USE:
                 waiting |= {rule.host, f"www.{rule.host}"} - done
     return list(rules.values())
 

@@ -27,11 +27,11 @@ MAX_RULES = 500_000
 REMEMBERED = 1 << 15
 ENOUGH = 1 << 40
 ORDER = (forms.SCHEME, forms.WWW, forms.HOST, forms.PARAMETER, forms.INDEX, forms.SLASH, forms.CASE)
-COLUMNS = ("rule", "host", "section", "kind", "name", "target", "supports")
+COLUMNS = ("rule", "host", "section", "kind", "name", "target")
 
 
 class ActiveRule(NamedTuple):
-    """Columns of `url_rules`."""
+    """Columns of `url_rules`, and the evidence."""
 
     rule: str
     host: str
@@ -39,7 +39,10 @@ class ActiveRule(NamedTuple):
     kind: str
     name: str
     target: str
-    supports: int
+    supports: int = 0
+    """Agreements that it relies on: those of the whole host if nothing differed there."""
+    missing: int = 0
+    """Agreements that it needs to become active, if it is on trial."""
 
 
 class Rewritten(NamedTuple):
@@ -61,10 +64,10 @@ class Rewriter:
 
     def __init__(self, rules: Iterable[ActiveRule]) -> None:
         self._changes: dict[str, list[_Change]] = {}
-        self._supports: dict[str, int] = {}
+        self._evidence: dict[str, tuple[int, int]] = {}
         changes: dict[tuple[str, str, str, str], _Change] = {}
         for rule in sorted(rules, key=_order):
-            self._supports[rule.rule] = rule.supports
+            self._evidence[rule.rule] = rule.supports, rule.missing
             key = rule.host, rule.kind, rule.name, rule.target
             if key not in changes:
                 changes[key] = _Change(rule.kind, rule.name, rule.target, {})
@@ -77,8 +80,12 @@ class Rewriter:
         return bool(self._changes)
 
     def least_supports(self, rules: Sequence[str]) -> int:
-        """The evidence for the rule with the least. Rules that are not active do not count."""
-        return min(self._supports.get(rule, ENOUGH) for rule in rules)
+        """The evidence for the rule with the least. Rules that are not in use do not count."""
+        return min(self._evidence.get(rule, (ENOUGH, 0))[0] for rule in rules)
+
+    def most_missing(self, rules: Sequence[str]) -> int:
+        """The evidence that a rule on trial needs; 0 if none of them is on trial."""
+        return max(self._evidence.get(rule, (0, 0))[1] for rule in rules)
 
     def _rewrite(self, url: str) -> Rewritten:
         if url.split("/", 3)[2] not in self._changes or (parts := forms.split(url)) is None:
