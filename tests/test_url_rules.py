@@ -345,6 +345,17 @@ def test_aliases_become_pages_when_their_rule_is_dropped(work: Workspace) -> Non
     assert not lsm.current(work, ALIASES).where("active").count()
 
 
+def test_a_target_does_not_wait_for_a_page_that_is_not_its_alias_any_more(work: Workspace) -> None:
+    bare = url("/d/990")
+    put(work, "pages", [{"url": name, "host": HOST} for name in (bare, f"{bare}?sid=1")], 0)
+    pages = round_of(work, twins(with_sid, MANY) | {f"{bare}?sid=1": 990})
+    assert pages[bare]["next_fetch_ms"] == work.now_ms() + 30 * DAY_MS
+    first, second = with_sid(999)
+    pages = round_of(work, {first: 99, second: -99})
+    assert rules(work)[SID]["state"] == "contradicted"
+    assert pages[bare]["next_fetch_ms"] == 0
+
+
 def test_aliases_become_pages_when_their_target_is_missing(work: Workspace) -> None:
     put(work, "pages", [{"url": url("/d/972"), "host": HOST, "status": "gone"}], 0)
     round_of(work, twins(with_sid, MANY))

@@ -355,9 +355,12 @@ def _rows(
         .select("url")
         .union(new.where("fetched").join(stands, on="target", how="left_semi").select("url"))
     )
-    compared = new.where("due").select("target", F.lit(0).cast("long").alias("due_ms"))
-    later = before.where("fetched").join(compared, on="target", how="left_anti")
-    due = later.groupBy("target").agg(F.max("due_ms").alias("due_ms")).unionByName(compared)
+    # A target waited for the next fetch of an alias that returns now: it has a page of its own.
+    now = new.where("due").select("target").union(returning.where("fetched").select("target"))
+    now = now.distinct().withColumn("due_ms", F.lit(0).cast("long"))
+    taken_over = before.join(new.where("fetched"), on=["url", "target"], how="left_semi")
+    later = taken_over.join(now, on="target", how="left_anti")
+    due = later.groupBy("target").agg(F.max("due_ms").alias("due_ms")).unionByName(now)
     parts = (
         waiting.select("url", F.lit(WAITING).alias("becomes"), no_time),
         replaced.select("url", F.lit(REPLACED).alias("becomes"), no_time),
