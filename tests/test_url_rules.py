@@ -11,7 +11,7 @@ from msgspec import structs
 from gossamer import lsm, update
 from gossamer.api import Crawl
 from gossamer.errors import UsageError
-from gossamer.tables import ALIASES, PAGES, URL_RULES
+from gossamer.tables import ALIASES, PAGES, URL_FORMS, URL_RULES
 from gossamer.url_rules import fingerprints
 from gossamer.url_rules.learning import MIN_TRIAL
 from rows import by_url, put
@@ -179,6 +179,14 @@ def test_one_contradiction_is_enough(work: Workspace) -> None:
     rule = rules(work)[SID]
     assert (rule["state"], rule["contradictions"]) == ("contradicted", 1)
     assert rule["counterexamples"] == [second, first]
+
+
+def test_forms_of_contradicted_rules_are_not_kept(work: Workspace) -> None:
+    first, second = with_sid(99)
+    round_of(work, {first: 99, second: -99})
+    round_of(work, twins(with_sid) | {url("/e/1?sid=1"): 1})
+    kept = lsm.current(work, URL_FORMS).where("kind = 'parameter'").collect()
+    assert sorted(row["url"] for row in kept) == [first, url("/e/1?sid=1")]
 
 
 def test_parameters_that_never_change_are_not_dropped_with_others(work: Workspace) -> None:

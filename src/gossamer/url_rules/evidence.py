@@ -25,10 +25,11 @@ Cost: in proportion to the pages of a round. Joins of their forms with the layer
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import xxhash
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -98,13 +99,20 @@ def fetched_pages(work: Workspace, answers: DataFrame, round_: int) -> DataFrame
     return found.unionByName(missing)
 
 
-def forms_of(work: Workspace, pages: DataFrame, rules: tuple[str, ...]) -> tuple[DataFrame, int]:
-    """Rows of `url_forms` for pages, and their number: the page itself, and each of its forms."""
-    return work.map_rows(pages, partial(_forms, rules), URL_FORMS.ddl)
+def forms_of(
+    work: Workspace, pages: DataFrame, rules: tuple[str, ...], contradicted: tuple[str, ...]
+) -> tuple[DataFrame, int]:
+    """Rows of `url_forms` for pages, and their number: the page itself, and each of its forms.
+
+    Forms whose rules were contradicted are left out: no more evidence changes these.
+    """
+    return work.map_rows(pages, partial(_forms, rules, contradicted), URL_FORMS.ddl)
 
 
-def _forms(rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    rewriter = rewriter_of(rules)
+def _forms(
+    rules: tuple[str, ...], contradicted: tuple[str, ...], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    rewriter, settled = rewriter_of(rules), _ids(contradicted)
     for batch in batches:
         rows: list[tuple[Any, ...]] = []
         for page in batch.to_pylist():
@@ -117,6 +125,7 @@ def _forms(rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterato
             found = [form for form in forms.forms(url) if not missing or form.kind in forms.TARGETS]
             if (mirror := _mirrored(url, page["canonical"])) is not None:
                 found.append(mirror)
+            found = [form for form in found if _section_rule(url, form) not in settled]
             rewritten = rewriter.rewrite(url)
             if len(rewritten.rules) > 1 and not missing:
                 found.append(forms.Form(APPLIED, " ".join(rewritten.rules), rewritten.url))
@@ -130,6 +139,20 @@ def _forms(rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterato
                 for form in found
             ]
         yield _batch(rows, URL_FORMS.schema)
+
+
+@lru_cache(maxsize=1)
+def _ids(paths: tuple[str, ...]) -> frozenset[str]:
+    """The rules in files with a column `rule`; read once per process."""
+    tables = [pq.read_table(path, columns=["rule"]) for path in paths]
+    return frozenset(rule for table in tables for rule in table.column("rule").to_pylist())
+
+
+def _section_rule(url: str, form: forms.Form) -> str:
+    """The rule of a section for a form of a URL. Contradicting it contradicts that of the host."""
+    host = url.split("/", 3)[2]
+    host = forms.base_host(host) if form.kind == forms.WWW else host
+    return rule_id(host, forms.section_of(form.url), form.kind, form.name)
 
 
 def _mirrored(url: str, other: str | None) -> forms.Form | None:
@@ -176,17 +199,21 @@ def pairs(work: Workspace, new: DataFrame) -> DataFrame:
         new.withColumn("new", F.lit(True)).unionByName(stored.withColumn("new", F.lit(False)))
     )
     first = Window.partitionBy("key").orderBy("new", "url")
-    placed, _ = work.scratch(every.withColumn("place", F.row_number().over(first)))
-    members = placed.where("kind <> ''")
+    heads = [F.first(name).over(first).alias(to) for name, to in _names_of("head").items()]
+    members = every.where("kind <> ''").select(
+        "*", F.row_number().over(first).alias("place"), *heads
+    )
     newest = Window.partitionBy("key").orderBy(F.desc("new"), "url")
     pages = (
         every.where("kind = ''")
         .withColumn("place", F.row_number().over(newest))
         .where("place = 1")
-        .select(F.col("key").alias("form"), *_other("page"))
+        .select(
+            F.col("key").alias("form"),
+            *(F.col(name).alias(to) for name, to in _names_of("page").items()),
+        )
     )
-    heads = members.where("place = 1").select("key", *_other("head"))
-    joined = members.join(pages, on="form", how="left").join(heads, on="key", how="inner")
+    joined = members.join(pages, on="form", how="left")
     is_form = F.col("page").isNotNull()
     one_new = F.col("new") | F.when(is_form, F.col("page_new")).otherwise(F.col("head_new"))
     unlike = is_form | ((F.col("place") > 1) & ~F.col("kind").isin(forms.HOST, APPLIED))
@@ -203,9 +230,10 @@ def pairs(work: Workspace, new: DataFrame) -> DataFrame:
     )
 
 
-def _other(prefix: str) -> list[Any]:
+def _names_of(prefix: str) -> dict[str, str]:
+    """Columns of the page that another is compared with, and their names in the pair."""
     names = {"url": "", "fetched_ms": "_ms", "fingerprint": "_print", "new": "_new"}
-    return [F.col(name).alias(f"{prefix}{ending}") for name, ending in names.items()]
+    return {name: prefix + ending for name, ending in names.items()}
 
 
 def verdicts(

@@ -11,8 +11,9 @@ from gossamer import lsm
 from gossamer.tables import ALIASES, REWRITTEN, URL_FORMS, URL_RULES
 from gossamer.url_rules import aliases, evidence, fingerprints, learning
 from gossamer.url_rules.forms import WHOLE_HOST
-from gossamer.url_rules.learning import ACTIVE, IN_USE, LEARNING, TRIAL
+from gossamer.url_rules.learning import ACTIVE, CONTRADICTED, IN_USE, LEARNING, TRIAL
 from gossamer.url_rules.rewriting import COLUMNS, MAX_RULES
+from gossamer.urls import host_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -60,6 +61,24 @@ def active(work: Workspace, changed: DataFrame | None = None) -> tuple[str, ...]
     return tuple(f"{work.root}/{file.path}" for file in work.scratch_files(held.drop("place")))
 
 
+def contradicted(work: Workspace, pages: DataFrame) -> tuple[str, ...]:
+    """Write the contradicted rules for the hosts of pages to a scratch file; return its path.
+
+    Those for `www` have the host without it.
+    """
+    if not work.store.manifest.layers(URL_RULES.name):
+        return ()
+    host = host_column(F.col("url")).alias("host")
+    hosts = pages.select(host).distinct()
+    hosts = hosts.union(hosts.select(F.regexp_replace("host", "^www[.]", "").alias("host")))
+    cut = [layer.join(hosts, on="host", how="left_semi") for layer in lsm.layers(work, URL_RULES)]
+    known = lsm.newest(cut, "rule").where(
+        (F.col("state") == CONTRADICTED) & (F.col("section") != WHOLE_HOST)
+    )
+    files = work.scratch_files(known.select("rule").limit(MAX_RULES))
+    return tuple(f"{work.root}/{file.path}" for file in files)
+
+
 def lessons(work: Workspace, answers: DataFrame, met: DataFrame, round_: int) -> Lessons:
     """Learn from a round that was fetched and parsed, and apply what changes.
 
@@ -72,7 +91,7 @@ def lessons(work: Workspace, answers: DataFrame, met: DataFrame, round_: int) ->
     changed, count = work.engine.read([], URL_RULES.ddl), 0
     if work.config.url_rules.learn:
         pages = evidence.fetched_pages(work, answers, round_)
-        new, rows = evidence.forms_of(work, pages, rules)
+        new, rows = evidence.forms_of(work, pages, rules, contradicted(work, pages))
         verdicts, found = evidence.verdicts(work, evidence.pairs(work, new), answers, rules)
         if found:
             changed, count = learning.learned(work, verdicts, round_)
