@@ -16,7 +16,7 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-fuzz test-browser test-spark lint bench docs lock audit audit-database clean
+.PHONY: help setup demo test test-slow test-fuzz test-browser test-spark test-spark-slow lint bench docs lock audit audit-database clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -30,7 +30,7 @@ test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-slow: $(VENV)/.dev  ## run the tests that take minutes each
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m 'slow and not spark'
 
 test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parser, for a minute
 	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4
@@ -39,7 +39,10 @@ test-browser: $(VENV)/.dev  ## test the search page in Debian's chromium
 	$(BIN)/pytest -m browser
 
 test-spark: $(VENV)/.dev $(SPARK)/.unpacked  ## test the steps on an Apache Spark cluster (needs Java 17)
-	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m spark
+	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and not slow'
+
+test-spark-slow: $(VENV)/.dev $(SPARK)/.unpacked  ## kill 50 workers of that cluster, in a quarter of an hour
+	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and slow' -o faulthandler_timeout=3600
 
 lint: $(VENV)/.dev  ## run ruff and mypy
 	$(BIN)/ruff check

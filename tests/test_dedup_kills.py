@@ -1,7 +1,13 @@
-"""Workers that are killed during `dedup` and `index` leave neither a missing nor a doubled page."""
+"""Workers that are killed during `dedup` and `index` leave neither a missing nor a doubled page.
+
+On a cluster, each executor has a process of `pyspark.daemon`, which forks the workers. If it is
+killed, its workers live on as orphans and go on serving the executor. This process adopts them, so
+that they can be killed as well.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import select
@@ -33,6 +39,7 @@ LONGEST_S = 2.0
 """Between two kills."""
 EACH = 5
 """Kills in a harvest."""
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
 class Killer(threading.Thread):
@@ -62,9 +69,15 @@ def workers() -> list[psutil.Process]:
     found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            if "python" in process.name():
+            if "python" in process.name() and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
     return found
+
+
+def adopt_orphans() -> None:
+    """Become the parent of descendants whose own parent dies (prctl(2))."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
 
 
 def kill(process: psutil.Process) -> bool:
@@ -103,6 +116,7 @@ def in_index(work: Workspace) -> list[str]:
 
 def check(work: Workspace, kills: int) -> None:
     """After each round, dedup and index run until they succeed, while workers are killed."""
+    adopt_orphans()
     history = History(11)
     killed = 0
     while killed < kills:
@@ -134,6 +148,7 @@ def test_the_index_has_exactly_the_survivors_after_kills(work: Workspace, kills:
 
 
 @pytest.mark.spark
-def test_it_has_them_on_a_cluster_too(spark_engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [5, pytest.param(50, marks=pytest.mark.slow)])
+def test_it_has_them_on_a_cluster_too(spark_engine: Engine, tmp_path: Path, kills: int) -> None:
     store = Store.create(LocalBackend(tmp_path))
-    check(Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine), 5)
+    check(Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=spark_engine), kills)
