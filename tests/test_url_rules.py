@@ -199,6 +199,19 @@ def test_parameters_that_never_change_are_not_dropped_with_others(work: Workspac
     assert ("/d/", "parameter", "sid&view") not in found
 
 
+def test_of_rules_that_are_applied_together_the_weakest_is_contradicted(work: Workspace) -> None:
+    def with_v(number: int) -> tuple[str, str]:
+        return url(f"/d/{number}?v=1"), url(f"/d/{number}")
+
+    round_of(work, twins(with_sid, MANY) | twins(with_v))
+    found = rules(work)
+    assert [found["/d/", "parameter", n]["state"] for n in ("sid", "v")] == ["active", "active"]
+    round_of(work, {url("/d/999?sid=1&v=1"): -1, url("/d/999"): 999})
+    found = rules(work)
+    states = [found["/d/", "parameter", name]["state"] for name in ("sid", "v")]
+    assert states == ["active", "contradicted"]
+
+
 def test_contents_that_were_fetched_days_apart_do_not_contradict(work: Workspace) -> None:
     first, second = with_sid(99)
     round_of(work, {first: 99}, fetched_ms=0)

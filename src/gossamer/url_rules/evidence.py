@@ -50,7 +50,8 @@ PERMANENT = (301, 308)
 MISSING = ("not_found",)
 """Outcomes that say that there is no page."""
 APPLIED = "rules"
-"""The kind of the form that the active rules give a URL; its name lists them."""
+"""The kind of the form that several rules give a URL; its name lists them, the one with the least
+evidence first. That one alone is contradicted if the contents differ."""
 
 VERDICTS = pa.schema(
     [
@@ -128,7 +129,8 @@ def _forms(
             found = [form for form in found if _section_rule(url, form) not in settled]
             rewritten = rewriter.rewrite(url)
             if len(rewritten.rules) > 1 and not missing:
-                found.append(forms.Form(APPLIED, " ".join(rewritten.rules), rewritten.url))
+                names = " ".join(sorted(rewritten.rules, key=rewriter.supports))
+                found.append(forms.Form(APPLIED, names, rewritten.url))
             rows.append((key_of(url), key_of(url), "", "", url, page["fetched_ms"], content))
             rows += [
                 (
@@ -311,8 +313,8 @@ def _redirects(
             content = fingerprints.fingerprint(None, None, target)
             back = rewriter.rewrite(target)
             if back.rules and back.url == url != target:
-                names = " ".join(back.rules)
-                found += _of_rules(APPLIED, names, key_of(url), (False, 0, target, url, None))
+                for rule in back.rules:
+                    found += _of_rules(APPLIED, rule, key_of(url), (False, 0, target, url, None))
             for kind, name, vote in _differences(url, target):
                 agrees = vote > 0 or kind in forms.TARGETS
                 pair = (url, target) if vote > 0 else (target, url)
@@ -346,7 +348,8 @@ def _of_rules(
     """Rows of VERDICTS for the rule of the section and that of the whole host."""
     url = verdict[2]
     if kind == APPLIED:
-        for rule in name.split(" "):
+        rules = name.split(" ")
+        for rule in rules[:1] if verdict[0] is False else rules:
             yield rule, None, None, None, None, key, *verdict
         return
     parts = forms.split(url)

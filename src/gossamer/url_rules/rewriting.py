@@ -81,7 +81,11 @@ class Rewriter:
 
     def least_supports(self, rules: Sequence[str]) -> int:
         """The evidence for the rule with the least. Rules that are not in use do not count."""
-        return min(self._evidence.get(rule, (ENOUGH, 0))[0] for rule in rules)
+        return min(map(self.supports, rules))
+
+    def supports(self, rule: str) -> int:
+        """The evidence that a rule relies on."""
+        return self._evidence.get(rule, (ENOUGH, 0))[0]
 
     def most_missing(self, rules: Sequence[str]) -> int:
         """The evidence that a rule on trial needs; 0 if none of them is on trial."""
