@@ -31,9 +31,8 @@ from graph import read, synthetic, transposed, write
 from gossamer.bvgraph.files import BvGraph, Csr
 from gossamer.config import RankConfig
 from gossamer.graph.stored import stored
-from gossamer.rank.power import fixed_point
+from gossamer.rank.power import fixed_point, shared
 from gossamer.rank.rows import Threads, Votes
-from gossamer.rank.shares import shares
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -80,8 +79,7 @@ def measure(backward: Graph, rows: Csr, threads: int, *, alone: bool = False) ->
     even = np.full(nodes, 1 / nodes)
     with Threads(nodes, threads) as pool:
         held = Votes(backward, domains, 1e12, pool)
-        links = held.links()
-        weights, plain = shares(*links, 0.5), shares(*links, 1.0)
+        weights, plain = (shared(held, part, np.ones(nodes), pool) for part in (0.5, 1.0))
         packed = Votes(backward, domains, 0, pool)
 
         def ranks(votes: Votes, iterations: int) -> object:

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from bvgraph_files import write
 from gossamer import graph, rank
 from gossamer.config import RankConfig
-from gossamer.rank.power import fixed_point
+from gossamer.rank.power import fixed_point, shared
 from gossamer.rank.rows import Threads, Votes
-from gossamer.rank.shares import shares
 from rows import by_url, put
 
 if TYPE_CHECKING:
@@ -70,9 +69,8 @@ def ours(folder: Path, links: nx.DiGraph, damping: float) -> np.ndarray:
         votes = Votes(transposed, domains, 1e9, threads)
         config = msgspec.structs.replace(EQUAL, damping=damping)
         start = even.copy()
-        return fixed_point(
-            votes, shares(*votes.links(), config.same_domain), even, start, config, threads
-        ).ranks
+        each = shared(votes, config.same_domain, np.ones(len(links)), threads)
+        return fixed_point(votes, each, even, start, config, threads).ranks
 
 
 @pytest.mark.parametrize("damping", [0.5, 0.85, 0.99])

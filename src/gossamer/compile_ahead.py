@@ -70,9 +70,8 @@ def call_each() -> None:
     from gossamer.graph import naming, text
     from gossamer.graph.overlaid import Overlaid
     from gossamer.rank.known import hashes_of
-    from gossamer.rank.power import fixed_point
+    from gossamer.rank.power import fixed_point, shared
     from gossamer.rank.rows import Threads, Votes
-    from gossamer.rank.shares import shares
 
     with TemporaryDirectory() as folder:
         base = _built(folder)
@@ -90,8 +89,9 @@ def call_each() -> None:
         domains, even = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, 1 / graph.nodes)
         with Threads(graph.nodes, 1) as threads:
             votes = Votes(graph, domains, sys.maxsize, threads)
-            each_share = shares(*votes.links(), 1.0)
-            fixed_point(votes, each_share, even, even.copy(), RankConfig(), threads)
+            how = shared(votes, 1.0, even, threads)
+            start = np.eye(graph.nodes)[0]  # far enough from the ranks for an extrapolation
+            fixed_point(votes, how, even, start, RankConfig(), threads)
 
 
 def _built(folder: str) -> Path:

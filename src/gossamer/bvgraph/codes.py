@@ -115,10 +115,13 @@ def write_gamma(words: Words, at: int, n: int) -> int:
 @compiled
 def read_gamma(words: Words, at: int) -> tuple[int, int]:
     """A number in γ, and the position after it."""
-    exponent = leading_zeros(peek(words, at))
+    ahead = peek(words, at)
+    exponent = leading_zeros(ahead)
     if exponent > MAX_EXPONENT:
         return 0, BROKEN
     after = at + 2 * exponent + 1
+    if 2 * exponent < WORD_BITS:  # the code is in these bits
+        return int(np.int64(ahead >> np.uint64(WORD_BITS - 1 - 2 * exponent))) - 1, after
     return read(words, at + exponent, exponent + 1) - 1, after
 
 
@@ -143,15 +146,21 @@ def write_zeta(words: Words, at: int, n: int, k: int) -> int:
 @compiled
 def read_zeta(words: Words, at: int, k: int) -> tuple[int, int]:
     """A number in ζ_k, and the position after it."""
-    h, at = read_unary(words, at)
-    if at < 0 or h * k + k > MAX_EXPONENT:
+    ahead = peek(words, at)
+    h = leading_zeros(ahead)
+    if h * k + k > MAX_EXPONENT:  # which no unary code of more than 64 bits satisfies either
         return 0, BROKEN
     low = 1 << (h * k)
     width = h * k + k - 1
-    short = read(words, at, width)
+    at += h + 1
+    if h + 2 + width > WORD_BITS:
+        ahead = peek(words, at)  # the code ends beyond these bits
+    else:
+        ahead <<= np.uint64(h + 1)
+    short = int(np.int64(ahead >> np.uint64(WORD_BITS - 1 - width))) >> 1
     if short < low:
         return short + low - 1, at + width
-    return read(words, at, width + 1) - 1, at + width + 1
+    return int(np.int64(ahead >> np.uint64(WORD_BITS - 1 - width))) - 1, at + width + 1
 
 
 @compiled

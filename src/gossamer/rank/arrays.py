@@ -12,23 +12,28 @@ the last run did not leave that (`remembered.py`): nothing holds the URLs of all
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from gossamer.graph import naming
+from gossamer.graph.overlaid import apart
+from gossamer.lookup import opened
 from gossamer.rank import listed
 from gossamer.rank.known import known
 from gossamer.rank.nodes import described
-from gossamer.rank.power import Ranked, fixed_point
+from gossamer.rank.power import Ranked, fixed_point, shared
 from gossamer.rank.ranking import Ranking
 from gossamer.rank.remembered import recalled, remember
 from gossamer.rank.rows import Threads, Votes
-from gossamer.rank.shares import Shares, factors, shares
+from gossamer.rank.shares import factors
 from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gossamer.config import RankConfig
     from gossamer.graph.stored import Stored
     from gossamer.rank.kernels import Floats
@@ -38,9 +43,9 @@ if TYPE_CHECKING:
     from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
-BYTES_PER_NODE = 140
-"""Ranks, three images and three changes of them, votes and shares of two kinds, preference, factors
-and three of what is known: 8 each; domain: 4; marks; and some for names, a batch at a time."""
+BYTES_PER_NODE = 170
+"""Six ranks, two votes of two kinds, three shares, preference, factors and three of what is known:
+8 each; two counts of links and the domain: 4 each; marks; and some for names, a batch at a time."""
 
 
 def ranked(
@@ -61,7 +66,7 @@ def ranked(
     preference = _preference(nodes, only_trusted=not lists.trusted.is_empty)
     with Threads(graph.forward.nodes, work.engine.workers) as threads:
         result = _fixed_point(work.config.rank, graph, nodes, found, preference, threads)
-    layers = _written(work, graph, kind, dataset, found.others, result.ranks)
+    layers = _written(work, graph, kind, dataset, found, result.ranks)
     nodes_left = remember(work, graph, layers, nodes.fetched) if kind == "page" else ()
     return Ranking(layers, result.ranks.size, result.iterations, nodes_left, nodes.fetched_hosts)
 
@@ -84,9 +89,8 @@ def _fixed_point(
     if nodes.distrusted.any():
         factor *= _factors(graph, nodes.distrusted, config, memory_bytes, threads)
     votes = Votes(graph.transposed, nodes.domains, memory_bytes, threads)
-    votes_of = shares(*votes.links(), config.same_domain)
-    votes_of = Shares(*(share * factor for share in votes_of))
-    return fixed_point(votes, votes_of, preference, start, config, threads)
+    each = shared(votes, config.same_domain, factor, threads)
+    return fixed_point(votes, each, preference, start, config, threads)
 
 
 def _preference(nodes: Nodes, *, only_trusted: bool) -> Floats:
@@ -112,34 +116,48 @@ def _factors(
     one_domain = np.zeros(count, np.int32)
     votes = Votes(graph.forward, one_domain, memory_bytes, threads)
     preference = distrusted / np.count_nonzero(distrusted)
-    each = shares(*votes.links(), 1.0)
+    each = shared(votes, 1.0, np.ones(count), threads)
     walk = fixed_point(votes, each, preference, preference.copy(), config, threads)
     return np.where(distrusted, 0.0, factors(walk.ranks, distrusted.size))[:count]
 
 
 def _written(
-    work: Workspace,
-    graph: Stored,
-    kind: str,
-    dataset: Dataset,
-    others: pa.LargeStringArray,
-    ranks: Floats,
+    work: Workspace, graph: Stored, kind: str, dataset: Dataset, found: Known, ranks: Floats
 ) -> tuple[Layer, ...]:
     """Write ranks in the order of the names, which makes the next run's look-ups local."""
     (key,) = dataset.key
     writer = ParquetWriter(
         work.root, dataset.name, work.store.attempt(dataset.name), encoding=encoding(key)
     )
-    keys_of = naming.urls if kind == "page" else naming.hosts
     at = 0
-    for names in naming.batches(f"{work.root}/{file.path}" for file in graph.listed):
-        end = at + len(names)
-        writer.write(pa.table({key: keys_of(names), "rank": ranks[at:end]}))
+    for keys in chain(_keys(work, graph, kind, dataset, found), [found.others]):
+        end = at + len(keys)
+        if len(keys):
+            writer.write(pa.table({key: keys, "rank": ranks[at:end]}))
         at = end
-    if len(others):
-        writer.write(pa.table({key: others, "rank": ranks[at:]}))
     layers = layers_of(writer.close(), work.round)
     return (layers[dataset.name],) if layers else ()
+
+
+def _keys(
+    work: Workspace, graph: Stored, kind: str, dataset: Dataset, found: Known
+) -> Iterator[pa.LargeStringArray]:
+    """URLs of pages, or hosts, in the order of the nodes.
+
+    If the last run wrote some of them, they are read from its file, as they are made of names in
+    three times the time.
+    """
+    listed = graph.listed
+    if found.listed:
+        listed, left = graph.added, apart(graph.forward)[0].nodes
+        with opened(found.listed, dataset.name, dataset.key) as file:
+            for batch in file.iter_batches(naming.BATCH, columns=[*dataset.key]):
+                keys = batch.column(0)[:left]
+                left -= len(keys)
+                yield keys.cast(pa.large_string())
+    keys_of = naming.urls if kind == "page" else naming.hosts
+    for names in naming.batches(f"{work.root}/{file.path}" for file in listed):
+        yield keys_of(names)
 
 
 def encoding(key: str) -> dict[str, object]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gossamer.bvgraph.compiled import compiled
+from gossamer.bvgraph.files import CHUNK
+from gossamer.rank.extrapolation import KEPT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,8 +22,15 @@ if TYPE_CHECKING:
     Places = npt.NDArray[np.unsignedinteger[Any]]
     """Places in an array of votes, of 32 bits if they fit. They have no sign, because numba would
     look at it in each access."""
+    Order = npt.NDArray[np.uint16]
+    """Nodes of a chunk, counted from its first one."""
+    Counts = npt.NDArray[np.uint32]
     Hashes = npt.NDArray[np.uint64]
 
+BLOCK = 1_024
+"""Nodes whose changes fit into the first cache of a processor."""
+LENGTHS = 256
+"""Lengths by which rows are ordered: this many, less one, and all that are longer."""
 FNV_BASIS = np.uint64(0xCBF29CE484222325)
 FNV_PRIME = np.uint64(0x100000001B3)
 
@@ -37,17 +46,38 @@ def hash_each(offsets: Offsets, data: Bytes, hashes: Hashes) -> None:
 
 
 @compiled
-def address(first: int, starts: Numbers, sources: Numbers, domains: Indices, links: Places) -> None:
-    """Write the places of the votes that the nodes from `first` on receive to `links`.
+def address(
+    first: int,
+    starts: Numbers,
+    sources: Numbers,
+    domains: Indices,
+    order: Order,
+    counts: Counts,
+    links: Places,
+) -> None:
+    """Write the rows of a chunk, of the nodes from `first` on, in the order of their lengths.
 
-    A node's vote for nodes of its own domain is at the place of its number, and its vote for others
+    So loops over rows that follow each other take equally many turns, which a processor predicts;
+    that took two fifths of the time of `pull`. A row has the places of the votes for its node: a
+    node's vote for nodes of its own domain is at the place of its number, and its vote for others
     `domains.size` places further.
     """
-    for row in range(starts.size - 1):
+    begins = np.zeros(LENGTHS + 1, np.int64)
+    for row in range(order.size):
+        begins[min(starts[row + 1] - starts[row], LENGTHS - 1) + 1] += 1
+    begins = begins.cumsum()
+    for row in range(order.size):
+        length = min(starts[row + 1] - starts[row], LENGTHS - 1)
+        order[begins[length]] = row
+        begins[length] += 1
+    at = 0
+    for n in range(order.size):
+        row = np.int64(order[n])
         domain = domains[first + row]
-        for at in range(starts[row], starts[row + 1]):
-            source = sources[at]
+        counts[n] = starts[row + 1] - starts[row]
+        for source in sources[starts[row] : starts[row + 1]]:
             links[at] = source if domains[source] == domain else source + domains.size
+            at += 1
 
 
 @compiled
@@ -58,57 +88,106 @@ def count(links: Places, counts: Indices) -> None:
 
 
 @compiled
-def pull(starts: Numbers, links: Places, votes: Floats, received: Floats) -> float:
-    """Add up the votes that each node receives; return the sum of all."""
-    total = 0.0
-    for row in range(starts.size - 1):
-        votes_of_row = 0.0
-        for at in range(starts[row], starts[row + 1]):
-            votes_of_row += votes[links[at]]
-        received[row] = votes_of_row
-        total += votes_of_row
-    return total
+def pull(
+    order: Order, counts: Counts, links: Places, votes: Floats, received: Floats
+) -> None:
+    """Add up the votes that each node receives, of rows that begin with a chunk."""
+    at = 0
+    for first in range(0, order.size, CHUNK):
+        for n in range(first, min(first + CHUNK, order.size)):
+            votes_of_row = 0.0
+            end = at + np.int64(counts[n])
+            for place in links[at:end]:
+                votes_of_row += votes[place]
+            received[first + np.int64(order[n])] = votes_of_row
+            at = end
 
 
 @compiled
 def move(
     received: Floats,
-    preference: Floats,
     ranks: Floats,
-    changes: Floats,
+    preference: Floats,
     damping: float,
     spread: float,
-    last: Floats,
-    before: Floats,
-) -> tuple[float, float, float, float]:
-    """Replace the votes received by the ranks that follow from them, and write the changes.
+    inner: Floats,
+    outer: Floats,
+    kept: Floats,
+    within: Floats,
+    beyond: Floats,
+) -> tuple[float, float]:
+    """Replace the votes received by the ranks that follow from them, and write the next votes.
 
     `spread`: the rank that is divided among all nodes by preference. Returns the sum of the
-    absolute changes, and the products of the changes with themselves, the last ones and those
-    before.
+    absolute changes, and the part of the ranks that links carry.
     """
-    total, square, with_last, with_those_before = 0.0, 0.0, 0.0, 0.0
+    total, carried = 0.0, 0.0
     for node in range(ranks.size):
         rank = damping * received[node] + spread * preference[node]
-        change = rank - ranks[node]
-        total += abs(change)
-        square += change * change
-        with_last += change * last[node]
-        with_those_before += change * before[node]
-        received[node], changes[node] = rank, change
-    return total, square, with_last, with_those_before
+        total += abs(rank - ranks[node])
+        carried += kept[node] * rank
+        received[node] = rank
+        within[node] = inner[node] * rank
+        beyond[node] = outer[node] * rank
+    return total, carried
 
 
 @compiled
-def combine(new: Floats, last: Floats, before: Floats, weights: Floats, ranks: Floats) -> None:
-    """Write the weighted sums of three ranks of each node."""
+def vote(
+    ranks: Floats, inner: Floats, outer: Floats, kept: Floats, within: Floats, beyond: Floats
+) -> float:
+    """Write what each link of a node within its domain carries, and each link to others.
+
+    Returns the part of the ranks that links carry.
+    """
+    carried = 0.0
     for node in range(ranks.size):
-        ranks[node] = weights[0] * new[node] + weights[1] * last[node] + weights[2] * before[node]
+        rank = ranks[node]
+        carried += kept[node] * rank
+        within[node] = inner[node] * rank
+        beyond[node] = outer[node] * rank
+    return carried
 
 
 @compiled
-def vote(ranks: Floats, inner: Floats, outer: Floats, within: Floats, beyond: Floats) -> None:
-    """Write what each link of a node within its domain carries, and each link to others."""
-    for node in range(ranks.size):
-        within[node] = ranks[node] * inner[node]
-        beyond[node] = ranks[node] * outer[node]
+def multiply(ranks: tuple[Floats, ...], products: Floats) -> None:
+    """Add up the products of the changes between the last ranks, newest first, with each other."""
+    changes = np.empty((KEPT, BLOCK))
+    size = ranks[0].size
+    for first in range(0, size, BLOCK):
+        last = min(first + BLOCK, size)
+        for n in range(KEPT):
+            newer, older = ranks[n], ranks[n + 1]
+            for node in range(first, last):
+                changes[n, node - first] = newer[node] - older[node]
+        for n in range(KEPT):
+            for other in range(n + 1):
+                found = _product(changes[n, : last - first], changes[other, : last - first])
+                products[n, other] += found
+                products[other, n] = products[n, other]
+
+
+@compiled
+def _product(ours: Floats, theirs: Floats) -> float:
+    """The inner product. Four sums, as each addition would wait for the one before."""
+    one = two = three = four = 0.0
+    whole = ours.size - ours.size % 4
+    for n in range(0, whole, 4):
+        one += ours[n] * theirs[n]
+        two += ours[n + 1] * theirs[n + 1]
+        three += ours[n + 2] * theirs[n + 2]
+        four += ours[n + 3] * theirs[n + 3]
+    for n in range(whole, ours.size):
+        one += ours[n] * theirs[n]
+    return (one + two) + (three + four)
+
+
+@compiled
+def combine(ranks: tuple[Floats, ...], weights: Floats) -> None:
+    """Replace the oldest ranks by the weighted sums of the others."""
+    into = ranks[KEPT]
+    for node in range(into.size):
+        found = 0.0
+        for n in range(KEPT):
+            found += weights[n] * ranks[n][node]
+        into[node] = found

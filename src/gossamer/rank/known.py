@@ -50,6 +50,9 @@ class Known(NamedTuple):
     """What was fetched, but neither links nor is linked to: URLs, or hosts."""
     ranks_of_others: Floats
     """Their last ranks; NaN if they have none."""
+    listed: str = ""
+    """A file, as an absolute path, whose first rows have the keys of the nodes of the graph as it
+    was built; empty if there is none."""
 
 
 class Places:

@@ -19,10 +19,13 @@ entries: column u has f[u]·s[u→v] for its links, and (1 − kept[u])·t besid
     ‖x(t+1) − x*‖₁ ≤ α/(1 − α) · ‖x(t+1) − x(t)‖₁
 
 which is where iterations stop, from whatever ranks they start. So x(t+1) need not be T(x(t)): it is
-accelerated (`acceleration.py`), which halves the number of iterations. If a change is larger than
-what plain iterations guarantee, α times the change before, the next one starts from the last T(x)
-that is not; so the changes always become smaller. The ranks that are returned are a T(x). Any that
-are below 0, by less than the error, become 0, which is nearer to their true values.
+extrapolated now and then (`extrapolation.py`), which halves the number of iterations. The ranks that
+are returned are a T(x). Any that are below 0, by less than the error, become 0, which is nearer to
+their true values.
+
+An iteration is one pass over the nodes, a span of them at a time: each adds up the votes that it
+receives, and writes its own for the next iteration. The second term needs no pass before: the kept
+part of all ranks is added up when they are written.
 """
 
 from __future__ import annotations
@@ -32,14 +35,25 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gossamer.rank import kernels
-from gossamer.rank.acceleration import KEPT, Weights
+from gossamer.rank.extrapolation import KEPT, Cycle, weights
 from gossamer.rank.rows import Span
+from gossamer.rank.shares import shares
 
 if TYPE_CHECKING:
     from gossamer.config import RankConfig
     from gossamer.rank.kernels import Floats
     from gossamer.rank.rows import Threads, Votes
-    from gossamer.rank.shares import Shares
+
+
+class Shared(NamedTuple):
+    """How each node of the graph shares its rank, with its factor."""
+
+    inner: Floats
+    """What a link within its domain carries."""
+    outer: Floats
+    """What a link to another domain carries."""
+    kept: Floats
+    """What all of its links carry."""
 
 
 class Ranked(NamedTuple):
@@ -49,6 +63,22 @@ class Ranked(NamedTuple):
     """A bound on Σ|rank − true rank|."""
 
 
+def shared(votes: Votes, weight: float, factor: Floats, threads: Threads) -> Shared:
+    """How nodes share their ranks. `weight`: as in `shares`; `factor`: of each node's votes."""
+    links = votes.links()
+    found = Shared(*(np.empty(factor.size) for _ in Shared._fields))
+
+    def share(span: Span) -> None:  # whose arrays fit into a processor's cache
+        part = slice(*span)
+        within, beyond = (each[part] for each in links)
+        each = (*shares(within, beyond, weight), within + beyond > 0)
+        for whole, of_span in zip(found, each, strict=True):
+            np.multiply(of_span, factor[part], out=whole[part])
+
+    threads.each(share)
+    return found
+
+
 def bound(change: float, damping: float) -> float:
     """The error of ranks that the last iteration changed by this sum."""
     return damping / (1 - damping) * change
@@ -56,7 +86,7 @@ def bound(change: float, damping: float) -> float:
 
 def fixed_point(
     votes: Votes,
-    shares: Shares,
+    shared: Shared,
     preference: Floats,
     start: Floats,
     config: RankConfig,
@@ -64,45 +94,100 @@ def fixed_point(
 ) -> Ranked:
     """The ranks of all nodes. `start` sums to 1, and is overwritten.
 
-    `shares`: of the nodes of the graph, with their factors. `preference` and `start` may have more
-    nodes, at their end, that have no links.
+    `preference` and `start` may have more nodes, at their end, that have no links.
     """
-    nodes = shares.inner.size
-    images = [start, *(np.zeros(start.size) for _ in range(KEPT - 1))]  # T(ranks), newest first
-    changes = [np.zeros(start.size) for _ in range(KEPT)]  # images without their ranks
-    ranks = np.empty(start.size)
-    carried = np.empty((2, nodes))
-    alone = Span(nodes, ranks.size)
-    weights, spread = Weights(), 0.0
-
-    def move(span: Span) -> Floats:
-        part = slice(*span)
-        new, *last = (change[part] for change in changes)
-        moved = images[0][part], preference[part], ranks[part], new
-        return np.array(kernels.move(*moved, config.damping, spread, *last))
-
-    def combine(span: Span) -> None:
-        part = slice(*span)
-        new, last, before = (image[part] for image in images)
-        kernels.combine(new, last, before, weights.now, ranks[part])
-
-    def vote(span: Span) -> None:
-        combine(span)
-        part = slice(*span)
-        kernels.vote(ranks[part], shares.inner[part], shares.outer[part], *carried[:, part])
-
+    iterates = _Iterates(votes, shared, preference, start, config.damping, threads)
+    cycle = Cycle(config.damping)
     iteration, error = 0, np.inf
-    while error > config.tolerance and iteration < config.iterations and ranks.size:
+    while error > config.tolerance and iteration < config.iterations and start.size:
+        if cycle.is_over:
+            iterates.extrapolate()
+            cycle.extrapolated()
         iteration += 1
-        combine(alone)
-        threads.each(vote)
-        images, changes = ([*kept[-1:], *kept[:-1]] for kept in (images, changes))
-        images[0][nodes:] = 0  # which nobody votes for
-        spread = 1 - config.damping * votes.pull(carried.ravel(), images[0])
-        change, *products = sum(threads.each(move), move(alone))
-        if weights.are_plain or bound(change, config.damping) <= config.damping * error:
+        change = iterates.advance()
+        if cycle.keeps(change):
             error = bound(change, config.damping)
-            weights.learn(products)
         else:
-            weights.forget()
-    return Ranked(np.maximum(images[weights.best], 0.0), iteration, error)
+            iterates.go_back()
+    return Ranked(np.maximum(iterates.newest, 0.0), iteration, error)
+
+
+class _Iterates:
+    """The last ranks, and the votes that follow from the newest."""
+
+    def __init__(
+        self,
+        votes: Votes,
+        shared: Shared,
+        preference: Floats,
+        start: Floats,
+        damping: float,
+        threads: Threads,
+    ) -> None:
+        self._votes, self._shared, self._preference = votes, shared, preference
+        self._damping, self._threads = damping, threads
+        nodes = shared.inner.size
+        self._alone = Span(nodes, start.size)
+        """The nodes without links, which receive no votes."""
+        self._ranks = [start, *(np.empty(start.size) for _ in range(KEPT))]
+        """Newest first."""
+        self._cast, self._next = (np.empty((2, nodes)) for _ in range(2))
+        """What each link of each node carries, within its domain and to others."""
+        self._kept = 0.0
+        """The part of the newest ranks that links carry."""
+        self._vote()
+
+    @property
+    def newest(self) -> Floats:
+        return self._ranks[0]
+
+    def advance(self) -> float:
+        """Make T(x) of the newest ranks x the newest; return ‖T(x) − x‖₁."""
+        self._ranks = [self._ranks[-1], *self._ranks[:-1]]
+        spread = 1 - self._damping * self._kept
+        new, old = self._ranks[:2]
+
+        def move(span: Span) -> Floats:
+            part = slice(*span)
+            self._votes.pull(span, self._cast.ravel(), new[part])
+            ranks = new[part], old[part], self._preference[part]
+            shares = (each[part] for each in self._shared)
+            return np.array(
+                kernels.move(*ranks, self._damping, spread, *shares, *self._next[:, part])
+            )
+
+        change, self._kept = sum(self._threads.each(move), np.zeros(2))
+        self._cast, self._next = self._next, self._cast
+        alone = slice(*self._alone)
+        new[alone] = spread * self._preference[alone]
+        return float(change + np.abs(new[alone] - old[alone]).sum())
+
+    def extrapolate(self) -> None:
+        """Make a combination of the last images the newest ranks."""
+
+        def multiply(span: Span) -> Floats:
+            found = np.zeros((KEPT, KEPT))
+            kernels.multiply(self._part(span), found)
+            return found
+
+        products = sum(self._threads.each(multiply, self._alone), np.zeros((KEPT, KEPT)))
+        found = weights(products)
+        self._threads.each(lambda span: kernels.combine(self._part(span), found), self._alone)
+        self._ranks = [self._ranks[-1], *self._ranks[:-1]]
+        self._vote()
+
+    def go_back(self) -> None:
+        """Return to the ranks before the last extrapolation."""
+        self._ranks = [*self._ranks[2:], *self._ranks[:2]]
+        self._vote()
+
+    def _part(self, span: Span) -> tuple[Floats, ...]:
+        return tuple(ranks[slice(*span)] for ranks in self._ranks)
+
+    def _vote(self) -> None:
+        def vote(span: Span) -> float:
+            part = slice(*span)
+            shares = (each[part] for each in self._shared)
+            return kernels.vote(self.newest[part], *shares, *self._cast[:, part])
+
+        self._kept = sum(self._threads.each(vote))

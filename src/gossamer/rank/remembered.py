@@ -106,6 +106,7 @@ def recalled(work: Workspace, graph: Stored) -> Known | None:
         np.concatenate([ranks[:built], ranks[built:][is_node]]),
         listed.dictionary.filter(pa.array(is_other)),
         ranks_of_others[is_other],
+        f"{work.root}/{last.ranks}",
     )
 
 

@@ -1,6 +1,6 @@
 """The rows of a graph for an iteration: the votes for each page.
 
-A graph that fits into the memory given is decoded once and held, at four bytes per link and eight
+A graph that fits into the memory given is decoded once and held, at four bytes per link and six
 per node. The rows of a larger one are decoded in each iteration, and once to count the links of
 each page. In both cases the nodes are divided into spans, on which threads work concurrently. The
 spans depend on the graph only, so the results do not depend on the number of threads.
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
     from gossamer.bvgraph.codes import Numbers
     from gossamer.graph.overlaid import Graph
-    from gossamer.rank.kernels import Floats, Indices, Places
+    from gossamer.rank.kernels import Counts, Floats, Indices, Order, Places
 
 Made = TypeVar("Made")
 
 SPANS = 24
 """Spans into which the nodes are divided: many more than cores, because popular pages are
 neighbours, so that one span may have many of the links."""
-BYTES_PER_NODE = 8
+BYTES_PER_NODE = 6
 MAX_UINT32 = (1 << 32) - 1
 
 
@@ -46,7 +46,10 @@ class Span(NamedTuple):
 class Held(NamedTuple):
     """The rows of a span: the places of the votes for each node (`kernels.address`)."""
 
-    starts: Numbers
+    order: Order
+    """The nodes of each chunk, from its first one on, in the order of their rows here."""
+    counts: Counts
+    """The votes for each of them."""
     links: Places
 
 
@@ -64,9 +67,9 @@ class Threads:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown()
 
-    def each(self, work: Callable[[Span], Made]) -> list[Made]:
-        """What `work` makes of each span."""
-        return list(self._pool.map(work, self.spans))
+    def each(self, work: Callable[[Span], Made], *more: Span) -> list[Made]:
+        """What `work` makes of each span, and of more of them."""
+        return list(self._pool.map(work, (*self.spans, *more)))
 
 
 class Votes:
@@ -106,22 +109,17 @@ class Votes:
         within, beyond = counts
         return within, beyond
 
-    def pull(self, votes: Floats, received: Floats) -> float:
-        """Add up the votes that each node receives; return the sum of all.
+    def pull(self, span: Span, votes: Floats, received: Floats) -> None:
+        """Add up the votes that each node of a span receives.
 
         `votes`: what a link of each node within its domain carries, and then what a link of each
         node to other domains does.
         """
-
-        def pull(span: Span) -> float:
-            first, total = span.first, 0.0
-            for rows in self._rows(span):
-                last = first + rows.starts.size - 1
-                total += kernels.pull(*rows, votes, received[first:last])
-                first = last
-            return total
-
-        return sum(self._threads.each(pull))
+        first = 0
+        for rows in self._rows(span):
+            last = first + rows.order.size
+            kernels.pull(*rows, votes, received[first:last])
+            first = last
 
     def _rows(self, span: Span) -> Iterator[Held]:
         if span in self._held:
@@ -131,21 +129,31 @@ class Votes:
     def _addressed(self, span: Span) -> Iterator[Held]:
         first = span.first
         for rows in self._graph.rows(CHUNK, *span):
-            links = np.empty(rows.targets.size, self._type)
-            kernels.address(first, *rows, self._domains, links)
-            yield Held(rows.starts, links)
-            first += rows.starts.size - 1
+            size = rows.starts.size - 1
+            held = _empty(size, rows.targets.size, self._type)
+            kernels.address(first, *rows, self._domains, *held)
+            yield held
+            first += size
 
     def _hold(self, span: Span) -> Held:
-        degrees = self._graph.outdegrees(span.first, span.last - span.first)
-        held = Held(np.append(0, np.cumsum(degrees)), np.empty(int(degrees.sum()), self._type))
-        at = 0
+        arcs = int(self._graph.outdegrees(span.first, span.last - span.first).sum())
+        held = _empty(span.last - span.first, arcs, self._type)
+        node = at = 0
         for rows in self._addressed(span):
-            end = at + rows.links.size
-            if end > held.links.size:
-                raise StoreError("the link graph", "its rows and their lengths differ", REMEDY)
+            last, end = node + rows.order.size, at + rows.links.size
+            if end > arcs:
+                raise _damaged()
+            held.order[node:last], held.counts[node:last] = rows.order, rows.counts
             held.links[at:end] = rows.links
-            at = end
-        if at < held.links.size:
-            raise StoreError("the link graph", "its rows and their lengths differ", REMEDY)
+            node, at = last, end
+        if at < arcs:
+            raise _damaged()
         return held
+
+
+def _empty(nodes: int, links: int, kind: type[np.unsignedinteger[Any]]) -> Held:
+    return Held(np.empty(nodes, np.uint16), np.empty(nodes, np.uint32), np.empty(links, kind))
+
+
+def _damaged() -> StoreError:
+    return StoreError("the link graph", "its rows and their lengths differ", REMEDY)
