@@ -259,7 +259,7 @@ def test_links_that_do_not_fit_into_memory_stay_compressed(
 ) -> None:
     crawl(work, SOME, URLS[:14])
     monkeypatch.setattr("gossamer.rank.rows.BYTES_PER_NODE", 1 << 40)
-    monkeypatch.delattr("gossamer.rank.rows.Votes._hold")
+    monkeypatch.delattr("gossamer.rank.rows.Votes._decoded")
     assert shown(work, "arrays")[0] == pytest.approx(dense(SOME, URLS[:14]), abs=1e-6)
 
 

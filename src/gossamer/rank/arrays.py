@@ -21,7 +21,7 @@ import pyarrow as pa
 from gossamer.graph import naming
 from gossamer.graph.overlaid import apart
 from gossamer.lookup import opened
-from gossamer.rank import listed
+from gossamer.rank import held, listed
 from gossamer.rank.known import known
 from gossamer.rank.nodes import described
 from gossamer.rank.power import Ranked, fixed_point, shared
@@ -29,17 +29,18 @@ from gossamer.rank.ranking import Ranking
 from gossamer.rank.remembered import recalled, remember
 from gossamer.rank.rows import Threads, Votes
 from gossamer.rank.shares import factors
+from gossamer.store import Layer
 from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from gossamer.config import RankConfig
     from gossamer.graph.stored import Stored
     from gossamer.rank.kernels import Floats
     from gossamer.rank.known import Known
     from gossamer.rank.nodes import Flags, Nodes
-    from gossamer.store import Layer
+    from gossamer.rank.rows import Held
     from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
@@ -65,9 +66,12 @@ def ranked(
     nodes = described(work, graph, kind, lists, found)
     preference = _preference(nodes, only_trusted=not lists.trusted.is_empty)
     with Threads(graph.forward.nodes, work.engine.workers) as threads:
-        result = _fixed_point(work.config.rank, graph, nodes, found, preference, threads)
+        kept = held.kept(work, graph, nodes.domains) if kind == "page" else None
+        result, rows = _fixed_point(
+            work.config.rank, graph, nodes, found, preference, threads, kept
+        )
     layers = _written(work, graph, kind, dataset, found, result.ranks)
-    nodes_left = remember(work, graph, layers, nodes.fetched) if kind == "page" else ()
+    nodes_left = _remembered(work, graph, layers, nodes, rows) if kind == "page" else ()
     return Ranking(layers, result.ranks.size, result.iterations, nodes_left, nodes.fetched_hosts)
 
 
@@ -78,7 +82,9 @@ def _fixed_point(
     found: Known,
     preference: Floats,
     threads: Threads,
-) -> Ranked:
+    kept: Held | None,
+) -> tuple[Ranked, Held | None]:
+    """The ranks, and the rows of the graph. `kept`: those that the last run left."""
     memory_bytes = max(config.memory_gb * 1e9 - BYTES_PER_NODE * preference.size, 0)
     start = preference.copy()
     start[found.ranked] = found.ranks
@@ -88,9 +94,20 @@ def _fixed_point(
     factor = nodes.factors
     if nodes.distrusted.any():
         factor *= _factors(graph, nodes.distrusted, config, memory_bytes, threads)
-    votes = Votes(graph.transposed, nodes.domains, memory_bytes, threads)
+    votes = Votes(graph.transposed, nodes.domains, memory_bytes, threads, kept)
     each = shared(votes, config.same_domain, factor, threads)
-    return fixed_point(votes, each, preference, start, config, threads)
+    return fixed_point(votes, each, preference, start, config, threads), votes.held
+
+
+def _remembered(
+    work: Workspace, graph: Stored, ranks: Sequence[Layer], nodes: Nodes, rows: Held | None
+) -> tuple[Layer, ...]:
+    """What the next run recalls."""
+    files = (
+        *remember(work, graph, ranks, nodes.fetched),
+        *held.keep(work, graph, nodes.domains, rows),
+    )
+    return (Layer(work.round, files),) if files else ()
 
 
 def _preference(nodes: Nodes, *, only_trusted: bool) -> Floats:

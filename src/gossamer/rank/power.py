@@ -19,9 +19,9 @@ entries: column u has f[u]·s[u→v] for its links, and (1 − kept[u])·t besid
     ‖x(t+1) − x*‖₁ ≤ α/(1 − α) · ‖x(t+1) − x(t)‖₁
 
 which is where iterations stop, from whatever ranks they start. So x(t+1) need not be T(x(t)): it is
-extrapolated now and then (`extrapolation.py`), which halves the number of iterations. The ranks that
-are returned are a T(x). Any that are below 0, by less than the error, become 0, which is nearer to
-their true values.
+extrapolated now and then (`extrapolation.py`), which halves the number of iterations. The ranks
+that are returned are a T(x). Any that are below 0, by less than the error, become 0, which is
+nearer to their true values.
 
 An iteration is one pass over the nodes, a span of them at a time: each adds up the votes that it
 receives, and writes its own for the next iteration. The second term needs no pass before: the kept
@@ -131,7 +131,7 @@ class _Iterates:
         """The nodes without links, which receive no votes."""
         self._ranks = [start, *(np.empty(start.size) for _ in range(KEPT))]
         """Newest first."""
-        self._cast, self._next = (np.empty((2, nodes)) for _ in range(2))
+        self._cast, self._next = (np.zeros((2, votes.beyond)) for _ in range(2))
         """What each link of each node carries, within its domain and to others."""
         self._kept = 0.0
         """The part of the newest ranks that links carry."""
@@ -147,20 +147,25 @@ class _Iterates:
         spread = 1 - self._damping * self._kept
         new, old = self._ranks[:2]
 
-        def move(span: Span) -> Floats:
+        def move(span: Span) -> tuple[float, float]:
             part = slice(*span)
             self._votes.pull(span, self._cast.ravel(), new[part])
-            ranks = new[part], old[part], self._preference[part]
-            shares = (each[part] for each in self._shared)
-            return np.array(
-                kernels.move(*ranks, self._damping, spread, *shares, *self._next[:, part])
+            return kernels.move(
+                new[part],
+                old[part],
+                self._preference[part],
+                self._damping,
+                spread,
+                *self._shares(part),
+                *self._next[:, part],
             )
 
-        change, self._kept = sum(self._threads.each(move), np.zeros(2))
+        moved = self._threads.each(move)
+        self._kept = sum(kept for _, kept in moved)
         self._cast, self._next = self._next, self._cast
         alone = slice(*self._alone)
         new[alone] = spread * self._preference[alone]
-        return float(change + np.abs(new[alone] - old[alone]).sum())
+        return float(sum(change for change, _ in moved) + np.abs(new[alone] - old[alone]).sum())
 
     def extrapolate(self) -> None:
         """Make a combination of the last images the newest ranks."""
@@ -187,7 +192,10 @@ class _Iterates:
     def _vote(self) -> None:
         def vote(span: Span) -> float:
             part = slice(*span)
-            shares = (each[part] for each in self._shared)
-            return kernels.vote(self.newest[part], *shares, *self._cast[:, part])
+            return kernels.vote(self.newest[part], *self._shares(part), *self._cast[:, part])
 
         self._kept = sum(self._threads.each(vote))
+
+    def _shares(self, part: slice) -> tuple[Floats, Floats, Floats]:
+        inner, outer, kept = self._shared
+        return inner[part], outer[part], kept[part]

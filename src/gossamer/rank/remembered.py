@@ -24,7 +24,7 @@ from gossamer.graph import naming
 from gossamer.graph.overlaid import apart
 from gossamer.lookup import opened
 from gossamer.rank.known import Known
-from gossamer.store import File, Layer
+from gossamer.store import File
 from gossamer.tables import RANKED_NODES
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gossamer.graph.stored import Stored
     from gossamer.rank.kernels import Floats
     from gossamer.rank.nodes import Flags
+    from gossamer.store import Layer
     from gossamer.workspace import Workspace
 
     Statuses = tuple[pa.LargeStringArray, Flags]
@@ -56,9 +57,12 @@ class Remembered(msgspec.Struct, frozen=True):
     """A bit for each row, the first one in the highest bit of the first byte."""
 
 
+NAME = "nodes.msgpack"
+
+
 def remember(
     work: Workspace, graph: Stored, ranks: Sequence[Layer], fetched: Flags
-) -> tuple[Layer, ...]:
+) -> tuple[File, ...]:
     """Write what the next run recalls. `fetched`: of each row of `ranks`."""
     files = [file for layer in ranks for file in layer.files]
     if not files:
@@ -67,9 +71,9 @@ def remember(
     bits = np.packbits(fetched).tobytes()
     found = Remembered(graph.base, files[0].path, pages, fetched.size, bits)
     data = msgspec.msgpack.encode(found)
-    path = f"{work.store.attempt(RANKED_NODES.name)}/nodes.msgpack"
+    path = f"{work.store.attempt(RANKED_NODES.name)}/{NAME}"
     work.store.backend.create(path, data)
-    return (Layer(work.round, (File(path, found.rows, len(data), checksums.of_bytes(data)),)),)
+    return (File(path, found.rows, len(data), checksums.of_bytes(data)),)
 
 
 def recalled(work: Workspace, graph: Stored) -> Known | None:
@@ -112,8 +116,8 @@ def recalled(work: Workspace, graph: Stored) -> Known | None:
 
 def _last(work: Workspace, graph: Stored) -> Remembered | None:
     """What the last run left, if it is intact, and of this graph and these ranks."""
-    files = work.store.whole(RANKED_NODES.name)
-    if len(files) != 1:
+    files = [file for file in work.store.whole(RANKED_NODES.name) if file.path.endswith(NAME)]
+    if not files:
         return None
     last = msgspec.msgpack.decode(work.store.backend.read(files[0].path), type=Remembered)
     ranks = [file.path for file in work.store.listed("ranks")]

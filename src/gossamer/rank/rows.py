@@ -1,14 +1,17 @@
 """The rows of a graph for an iteration: the votes for each page.
 
-A graph that fits into the memory given is decoded once and held, at four bytes per link and six
-per node. The rows of a larger one are decoded in each iteration, and once to count the links of
-each page. In both cases the nodes are divided into spans, on which threads work concurrently. The
-spans depend on the graph only, so the results do not depend on the number of threads.
+The graph as it was built, if it fits into the memory given, is decoded once and held, at four bytes
+per link and six per node; `held.py` keeps that for the next run. The rows of a larger one are
+decoded in each iteration, and once to count the links of each page. What changed since is added to
+the votes and subtracted. In all cases the nodes are divided into spans, on which threads work
+concurrently. The spans depend on the graph only, so the results do not depend on the number of
+threads.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -17,6 +20,7 @@ import numpy as np
 from gossamer.bvgraph import REMEDY
 from gossamer.bvgraph.files import CHUNK
 from gossamer.errors import StoreError
+from gossamer.graph.overlaid import apart
 from gossamer.rank import kernels
 
 if TYPE_CHECKING:
@@ -24,7 +28,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from gossamer.bvgraph.codes import Numbers
-    from gossamer.graph.overlaid import Graph
+    from gossamer.bvgraph.files import BvGraph
+    from gossamer.graph.overlaid import Changes, Overlaid
     from gossamer.rank.kernels import Counts, Floats, Indices, Order, Places
 
 Made = TypeVar("Made")
@@ -33,6 +38,9 @@ SPANS = 24
 """Spans into which the nodes are divided: many more than cores, because popular pages are
 neighbours, so that one span may have many of the links."""
 BYTES_PER_NODE = 6
+ROOM = 8
+"""For one in so many nodes of a graph, there may be another one that was added since it was built
+(`changes.SHARE`)."""
 MAX_UINT32 = (1 << 32) - 1
 
 
@@ -44,13 +52,13 @@ class Span(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The rows of a span: the places of the votes for each node (`kernels.address`)."""
+    """Rows of consecutive nodes: the places of the votes for each node (`kernels.address`)."""
 
-    order: Order
-    """The nodes of each chunk, from its first one on, in the order of their rows here."""
     counts: Counts
-    """The votes for each of them."""
+    """The votes for each node, in the order of the rows here."""
     links: Places
+    order: Order
+    """The node of each row, counted from the first one of its chunk."""
 
 
 class Threads:
@@ -72,24 +80,40 @@ class Threads:
         return list(self._pool.map(work, (*self.spans, *more)))
 
 
+def beyond(transposed: BvGraph | Overlaid) -> int:
+    """Where the votes for nodes of other domains begin: at the same place after each round."""
+    base, _ = apart(transposed)
+    return max(base.nodes + base.nodes // ROOM, transposed.nodes)
+
+
 class Votes:
     """The votes for each node of a graph, which is given transposed."""
 
     def __init__(
-        self, transposed: Graph, domains: Indices, memory_bytes: float, threads: Threads
+        self,
+        transposed: BvGraph | Overlaid,
+        domains: Indices,
+        memory_bytes: float,
+        threads: Threads,
+        held: Held | None = None,
     ) -> None:
-        """`domains`: the number of the domain of each node."""
-        self._graph, self._domains, self._threads = transposed, domains, threads
+        """`domains`: the number of the domain of each node. `held`: the rows, if they are known."""
+        self._base, changes = apart(transposed)
+        self._domains, self._threads = domains, threads
+        self.beyond = beyond(transposed)
         self._type: type[np.unsignedinteger[Any]] = (
-            np.uint32 if 2 * transposed.nodes <= MAX_UINT32 else np.uint64
+            np.uint32 if 2 * self.beyond <= MAX_UINT32 else np.uint64
         )
+        self._changed, self._changes = self._addressed_changes(changes)
         size = np.dtype(self._type).itemsize
-        needed = size * transposed.arcs + BYTES_PER_NODE * transposed.nodes
-        self._held = (
-            dict(zip(threads.spans, threads.each(self._hold), strict=True))
-            if needed <= memory_bytes
-            else {}
-        )
+        needed = size * self._base.arcs + BYTES_PER_NODE * self._base.nodes
+        self.held = (held or self._decoded()) if needed <= memory_bytes else None
+        """The rows of the graph as it was built; None if they do not fit."""
+        self._begins = {}
+        if self.held is not None:
+            counts = self.held.counts
+            sums = threads.each(lambda span: int(counts[slice(*span)].sum()))
+            self._begins = dict(zip(threads.spans, accumulate(sums, initial=0), strict=False))
 
     def links(self) -> tuple[Indices, Indices]:
         """How many links of each node are within its domain, and how many lead to others.
@@ -97,7 +121,7 @@ class Votes:
         Rows are decoded by threads, but counted by one at a time: a node may have links to all
         spans, and counting takes little beside decoding.
         """
-        counts = np.zeros((2, self._graph.nodes), np.int32)
+        counts = np.zeros((2, self.beyond), np.int32)
         one_at_a_time = Lock()
 
         def count(span: Span) -> None:
@@ -106,53 +130,89 @@ class Votes:
                     kernels.count(rows.links, counts.ravel())
 
         self._threads.each(count)
-        within, beyond = counts
+        is_added = self._changes >= 0
+        places = np.where(is_added, self._changes, ~self._changes)
+        np.add.at(counts.ravel(), places, np.where(is_added, 1, -1))
+        within, beyond = counts[:, : self._domains.size]
         return within, beyond
 
     def pull(self, span: Span, votes: Floats, received: Floats) -> None:
         """Add up the votes that each node of a span receives.
 
-        `votes`: what a link of each node within its domain carries, and then what a link of each
-        node to other domains does.
+        `votes`: what a link of each node within its domain carries, and from `beyond` on, what a
+        link of each node to other domains does.
         """
-        first = 0
+        node = 0
         for rows in self._rows(span):
-            last = first + rows.order.size
-            kernels.pull(*rows, votes, received[first:last])
-            first = last
+            end = node + rows.counts.size
+            kernels.pull(*rows, votes, received[node:end])
+            node = end
+        received[node:] = 0  # of the nodes that were added since
+        begin, end = np.searchsorted(self._changed, span)
+        kernels.correct(
+            self._changed[begin:end] - span.first, self._changes[begin:end], votes, received
+        )
 
     def _rows(self, span: Span) -> Iterator[Held]:
-        if span in self._held:
-            return iter((self._held[span],))
-        return self._addressed(span)
+        """The rows of the nodes of a span that were in the graph as it was built."""
+        if self.held is None:
+            return self._addressed(span)
+        part, begin = slice(*span), self._begins[span]
+        counts = self.held.counts[part]
+        return iter((Held(counts, self.held.links[begin:], self.held.order[part]),))
 
     def _addressed(self, span: Span) -> Iterator[Held]:
-        first = span.first
-        for rows in self._graph.rows(CHUNK, *span):
+        first, last = (min(node, self._base.nodes) for node in span)
+        for rows in self._base.rows(CHUNK, first, last):
             size = rows.starts.size - 1
-            held = _empty(size, rows.targets.size, self._type)
-            kernels.address(first, *rows, self._domains, *held)
+            held = self._empty(size, rows.targets.size)
+            where = self._domains, self.beyond
+            kernels.address(first, *rows, *where, held.counts, held.links, held.order)
             yield held
             first += size
 
-    def _hold(self, span: Span) -> Held:
-        arcs = int(self._graph.outdegrees(span.first, span.last - span.first).sum())
-        held = _empty(span.last - span.first, arcs, self._type)
-        node = at = 0
-        for rows in self._addressed(span):
-            last, end = node + rows.order.size, at + rows.links.size
-            if end > arcs:
-                raise _damaged()
-            held.order[node:last], held.counts[node:last] = rows.order, rows.counts
-            held.links[at:end] = rows.links
-            node, at = last, end
-        if at < arcs:
+    def _decoded(self) -> Held:
+        """All rows."""
+        base = self._base
+        held = self._empty(base.nodes, base.arcs)
+        degrees = base.outdegrees(0, base.nodes)
+        starts = np.append(0, degrees.cumsum())
+        if starts[-1] != base.arcs:
             raise _damaged()
+
+        def decode(span: Span) -> None:
+            node, end = (min(node, base.nodes) for node in span)
+            for rows in self._addressed(span):
+                last = node + rows.counts.size
+                begin, size = starts[node], rows.links.size
+                if begin + size != starts[last]:
+                    raise _damaged()
+                held.counts[node:last], held.order[node:last] = rows.counts, rows.order
+                held.links[begin : begin + size] = rows.links
+                node = last
+            if node != end:
+                raise _damaged()
+
+        self._threads.each(decode)
         return held
 
+    def _empty(self, nodes: int, links: int) -> Held:
+        return Held(
+            np.empty(nodes, np.uint32), np.empty(links, self._type), np.empty(nodes, np.uint16)
+        )
 
-def _empty(nodes: int, links: int, kind: type[np.unsignedinteger[Any]]) -> Held:
-    return Held(np.empty(nodes, np.uint16), np.empty(nodes, np.uint32), np.empty(links, kind))
+    def _addressed_changes(self, changes: Changes) -> tuple[Numbers, Numbers]:
+        """The nodes whose votes changed, and the places of these votes, of removed ones as ~place.
+
+        Raises StoreError for nodes that the graph does not have.
+        """
+        nodes, voters = changes
+        is_added = voters >= 0
+        voters = np.where(is_added, voters, ~voters)
+        if max(nodes.max(initial=0), voters.max(initial=0)) >= max(self._domains.size, 1):
+            raise _damaged()
+        places = voters + self.beyond * (self._domains[voters] != self._domains[nodes])
+        return nodes, np.where(is_added, places, ~places)
 
 
 def _damaged() -> StoreError:

@@ -1,0 +1,86 @@
+"""The decoded rows of the graph as it was built, kept from run to run.
+
+Decoding takes a quarter of a run after a round, and what changed since the graph was built stands
+beside it anyway. So the first run after a build writes the rows (`rows.Held`) to a file, and later
+ones map it into memory: four bytes per link and six per page. The name of the file says of which
+graph, and of which domains of pages, they are.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gossamer import checksums
+from gossamer.backends import disk_errors
+from gossamer.bvgraph.files import CHUNK
+from gossamer.checksums import ChecksummedFile
+from gossamer.graph.overlaid import apart
+from gossamer.rank.rows import Held, beyond
+from gossamer.store import File
+from gossamer.tables import RANKED_NODES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gossamer.graph.stored import Stored
+    from gossamer.rank.kernels import Indices
+    from gossamer.workspace import Workspace
+
+WORD = np.uint32
+
+
+def kept(work: Workspace, graph: Stored, domains: Indices) -> Held | None:
+    """The rows that the last run left, if they are intact, and of this graph."""
+    base, _ = apart(graph.transposed)
+    for file in _named(work, graph, domains):
+        words = np.memmap(Path(work.root, file.path), WORD, "c")
+        if words.size != base.nodes + base.arcs + -(-base.nodes // 2):
+            return None
+        counts, links, order = np.split(np.asarray(words), [base.nodes, base.nodes + base.arcs])
+        held = Held(counts, links, order.view(np.uint16)[: base.nodes])
+        return held if _is_sound(held, base.nodes, 2 * beyond(graph.transposed)) else None
+    return None
+
+
+def keep(work: Workspace, graph: Stored, domains: Indices, held: Held | None) -> Iterable[File]:
+    """The file of the rows, which is written if the last run did not leave it."""
+    if held is None or held.links.dtype != WORD:
+        return ()
+    if files := _named(work, graph, domains):
+        return files
+    path = f"{work.store.attempt(RANKED_NODES.name)}/{_name(graph, domains)}"
+    order = np.append(held.order, np.zeros(held.order.size % 2, np.uint16))
+    target = Path(work.root, path)
+    with disk_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = ChecksummedFile(target)
+        for part in (held.counts, held.links, order):
+            file.write(part.tobytes())
+        file.close()
+    return (File(path, held.links.size, file.size, file.xxh3),)
+
+
+def _named(work: Workspace, graph: Stored, domains: Indices) -> list[File]:
+    name = _name(graph, domains)
+    return [file for file in work.store.whole(RANKED_NODES.name) if file.path.endswith(f"/{name}")]
+
+
+def _name(graph: Stored, domains: Indices) -> str:
+    built, _ = apart(graph.transposed)
+    which = f"{graph.base} {beyond(graph.transposed)} ".encode()
+    identity = checksums.of_bytes(which + domains[: built.nodes].tobytes())
+    return f"votes-{identity}.u32"
+
+
+def _is_sound(held: Held, nodes: int, votes: int) -> bool:
+    """Whether nothing outside of the arrays is accessed, whoever wrote the file."""
+    last = held.order[nodes - nodes % CHUNK :]
+    return (
+        int(held.counts.sum(dtype=np.int64)) == held.links.size
+        and int(held.links.max(initial=0)) < max(votes, 1)
+        and int(held.order.max(initial=0)) < CHUNK
+        and int(last.max(initial=0)) < max(last.size, 1)
+    )
