@@ -15,7 +15,6 @@ import numpy as np
 
 from gossamer import checksums
 from gossamer.backends import disk_errors
-from gossamer.bvgraph.files import CHUNK
 from gossamer.checksums import ChecksummedFile
 from gossamer.graph.overlaid import apart
 from gossamer.rank.rows import Held, beyond
@@ -41,7 +40,7 @@ def kept(work: Workspace, graph: Stored, domains: Indices) -> Held | None:
             return None
         counts, links, order = np.split(np.asarray(words), [base.nodes, base.nodes + base.arcs])
         held = Held(counts, links, order.view(np.uint16)[: base.nodes])
-        return held if _is_sound(held, base.nodes, 2 * beyond(graph.transposed)) else None
+        return held if held.is_sound(base.nodes, 2 * beyond(graph.transposed)) else None
     return None
 
 
@@ -73,14 +72,3 @@ def _name(graph: Stored, domains: Indices) -> str:
     which = f"{graph.base} {beyond(graph.transposed)} ".encode()
     identity = checksums.of_bytes(which + domains[: built.nodes].tobytes())
     return f"votes-{identity}.u32"
-
-
-def _is_sound(held: Held, nodes: int, votes: int) -> bool:
-    """Whether nothing outside of the arrays is accessed, whoever wrote the file."""
-    last = held.order[nodes - nodes % CHUNK :]
-    return (
-        int(held.counts.sum(dtype=np.int64)) == held.links.size
-        and int(held.links.max(initial=0)) < max(votes, 1)
-        and int(held.order.max(initial=0)) < CHUNK
-        and int(last.max(initial=0)) < max(last.size, 1)
-    )

@@ -60,6 +60,16 @@ class Held(NamedTuple):
     order: Order
     """The node of each row, counted from the first one of its chunk."""
 
+    def is_sound(self, nodes: int, votes: int) -> bool:
+        """Whether no place of others is accessed, given so many nodes and votes."""
+        last = self.order[nodes - nodes % CHUNK :]
+        return (
+            int(self.counts.sum(dtype=np.int64)) == self.links.size
+            and int(self.links.max(initial=0)) < max(votes, 1)
+            and int(self.order.max(initial=0)) < CHUNK
+            and int(last.max(initial=0)) < max(last.size, 1)
+        )
+
 
 class Threads:
     """Threads that work on the spans of a graph: a context manager."""
