@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from bvgraph_files import write
 from gossamer import graph, rank
+from gossamer.bvgraph.files import CHUNK
 from gossamer.config import RankConfig
 from gossamer.rank.power import fixed_point, shared
 from gossamer.rank.rows import Threads, Votes
@@ -79,6 +80,12 @@ def test_of_a_shape(tmp_path: Path, shape: str, damping: float) -> None:
     links = SHAPES[shape]
     found = ours(tmp_path, links, damping)
     assert np.abs(found - theirs(links, damping)).sum() < SUM_OF_ERRORS
+
+
+def test_of_a_graph_of_several_spans(tmp_path: Path) -> None:
+    links = nx.fast_gnp_random_graph(2 * CHUNK + 100, 0.0003, seed=4, directed=True)
+    found = ours(tmp_path, links, 0.85)
+    assert np.abs(found - theirs(links, 0.85)).sum() < SUM_OF_ERRORS
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))

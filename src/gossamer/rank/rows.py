@@ -11,7 +11,7 @@ threads.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate
+from itertools import accumulate, pairwise, starmap
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -119,11 +119,13 @@ class Votes:
         needed = size * self._base.arcs + BYTES_PER_NODE * self._base.nodes
         self.held = (held or self._decoded()) if needed <= memory_bytes else None
         """The rows of the graph as it was built; None if they do not fit."""
-        self._begins = {}
+        self._links: dict[Span, slice] = {}
+        """The links of each span that are held."""
         if self.held is not None:
             counts = self.held.counts
             sums = threads.each(lambda span: int(counts[slice(*span)].sum()))
-            self._begins = dict(zip(threads.spans, accumulate(sums, initial=0), strict=False))
+            ends = pairwise(accumulate(sums, initial=0))
+            self._links = dict(zip(threads.spans, starmap(slice, ends), strict=True))
 
     def links(self) -> tuple[Indices, Indices]:
         """How many links of each node are within its domain, and how many lead to others.
@@ -167,9 +169,9 @@ class Votes:
         """The rows of the nodes of a span that were in the graph as it was built."""
         if self.held is None:
             return self._addressed(span)
-        part, begin = slice(*span), self._begins[span]
-        counts = self.held.counts[part]
-        return iter((Held(counts, self.held.links[begin:], self.held.order[part]),))
+        counts, links, order = self.held
+        part = slice(*span)
+        return iter((Held(counts[part], links[self._links[span]], order[part]),))
 
     def _addressed(self, span: Span) -> Iterator[Held]:
         first, last = (min(node, self._base.nodes) for node in span)
