@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from gossamer.rank.kernels import Floats
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
 
 KEPT = 5
 """Images that are combined."""
