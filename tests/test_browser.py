@@ -6,6 +6,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 from shards import crawl, put_index
 from test_serve_web import serving
@@ -65,7 +66,8 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def test_type_search_and_turn_the_page(page: Page, site: str) -> None:
     page.goto(site)
-    page.keyboard.type("apple")  # the box has the focus
+    expect(page.get_by_role("combobox", name="Search the crawl")).to_be_focused()
+    page.keyboard.type("apple")
     page.keyboard.press("Enter")
     page.wait_for_url("**/search?q=apple*")
     assert page.locator("main").get_by_role("link", name="Apple").count() == 10
