@@ -100,6 +100,9 @@ def rows(documents: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
                 "nosnippet": False,
                 "fetched_ms": 0,
                 "static_rank": 1.0,
+                "copy_hosts": None,
+                "copies": None,
+                "versions": None,
             }
         )
     most = IndexConfig().anchors

@@ -6,6 +6,8 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gossamer.fulltext.schema import document
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -29,7 +31,7 @@ def test_the_documents_of_a_bench_are_indexed_through_html() -> None:
         {"id": "2", "url": "http://a.example/2", "html": LINKED},
         {"id": "3", "title": "", "text": "x"},
     ]
-    guide, start, without = collection().rows(documents)
+    guide, start, without = rows = collection().rows(documents)
     assert (guide["title"], guide["headings"]) == ("Guide & more", ("Guide & more",))
     assert ENGLISH in guide["text"]
     assert guide["anchors"] == ["The guide"]
@@ -38,3 +40,4 @@ def test_the_documents_of_a_bench_are_indexed_through_html() -> None:
     assert without["url"] == "http://collection.example/3"
     assert guide["boilerplate"] in (None, "")
     assert (without["language"], without["index_language"]) == (None, "en")
+    assert [document(row)["url"] for row in rows] == [[row["url"]] for row in rows]
