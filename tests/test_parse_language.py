@@ -133,10 +133,29 @@ def test_a_language_that_is_not_known_has_none(text: str) -> None:
     assert language_of(text) is None
 
 
-def test_most_of_a_mixed_document_decides() -> None:
-    german, english = SENTENCES["de"] + " ", SENTENCES["en"] + " "
-    assert language_of(english * 10 + german * 50) == "de"
-    assert language_of(english * 50 + german * 10) == "en"
+@pytest.mark.parametrize(
+    ("german", "declared", "expected"),
+    [
+        (50, None, "de"),
+        (50, "en", "de"),  # declared by a template
+        (15, None, "de"),  # what is not translated is English
+        (15, "de", "de"),
+        (15, "fr", "de"),
+        (15, "en", "en"),  # an English page that quotes
+        (5, "de", "en"),
+    ],
+)
+def test_a_document_that_is_partly_translated_is_not_english(
+    german: int, declared: str | None, expected: str
+) -> None:
+    text = (SENTENCES["de"] + " ") * german + (SENTENCES["en"] + " ") * (60 - german)
+    assert language_of(text, declared) == expected
+
+
+def test_most_of_a_document_in_two_other_languages_decides() -> None:
+    german, french = SENTENCES["de"] + " ", SENTENCES["fr"] + " "
+    assert language_of(german * 20 + french * 40) == "fr"
+    assert language_of(german * 20 + french * 40, "de") == "de"
 
 
 def test_a_foreign_head_does_not_decide() -> None:

@@ -8,8 +8,8 @@ titles and pages. Texts in an unsupported language have a low x for all language
 a related one; we distinguish the related languages that matter by their letters and small words.
 
 The language that a page declares (`lang`, Content-Language, og:locale) is often that of its
-template. It breaks ties and identifies languages that the detector does not support, but never
-overrides the text.
+template. It breaks ties, identifies languages that the detector does not support, and decides
+between the languages of a mixed document, but never overrides the text.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ import eldc
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SAMPLES = 4
-SAMPLE_CHARS = 1_000
-"""Number and length of the evenly spaced samples that are read of a document. The language with the
-most letters wins."""
+SAMPLES = 8
+SAMPLE_CHARS = 500
+"""Number and length of the evenly spaced samples that are read of a document."""
+MIXED_SHARE = 0.2
+"""The share of the letters from which on a language can be that of a mixed document."""
 MIN_SCORE = 0.65
 """Score below which no language is recognised. Supported languages stay below it in 1 of 1,000
 paragraphs and 2 of 100 titles; Esperanto, Irish and Gaelic in all paragraphs and 97 of 100
@@ -155,12 +156,24 @@ def language_of(text: str, hint: str | None = None) -> str | None:
     `hint` is the declared language, from `hint_of`. `no` is Bokmål and Nynorsk, `zh` all of
     Chinese; Bosnian, and Serbian in Latin letters, are `hr` unless the hint names them. Never
     raises, and reads at most 4,000 characters.
+
+    The language with the most letters wins, except in documents that are translated in part: what
+    is left untranslated is nearly always English, and so are code and quoted output. Such a
+    document is in the language that it declares, or else in the other one.
     """
     votes: Counter[str] = Counter()
     for sample in _samples(text):
         letters = _letters(sample)
         if letters >= MIN_LETTERS and (language := _read(sample, letters, hint)):
             votes[language] += letters
+    if hint != "en":
+        translated = {
+            language: letters
+            for language, letters in votes.items()
+            if language != "en" and letters >= MIXED_SHARE * votes.total()
+        }
+        if translated:
+            return hint if hint in translated else max(translated, key=translated.__getitem__)
     return max(votes, key=votes.__getitem__, default=None)
 
 
