@@ -130,17 +130,32 @@ def term(folder: Path, glob: str) -> tuple[Documents, Judged]:
 
 def section(folder: Path, glob: str) -> tuple[Documents, Judged]:
     """The sections of the pages, each with what stands between its heading and the next one."""
-    sections: Documents = {}
-    found: Judged = defaultdict(set)
-    for name, page in read(folder, glob).items():
+    pages = read(folder, glob)
+    heads: Judged = defaultdict(set)
+    for name, page in pages.items():
         for each in page.xpath("//*[@class='toc' or @class='navheader' or @class='navfooter']"):
             each.drop_tree()
         for number, (head, text) in enumerate(_sections(page)):
             if len(text) >= MIN_SECTION_CHARS:
-                path = f"{name}/{number}"
-                sections[path] = {"title": "", "text": text}
-                found[head].add(path)
-    return sections, unique(found)
+                heads[head].add(f"{name}/{number}")
+    judged = unique(heads)
+    _hide_references(pages, judged)
+    sections = {
+        f"{name}/{number}": {"title": "", "text": text}
+        for name, page in pages.items()
+        for number, (_, text) in enumerate(_sections(page))
+        if len(text) >= MIN_SECTION_CHARS
+    }
+    return sections, {text: names for text, names in judged.items() if names <= set(sections)}
+
+
+def _hide_references(pages: Pages, judged: Judged) -> None:
+    """Remove what cites a question as the name of its section: links, and tables of contents."""
+    asked = re.compile("|".join(rf"\b{re.escape(key(text))}\b" for text in judged))
+    for page in pages.values():
+        for link in list(page.iter("a")):
+            if link.get("href") and asked.search(key(text_of(link))):
+                link.drop_tree()
 
 
 def _sections(page: lxml_html.HtmlElement) -> Iterator[tuple[str, str]]:
