@@ -37,7 +37,15 @@ MIN_CHARS = 300
 """Shorter manual pages only point to others."""
 MAX_CHARS = 100_000
 
-LANGUAGES = {"pt_BR": "pt", "en-US": "en", "zh_CN": "zh"}
+LANGUAGES = {
+    "en-US": "en",
+    "pt-BR": "pt",
+    "pt_BR": "pt",
+    "zh-CN": "zh",
+    "zh-TW": "tw-zh",
+    "zh_CN": "zh",
+    "zh_TW": "tw-zh",
+}
 """Names of folders that are not ISO 639-1."""
 
 Judged = dict[str, set[str]]
@@ -102,8 +110,9 @@ def libreoffice(packages: Path, output: Path) -> None:
             judged[" ".join(unescape(text).replace("--", " ").split())].add(url)
         root = bookmarks.parent.parent
         named = {url for urls in judged.values() for url in urls}
+        language = bookmarks.parent.name
         write(
-            output / f"libreoffice-{bookmarks.parent.name.partition('-')[0]}",
+            output / f"libreoffice-{LANGUAGES.get(language, language)}",
             html_pages({name: root / name for name in named}),
             judged,
         )

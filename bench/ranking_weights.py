@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from collection import Collection, rows
-from relevance import by_bm25s, collections, gossamer, in_profile, measured
+from relevance import by_bm25s, by_fields, collections, gossamer, measured
 from rich.console import Console
 from rich.table import Table
 
@@ -59,11 +59,11 @@ class Indexed:
         self._folders = sorted(folder.iterdir())
         language = collection.language
         analyzer = analyzer_for(language if language in STEMMERS else OTHER)
-        self.bm25s = measured(collection, by_bm25s(documents, analyzer))[0]
+        self.bm25s = measured(collection, by_bm25s(documents, analyzer))
 
     def ratio(self, weights: RankingConfig) -> float:
         searcher = Searcher(Node(self._folders, weights), weights)
-        return measured(self._collection, in_profile(searcher))[0] / self.bm25s
+        return measured(self._collection, by_fields(searcher)) / self.bm25s
 
 
 def chosen(ratios: Callable[[RankingConfig], Ratios], names: Names[str]) -> RankingConfig:
