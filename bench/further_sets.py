@@ -198,6 +198,29 @@ DEVELOPERS = "developers-reference-{0}/usr/share/developers-reference/{0}"
 POLICY = "debian-policy-ja/usr/share/doc/debian-policy"
 POLICY_EN = "debian-policy/usr/share/doc/debian-policy"
 HANDBOOK = "debian-handbook/usr/share/doc/debian-handbook/html"
+FURTHER_HANDBOOKS = {
+    "ca": "ca-ES",
+    "cs": "cs-CZ",
+    "da": "da-DK",
+    "el": "el-GR",
+    "en": "en-US",
+    "fa": "fa-IR",
+    "hr": "hr-HR",
+    "id": "id-ID",
+    "it": "it-IT",
+    "ko": "ko-KR",
+    "nl": "nl-NL",
+    "no": "nb-NO",
+    "pl": "pl-PL",
+    "pt": "pt-BR",
+    "ro": "ro-RO",
+    "sv": "sv-SE",
+    "tr": "tr-TR",
+    "tw-zh": "zh-TW",
+    "vi": "vi-VN",
+}
+DEBMAKE = "debmake-doc/usr/share/doc/debmake-doc/html"
+DEBMAKE_CODES = {"de": "de", "en": "en", "ja": "ja", "ru": "ru", "tw-zh": "zh-tw", "zh": "zh-cn"}
 SECURING = "harden-doc/usr/share/doc/harden-doc/html"
 KICAD = "kicad-doc-{0}/usr/share/doc/kicad/help/{0}"
 MAN = "usr/share/man"
@@ -278,6 +301,19 @@ SETS = (
         for name in ("de-DE", "en-US", "fr-FR", "it-IT", "pt-PT")
     ),
     Set("section-policy-en", f"{POLICY_EN}/policy.html", "*.html", section),
+    *(
+        Set(f"section-handbook-{language}", f"{HANDBOOK}/{name}", "*.html", section)
+        for language, name in FURTHER_HANDBOOKS.items()
+    ),
+    *(Set(f"section-faq-{code}", FAQ.format(code), "*.html", section) for code in ("nl", "pt")),
+    *(
+        Set(f"section-debmake-{language}", DEBMAKE, f"*.{code}.html", section)
+        for language, code in DEBMAKE_CODES.items()
+    ),
+    *(
+        Set(f"section-securing-{name[:2]}", f"{SECURING}/{name}", "*.html", section)
+        for name in ("es-ES", "ja-JP", "zh-CN")
+    ),
     Set("term-gimp-ja", GIMP.format("ja"), "ja/*.html", term),
     Set("term-gimp-ko", GIMP.format("ko"), "ko/*.html", term),
     Set("term-gimp-zh", GIMP.format("zh-cn"), "zh_CN/*.html", term),
