@@ -189,3 +189,33 @@ def test_a_single_page_of_a_language_does_not_make_words_common(tmp_path: Path) 
         hits = Searcher.open(work).search("tabulation conversion").hits
         scores[name] = max(hit.score for hit in hits if hit.host == "fr.example")
     assert scores["beside"] > 0.6 * scores["alone"]
+
+
+def test_a_word_is_found_on_pages_of_another_language_by_its_own_stem(tmp_path: Path) -> None:
+    """Words are not stemmed in Chinese, but the page quotes one without its English ending."""
+    work = crawl(tmp_path)
+    english = [
+        {
+            "url": f"http://en.example/{number}",
+            "title": f"Chapter {number}",
+            "text": f"The previews of the fonts are shown in lists, part {number}",
+            "language": "en",
+        }
+        for number in range(6)
+    ]
+    chinese = [
+        {
+            "url": f"http://zh.example/{word}",
+            "title": "檢視",
+            "text": f"在此指定檢視選項 {word} previews",
+            "language": "zh",
+        }
+        for word in ("font", "icon")
+    ]
+    put_index(work, [*english, *chinese])
+    query = "previews of the fonts"
+    scores = {hit.url: hit.score for hit in Searcher.open(work).search(query).hits}
+    assert scores["http://zh.example/font"] > scores["http://zh.example/icon"]
+    nodes = [Searcher.open(work, shards=[shard]).node for shard in (1, 2)]
+    together = {hit.url: hit.score for hit in asked(work, nodes, Question(query)).hits}
+    assert together["http://zh.example/font"] > together["http://zh.example/icon"]

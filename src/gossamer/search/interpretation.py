@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.search import query as query_tree
@@ -19,7 +20,7 @@ from gossamer.search.units import (
 from gossamer.search.written import symbols_of, typed_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gossamer.fulltext.analysis import Analyzer, Unit
     from gossamer.search.statistics import Frequencies
@@ -47,7 +48,8 @@ class Interpretation(NamedTuple):
     scale: float
     """Such that the idf of all units, times their weights, adds up to what it would without."""
     further: Sequence[tuple[Unit, float]]
-    """Terms that add to the score, with weights: joined words as phrases, compounds, options."""
+    """Terms that add to the score, with weights: joined words as phrases, compounds, options, and
+    words as the language of the query stems them."""
     typed: Sequence[Typed]
     """Forms and code that give a bonus."""
     symbols: Sequence[Unit]
@@ -56,7 +58,14 @@ class Interpretation(NamedTuple):
     """The units of the parts of each word in CamelCase, which a page may have instead."""
 
     @classmethod
-    def of(cls, tree: query_tree.Query, analyzer: Analyzer, whole: Frequencies) -> Interpretation:
+    def of(
+        cls,
+        tree: query_tree.Query,
+        analyzer: Analyzer,
+        whole: Frequencies,
+        stems: Mapping[str, str] = MappingProxyType({}),
+    ) -> Interpretation:
+        """`stems`: by term, that of the same word in the language of the query."""
         words = query_tree.wanted_words(tree)
         options = [*map(query_tree.Words, query_tree.options(tree))]
         weighted = list(islice(_known_units(words, analyzer, whole), MAX_UNITS))
@@ -64,11 +73,13 @@ class Interpretation(NamedTuple):
         idfs = [idf_sum(unit, "text", whole) for unit in units]
         damped = sum(idf * weight for idf, (_, weight) in zip(idfs, weighted, strict=True))
         scale = sum(idfs) / damped if damped else 1.0
+        weights = [scale * weight for _, weight in weighted]
         share = JOINED / max(len(words), 1)
         further = [
             *((unit, share) for unit in joined_phrases(words, analyzer) if unit not in units),
             *compounds(words, analyzer),
             *((unit, 1.0) for unit in units_of(options, analyzer)),
+            *_stemmed(zip(units, weights, strict=True), stems),
         ]
         typed = typed_words([each.text for each in (*words, *options)], analyzer, whole)
         symbols: Iterable[Unit] = (each.terms for each in typed)
@@ -78,7 +89,6 @@ class Interpretation(NamedTuple):
         parts = (part for each in words for part in parts_of(each, analyzer))
         split = [found for part in parts if (found := split_units(part, analyzer))]
         known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
-        weights = [scale * weight for _, weight in weighted]
         return cls(whole, units, weights, scale, known, typed, symbols, split)
 
     @property
@@ -92,6 +102,15 @@ class Interpretation(NamedTuple):
             return pages_at_most(self.symbols, among, "code")
         by_parts = max((pages_at_most(units, among) for units in self.split), default=0)
         return pages_at_most(self.units, among) + by_parts
+
+
+def _stemmed(
+    weighted: Iterable[tuple[Unit, float]], stems: Mapping[str, str]
+) -> Iterator[tuple[Unit, float]]:
+    """Units that are single words, as the language of the query stems them, if otherwise."""
+    for unit, weight in weighted:
+        if len(unit) == 1 and (stem := stems.get(unit[0], unit[0])) != unit[0]:
+            yield (stem,), weight
 
 
 def pages_at_most(units: Iterable[Unit], whole: Frequencies, field: str = "text") -> int:

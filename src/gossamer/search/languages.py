@@ -2,11 +2,13 @@
 
 Each language is an index with frequencies of its own (`fulltext/analysis.py`), so the scores of its
 pages must be made comparable with those of others. The language of the query is that in which its
-words are most likely. It has two effects:
+words are most likely. It has three effects:
 
   * A word is rare, and so telling, in languages that merely borrow it: on a site in eight
     languages, `install a package` would count for more on Norwegian pages, where even `a` is no
     stop word, than on English ones. So no word counts for more than in the language of the query.
+  * Pages in other languages quote it, and share names with it. So they are searched for its stems,
+    too (`Reading.stems`): `previews` finds `preview` on Chinese pages, whose words are not stemmed.
   * Pages in the language of the query get a bonus (`ranking.language`), times the probability of
     the language: names and code are in all of them.
 """
@@ -44,10 +46,14 @@ STEMMED = {"written": "text", "title_written": "title"}
 
 
 class Reading(NamedTuple):
-    """How a language reads a query: by which frequencies, and the probability that it is in it."""
+    """How a language reads a query: by which frequencies, and the probability that it is in it.
+
+    `stems`: by term of the language, the term of the same word in the language of the query.
+    """
 
     frequencies: Frequencies
     probability: float
+    stems: Mapping[str, str]
 
 
 class Bounded:
@@ -88,25 +94,21 @@ def readings(
     `whole`: the frequencies of all pages, by language. `preferred`: the language of the user.
     """
     if len(whole) == 1:
-        return {language: Reading(only, 0.0) for language, only in whole.items()}
+        return {language: Reading(only, 0.0, {}) for language, only in whole.items()}
     words = [*islice(wanted_words(tree), MAX_WORDS)]
     likelihoods = _likelihoods(words, whole, preferred)
-    all_likelihoods = sum(likelihoods.values())
     spoken = max(likelihoods, key=likelihoods.__getitem__)
-    return {
-        language: Reading(
-            mine
-            if language == spoken
-            else Bounded(
-                mine,
-                whole[spoken],
-                _translated(words, language, spoken),
-                _stop_words(words, language, spoken),
-            ),
-            likelihoods[language] / all_likelihoods,
-        )
-        for language, mine in whole.items()
-    }
+
+    def reading(language: str, mine: Frequencies) -> Reading:
+        probability = likelihoods[language] / sum(likelihoods.values())
+        if language == spoken:
+            return Reading(mine, probability, {})
+        translated = _translated(words, language, spoken)
+        stop_words = _stop_words(words, language, spoken)
+        bounded = Bounded(mine, whole[spoken], translated, stop_words)
+        return Reading(bounded, probability, translated)
+
+    return {language: reading(language, mine) for language, mine in whole.items()}
 
 
 def smoothed_idf(

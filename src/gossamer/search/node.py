@@ -120,10 +120,10 @@ class Node:
         return _REPLIES[type(request)](self, request)
 
     def survey(self, ask: Survey) -> Surveyed:
-        whole = (self._indexes[number] for number in self._whole)
-        return Surveyed(
-            {each.language: each.statistics.counts(each.ranking.terms(ask.query)) for each in whole}
-        )
+        whole = [self._indexes[number] for number in self._whole]
+        # A language is also asked for the words as the language of the query stems them.
+        terms = {term for each in whole for term in each.ranking.terms(ask.query)}
+        return Surveyed({each.language: each.statistics.counts(terms) for each in whole})
 
     def find(self, ask: Find) -> Found:
         whole = [self._plans.of(number, ask) for number in self._whole]

@@ -64,8 +64,9 @@ class Plans:
         if number not in last.plans:
             language, _, ranking, *_ = self._indexes[number]
             if language not in last.meant:
-                among = last.readings[language].frequencies
-                last.meant[language] = Interpretation.of(ask.query, ranking.analyzer, among)
+                among, _, stems = last.readings[language]
+                meant = Interpretation.of(ask.query, ranking.analyzer, among, stems)
+                last.meant[language] = meant
             last.plans[number] = QueryPlan(ranking, ask.query, last.meant[language])
         return last.plans[number]
 
