@@ -60,7 +60,8 @@ def main(folder: Path, crawls: Path, *names: str) -> None:
         if here:
             table.add_row(manual.name, *_shares(here))
         places += here
-    table.add_row("all", *_shares(places))
+    if places:
+        table.add_row("all", *_shares(places))
     Console(width=120).print(table)
 
 
