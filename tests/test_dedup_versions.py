@@ -108,6 +108,11 @@ NO_FAMILIES: dict[str, Written] = {
         for number in range(3)
         for at in range(PAGES)
     ],
+    "types": [
+        (f"http://t.example/std/{kind}/{name}.html", edited(prose(at + 5_000, 200), 6, 1), name)
+        for kind in ("f32", "f64")
+        for at, name in enumerate(NAMES)
+    ],
     "things of a shop": [
         (f"http://s.example/item/{number}/{name}", edited(prose(at + 4_000, 110), 12, number), name)
         for number in range(versions.MAX_WHOLE + 1)

@@ -38,8 +38,9 @@ def of_documents(work: Workspace, wanted: DataFrame, *columns: str) -> DataFrame
     files = [file for layer in layers for file in layer.files]
     work.store.check(files)
     paths = [f"{work.root}/{file.path}" for file in files]
-    rows = work.engine.read_some(paths, DOCUMENTS.ddl)
-    rows = rows.where(F.col("round").isin(rounds)).select("url", "round", *columns)
+    # Without a filter: the engine takes filtered rows for a fifth of all, which may be fewer than
+    # the wanted ones, and would then hold all texts in its hash table.
+    rows = work.engine.read_some(paths, DOCUMENTS.ddl).select("url", "round", *columns)
     return wanted.join(rows, on=["url", "round"], how="inner")
 
 
@@ -65,8 +66,10 @@ def with_lines(work: Workspace, wanted: DataFrame) -> DataFrame:
 
     `OwnTexts` reads them.
     """
-    lines = lsm.current(work, BOILERPLATE).select("host", "lines")
     texts = of_documents(work, wanted, "host", "main_text")
+    if not work.store.manifest.layers(BOILERPLATE.name):
+        return texts.withColumn("lines", F.lit(None).cast("array<bigint>"))
+    lines = lsm.current(work, BOILERPLATE).select("host", "lines")
     return lines.join(texts, on="host", how="right")
 
 
