@@ -47,7 +47,7 @@ def kept(work: Workspace, graph: Stored, domains: Indices) -> Held | None:
 def keep(work: Workspace, graph: Stored, domains: Indices, held: Held | None) -> Iterable[File]:
     """The file of the rows, which is written if the last run did not leave it.
 
-    None if there are no rows: an empty file cannot be mapped.
+    There is none without rows: an empty file cannot be mapped.
     """
     if held is None or not held.counts.size or held.links.dtype != WORD:
         return ()
