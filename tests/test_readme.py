@@ -86,7 +86,7 @@ def test_the_output_shown_has_the_shape_of_the_demos(
 
 def shape(line: str) -> str:
     """A line without its figures; a step without its counts, which depend on the web."""
-    line = re.sub(r"^(round .*? s  ).*", r"\1", line.rstrip())
+    line = re.sub(r"^(round .*? s)  .*", r"\1", line.rstrip())
     return re.sub(r" +", " ", NUMBER.sub("N", line))
 
 
