@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from gossamer.store import Layer
     from gossamer.tables import Dataset
-    from gossamer.workspace import Workspace
+    from gossamer.workspace import Draft, Workspace
 
 GROWTH = 2
 """A layer is merged into a newer one unless it is more than this many times larger."""
@@ -122,3 +122,14 @@ def put(
         rows = newest([*layers(work, dataset)[len(kept) :], rows], key_column(dataset))
     layer = work.write(rows, dataset.name, round_)
     return (*kept, layer) if layer.files else kept
+
+
+def draft_rows(
+    work: Workspace, draft: Draft, dataset: Dataset, rows: DataFrame, count: int, *, anew: bool
+) -> None:
+    """Draft rows, as for `put`, as the newest layer of a dataset; `anew`: as the only one."""
+    if anew:
+        layer = work.write(rows, dataset.name, work.round)
+        draft.replace[dataset.name] = (layer,) if layer.files else ()
+    elif count:
+        draft.replace[dataset.name] = put(work, dataset, rows, count, work.round)

@@ -27,11 +27,8 @@ from gossamer.monitor import clear
 from gossamer.tables import BOILERPLATE, OWN_TEXTS
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from gossamer.store import StepReport
-    from gossamer.tables import Dataset
-    from gossamer.workspace import Draft, Workspace
+    from gossamer.workspace import Workspace
 
 
 def run(work: Workspace) -> StepReport:
@@ -45,19 +42,8 @@ def run(work: Workspace) -> StepReport:
         )
         hosts, number = work.scratch(determined(work, known))
         draft.counts["hosts"] = number
-        _save(work, draft, BOILERPLATE, hosts, number, anew=anew)
+        lsm.draft_rows(work, draft, BOILERPLATE, hosts, number, anew=anew)
         texts, number = own_texts(work, known, hosts, described)
         draft.counts["described"] = number
-        _save(work, draft, OWN_TEXTS, texts, number, anew=anew)
+        lsm.draft_rows(work, draft, OWN_TEXTS, texts, number, anew=anew)
     return draft.done
-
-
-def _save(
-    work: Workspace, draft: Draft, table: Dataset, rows: DataFrame, number: int, *, anew: bool
-) -> None:
-    """Draft rows, which are materialised, as the newest layer of a dataset, or as the only one."""
-    if anew:
-        layer = work.write(rows, table.name, work.round)
-        draft.replace[table.name] = (layer,) if layer.files else ()
-    elif number:
-        draft.replace[table.name] = lsm.put(work, table, rows, number, work.round)

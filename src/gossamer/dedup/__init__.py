@@ -192,12 +192,7 @@ def _resolved(work: Workspace, stages: list[DataFrame]) -> DataFrame:
 def _save(work: Workspace, draft: Draft, rows: DataFrame, *, anew: bool) -> None:
     """Draft `dispositions`, and count them by reason."""
     rows, draft.counts["changed"] = work.scratch(rows)
-    if anew:
-        draft.replace[DISPOSITIONS.name] = _layers(work.write(rows, DISPOSITIONS.name, work.round))
-    elif draft.counts["changed"]:
-        draft.replace[DISPOSITIONS.name] = lsm.put(
-            work, DISPOSITIONS, rows, draft.counts["changed"], work.round
-        )
+    lsm.draft_rows(work, draft, DISPOSITIONS, rows, draft.counts["changed"], anew=anew)
     now = known.stored(work, anew=anew).with_layer(rows)
     reasons = now.where(lambda layer: layer.select("url", "reason")).groupBy("reason").count()
     with engine_errors():

@@ -35,7 +35,6 @@ from gossamer.workspace import FEW
 
 if TYPE_CHECKING:
     from gossamer.dedup.known import Known
-    from gossamer.tables import Dataset
     from gossamer.workspace import Draft, Workspace
 
 ESTIMATED = 0.68
@@ -89,13 +88,13 @@ class Similarities:
         """
         draft.counts["compared_pairs"] = self.number
         rows = reduce(DataFrame.unionByName, self.found, self.work.engine.read([], SIMILAR.ddl))
-        _save(self.work, draft, SIMILAR, rows, self.number, anew=self.anew)
+        lsm.draft_rows(self.work, draft, SIMILAR, rows, self.number, anew=self.anew)
         gone = _sketched(self.work, anew=self.anew).join(standing, on="text", how="left_anti")
         if candidates is not None:
             gone = gone.join(candidates, on="text", how="left_semi")
         struck = gone.select("text", F.lit(None).cast("array<bigint>").alias("bands"))
         rows, number = self.work.scratch(self.bands.unionByName(struck))
-        _save(self.work, draft, SKETCHED, rows, number, anew=self.anew)
+        lsm.draft_rows(self.work, draft, SKETCHED, rows, number, anew=self.anew)
 
 
 def similar_texts(
@@ -134,16 +133,6 @@ def _documents(work: Workspace, known: Known, pairs: DataFrame) -> DataFrame:
     first = F.min_by(F.struct("url", "round"), "url").alias("document")
     documents = known.of_compared(texts).groupBy(F.col("compared").alias("text")).agg(first)
     return work.scratch(documents.select("text", "document.url", "document.round"))[0]
-
-
-def _save(
-    work: Workspace, draft: Draft, table: Dataset, rows: DataFrame, number: int, *, anew: bool
-) -> None:
-    if anew:
-        layer = work.write(rows, table.name, work.round)
-        draft.replace[table.name] = (layer,) if layer.files else ()
-    elif number:
-        draft.replace[table.name] = lsm.put(work, table, rows, number, work.round)
 
 
 def outdated(work: Workspace) -> bool:
