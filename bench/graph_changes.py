@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gossamer.bvgraph.codes import Numbers
+    from gossamer.bvgraph.files import Csr
     from gossamer.store import Layer
 
 PAGES_PER_HOST = 500
@@ -80,6 +81,26 @@ def answered(work: Workspace, pages: Numbers, src: Numbers, dst: Numbers, round_
         draft.append["responses"] = layer(work, "responses", urls_, round_, pages.size)
 
 
+def answered_again(
+    work: Workspace, random: np.random.Generator, rows: Csr, count: int, round_: int
+) -> Numbers:
+    """Answer so many pages once more, and return them.
+
+    A tenth of their links lead elsewhere, and each has a link to a page that is new.
+    """
+    pages = rows.starts.size - 1
+    src = np.repeat(np.arange(pages), np.diff(rows.starts))
+    chosen = np.sort(random.choice(pages, count, replace=False))
+    old = np.flatnonzero((src != rows.targets) & np.isin(src, chosen))
+    moved = random.random(old.size) < 0.1
+    targets = np.where(moved, random.integers(0, pages, old.size), rows.targets[old])
+    new = pages * round_ + np.arange(chosen.size)
+    ends = [np.append(src[old], chosen), np.append(targets, new)]
+    leave = ends[0] != ends[1]
+    answered(work, chosen, ends[0][leave], ends[1][leave], round_)
+    return chosen
+
+
 def timed(work: Callable[[], object]) -> tuple[float, float]:
     wall_s, cpu_s = time.perf_counter(), tree_cpu_s()
     work()
@@ -115,14 +136,8 @@ def main() -> None:
         )
         whole_s = read_s(work)
         for round_ in range(2, 2 + ROUNDS):
-            chosen = np.sort(random.choice(pages, int(options.changed * pages), replace=False))
-            old = np.flatnonzero(own & np.isin(src, chosen))
-            moved = random.random(old.size) < 0.1
-            targets = np.where(moved, random.integers(0, pages, old.size), rows.targets[old])
-            new = pages * round_ + np.arange(chosen.size)
-            ends = [np.append(src[old], chosen), np.append(targets, new)]
-            leave = ends[0] != ends[1]
-            answered(work, chosen, ends[0][leave], ends[1][leave], round_)
+            count = int(options.changed * pages)
+            chosen = answered_again(work, random, rows, count, round_)
             took_s, cpu_s = timed(lambda: graph.run(work))
             changed = work.store.manifest.history[-1].counts["changed_links"]
             print(

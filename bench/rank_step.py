@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from graph import synthetic
-from graph_changes import answered, layer, timed, urls
+from graph_changes import answered, answered_again, layer, timed, urls
 
 from gossamer import graph, rank
 from gossamer.backends import LocalBackend
@@ -89,14 +89,8 @@ def main() -> None:
             ranked(work)
         full_s, full_cpu_s = built_s + whole_s, built_cpu_s + whole_cpu_s
         for round_ in range(2, 2 + ROUNDS):
-            chosen = np.sort(random.choice(pages, int(options.changed * pages), replace=False))
-            old = np.flatnonzero(own & np.isin(src, chosen))
-            moved = random.random(old.size) < 0.1
-            targets = np.where(moved, random.integers(0, pages, old.size), rows.targets[old])
-            new = pages * round_ + np.arange(chosen.size)
-            ends = [np.append(src[old], chosen), np.append(targets, new)]
-            leave = ends[0] != ends[1]
-            answered(work, chosen, ends[0][leave], ends[1][leave], round_)
+            count = int(options.changed * pages)
+            chosen = answered_again(work, random, rows, count, round_)
             fetched(work, chosen, round_)
             graph_s, graph_cpu_s = timed(lambda: graph.run(work))
             again_s, again_cpu_s, iterations = ranked(work)
