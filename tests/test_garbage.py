@@ -47,6 +47,7 @@ OURS = [
     f"pages/{ATTEMPT}/19QoGY0tMUGRr5SB_0.zst.parquet",
     f"scratch/{ATTEMPT}/part=12/19QoGY0tMUGRr5SB_10.zst.parquet",
     f"scratch/{ATTEMPT}/part=12/19QoGY0tMUGRr5SB.zst.parquet",
+    f"scratch/{ATTEMPT}/19QoGY0tMUGRr5SB_0.zst.parquet#1",
     f"pages/{ATTEMPT}/_SUCCESS",
     f"pages/{ATTEMPT}/._SUCCESS.crc",
     f"pages/{ATTEMPT}/part-00003-8a5cbb66-4b4e-4f3c-9e43-0f1f3f0a8f11-c000.zstd.parquet",
