@@ -77,6 +77,8 @@ date and time functions
 def derived(manual: Manual, folder: Path) -> Iterator[dict[str, Any]]:
     """The documents of all versions."""
     paths = sorted(path for path in folder.rglob("*.html") if path.stat().st_size > 5_000)
+    if not paths:
+        raise SystemExit(f"{folder}: has no HTML pages: unpack the packages named above")
     for number, path in enumerate(paths[:: -(-len(paths) // PAGES)]):
         name = str(path.relative_to(folder))
         page = parse_page(

@@ -52,7 +52,7 @@ KINDS = {
     "extension-point": kind("filters traps scoring", "extension-point foundation"),
     "search": kind("search", "format foundation extension-point"),
     "door": kind(
-        "api cli rounds status unfetched compile_ahead",
+        "api check cli rounds status unfetched compile_ahead",
         "step format foundation extension-point search door world",
     ),
     "world": kind("fakeweb", "errors processes"),

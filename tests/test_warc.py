@@ -25,6 +25,7 @@ from gossamer.warc import (
     response_head,
     responses,
 )
+from gossamer.warc.reindexing import index_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -237,6 +238,7 @@ def test_revisits_of_what_an_earlier_round_stored(tmp_path: Path) -> None:
     assert (file.head, file.content) == (None, b"")
     assert list(responses(path)) == []
     assert check(path) == 0
+    assert index_of(path) == path.with_name(f"{path.name.partition('.')[0]}.cdxj").read_bytes()
 
 
 def everything(folder: Path) -> tuple[Path, list[int]]:
@@ -250,6 +252,11 @@ def everything(folder: Path) -> tuple[Path, list[int]]:
             file_capture("file:///a", b"a"),
         ],
     )
+
+
+def test_the_index_can_be_written_again(tmp_path: Path) -> None:
+    path, _ = everything(tmp_path)
+    assert index_of(path) == path.with_name(f"{path.name.partition('.')[0]}.cdxj").read_bytes()
 
 
 def test_warcio_finds_nothing_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,6 +163,21 @@ class Crawl:
         with self.work.store.lock(), self.work.errors():
             return flow.reparse(self.work, announce)
 
+    def repair(
+        self,
+        announce: Callable[[str, int], None] = lambda _step, _round: None,
+        report: Callable[[StepReport], None] = lambda _: None,
+    ) -> list[StepReport]:
+        """Mend what `gossamer check` finds (see gossamer.check), and return the steps' reports."""
+        from gossamer.check.repair import repair
+
+        done = []
+        with self.work.store.lock(), self.work.errors():
+            for step_report in repair(self.work, announce):
+                report(step_report)
+                done.append(step_report)
+        return done
+
     def url_rules(self, host: str | None = None) -> list[UrlRule]:
         """The learned rules for URLs of a host, or of all hosts, with their evidence."""
         from gossamer.url_rules import listing

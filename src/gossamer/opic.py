@@ -106,6 +106,19 @@ def virtual_page(work: Workspace) -> VirtualPage:
     return VirtualPage(pages, kept, kept=kept)
 
 
+def recounted(work: Workspace, rows: DataFrame) -> VirtualPage:
+    """The virtual page if `rows` become the newest of `pages`, some of which may have been lost.
+
+    It gets the cash that they had. If some are older than the lost ones, and so have cash that they
+    have paid since, there is more cash than before.
+    """
+    page = virtual_page(work)
+    known = lsm.newest([*lsm.layers(work, PAGES), rows], "url")
+    count, total = known.agg(F.count("*"), F.sum(held(page.given))).collect()[0]
+    kept = max(page.brought - (total or 0), 0)
+    return VirtualPage(count, kept + (total or 0), page.given, kept)
+
+
 def write(work: Workspace, page: VirtualPage, round_: int) -> tuple[Layer, ...]:
     """Write the virtual page; return the layers of its dataset, for `Draft.replace`."""
     name = VIRTUAL_PAGE.name

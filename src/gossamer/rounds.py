@@ -99,6 +99,14 @@ def harvest(
     _clean(work)
 
 
+def finish(
+    work: Workspace, announce: Callable[[str, int], None] = lambda _step, _round: None
+) -> Iterator[StepReport]:
+    """Run the steps that are left in the newest round, if its pages are fetched."""
+    if pending(work.store.manifest)[0] in ("parse", "update"):
+        yield from _round(work, announce)
+
+
 def reparse(
     work: Workspace, announce: Callable[[str, int], None] = lambda _step, _round: None
 ) -> StepReport:

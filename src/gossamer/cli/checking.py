@@ -1,44 +1,85 @@
-"""`gossamer check`: are the files of a crawl undamaged?"""
+"""`gossamer check`: is a crawl whole, and what can be mended?"""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gossamer.cli.arguments import CrawlFolder
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gossamer.workspace import Workspace
 
 
 def register(app: typer.Typer) -> None:
     app.command()(check)
 
 
-def check(crawl: CrawlFolder) -> None:
-    """Compare every file of a crawl with its checksum, and list damaged and missing files.
+def check(
+    crawl: CrawlFolder,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Mend what can be mended, and check again.")
+    ] = False,
+) -> None:
+    """Check that the files of a crawl are whole, and that its datasets agree.
 
-    Reads all files of the current state and changes nothing. The exit code is 1 if a file
-    is damaged or missing.
+    Compares every file with its checksum. If all are whole, reads every body in the archive, and
+    compares datasets and index with each other. The exit code is 1 if anything is wrong.
 
-    Example: gossamer check my-web
+    With --repair, lost rows are computed again or dropped, lost bodies are fetched again in the
+    next round, and counts say how many.
+
+    Example: gossamer check my-web --repair
     """
     from rich.console import Console
+
+    from gossamer.api import Crawl
+    from gossamer.cli.progress import StepProgress
+
+    console = Console(stderr=True)
+    with Crawl.open(crawl) as opened:
+        whole = _is_whole(opened.work, console)
+        if repair and not whole:
+            with StepProgress(opened.path, console) as progress:
+                opened.repair(progress.announce, progress.report)
+            whole = _is_whole(opened.work, console)
+    if not whole:
+        raise typer.Exit(1)
+
+
+def _is_whole(work: Workspace, console: Console) -> bool:
+    """Print what is wrong with a crawl, and return whether nothing is."""
     from rich.progress import Progress
 
-    from gossamer.backends import open_backend
-    from gossamer.store import Damage, Store
+    from gossamer import check
 
-    store = Store.open(open_backend(crawl))
-    files = [file for name in store.manifest.datasets for file in store.listed(name)]
-    size = sum(file.bytes for file in files)
-    damaged, console = 0, Console(stderr=True)
+    layers = [layer for stack in work.store.manifest.datasets.values() for layer in stack]
+    count, size = sum(len(layer.files) for layer in layers), sum(layer.bytes for layer in layers)
+    state = f"{count:,} files ({size / 1e6:,.1f} MB, state {work.store.manifest.version})"
+    damaged = 0
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("checking", total=size)
-        for file, wrong in store.verify(files):
+        for file, error in check.files(work):
             progress.advance(task, file.bytes)
-            if wrong is not None:
+            if error is not None:
                 damaged += 1
-                error = store.error(Damage(file, wrong))
-                console.print(f"gossamer: {error}", markup=False, highlight=False, soft_wrap=True)
-    state = f"{len(files):,} files ({size / 1e6:,.1f} MB, state {store.manifest.version})"
+                _complain(console, error)
     if damaged:
         typer.echo(f"gossamer: {damaged:,} of {state} are damaged or missing", err=True)
-        raise typer.Exit(1)
-    typer.echo(f"{state}: no file is damaged or missing")
+        return False
+    with work.errors():
+        findings = list(check.contents(work))
+    for finding in findings:
+        _complain(console, finding)
+    if findings:
+        typer.echo(f"gossamer: {state} are whole, but their contents do not agree", err=True)
+        return False
+    typer.echo(f"{state}: all are whole, and their contents agree")
+    return True
+
+
+def _complain(console: Console, what: object) -> None:
+    console.print(f"gossamer: {what}", markup=False, highlight=False, soft_wrap=True)

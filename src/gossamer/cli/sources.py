@@ -66,10 +66,10 @@ def from_crawl(work: Workspace, url: str) -> Page:
         if visit.outcome == "ok":
             ((answer, stored),) = bodies(work.root, [visit.answer])
             if stored is None:
-                where = f"{answer.warc_file}, offset {answer.warc_offset}"
+                where = answer.warc_file and f": {answer.warc_file}, offset {answer.warc_offset}"
                 raise UsageError(
                     address,
-                    f"its record is damaged or missing: {where}",
+                    f"its record is damaged or missing{where or ''}",
                     f"gossamer check {work.root} names damaged files; restore them from a copy",
                 )
             if newer is not None:

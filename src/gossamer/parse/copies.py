@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow.parquet as pq
 
-from gossamer.parse.stored import ResponseRow, piece_of, read_answers, record_of
+from gossamer.parse.stored import ResponseRow, piece_of, place_of, read_answers, record_of
 from gossamer.tables import RESPONSES
 
 if TYPE_CHECKING:
@@ -74,14 +74,14 @@ def read_moves(paths: Sequence[str], warc_files: Sequence[str]) -> Moves:
         leaving.add((row.warc_file, row.digest))
         arriving.setdefault((home, row.digest), []).append(row)
     for rows in arriving.values():
-        rows.sort(key=lambda row: (row.warc_file, row.warc_offset, row.url))
+        rows.sort(key=place_of)
     return Moves(frozenset(leaving), arriving)
 
 
 def answers_of(root: str, pieces: Sequence[Piece], moved: Sequence[str]) -> list[ResponseRow]:
     """Return the pages of pieces of files of responses, those with equal bodies together."""
     files = [(piece, read_answers(f"{root}/{piece.path}")) for piece in pieces]
-    names = {answers[0].warc_file for _, answers in files if answers}
+    names = {answers[-1].warc_file for _, answers in files if answers}  # the first may be lost
     moves = read_moves(moved, sorted(names))
     return [page for piece, answers in files for page in gathered(answers, piece, moves)]
 

@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gossamer.errors import MissingFile
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 MIN_PAGES = 50
 """Smallest piece, on average: each task writes its own files, and a crawl keeps them."""
+LOST = {"warc_file": "", "warc_offset": 0}
+"""The place of a body that was lost. Columns of `responses` are null then (see check/repair.py)."""
 PAGE_BYTES = 2_000
 """Weight of a page without its body: its rows, and the way to the parser and back."""
 
@@ -108,9 +111,10 @@ def read_answers(path: str, *, fetched: bool = True) -> tuple[ResponseRow, ...]:
     only = [("outcome", "=", "ok")] if fetched else None
     schema = (RESPONSES if fetched else UNPARSED).schema  # older files lack `truncated`: nulls
     table = pq.read_table(path, columns=list(ResponseRow._fields), filters=only, schema=schema)
-    columns = [table.column(name).to_pylist() for name in ResponseRow._fields]
-    rows = (ResponseRow(*row) for row in zip(*columns, strict=True))
-    return tuple(sorted(rows, key=lambda row: (row.warc_file, row.warc_offset, row.url)))
+    columns = {name: table.column(name) for name in ResponseRow._fields}
+    columns |= {name: pc.fill_null(columns[name], lost) for name, lost in LOST.items()}
+    rows = zip(*(column.to_pylist() for column in columns.values()), strict=True)
+    return tuple(sorted(map(ResponseRow._make, rows), key=place_of))
 
 
 def piece_of(answers: Sequence[ResponseRow], piece: Piece) -> list[ResponseRow]:
@@ -129,6 +133,11 @@ def record_of(answer: ResponseRow) -> tuple[str, int]:
     return answer.warc_file, answer.warc_offset
 
 
+def place_of(answer: ResponseRow) -> tuple[str, int, str]:
+    """The order of pages in the archive."""
+    return answer.warc_file, answer.warc_offset, answer.url
+
+
 def read_redirects(paths: Sequence[str]) -> list[Redirect]:
     """Return the rows that redirect to a URL that can be crawled."""
     if not paths:
@@ -142,12 +151,15 @@ def read_redirects(paths: Sequence[str]) -> list[Redirect]:
 def bodies(
     root: str, answers: Iterable[ResponseRow]
 ) -> Iterator[tuple[ResponseRow, StoredResponse | None]]:
-    """Yield each answer with its stored response, or None if the WARC record is damaged.
+    """Yield each answer with its stored response, or None if the WARC record is damaged or lost.
 
     Answers with equal bodies share a record. They follow each other, and the record is read once.
     Each record is read only when it is needed. Raises MissingFile if a WARC file is gone.
     """
     for file, of_file in groupby(answers, key=attrgetter("warc_file")):
+        if not file:
+            yield from ((answer, None) for answer in of_file)
+            continue
         path = Path(root, file)
         if not path.exists():
             raise MissingFile(path, "responses name this file, but it is gone")

@@ -91,6 +91,8 @@ def find(work: Workspace, pages: PageInfo, url: str) -> Copy | Refusal:
     if (why := _objection(state["status"], captured, work.now_ms())) is not None:
         return why
     row, document = captured.response, captured.document or {}
+    if row["warc_file"] is None:
+        return Refusal(404, "The copy of this page was lost, and is fetched again when it is due.")
     charset = _charset(document["content_type"], document["charset"])
     named = {
         file.path

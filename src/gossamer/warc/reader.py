@@ -50,11 +50,16 @@ class WarcReader:
 
     def __iter__(self) -> Iterator[StoredResponse]:
         """Iterate over all bodies, up to the first incomplete record."""
-        offset = 0
-        while (member := self._member(offset)) is not None:
-            response = _response(offset, member[0])
+        for record, offset, _ in self.records():
+            response = _response(offset, record)
             if response is not None:
                 yield response
+
+    def records(self) -> Iterator[tuple[bytes, int, int]]:
+        """Iterate over records, up to the first incomplete one: bytes, offset, and its end."""
+        offset = 0
+        while (member := self._member(offset)) is not None:
+            yield member[0], offset, member[1]
             offset = member[1]
 
     def _member(self, offset: int) -> tuple[bytes, int] | None:

@@ -1,0 +1,43 @@
+"""check: are the files of a crawl whole, and do its datasets agree?
+
+  1. `Store.verify` compares every file that the manifest names with its size and checksum.
+  2. If all are whole, `archive.py` reads every body that `responses` names and compares it with its
+     digest; `agreement.py` compares the datasets with each other; and `parts.py` compares the
+     documents in the index with the rows of `indexed`.
+
+`repair.py` mends what these find. It invents nothing: what can be computed is computed again, what
+can be fetched becomes due, and the rest is dropped and counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gossamer.store import Damage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gossamer.check.finding import Finding
+    from gossamer.errors import MissingFile
+    from gossamer.store import File
+    from gossamer.workspace import Workspace
+
+
+def files(work: Workspace) -> Iterator[tuple[File, MissingFile | None]]:
+    """Read every file of the current state, and yield each with what is wrong with it."""
+    store = work.store
+    listed = [file for name in store.manifest.datasets for file in store.listed(name)]
+    for file, wrong in store.verify(listed):
+        yield file, None if wrong is None else store.error(Damage(file, wrong))
+
+
+def contents(work: Workspace) -> Iterator[Finding]:
+    """Compare what the files hold; all of them must be whole. Yields what does not agree."""
+    from gossamer.check import agreement, archive, finding, parts  # tasks import this package, too
+
+    lost = archive.unreadable(work)
+    what = "bodies are not in the archive as they were stored"
+    yield from finding.of_rows("responses", what, lost)
+    yield from agreement.contradictions(work)
+    yield from parts.differing(work)

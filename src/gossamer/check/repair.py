@@ -1,0 +1,200 @@
+"""Mends what a check finds, in passes that end in a commit each.
+
+  1. `drop_damaged`: a damaged WARC file is kept as it is, for its whole records. Datasets that a
+     step of the harvest writes are emptied, with whatever else that step writes. Of any other
+     dataset, the damaged files are dropped, with their rows.
+  2. `reconcile`: bodies that are lost are marked as such. Pages whose body or response is lost are
+     due, without conditions. Pages whose row is lost get one from their response, and are due.
+  3. If rows are lost that follow from the archive, all stored pages are parsed again; the targets
+     of their links become known pages. Then comes a harvest.
+
+Each pass looks at the crawl anew, and the history says whether the last one is needed. So a repair
+that was interrupted can be repeated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from gossamer import lsm, opic, rounds
+from gossamer.check.agreement import (
+    answered_without_page,
+    contradictions,
+    requested_without_response,
+)
+from gossamer.check.archive import unreadable
+from gossamer.check.parts import differing
+from gossamer.status import REPARSE
+from gossamer.store import Layer
+from gossamer.tables import DATASETS, PAGES, RESPONSES, VIRTUAL_PAGE
+from gossamer.warc.reindexing import index_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from pyspark.sql import Column, DataFrame
+
+    from gossamer.manifest import Manifest
+    from gossamer.store import File, StepReport
+    from gossamer.workspace import Draft, Workspace
+
+STEP = "repair"
+"""The name of the first two passes in the history."""
+RECOMPUTED = frozenset(rounds.HARVEST) | {"graph.centrality", "postings"}
+"""Steps that compute their datasets from others, and can do so from nothing."""
+OF_ARCHIVE = frozenset(("pages", "documents", "links", "unparsed", "rewritten"))
+"""Datasets whose lost rows are found again by parsing the archive."""
+SEARCHED = ("dedup", "index")
+"""Steps whose datasets must agree with each other."""
+
+
+def repair(
+    work: Workspace, announce: Callable[[str, int], None] = lambda _step, _round: None
+) -> Iterator[StepReport]:
+    """Mend a crawl, whose lock the caller holds. Yields the report of each step."""
+    with work.step(STEP, work.round) as draft:
+        drop_damaged(work, draft)
+    yield draft.done
+    with work.step(STEP, work.round) as draft:
+        reconcile(work, draft)
+    yield draft.done
+    yield from rounds.finish(work, announce)
+    if lacks_parsing(work.store.manifest):
+        yield rounds.reparse(work, announce)
+    yield from rounds.harvest(work, announce)
+
+
+def drop_damaged(work: Workspace, draft: Draft) -> None:
+    """Draft the datasets without their damaged files, and count these by dataset."""
+    for name, dataset in DATASETS.items():
+        checked = work.store.verify(work.store.listed(name))
+        wrong = {file for file, damage in checked if damage is not None}
+        if not wrong:
+            continue
+        draft.counts[f"damaged_{name}"] = len(wrong)
+        if dataset.writer in RECOMPUTED:
+            written = (each.name for each in DATASETS.values() if each.writer == dataset.writer)
+            draft.replace |= dict.fromkeys(written, ())
+            continue
+        kept = {file: mended(work, file) for file in wrong}
+        layers = (
+            Layer(layer.round, tuple(filter(None, (kept.get(file, file) for file in layer.files))))
+            for layer in work.store.manifest.layers(name)
+        )
+        by_round = "round" in dataset.key  # such a round was fetched, even if nothing is left of it
+        draft.replace[name] = tuple(layer for layer in layers if layer.files or by_round)
+
+
+def mended(work: Workspace, file: File) -> File | None:
+    """What takes the place of a damaged file: of WARC, itself, or its index written again."""
+    root, path = Path(work.root), PurePosixPath(file.path)
+    backend = work.store.backend
+    try:
+        if path.suffix == ".cdxj":
+            index = index_of(root / path.with_suffix(".warc.gz"))
+            path = PurePosixPath(work.store.attempt("warc"), path.name)
+            backend.create(str(path), index)
+        elif path.suffix != ".gz":
+            return None
+        size, checksum = backend.size(str(path)), backend.checksum(str(path))
+    except OSError:
+        return None
+    return structs.replace(file, path=str(path), bytes=size, xxh3=checksum)
+
+
+def reconcile(work: Workspace, draft: Draft) -> None:
+    """Draft datasets that agree with each other and with the archive."""
+    found = Counter[str]()
+    for finding in (*contradictions(work), *differing(work)):
+        found[finding.dataset] += finding.rows
+    draft.counts["documents_missing"] = found["documents"]
+    if any(DATASETS[name].writer in SEARCHED for name in found):
+        draft.replace |= {each.name: () for each in DATASETS.values() if each.writer in SEARCHED}
+    lost = unreadable(work)
+    draft.counts["bodies_lost"] = lost.count()
+    for row in lost.select("round").distinct().collect():
+        answers = work.read(RESPONSES.name, row.round)
+        layer = work.write(without_places(answers, lost), RESPONSES.name, row.round)
+        others = draft.replace.get(RESPONSES.name, work.store.manifest.layers(RESPONSES.name))
+        draft.replace[RESPONSES.name] = tuple(
+            layer if other.round == row.round else other for other in others
+        )
+    rows, count = work.scratch(due_again(work, lost).unionByName(known_again(work)))
+    draft.counts["pages_due"] = count
+    if count:
+        draft.replace[PAGES.name] = lsm.put(work, PAGES, rows, count, work.round)
+        draft.replace[VIRTUAL_PAGE.name] = opic.write(work, opic.recounted(work, rows), work.round)
+
+
+def without_places(answers: DataFrame, lost: DataFrame) -> DataFrame:
+    """Responses of which the `lost` ones no longer name a place in the archive."""
+    marked = lost.select("round", "url", F.lit(True).alias("lost"))
+    joined = answers.join(marked, on=["round", "url"], how="left")
+    places = {
+        name: F.when(F.col("lost").isNull(), F.col(name)) for name in ("warc_file", "warc_offset")
+    }
+    return joined.select(*_with(RESPONSES.column_names, places))
+
+
+def due_again(work: Workspace, lost: DataFrame) -> DataFrame:
+    """Rows of `pages` for the pages whose last stored body, or whose response, is lost."""
+    stored = work.read(RESPONSES.name).where("outcome = 'ok'")
+    last = stored.groupBy("url").agg(F.max("round").alias("round"))
+    without_body = last.join(lost, on=["round", "url"], how="left_semi").select("url")
+    urls = without_body.union(requested_without_response(work)).distinct()
+    return lsm.rows_for(work, PAGES, urls).select(*_with(PAGES.column_names, unconditional()))
+
+
+def known_again(work: Workspace) -> DataFrame:
+    """Rows of `pages` for the pages that have a response, but no row."""
+    answers = work.read(RESPONSES.name)
+    unknown = answers.join(answered_without_page(work).distinct(), on="url", how="left_semi")
+    newest = Window.partitionBy("url").orderBy(F.desc("round"))
+    answered = F.col("outcome").isin("ok", "unchanged")
+    columns = {
+        "status": F.when(answered, "fetched").otherwise("unfetched"),
+        "source": F.lit("link"),
+        "inlinks": F.lit(0).cast("long"),
+        "cash": F.lit(-opic.virtual_page(work).given).cast("long"),
+        "history": F.lit(0).cast("long"),
+        "found_ms": F.col("fetched_ms"),
+        "fetches": answered.cast("int"),
+        "stored_ms": F.when(answered, F.col("fetched_ms")),
+        "interval_s": F.lit(int(work.config.update.interval_days * 86_400)).cast("long"),
+    }
+    rows = unknown.withColumn("age", F.row_number().over(newest)).where("age = 1")
+    return rows.select(*_with(PAGES.column_names, columns | unconditional()))
+
+
+def unconditional() -> dict[str, Column]:
+    """Columns of a page that is due, and of whose last answer nothing is known."""
+    return {
+        "failures": F.lit(0),
+        "fetched_ms": F.lit(None).cast("long"),
+        "next_fetch_ms": F.lit(0).cast("long"),
+        "etag": F.lit(None).cast("string"),
+        "last_modified": F.lit(None).cast("string"),
+        "digest": F.lit(None).cast("string"),
+    }
+
+
+def lacks_parsing(manifest: Manifest) -> bool:
+    """Whether a repair dropped, since the archive was parsed, rows that follow from it."""
+    lacking = False
+    for report in manifest.history:
+        if report.step == REPARSE:
+            lacking = False
+        elif report.step == STEP:
+            lost = {"documents_missing", *(f"damaged_{name}" for name in OF_ARCHIVE)}
+            lacking = lacking or any(report.counts.get(name) for name in lost)
+    return lacking
+
+
+def _with(names: Sequence[str], columns: Mapping[str, Column]) -> list[Column]:
+    return [columns.get(name, F.col(name)).alias(name) for name in names]
