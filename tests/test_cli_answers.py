@@ -83,6 +83,7 @@ FIGURES = {
     "duplicates": {},
     "path": "web",
     "round": 2,
+    "paused": None,
     "pages": {"hosts": 1},
     "datasets": {},
     "steps": [],

@@ -51,6 +51,8 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "export": ["CRAWL", "pages", "-o", "OUT"],
     "inspect": ["http://localhost/", "--crawl", "CRAWL", "--stored"],
     "check": ["CRAWL"],
+    "pause": ["CRAWL"],
+    "resume": ["CRAWL"],
     "inject": ["CRAWL", "https://example.org/"],
     "reparse": ["CRAWL"],
     "generate": ["CRAWL"],
@@ -83,7 +85,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "graph export": ["CRAWL", "-o", "OUT.tsv"],
 }
 """Commands that need a crawl, with their arguments."""
-SETTLED = frozenset(OF_A_CRAWL) - {"check"}
+SETTLED = frozenset(OF_A_CRAWL) - {"pause", "resume"}
 """Commands that read the settings."""
 WRITERS = frozenset(OF_A_CRAWL) - {
     "serve",
@@ -93,6 +95,8 @@ WRITERS = frozenset(OF_A_CRAWL) - {
     "export",
     "inspect",
     "check",
+    "pause",
+    "resume",
     "duplicates show",
     "duplicates rules",
     "duplicates test",

@@ -46,7 +46,7 @@ KINDS = {
     "foundation": kind(
         "engine pool lean_arrow store manifest filenames checksums backends damage ownership urls "
         "addresses own patterns encodings session_ids suffixes robots robots_rules config monitor "
-        "stopping errors workspace sorted_parts processes sketches version_names",
+        "stopping pausing errors workspace sorted_parts processes sketches version_names",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),

@@ -16,8 +16,8 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       the data that enters, is stored in and leaves a crawl folder
     foundations       engine pool lean_arrow store manifest filenames checksums backends damage
                       ownership urls addresses own patterns encodings session_ids suffixes robots
-                      robots_rules config monitor stopping errors workspace sorted_parts processes
-                      sketches version_names
+                      robots_rules config monitor stopping pausing errors workspace sorted_parts
+                      processes sketches version_names
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 

@@ -20,7 +20,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from gossamer import boilerplate, dedup, farms, fetch, generate, index, invert, parse, update
+from gossamer import (
+    boilerplate,
+    dedup,
+    farms,
+    fetch,
+    generate,
+    index,
+    invert,
+    parse,
+    pausing,
+    update,
+)
 from gossamer.monitor import clear
 from gossamer.status import REPARSE
 
@@ -171,4 +182,5 @@ def _do(
 ) -> StepReport:
     clear(work.root, name)
     announce(name, number)
+    pausing.wait(work.root, work.config.store.min_free_gb)
     return step(work)

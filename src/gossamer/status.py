@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from gossamer import pausing
 from gossamer.duplicates import REASONS
 from gossamer.monitor import heartbeats
 
@@ -36,6 +37,7 @@ def overview(work: Workspace) -> dict[str, Any]:
         "path": work.root,
         "version": manifest.version,
         "round": manifest.round,
+        "paused": pausing.reason(work.root, work.config.store.min_free_gb),
         "datasets": {
             name: {
                 "rows": sum(layer.rows for layer in layers),

@@ -24,6 +24,7 @@ from gossamer.cli import (
     fakeweb,
     inspection,
     link_graph,
+    pauses,
     reading,
     steps,
 )
@@ -62,6 +63,7 @@ def _top(
 crawling.register(app)
 reading.register(app)
 checking.register(app)
+pauses.register(app)
 inspection.register(app)
 link_graph.register(app)
 duplicates.register(app)

@@ -64,6 +64,8 @@ def print_overview(figures: dict[str, Any]) -> None:
         soft_wrap=True,
     )
     console.print("  " + ", ".join(f"{n:,} {name}" for name, n in sorted(pages.items())))
+    if figures["paused"]:
+        console.print(f"  paused: {figures['paused']}", highlight=False, soft_wrap=True)
     table = Table("dataset", "rows", "MB", "layers", "files", box=None, header_style="dim")
     for name, held in figures["datasets"].items():
         numbers = (held["rows"], held["bytes"] / 1e6, held["layers"], held["files"])

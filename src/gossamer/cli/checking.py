@@ -43,7 +43,7 @@ def check(
     with Crawl.open(crawl) as opened:
         whole = _is_whole(opened.work, console)
         if repair and not whole:
-            with StepProgress(opened.path, console) as progress:
+            with StepProgress(opened.work, console) as progress:
                 opened.repair(progress.announce, progress.report)
             whole = _is_whole(opened.work, console)
     if not whole:

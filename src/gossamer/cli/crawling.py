@@ -150,7 +150,7 @@ def crawl(
         if refresh or refresh_matching:
             print_report(opened.refresh(refresh_matching), as_json=False)
         _require_contact(opened)
-        with StepProgress(opened.path, console) as progress:
+        with StepProgress(opened.work, console) as progress:
             reports = opened.run(rounds, minutes, progress.announce, progress.report)
         error = unfetched.why_nothing(opened.work, reports, seeds_given=bool(urls or lists))
         if error is not None:

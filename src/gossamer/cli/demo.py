@@ -63,7 +63,7 @@ def run(folder: Path, console: Console, hosts: int = HOSTS) -> None:
     ):
         (folder / MARK).touch()
         crawl.inject(web.seeds())
-        with StepProgress(crawl.path, console) as progress:
+        with StepProgress(crawl.work, console) as progress:
             steps = crawl.run(ROUNDS, MINUTES, progress.announce, progress.report)
         console.print(_summary(crawl, steps, time.monotonic() - started))
 

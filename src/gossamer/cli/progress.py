@@ -15,6 +15,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from gossamer import pausing
 from gossamer.monitor import heartbeats
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from gossamer.store import StepReport
+    from gossamer.workspace import Workspace
 
 LOOK_S = 0.5
 """Seconds between two reads of the heartbeats."""
@@ -35,8 +37,9 @@ class StepProgress:
     step.
     """
 
-    def __init__(self, root: str, console: Console) -> None:
-        self._root, self._console = root, console
+    def __init__(self, work: Workspace, console: Console) -> None:
+        self._work, self._console = work, console
+        self._paused = False
         self._bar = Progress(
             TextColumn("round {task.fields[round]:>3}  {task.description:<9}"),
             BarColumn(bar_width=30),
@@ -81,15 +84,24 @@ class StepProgress:
             step, self._step = self._step, None
             self._bar.remove_task(step[2])
 
+    def _tell_of_pauses(self) -> None:
+        """Print a line when the crawl pauses, and when it goes on."""
+        why = pausing.reason(self._work.root, self._work.config.store.min_free_gb)
+        if self._paused != (why is not None):
+            self._paused = why is not None
+            told = f"paused: {why}" if why else "goes on"
+            self._console.print(told, highlight=False, soft_wrap=True)
+
     def _watch(self) -> None:
         while not self._over.wait(LOOK_S):
+            self._tell_of_pauses()
             step = self._step
             if step is None:
                 continue
             name, round_, task = step
             beats = [
                 beat
-                for beat in heartbeats(self._root)
+                for beat in heartbeats(self._work.root)
                 if beat.step == name and beat.round == round_
             ]
             if not beats or task not in self._bar.task_ids:

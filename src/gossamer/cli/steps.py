@@ -116,7 +116,7 @@ def reparse(crawl: CrawlFolder, as_json: AsJson = False) -> None:
     from gossamer.cli.progress import StepProgress
 
     console = Console(stderr=True)  # standard output is for the report
-    with Crawl.open(crawl) as opened, StepProgress(opened.path, console) as progress:
+    with Crawl.open(crawl) as opened, StepProgress(opened.work, console) as progress:
         done = opened.reparse(progress.announce)
     print_report(done, as_json)
     _refuse_unreadable(done, crawl)

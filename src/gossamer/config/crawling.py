@@ -216,3 +216,12 @@ class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             description="number of older states whose files are kept for processes that read them",
         ),
     ] = 2
+    min_free_gb: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="GB of free disk space below which a crawl pauses; it goes on by itself "
+            "when there is more",
+        ),
+    ] = 0.5

@@ -24,3 +24,5 @@ class Part:
     rules: UrlRules
     attempts: tuple[str, str, str]
     """The output folders of responses, warc and hosts, relative to the crawl's."""
+    min_free_gb: float = 0
+    """As in the settings of the store."""

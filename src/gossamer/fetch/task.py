@@ -57,7 +57,16 @@ async def _fetch_all(
     hosts = len(pages.columns["host"].unique())
     keep_alive = hosts <= _descriptors() - SPARE_DESCRIPTORS
     async with Fetchers.open(part.config, part.rules, keep_alive=keep_alive) as fetchers:
-        visits = FetchLoop(part.root, pages, book, part.config, fetchers, writer, heartbeat)
+        visits = FetchLoop(
+            part.root,
+            pages,
+            book,
+            part.config,
+            fetchers,
+            writer,
+            heartbeat,
+            min_free_gb=part.min_free_gb,
+        )
         try:
             await visits.run()
         except BaseExceptionGroup as group:  # from the turns; the first is the cause

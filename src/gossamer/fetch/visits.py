@@ -12,7 +12,7 @@ from itertools import count
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gossamer import robots, stopping
+from gossamer import pausing, robots, stopping
 from gossamer.fetch.back_queue import Reason
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.frontier import Frontier, Turn
@@ -40,7 +40,7 @@ TIMER_S = 0.001
 """Resolution of uvloop's timers, in seconds. Its clock is as coarse and stands still while Python
 runs, so delays are measured with `time.monotonic`."""
 LOOK_S = 0.5
-"""Seconds between two checks whether to stop."""
+"""Seconds between two checks whether to stop or to pause."""
 GRACE_S = 4.0
 """Seconds that open requests get when the fetch must stop."""
 HAVE_ROBOTS = tuple(f"{scheme}://" for scheme in WEB)
@@ -91,8 +91,11 @@ class FetchLoop:
         fetchers: Fetchers,
         writer: ResponseWriter,
         heartbeat: Heartbeat,
+        *,
+        min_free_gb: float = 0,
     ) -> None:
         self._root = root
+        self._min_free_gb = min_free_gb
         self._pages = pages
         self._book = book
         self._config = config
@@ -119,6 +122,7 @@ class FetchLoop:
         self._look_s = self._started_s = time.monotonic()
         self._ends_s = self._started_s + (config.round_minutes * 60 or inf)
         self._cancel_s = inf
+        self._paused = self._must_pause()
         self._frontier = self._new_frontier()
 
     def _new_frontier(self) -> Frontier:
@@ -144,7 +148,7 @@ class FetchLoop:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            while (turn := self._frontier.next(time.monotonic())) is not None:
+            while (turn := await self._next()) is not None:
                 for host in self._frontier.awaiting_address:
                     self._spawn(group, self._locate(host), self._lookups)
                 self._frontier.awaiting_address.clear()
@@ -166,6 +170,15 @@ class FetchLoop:
                 lookup.cancel()
         self._record_answers()
         self._record_given_back()
+
+    async def _next(self) -> Turn | float | None:
+        """As the frontier's `next`, when the crawl is not paused. The round's time runs on."""
+        while self._paused and self._cancel_s == inf:
+            await self._wait(inf)
+        return self._frontier.next(time.monotonic())
+
+    def _must_pause(self) -> bool:
+        return pausing.reason(self._root, self._min_free_gb) is not None
 
     def _spawn(
         self, group: asyncio.TaskGroup, work: Coroutine[Any, Any, None], beside: set[_Task]
@@ -192,6 +205,7 @@ class FetchLoop:
         if now_s < self._look_s:
             return
         self._look_s = now_s + LOOK_S
+        self._paused = self._must_pause()
         if now_s >= self._cancel_s:
             for request in self._requests:
                 request.cancel()

@@ -6,6 +6,7 @@ each value of a label costs memory for as long as the server lives.
 
 from __future__ import annotations
 
+import shutil
 import time
 from typing import TYPE_CHECKING
 
@@ -171,6 +172,14 @@ class _OfCrawl(Collector):
             crawl["version"],
         )
         yield GaugeMetricFamily("gossamer_round", "The crawl's last round.", crawl["round"])
+        yield GaugeMetricFamily(
+            "gossamer_paused", "Whether the crawl pauses.", float(crawl["paused"] is not None)
+        )
+        yield GaugeMetricFamily(
+            "gossamer_free_bytes",
+            "Free space on the disk of the crawl's folder.",
+            shutil.disk_usage(self._work.root).free,
+        )
         rows = GaugeMetricFamily("gossamer_rows", "Rows per dataset.", labels=["dataset"])
         for name, held in crawl["datasets"].items():
             rows.add_metric([name], held["rows"])

@@ -43,6 +43,8 @@ class CrawlStatus(msgspec.Struct, frozen=True):
     path: str
     version: int
     round: int
+    paused: str | None
+    """Why the crawl pauses."""
     datasets: dict[str, Held]
     counts: dict[str, dict[str, int]]
     refused: dict[str, int]

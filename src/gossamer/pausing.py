@@ -1,0 +1,49 @@
+"""Pausing a crawl, on any engine: because its user wants it, or because the disk is nearly full.
+
+Like `stopping`, a request to pause is a file in the crawl folder. While there is a reason to pause,
+no step begins and fetch tasks send no requests; both go on by themselves when it has gone. Open
+requests are completed, and steps that have begun run on: what they write is bounded, and if the
+disk becomes full all the same, they fail with StoreFull and nothing is lost.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+LOOK_S = 0.5
+"""Seconds between two looks."""
+ASKED = "gossamer pause asked for it"
+GB = 1e9
+
+
+def pause(root: str) -> None:
+    """Ask a crawl to pause, whether it is running or not."""
+    _flag(root).touch()
+
+
+def resume(root: str) -> None:
+    """Let a crawl go on that `pause` has paused."""
+    _flag(root).unlink(missing_ok=True)
+
+
+def reason(root: str, min_free_gb: float) -> str | None:
+    """Why a crawl must pause; None if it need not."""
+    if os.path.exists(_flag(root)):  # noqa: PTH110  # every task calls this twice a second
+        return ASKED
+    free_gb = shutil.disk_usage(root).free / GB
+    if free_gb < min_free_gb:
+        return f"the disk has {free_gb:.2f} GB left, less than store.min_free_gb = {min_free_gb:,}"
+    return None
+
+
+def wait(root: str, min_free_gb: float) -> None:
+    """Wait while there is a reason to pause."""
+    while reason(root, min_free_gb) is not None:
+        time.sleep(LOOK_S)
+
+
+def _flag(root: str) -> Path:
+    return Path(root, ".pause")
