@@ -11,7 +11,7 @@ import pytest
 
 from gossamer import graph
 from gossamer.errors import MissingFile
-from gossamer.graph import arcs, changes, numbering
+from gossamer.graph import arcs, changes, numbering, votes
 from gossamer.graph.names import url_of
 from gossamer.graph.overlaid import Overlaid
 from gossamer.graph.stored import stored
@@ -92,7 +92,7 @@ def test_any_history_ends_with_the_graph_of_all_links(
     new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(changes, "SHARE", 100)
-    monkeypatch.setattr(changes, "BATCH_LINKS", 7)
+    monkeypatch.setattr(votes, "FEWEST_BYTES", 1)
     if seed % 2:
         monkeypatch.setattr(numbering, "NAME_BYTES", 10**9 // 5)
         monkeypatch.setattr(arcs, "ARC_BYTES", 10**9 // 7)

@@ -71,26 +71,28 @@ def links_of(work: Workspace, sources: DataFrame) -> DataFrame:
     return links.join(last, on=["src", "round"], how="left_semi")
 
 
-def changed_votes(
+def changed(
     work: Workspace, links: Sequence[str], responses: Sequence[str]
-) -> tuple[DataFrame, DataFrame]:
-    """The pages whose links changed by files of links and responses, and the votes they have now.
+) -> tuple[DataFrame, DataFrame | None]:
+    """The pages whose links changed by files of links and responses, and which links do not count.
 
     The files, as absolute paths, are all that were committed after some moment. A page changed if
     it answered since, or if its last answer was parsed since. Only those files are read, and the
-    responses of other rounds if pages were parsed late. Returns pages (src) and rows of links.
+    responses of other rounds if pages were parsed late. Returns pages (src), and the pages with the
+    rounds (src, round) whose links in these files are not those of their last answer, if any are.
     """
     votes = work.engine.read([*links], LINKS.ddl).where(F.col("relation").isin(*VOTES))
     answers = _answered(work.engine.read([*responses], RESPONSES.ddl))
     last = answers.groupBy("src").agg(F.max("round").alias("round"))
-    linking = votes.select("src", "round").distinct()
-    late, count = work.scratch(linking.join(last, on="src", how="left_anti"))
-    if count:
-        then = _answers(work).join(late.select("src"), on="src", how="left_semi")
-        then = then.groupBy("src").agg(F.max("round").alias("round"))
-        last = last.union(late.join(then, on=["src", "round"], how="left_semi"))
-    last, _ = work.scratch(last)
-    return last.select("src"), votes.join(last, on=["src", "round"], how="left_semi")
+    linking, when = votes.select("src", "round").distinct(), ["src", "round"]
+    others, count = work.scratch(linking.join(last, on=when, how="left_anti"))
+    if not count:
+        return last.select("src"), None
+    late = others.join(last, on="src", how="left_anti")
+    then = _answers(work).join(late.select("src"), on="src", how="left_semi")
+    then = then.groupBy("src").agg(F.max("round").alias("round"))
+    late, _ = work.scratch(late.join(then, on=when, how="left_semi"))
+    return last.union(late).select("src"), others.join(late, on=when, how="left_anti")
 
 
 def links_of_robots(work: Workspace, hosts: DataFrame) -> DataFrame:

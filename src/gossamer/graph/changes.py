@@ -14,33 +14,50 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import functions as F
 
 from gossamer import linkgraph, task_output
 from gossamer.bvgraph import REMEDY
 from gossamer.errors import StoreError
-from gossamer.graph import covered, hosts, naming, overlaid
-from gossamer.graph.names import Names, Writer, hosts_of
+from gossamer.graph import covered, hosts, naming, overlaid, votes
+from gossamer.graph.names import RECENT, Names, Writer
 from gossamer.graph.overlaid import Overlaid, apart
 from gossamer.graph.stored import stored
 from gossamer.store import File, Layer
+from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
+    import numpy.typing as npt
     from pyspark.sql import DataFrame
 
     from gossamer.bvgraph.codes import Numbers
     from gossamer.bvgraph.files import BvGraph
     from gossamer.graph.covered import Covered
     from gossamer.graph.overlaid import Changes
+    from gossamer.graph.stored import Stored
     from gossamer.workspace import Workspace
+
+    Mask = npt.NDArray[np.bool_]
 
 SHARE = 0.1
 """The graph is built again if more arcs changed, or more nodes are new, than this share of the
 base. Each run holds all changes in memory, and writes them anew."""
-BATCH_LINKS = 1 << 19
-"""Links whose names are looked up together."""
+_NONE = np.empty(0, np.int64)
+
+
+class Crawled(NamedTuple):
+    """What was crawled, in numbers of pages. Unknown pages have those after all known ones."""
+
+    pages: Numbers
+    """The known pages whose links changed, and the unknown ones that have links; ascending."""
+    sources: Numbers
+    targets: Numbers
+    """The arcs that these pages have now."""
+    unknown: pa.StringArray
+    """The names of the unknown pages."""
+    recent: pa.Table
+    """The names of the pages, with their numbers (RECENT)."""
 
 
 class Side(NamedTuple):
@@ -59,29 +76,30 @@ def overlay(
     `now`: the files that the graph has read then.
     """
     base_layer = work.store.manifest.layers("graph")[0]
-    pages = _pages(work, since)
-    forward = apart(stored(work, "page").forward)[0]
+    of_pages, of_hosts = (stored(work, kind) for kind in ("page", "host"))
+    found = _crawled(work, since, of_pages.names)
+    pages, forward = _pages(of_pages, found), apart(of_pages.forward)[0]
     if pages.changes.shape[1] > SHARE * forward.arcs or len(pages.names) > SHARE * forward.nodes:
         return None
-    of_hosts = _hosts(work, pages)
-    base_hosts = apart(stored(work, "host").forward)[0]
+    base_hosts = apart(of_hosts.forward)[0]
+    between = _hosts(work, base_hosts, pages)
     attempt = work.store.attempt("graph")
-    files = [file for side in (pages, of_hosts) for file in _written(work, side, attempt)]
-    for side, graph in ((pages, forward), (of_hosts, base_hosts)):
+    files = [file for side in (pages, between) for file in _written(work, side, attempt)]
+    files += _recent(work, found.recent, forward.nodes, attempt)
+    for side, graph in ((pages, forward), (between, base_hosts)):
         current = Overlaid(graph, side.changes, graph.nodes + len(side.names))
         counts |= {f"{side.kind}s": current.nodes, f"{side.kind}_links": current.arcs}
     counts["changed_links"] = pages.changes.shape[1]
     return base_layer, Layer(work.round, (*files, covered.write(work, now, attempt)))
 
 
-def _pages(work: Workspace, since: Covered) -> Side:
-    opened = stored(work, "page")
-    names, graph = opened.names, opened.forward
-    base, before = apart(graph)
-    touched, sources, targets, unknown = _numbered(work, since, names)
+def _pages(graph: Stored, crawled: Crawled) -> Side:
+    names = graph.names
+    base, before = apart(graph.forward)
+    touched, sources, targets, unknown, _ = crawled
     kept = before[:, ~np.isin(before[0], touched)]
     changes = np.hstack([kept, difference(base, touched, sources, targets)])
-    used = np.unique(np.abs(changes + (changes < 0)))
+    used = distinct(np.abs(changes + (changes < 0)))
     added = used[used >= base.nodes]
     old = names.named(added[added < names.count])
     new = unknown.take(pa.array(added[added >= names.count] - names.count))
@@ -92,55 +110,58 @@ def _pages(work: Workspace, since: Covered) -> Side:
     return Side("page", renumbered(changes, base.nodes, added, numbers), listed.take(order))
 
 
-def _numbered(
-    work: Workspace, since: Covered, names: Names
-) -> tuple[Numbers, Numbers, Numbers, pa.StringArray]:
-    """The pages whose links changed, the arcs that they have now, and the names of unknown pages.
-
-    Unknown pages get the numbers after those of all names. Links are looked up in batches, so that
-    of all links only the numbers of their ends are in memory. Pages may have no links now: they
-    come as rows without a target.
-    """
-    paths = [
+def _crawled(work: Workspace, since: Covered, names: Names) -> Crawled:
+    """What the files `since` say: links are read as for a build (`votes.py`), a share at a time."""
+    links, responses = (
         [f"{work.root}/{path}" for path in listed] for listed in (since.links, since.responses)
-    ]
-    found, links = linkgraph.changed_votes(work, *paths)
-    links = links.where(linkgraph.counted(work)).select("src", "dst")
-    alone = found.select("src", F.lit(None).cast("string").alias("dst"))
+    )
+    changed, outdated = linkgraph.changed(work, links, responses)
+    old = work.scratch_files(outdated) if outdated is not None else ()
+    left = _urls(work, changed)
     unknown = pa.array([], pa.large_string())
-    touched, sources, targets = [_NONE], [_NONE], [_NONE]
-    for table in _batches(work, links.unionByName(alone)):
-        src, dst = (table[end].cast(pa.large_string()) for end in ("src", "dst"))
-        encoded = pa.concat_arrays([*src.chunks, *dst.chunks]).dictionary_encode()
-        listed = naming.names_of(encoded.dictionary)
+    arcs, recent = [_NONE.reshape(2, 0)], [RECENT.empty_table()]
+    for share in votes.shares_of(work, links, [file.path for file in old]):
+        urls, *ends = votes.ends(share)
+        is_source, is_used = np.zeros((2, len(urls)), bool)
+        is_source[ends[0]] = is_used[ends[0]] = is_used[ends[1]] = True
+        listed = naming.names_of(urls.filter(pa.array(is_used)))
         known = names.numbers(listed)
         others = listed.filter(pa.array(known < 0))
         unknown = pa.concat_arrays([unknown, others.filter(pc.invert(pc.is_in(others, unknown)))])
         known[known < 0] = names.count + pc.index_in(others, unknown).to_numpy()
-        numbers = np.append(known, -1)[encoded.indices.fill_null(known.size).to_numpy()]
-        ours, theirs = np.split(numbers, 2)
-        touched.append(np.unique(ours))
-        sources.append(ours[theirs >= 0])
-        targets.append(theirs[theirs >= 0])
-    pages = np.unique(np.concatenate(touched))
-    return pages, np.concatenate(sources), np.concatenate(targets), unknown.cast(pa.string())
+        numbers = np.empty(len(urls), np.int64)
+        numbers[is_used] = known
+        arcs.append(numbers[np.stack(ends)])
+        recent.append(_named(listed, known, is_source[is_used]))
+        left = left.filter(pc.invert(pc.is_in(left, urls.filter(pa.array(is_source)))))
+    listed = naming.names_of(left)  # pages without links now
+    known = names.numbers(listed)
+    recent.append(_named(listed, known, known >= 0))
+    answered = pa.concat_tables(recent)
+    sources, targets = np.hstack(arcs)
+    pages = distinct(answered["number"].to_numpy())
+    return Crawled(pages, sources, targets, unknown.cast(pa.string()), answered)
 
 
-def _batches(work: Workspace, rows: DataFrame) -> Iterator[pa.Table]:
-    """Rows, at least BATCH_LINKS at once."""
-    held: list[pa.RecordBatch] = []
-    for file in work.scratch_files(rows):
-        with pq.ParquetFile(f"{work.root}/{file.path}") as opened:
-            for batch in opened.iter_batches(BATCH_LINKS):
-                held.append(batch)
-                if sum(each.num_rows for each in held) >= BATCH_LINKS:
-                    yield pa.Table.from_batches(held)
-                    held = []
-    if held:
-        yield pa.Table.from_batches(held)
+def _urls(work: Workspace, pages: DataFrame) -> pa.LargeStringArray:
+    """The URLs of pages, a column `src`."""
+    files = work.scratch_files(pages)
+    tables = [pq.read_table(f"{work.root}/{file.path}", columns=["src"]) for file in files]
+    chunks = (chunk.cast(pa.large_string()) for table in tables for chunk in table["src"].chunks)
+    return pa.concat_arrays([pa.array([], pa.large_string()), *chunks])
 
 
-_NONE = np.empty(0, np.int64)
+def _named(names: pa.LargeStringArray, numbers: Numbers, which: Mask) -> pa.Table:
+    """Some names with their numbers."""
+    return pa.table(
+        [names.filter(pa.array(which)).cast(pa.string()), numbers[which]], schema=RECENT
+    )
+
+
+def distinct(numbers: Numbers) -> Numbers:
+    """The distinct numbers, ascending. numpy hashes them first, which takes longer."""
+    ascending = np.sort(numbers, axis=None)
+    return ascending[np.diff(ascending, prepend=-1) != 0]
 
 
 def difference(base: BvGraph, touched: Numbers, sources: Numbers, targets: Numbers) -> Changes:
@@ -149,12 +170,17 @@ def difference(base: BvGraph, touched: Numbers, sources: Numbers, targets: Numbe
     rows = base.several(touched[is_built])
     nodes = max(int(targets.max(initial=0)) + 1, base.nodes)
     before = np.repeat(np.flatnonzero(is_built), np.diff(rows.starts)) * nodes + rows.targets
-    after = np.unique(np.searchsorted(touched, sources) * nodes + targets)
-    added = np.setdiff1d(after, before, assume_unique=True)
-    removed = np.setdiff1d(before, after, assume_unique=True)
+    after = distinct(np.searchsorted(touched, sources) * nodes + targets)
+    added, removed = after[~is_among(after, before)], before[~is_among(before, after)]
     places, ends = np.divmod(np.concatenate([added, removed]), nodes)
     ends[added.size :] = ~ends[added.size :]
     return np.stack([touched[places], ends])
+
+
+def is_among(numbers: Numbers, others: Numbers) -> Mask:
+    """Whether each number is among others, which ascend."""
+    found: Mask = np.append(others, -1)[np.searchsorted(others, numbers)] == numbers
+    return found
 
 
 def renumbered(changes: Changes, first: int, old: Numbers, new: Numbers) -> Changes:
@@ -174,7 +200,7 @@ def renumbered(changes: Changes, first: int, old: Numbers, new: Numbers) -> Chan
     return overlaid.ordered(renumber(sources), np.where(is_added, ends, ~ends))
 
 
-def _hosts(work: Workspace, pages: Side) -> Side:
+def _hosts(work: Workspace, base: BvGraph, pages: Side) -> Side:
     """The changes of hosts that follow from those of pages.
 
     A host links to another as long as the number of links between their pages, as it was when the
@@ -183,12 +209,12 @@ def _hosts(work: Workspace, pages: Side) -> Side:
     """
     layer = work.store.manifest.layers("graph")[0]
     paths = [f"{work.root}/{file.path}" for file in layer.files if "/host-" in file.path]
-    base, first_pages = apart(stored(work, "host").forward)[0], hosts.firsts(paths)
-    of_added = hosts_of(pages.names).dictionary_encode()
-    numbers = Names(paths).numbers(of_added.dictionary)
-    new = of_added.dictionary.filter(pa.array(numbers < 0))  # in their order, as the pages are
+    first_pages = hosts.firsts(paths)
+    of_added, many = hosts.counted(pages.names.cast(pa.large_string()))
+    numbers = Names(paths).numbers(of_added)
+    new = of_added.filter(pa.array(numbers < 0))  # in their order, as the pages are
     numbers[numbers < 0] = base.nodes + np.arange(len(new))
-    added_hosts = numbers[of_added.indices.to_numpy()]
+    added_hosts = np.repeat(numbers, many)
 
     def host_of(nodes: Numbers) -> Numbers:
         found = hosts.hosts_of_pages(first_pages, nodes)
@@ -222,7 +248,7 @@ def _links_before(work: Workspace, base: BvGraph, ours: Numbers, theirs: Numbers
         raise StoreError(base.path, "its counts of links are damaged", REMEDY)
     found = np.zeros(ours.size, np.int64)
     is_built = ours < base.nodes
-    asked = np.unique(ours[is_built])
+    asked = distinct(ours[is_built])
     rows = base.several(asked)
     degrees = np.diff(rows.starts)
     begins = np.append(0, base.outdegrees(0, base.nodes).cumsum())[asked]
@@ -233,6 +259,13 @@ def _links_before(work: Workspace, base: BvGraph, ours: Numbers, theirs: Numbers
     is_there = np.append(there, -1)[at] == wanted
     found[is_there] = links[places[at[is_there]]]
     return found
+
+
+def _recent(work: Workspace, pages: pa.Table, built: int, attempt: str) -> Iterable[File]:
+    """Write which pages answered last, of those of the graph as it was built."""
+    writer = ParquetWriter(work.root, "graph", attempt, name="recent-page-", schema=RECENT)
+    writer.write(pages.filter(pc.less(pages["number"], built)))
+    return task_output.layers_of(writer.close(), work.round)["graph"].files
 
 
 def _written(work: Workspace, side: Side, attempt: str) -> Iterable[File]:

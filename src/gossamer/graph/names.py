@@ -14,9 +14,11 @@ decoded. Many names are found together, so that each group is decoded once.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from bisect import bisect_left, bisect_right
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,7 +46,10 @@ GROUP = 1_024
 GROUPS_KEPT = 256
 """Decoded groups that are cached."""
 GROUPS_AT_ONCE = 64
-"""Groups that are decoded at once when many names are looked up: some megabytes."""
+"""Groups that a thread decodes at once when many names are looked up: some megabytes."""
+THREADS = min(os.cpu_count() or 1, 8)
+RECENT = pa.schema([("name", pa.string()), ("number", pa.int64())])
+"""Names of the graph as it was built that are likely to be looked up, with their numbers."""
 SCHEMAS = {
     "page": pa.schema([("name", pa.string())]),
     "host": pa.schema([("name", pa.string()), ("pages", pa.int64())]),
@@ -111,6 +116,18 @@ def hosts_of(names: pa.StringArray) -> pa.StringArray:
     return pc.replace_substring_regex(names, r"(?s)^([^ ]* [^ ]*) .*", r"\1")
 
 
+def recent_numbers(paths: Sequence[str], names: pa.StringArray) -> Numbers:
+    """The numbers of names in files of RECENT; -1 if they are not there. Raises MissingFile."""
+    found = np.full(len(names), -1, np.int64)
+    for path in paths:
+        with _errors(path):
+            recent = pq.read_table(path)
+        at = pc.index_in(names, recent["name"].combine_chunks().cast(names.type))
+        is_there = at.is_valid().to_numpy(zero_copy_only=False)
+        found[is_there] = recent["number"].to_numpy()[at.drop_null().to_numpy()]
+    return found
+
+
 class Writer:
     """Writes a file of names, in groups. `kind`: "page" or "host"."""
 
@@ -155,9 +172,12 @@ class Names:
     order of their own.
     """
 
-    def __init__(self, paths: Sequence[str], added: Sequence[str] = ()) -> None:
-        """`added`: the files of the names that were added."""
+    def __init__(
+        self, paths: Sequence[str], added: Sequence[str] = (), recent: Sequence[str] = ()
+    ) -> None:
+        """`added`: the files of the names that were added. `recent`: files of RECENT."""
         self._parts = tuple(_Sorted(listed) for listed in (paths, added))
+        self._recent = recent
         self._built = self._parts[0].count
         self.count = sum(part.count for part in self._parts)
 
@@ -184,11 +204,12 @@ class Names:
     def numbers(self, names: pa.StringArray) -> Numbers:
         """The numbers of many names; -1 if no node has it. Each group is decoded once."""
         built, added = self._parts
-        found = built.numbers(names)
-        unknown = np.flatnonzero(found < 0)
-        if added.count and unknown.size:
-            others = added.numbers(names.take(pa.array(unknown)))
-            found[unknown] = np.where(others < 0, -1, others + self._built)
+        found = recent_numbers(self._recent, names)
+        for first, part in ((self._built, added), (0, built)):
+            unknown = np.flatnonzero(found < 0)
+            if part.count and unknown.size:
+                numbers = part.numbers(names.take(pa.array(unknown)))
+                found[unknown] = np.where(numbers < 0, -1, numbers + first)
         return found
 
     def named(self, numbers: Numbers) -> pa.StringArray:
@@ -253,15 +274,21 @@ class _Sorted:
         touched = np.flatnonzero(np.diff(firsts))
         files = np.array([group.file for group in self._groups], np.int64)[touched]
         found = np.full(len(names), -1, np.int64)
-        opened = _Opened(self._paths, self._metadata)
-        for file in np.unique(files):
-            of_file = touched[files == file]
-            for first in range(0, of_file.size, GROUPS_AT_ONCE):
-                groups = of_file[first : first + GROUPS_AT_ONCE]
-                begin, end = firsts[groups[0]], firsts[groups[-1] + 1]
-                listed, numbers = opened.groups([self._groups[at] for at in groups])
-                at = places(ascending.slice(begin, end - begin), listed)
-                found[begin:end][at >= 0] = numbers[at[at >= 0]]
+
+        def find(groups: Numbers) -> None:
+            begin, end = firsts[groups[0]], firsts[groups[-1] + 1]
+            opened = _Opened(self._paths, self._metadata)
+            listed, numbers = opened.groups([self._groups[at] for at in groups])
+            at = places(ascending.slice(begin, end - begin), listed)
+            found[begin:end][at >= 0] = numbers[at[at >= 0]]
+
+        together = [
+            of_file[first : first + GROUPS_AT_ONCE]
+            for of_file in (touched[files == file] for file in np.unique(files))
+            for first in range(0, of_file.size, GROUPS_AT_ONCE)
+        ]
+        with ThreadPoolExecutor(THREADS) as threads:
+            list(threads.map(find, together))
         placed = np.empty_like(found)
         placed[order.to_numpy()] = found
         return placed

@@ -1,7 +1,8 @@
 """The graphs of a crawl in its files, for all who read them.
 
 The first layer of the dataset `graph` is a graph as it was built, the base. The second one, if
-there is one, is what changed since: the names of new nodes, and the changes of each graph.
+there is one, is what changed since: the names of new nodes, and the changes of each graph; and the
+names of the pages that answered last, which `rank` looks up next.
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ def stored(work: Workspace, kind: str) -> Stored:
         [file for layer in each for file in _names_of(layer.files, kind)]
         for each in ([base], overlays)
     )
-    names = Names(*([f"{work.root}/{file.path}" for file in files] for files in (built, added)))
+    recent = [file for layer in overlays for file in _names_of(layer.files, f"recent-{kind}")]
+    names = Names(
+        *([f"{work.root}/{file.path}" for file in files] for files in (built, added, recent))
+    )
     folder = folder_of(work, base)
     forward, transposed = (BvGraph(folder / f"{kind}s{end}") for end in ("", "-t"))
     where = str(folder.relative_to(work.root))

@@ -54,35 +54,44 @@ def search(offsets: Offsets, data: Bytes, other_offsets: Offsets, others: Bytes)
     count = other_offsets.size - 1
     low = 0
     for n in range(found.size):
-        begin, end = offsets[n], offsets[n + 1]
+        wanted = data[offsets[n] : offsets[n + 1]]
         step, high = 1, low
-        while high < count and (
-            compared(others, other_offsets[high], other_offsets[high + 1], data, begin, end) < 0
-        ):
+        below = above = 0  # bytes in common with the strings before `low` and at `high`
+        while high < count:
+            other = others[other_offsets[high] : other_offsets[high + 1]]
+            same = common(wanted, other, 0)
+            if not is_smaller(other, wanted, same):
+                above = same
+                break
+            below = same
             low, high = high + 1, high + step
             step *= 2
         high = min(high, count)
-        while low < high:
+        while low < high:  # between two strings, all have what these have in common
             middle = (low + high) // 2
-            if (
-                compared(others, other_offsets[middle], other_offsets[middle + 1], data, begin, end)
-                < 0
-            ):
-                low = middle + 1
+            other = others[other_offsets[middle] : other_offsets[middle + 1]]
+            same = common(wanted, other, min(below, above))
+            if is_smaller(other, wanted, same):
+                low, below = middle + 1, same
             else:
-                high = middle
+                high, above = middle, same
         is_there = low < count and (
-            compared(others, other_offsets[low], other_offsets[low + 1], data, begin, end) == 0
+            above == wanted.size == other_offsets[low + 1] - other_offsets[low]
         )
         found[n] = low if is_there else ~low
     return found
 
 
 @compiled
-def compared(ours: Bytes, begin: int, end: int, theirs: Bytes, first: int, last: int) -> int:
-    """Negative if our string is smaller than theirs, 0 if they are equal, else positive."""
-    length, other_length = end - begin, last - first
-    for at in range(min(length, other_length)):
-        if ours[begin + at] != theirs[first + at]:
-            return -1 if ours[begin + at] < theirs[first + at] else 1
-    return length - other_length
+def common(ours: Bytes, theirs: Bytes, known: int) -> int:
+    """The number of first bytes that two strings have in common, at least `known`."""
+    length = min(ours.size, theirs.size)
+    while known < length and ours[known] == theirs[known]:
+        known += 1
+    return known
+
+
+@compiled
+def is_smaller(ours: Bytes, theirs: Bytes, same: int) -> bool:
+    """Whether our string is before theirs, with which it has `same` bytes in common."""
+    return same < theirs.size and (same == ours.size or ours[same] < theirs[same])

@@ -65,16 +65,21 @@ class Share:
 
 def shares(work: Workspace) -> list[Share]:
     """All rows of links, shared among tasks."""
-    found = list(sizes(work.paths("links")))
+    made = shares_of(work, work.paths("links"))
+    return _dated(work, made) if linkgraph.has_history(work) else made
+
+
+def shares_of(work: Workspace, paths: Sequence[str], outdated: Sequence[str] = ()) -> list[Share]:
+    """The rows of some files, shared among tasks. `outdated`: as in `Share`."""
+    found = list(sizes(paths))
     memory = work.config.graph.memory_mb * MEGABYTE
     total = sum(size for *_, size in found)
     most = min(memory, max(-(-total // work.engine.workers), FEWEST_BYTES))
-    scratch = work.scratch_attempt()
-    made = [
-        Share(work.root, number, tuple(groups), work.config.rank.nofollow, scratch)
+    scratch, old = work.scratch_attempt(), tuple(outdated)
+    return [
+        Share(work.root, number, tuple(groups), work.config.rank.nofollow, scratch, old)
         for number, groups in enumerate(_filled(found, most))
     ]
-    return _dated(work, made) if linkgraph.has_history(work) else made
 
 
 def sizes(paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
@@ -137,9 +142,12 @@ def ends(share: Share) -> tuple[pa.LargeStringArray, Indices, Indices]:
     urls, (src, dst) = united([table[end] for end in ENDS])
     if share.outdated:
         old = pa.concat_tables(pq.read_table(f"{share.root}/{path}") for path in share.outdated)
-        pages = pc.index_in(old["src"].cast(urls.type), urls).to_numpy()
+        pages = pc.index_in(old["src"].cast(urls.type), urls).fill_null(-1).to_numpy()
         rounds, last = (_integers(each["round"]) for each in (table, old))
-        is_old = np.isin(rounds * len(urls) + src, last * len(urls) + pages)
+        is_here = pages >= 0
+        is_old = np.isin(
+            rounds * len(urls) + src, last[is_here] * len(urls) + pages[is_here]
+        )
         src, dst = src[~is_old], dst[~is_old]
     return urls, src, dst
 
