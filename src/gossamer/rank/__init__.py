@@ -31,6 +31,7 @@ to fit. Both start from the ranks of the last run.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
@@ -55,16 +56,17 @@ def run(work: Workspace) -> StepReport:
     Raises ConfigError for invalid lists of trusted pages, or an imported graph that does not fit
     into `rank.memory_gb`; MissingFile or StoreError for damage.
     """
-    with work.step("rank", work.round) as draft:
-        fetched_hosts = None
+    with work.step("rank", work.round) as draft, ThreadPoolExecutor(1) as thread:
+        fetched_hosts, writing = None, {}
         for kind, dataset in KINDS.items():
             done = _ranked(work, kind, dataset, fetched_hosts)
             fetched_hosts = done.fetched_hosts
-            draft.replace[dataset.name] = done.layers
-            if kind == "page":
-                draft.replace[RANKED_NODES.name] = done.remembered
+            writing[kind] = thread.submit(done.write)  # while hosts are ranked
             draft.counts[f"{kind}s"] = done.nodes
             draft.counts[f"{kind}_iterations"] = done.iterations
+        for kind, dataset in KINDS.items():
+            draft.replace[dataset.name] = writing[kind].result().ranks
+        draft.replace[RANKED_NODES.name] = writing["page"].result().remembered
     return draft.done
 
 

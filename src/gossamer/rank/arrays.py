@@ -26,7 +26,7 @@ from gossamer.rank import held, listed
 from gossamer.rank.known import known
 from gossamer.rank.nodes import described
 from gossamer.rank.power import Ranked, fixed_point, shared
-from gossamer.rank.ranking import Ranking
+from gossamer.rank.ranking import Ranking, Written
 from gossamer.rank.remembered import recalled, remember
 from gossamer.rank.rows import Threads, Votes
 from gossamer.rank.shares import factors
@@ -57,7 +57,7 @@ def ranked(
     dataset: Dataset,
     fetched_hosts: pa.LargeStringArray | None,
 ) -> Ranking:
-    """Rank the nodes of a graph, and write the ranks.
+    """Rank the nodes of a graph.
 
     `fetched_hosts`: the hosts that have fetched pages, if they are known already.
     """
@@ -71,9 +71,14 @@ def ranked(
         result, rows = _fixed_point(
             work.config.rank, graph, nodes, found, preference, threads, kept
         )
-    layers = _written(work, graph, kind, dataset, found, result.ranks)
-    nodes_left = _remembered(work, graph, layers, nodes, rows) if kind == "page" else ()
-    return Ranking(layers, result.ranks.size, result.iterations, nodes_left, nodes.fetched_hosts)
+
+    def write() -> Written:
+        layers = _written(work, graph, kind, dataset, found, result.ranks)
+        return Written(
+            layers, _remembered(work, graph, layers, nodes, rows) if kind == "page" else ()
+        )
+
+    return Ranking(write, result.ranks.size, result.iterations, nodes.fetched_hosts)
 
 
 def _fixed_point(

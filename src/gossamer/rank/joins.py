@@ -22,7 +22,7 @@ from gossamer.domains import with_domains
 from gossamer.rank import farmed, listed
 from gossamer.rank.known import fetched
 from gossamer.rank.power import bound
-from gossamer.rank.ranking import Ranking
+from gossamer.rank.ranking import Ranking, Written
 from gossamer.rank.shares import factors, shares
 from gossamer.urls import host_column
 
@@ -50,7 +50,7 @@ def ranked(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
     links, _ = work.scratch(_links(work, kind))
     nodes, count = work.scratch(_nodes(work, kind, links, lists.trusted, lists.distrusted))
     if not count:
-        return Ranking((), 0, 0)
+        return Ranking(lambda: Written(()), 0, 0)
     chosen = nodes.where(F.col("fetched") if lists.trusted.is_empty else F.col("trusted"))
     preferred, preferring = work.scratch(chosen.where(~F.col("distrusted")).select("id"))
     if not preferring and not lists.trusted.is_empty:
@@ -71,7 +71,8 @@ def ranked(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
     states = _start(work, dataset, nodes, preferred, preferring)
     found = power(work, states, edges, work.config.rank)
     rows = nodes.join(found.ranks, on="id", how="inner").withColumnRenamed("key", key)
-    return Ranking((work.write(rows, dataset.name, work.round),), count, found.iterations)
+    written = Written((work.write(rows, dataset.name, work.round),))
+    return Ranking(lambda: written, count, found.iterations)
 
 
 def _links(work: Workspace, kind: str) -> DataFrame:

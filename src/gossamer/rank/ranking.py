@@ -5,18 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyarrow as pa
 
     from gossamer.store import Layer
 
 
-class Ranking(NamedTuple):
-    """The ranks that were written, and how they came about."""
+class Written(NamedTuple):
+    """Layers of ranks, and what the next run recalls of pages (`remembered.py`)."""
 
-    layers: tuple[Layer, ...]
+    ranks: tuple[Layer, ...]
+    remembered: tuple[Layer, ...] = ()
+
+
+class Ranking(NamedTuple):
+    """Ranks, and how they came about."""
+
+    write: Callable[[], Written]
+    """Writes them; in a thread, too."""
     nodes: int
     iterations: int
-    remembered: tuple[Layer, ...] = ()
-    """What the next run recalls of pages (`remembered.py`)."""
     fetched_hosts: pa.LargeStringArray | None = None
     """The hosts that have fetched pages, some of them more than once; None if that is unknown."""
