@@ -22,10 +22,19 @@ if TYPE_CHECKING:
 
 def compiled(function: Function) -> Function:
     """Compile a function of numbers and arrays at its first call. It runs without the GIL."""
+    return _compiled(function, fastmath=False)
+
+
+def summing(function: Function) -> Function:
+    """As `compiled`, for sums of any order: a processor adds up several at once."""
+    return _compiled(function, fastmath={"reassoc", "nsz"})
+
+
+def _compiled(function: Function, **options: Any) -> Function:
     try:
-        made = numba.njit(cache=True, nogil=True)(function)
+        made = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # no folder for the cache can be written
-        made = numba.njit(nogil=True)(function)
+        made = numba.njit(nogil=True, **options)(function)
     return cast("Function", made)
 
 

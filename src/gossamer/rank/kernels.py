@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gossamer.bvgraph.compiled import compiled
+from gossamer.bvgraph.compiled import compiled, summing
 from gossamer.bvgraph.files import CHUNK
 from gossamer.rank.extrapolation import KEPT
 
@@ -88,28 +88,42 @@ def count(links: Places, counts: Indices) -> None:
 
 
 @compiled
-def pull(counts: Counts, links: Places, order: Order, votes: Floats, received: Floats) -> None:
-    """Add up the votes that each node receives, of rows that begin with a chunk."""
-    begin = np.int64(0)
+def pull(counts: Counts, links: Places, order: Order, votes: Floats, received: Floats) -> float:
+    """Add up the votes that each node receives, of rows that begin with a chunk; and all of them.
+
+    Slices of a chunk are indexed from 0 or by numbers without a sign: numba compares others with 0.
+    """
+    begin, total = np.int64(0), 0.0
     for first in range(0, order.size, CHUNK):
-        for n in range(first, min(first + CHUNK, order.size)):
+        nodes = order[first : first + CHUNK]
+        lengths, found = counts[first : first + CHUNK], received[first : first + CHUNK]
+        for n in range(nodes.size):
             votes_of_row = 0.0
-            end = begin + np.int64(counts[n])
+            end = begin + np.int64(lengths[n])
             for place in links[begin:end]:
                 votes_of_row += votes[place]
-            received[first + np.int64(order[n])] = votes_of_row
+            found[nodes[n]] = votes_of_row
+            total += votes_of_row
             begin = end
+    return total
 
 
 @compiled
-def correct(nodes: Numbers, places: Numbers, votes: Floats, received: Floats) -> None:
-    """Add the votes at some places to those that nodes receive; subtract that at ~place."""
+def correct(nodes: Numbers, places: Numbers, votes: Floats, received: Floats) -> float:
+    """Add the votes at some places to those that nodes receive; subtract that at ~place.
+
+    Returns the sum.
+    """
+    total = 0.0
     for n in range(nodes.size):
         place = places[n]
-        received[nodes[n]] += votes[place] if place >= 0 else -votes[~place]
+        vote = votes[place] if place >= 0 else -votes[~place]
+        received[nodes[n]] += vote
+        total += vote
+    return total
 
 
-@compiled
+@summing
 def move(
     received: Floats,
     ranks: Floats,
@@ -118,41 +132,31 @@ def move(
     spread: float,
     inner: Floats,
     outer: Floats,
-    kept: Floats,
     within: Floats,
     beyond: Floats,
-) -> tuple[float, float]:
+) -> float:
     """Replace the votes received by the ranks that follow from them, and write the next votes.
 
     `spread`: the rank that is divided among all nodes by preference. Returns the sum of the
-    absolute changes, and the part of the ranks that links carry.
+    absolute changes.
     """
-    total, carried = 0.0, 0.0
+    total = 0.0
     for node in range(ranks.size):
         rank = damping * received[node] + spread * preference[node]
         total += abs(rank - ranks[node])
-        carried += kept[node] * rank
         received[node] = rank
         within[node] = inner[node] * rank
         beyond[node] = outer[node] * rank
-    return total, carried
+    return total
 
 
 @compiled
-def vote(
-    ranks: Floats, inner: Floats, outer: Floats, kept: Floats, within: Floats, beyond: Floats
-) -> float:
-    """Write what each link of a node within its domain carries, and each link to others.
-
-    Returns the part of the ranks that links carry.
-    """
-    carried = 0.0
+def vote(ranks: Floats, inner: Floats, outer: Floats, within: Floats, beyond: Floats) -> None:
+    """Write what each link of a node within its domain carries, and each link to others."""
     for node in range(ranks.size):
         rank = ranks[node]
-        carried += kept[node] * rank
         within[node] = inner[node] * rank
         beyond[node] = outer[node] * rank
-    return carried
 
 
 @compiled
@@ -163,9 +167,7 @@ def multiply(ranks: tuple[Floats, ...], products: Floats) -> None:
     for first in range(0, size, BLOCK):
         last = min(first + BLOCK, size)
         for n in range(KEPT):
-            newer, older = ranks[n], ranks[n + 1]
-            for node in range(first, last):
-                changes[n, node - first] = newer[node] - older[node]
+            _subtract(ranks[n][first:last], ranks[n + 1][first:last], changes[n])
         for n in range(KEPT):
             for other in range(n + 1):
                 found = _product(changes[n, : last - first], changes[other, : last - first])
@@ -174,18 +176,18 @@ def multiply(ranks: tuple[Floats, ...], products: Floats) -> None:
 
 
 @compiled
+def _subtract(newer: Floats, older: Floats, changes: Floats) -> None:
+    for node in range(newer.size):
+        changes[node] = newer[node] - older[node]
+
+
+@summing
 def _product(ours: Floats, theirs: Floats) -> float:
-    """The inner product. Four sums, as each addition would wait for the one before."""
-    one = two = three = four = 0.0
-    whole = ours.size - ours.size % 4
-    for n in range(0, whole, 4):
-        one += ours[n] * theirs[n]
-        two += ours[n + 1] * theirs[n + 1]
-        three += ours[n + 2] * theirs[n + 2]
-        four += ours[n + 3] * theirs[n + 3]
-    for n in range(whole, ours.size):
-        one += ours[n] * theirs[n]
-    return (one + two) + (three + four)
+    """The inner product."""
+    found = 0.0
+    for n in range(ours.size):
+        found += ours[n] * theirs[n]
+    return found
 
 
 @compiled

@@ -23,9 +23,9 @@ extrapolated now and then (`extrapolation.py`), which halves the number of itera
 that are returned are a T(x). Any that are below 0, by less than the error, become 0, which is
 nearer to their true values.
 
-An iteration is one pass over the nodes, a span of them at a time: each adds up the votes that it
-receives, and writes its own for the next iteration. The second term needs no pass before: the kept
-part of all ranks is added up when they are written.
+An iteration is two passes over the nodes, a span of them at a time: each adds up the votes that it
+receives; then, each writes its own for the next iteration over the last ones. The kept part of all
+ranks is what all nodes receive together.
 """
 
 from __future__ import annotations
@@ -52,8 +52,6 @@ class Shared(NamedTuple):
     """What a link within its domain carries."""
     outer: Floats
     """What a link to another domain carries."""
-    kept: Floats
-    """What all of its links carry."""
 
 
 class Ranked(NamedTuple):
@@ -71,7 +69,7 @@ def shared(votes: Votes, weight: float, factor: Floats, threads: Threads) -> Sha
     def share(span: Span) -> None:  # whose arrays fit into a processor's cache
         part = slice(*span)
         within, beyond = (each[part] for each in links)
-        each = (*shares(within, beyond, weight), within + beyond > 0)
+        each = shares(within, beyond, weight)
         for whole, of_span in zip(found, each, strict=True):
             np.multiply(of_span, factor[part], out=whole[part])
 
@@ -131,10 +129,8 @@ class _Iterates:
         """The nodes without links, which receive no votes."""
         self._ranks = [start, *(np.empty(start.size) for _ in range(KEPT))]
         """Newest first."""
-        self._cast, self._next = (np.zeros((2, votes.beyond)) for _ in range(2))
+        self._cast = np.zeros((2, votes.beyond))
         """What each link of each node carries, within its domain and to others."""
-        self._kept = 0.0
-        """The part of the newest ranks that links carry."""
         self._vote()
 
     @property
@@ -144,12 +140,15 @@ class _Iterates:
     def advance(self) -> float:
         """Make T(x) of the newest ranks x the newest; return ‖T(x) − x‖₁."""
         self._ranks = [self._ranks[-1], *self._ranks[:-1]]
-        spread = 1 - self._damping * self._kept
         new, old = self._ranks[:2]
 
-        def move(span: Span) -> tuple[float, float]:
+        def pull(span: Span) -> float:
+            return self._votes.pull(span, self._cast.ravel(), new[slice(*span)])
+
+        spread = 1 - self._damping * sum(self._threads.each(pull))
+
+        def move(span: Span) -> float:
             part = slice(*span)
-            self._votes.pull(span, self._cast.ravel(), new[part])
             return kernels.move(
                 new[part],
                 old[part],
@@ -157,15 +156,13 @@ class _Iterates:
                 self._damping,
                 spread,
                 *self._shares(part),
-                *self._next[:, part],
+                *self._cast[:, part],
             )
 
-        moved = self._threads.each(move)
-        self._kept = sum(kept for _, kept in moved)
-        self._cast, self._next = self._next, self._cast
+        change = sum(self._threads.each(move))
         alone = slice(*self._alone)
         new[alone] = spread * self._preference[alone]
-        return float(sum(change for change, _ in moved) + np.abs(new[alone] - old[alone]).sum())
+        return float(change + np.abs(new[alone] - old[alone]).sum())
 
     def extrapolate(self) -> None:
         """Make a combination of the last images the newest ranks."""
@@ -190,12 +187,12 @@ class _Iterates:
         return tuple(ranks[slice(*span)] for ranks in self._ranks)
 
     def _vote(self) -> None:
-        def vote(span: Span) -> float:
+        def vote(span: Span) -> None:
             part = slice(*span)
-            return kernels.vote(self.newest[part], *self._shares(part), *self._cast[:, part])
+            kernels.vote(self.newest[part], *self._shares(part), *self._cast[:, part])
 
-        self._kept = sum(self._threads.each(vote))
+        self._threads.each(vote)
 
-    def _shares(self, part: slice) -> tuple[Floats, Floats, Floats]:
-        inner, outer, kept = self._shared
-        return inner[part], outer[part], kept[part]
+    def _shares(self, part: slice) -> tuple[Floats, Floats]:
+        inner, outer = self._shared
+        return inner[part], outer[part]

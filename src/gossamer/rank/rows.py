@@ -148,20 +148,20 @@ class Votes:
         within, beyond = counts[:, : self._domains.size]
         return within, beyond
 
-    def pull(self, span: Span, votes: Floats, received: Floats) -> None:
-        """Add up the votes that each node of a span receives.
+    def pull(self, span: Span, votes: Floats, received: Floats) -> float:
+        """Add up the votes that each node of a span receives, and return the sum of all of them.
 
         `votes`: what a link of each node within its domain carries, and from `beyond` on, what a
         link of each node to other domains does.
         """
-        node = 0
+        node, total = 0, 0.0
         for rows in self._rows(span):
             end = node + rows.counts.size
-            kernels.pull(*rows, votes, received[node:end])
+            total += kernels.pull(*rows, votes, received[node:end])
             node = end
         received[node:] = 0  # of the nodes that were added since
         begin, end = np.searchsorted(self._changed, span)
-        kernels.correct(
+        return total + kernels.correct(
             self._changed[begin:end] - span.first, self._changes[begin:end], votes, received
         )
 
