@@ -76,7 +76,7 @@ def test_codes_are_those_of_their_definitions(numbers: list[int], k: int) -> Non
     words, at, bits = words_of(), 0, 0
     for n in numbers:
         at = codes.write_zeta(words, codes.write_gamma(words, at, n), n, k)
-        bits += codes.gamma_bits(n) + codes.zeta_bits(n, k)
+        bits += codes.gamma_bits(n) + codes.zeta_lengths(k)[codes.exponent(n)]
     assert at == bits
     stream = Bits(bits_of(words.tobytes()))
     at = 0

@@ -101,15 +101,20 @@ def read_unary(words: Words, at: int) -> tuple[int, int]:
 
 
 @compiled
+def exponent(n: int) -> int:
+    """The number of bits of n + 1, less one."""
+    return 63 - leading_zeros(np.uint64(n + 1))
+
+
+@compiled
 def gamma_bits(n: int) -> int:
-    return 2 * (63 - leading_zeros(np.uint64(n + 1))) + 1
+    return 2 * exponent(n) + 1
 
 
 @compiled
 def write_gamma(words: Words, at: int, n: int) -> int:
-    value = np.uint64(n + 1)
-    exponent = 63 - leading_zeros(value)
-    return write(words, at + exponent, value, exponent + 1)
+    bits = exponent(n)
+    return write(words, at + bits, np.uint64(n + 1), bits + 1)
 
 
 @compiled
@@ -126,21 +131,24 @@ def read_gamma(words: Words, at: int) -> tuple[int, int]:
 
 
 @compiled
-def zeta_bits(n: int, k: int) -> int:
-    value = n + 1
-    h = (63 - leading_zeros(np.uint64(value))) // k
-    return h + h * k + k + (value >= 1 << (h * k + 1))
+def zeta_lengths(k: int) -> Numbers:
+    """The bits of a number in ζ_k, by its exponent."""
+    found = np.empty(WORD_BITS, np.int64)
+    for bits in range(WORD_BITS):
+        h = bits // k
+        found[bits] = h + h * k + k + (bits > h * k)
+    return found
 
 
 @compiled
 def write_zeta(words: Words, at: int, n: int, k: int) -> int:
     value = np.uint64(n + 1)
-    h = (63 - leading_zeros(value)) // k
-    low = _ONE << np.uint64(h * k)
+    h = exponent(n) // k
+    low, width = _ONE << np.uint64(h * k), h * k + k
     at = write_unary(words, at, h)
     if value - low < low:
-        return write(words, at, value - low, h * k + k - 1)
-    return write(words, at, value, h * k + k)
+        return write(words, at, value - low, width - 1)
+    return write(words, at, value, width)
 
 
 @compiled

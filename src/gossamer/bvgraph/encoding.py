@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.bvgraph import natural
-from gossamer.bvgraph.codes import gamma_bits, write_gamma, write_unary, write_zeta, zeta_bits
+from gossamer.bvgraph.codes import (
+    exponent,
+    gamma_bits,
+    write_gamma,
+    write_unary,
+    write_zeta,
+    zeta_lengths,
+)
 from gossamer.bvgraph.compiled import compiled
 
 if TYPE_CHECKING:
@@ -41,117 +48,75 @@ def encode(
     for n in range(ends.size):
         most = max(most, starts[n + 1] - starts[n])
     words = np.zeros(targets.size // 4 + ends.size + MAX_CODE_BITS, np.uint64)
-    values = np.empty(2 * most + 8, np.int64)
+    best, tried = np.empty(2 * most + 8, np.int64), np.empty(2 * most + 8, np.int64)
     extras = np.empty(most, np.int64)
-    chains = np.zeros(ends.size, np.int64)
+    chains = np.zeros(ends.size, np.int64)  # the number of references from each row on
+    lengths = zeta_lengths(zeta)
     at = 0
     for n in range(ends.size):
         row = targets[starts[n] : starts[n + 1]]
-        best = bits = gammas = total = 0
-        if row.size:
-            best, bits = _best(
-                *(first, n, starts, targets, window, max_references, min_interval, zeta),
-                *(chains, values, extras),
-            )
-            copies = targets[starts[n - best] : starts[n - best + 1]] if best else row[:0]
-            gammas, total = _described(first + n, row, copies, min_interval, values, extras)
-            chains[n] = chains[n - best] + 1 if best else 0
+        extras[: row.size] = row
+        gammas, total = _rest(first + n, extras[: row.size], min_interval, best, 0)
+        bits = 1 + _bits(best, gammas, total, lengths)
+        chosen = 0
+        for distance in range(1, min(window, n) + 1 if row.size else 0):
+            other = n - distance
+            reference = targets[starts[other] : starts[other + 1]]
+            if chains[other] >= max_references or not reference.size:
+                continue
+            count, left = _blocks(row, reference, tried, extras)
+            if left == row.size:  # nothing is copied, and the same bits follow
+                continue
+            count, size = _rest(first + n, extras[:left], min_interval, tried, count)
+            needed = distance + 1 + _bits(tried, count, size, lengths)
+            if needed < bits:
+                best, tried = tried, best
+                chosen, bits, gammas, total = distance, needed, count, size
+        chains[n] = chains[n - chosen] + 1 if chosen else 0
         if at + bits + MAX_CODE_BITS > 64 * words.size:
             words = np.concatenate((words, np.zeros(words.size + bits // 64, np.uint64)))
         at = write_gamma(words, at, row.size)
         if row.size and window:
-            at = write_unary(words, at, best)
+            at = write_unary(words, at, chosen)
         for i in range(gammas):
-            at = write_gamma(words, at, values[i])
+            at = write_gamma(words, at, best[i])
         for i in range(gammas, total):
-            at = write_zeta(words, at, values[i], zeta)
+            at = write_zeta(words, at, best[i], zeta)
         ends[n] = at
     return words, at
 
 
 @compiled
-def _best(
-    first: int,
-    n: int,
-    starts: Numbers,
-    targets: Numbers,
-    window: int,
-    max_references: int,
-    min_interval: int,
-    zeta: int,
-    chains: Numbers,
-    values: Numbers,
-    extras: Numbers,
-) -> tuple[int, int]:
-    """The distance of the best reference of row n, 0 for none, and the bits that it takes.
-
-    `chains`: the number of references from each row on.
-    """
-    row = targets[starts[n] : starts[n + 1]]
-    best = fewest = 0
-    for distance in range(min(window, n) + 1):
-        other = n - distance
-        reference = targets[starts[other] : starts[other + 1]]
-        if distance and (chains[other] >= max_references or not reference.size):
-            continue
-        copies = reference if distance else row[:0]
-        gammas, total = _described(first + n, row, copies, min_interval, values, extras)
-        bits = distance + 1 + _bits(values, gammas, total, zeta)
-        if not distance or bits < fewest:
-            best, fewest = distance, bits
-    return best, fewest
-
-
-@compiled
-def _bits(values: Numbers, gammas: int, total: int, zeta: int) -> int:
+def _bits(values: Numbers, gammas: int, total: int, zeta_lengths: Numbers) -> int:
     bits = 0
-    for n in range(gammas):
-        bits += gamma_bits(values[n])
-    for n in range(gammas, total):
-        bits += zeta_bits(values[n], zeta)
+    for value in values[:gammas]:
+        bits += gamma_bits(value)
+    for value in values[gammas:total]:
+        bits += zeta_lengths[exponent(value)]
     return bits
 
 
 @compiled
-def _described(
-    node: int, row: Numbers, reference: Numbers, min_interval: int, values: Numbers, extras: Numbers
-) -> tuple[int, int]:
-    """Put the numbers of a row into `values`; return how many are in γ, and how many there are.
-
-    `reference`: the row that it refers to, empty if none. `extras`: a place for its successors.
-    """
-    count = left = 0
-    if reference.size:
-        count, left = _blocks(row, reference, values, extras)
-    else:
-        extras[: row.size] = row
-        left = row.size
-    if left and min_interval:
-        count, left = _intervals(node, extras[:left], min_interval, values, count)
-    for n in range(left):
-        gap = extras[n] - extras[n - 1] - 1 if n else natural(extras[0] - node)
-        values[count + n] = gap
-    return count, count + left
-
-
-@compiled
 def _blocks(row: Numbers, reference: Numbers, values: Numbers, extras: Numbers) -> tuple[int, int]:
-    """Put the blocks into `values`, and what is not copied into `extras`; return both numbers."""
+    """Put the blocks into `values`, and what is not copied into `extras`; return both numbers.
+
+    What comes next in two rows is hard to predict, so a step has no branches: it writes what it may
+    have to, and counts it if it had to.
+    """
     count, left, i, j, run = 1, 0, 0, 0, 0
-    copying = True
+    copying = 1
     while i < row.size and j < reference.size:
-        if row[i] < reference[j]:
-            extras[left] = row[i]
-            left += 1
-            i += 1
-        elif copying == (row[i] == reference[j]):
-            i += copying
-            j += 1
-            run += 1
-        else:
-            values[count] = run - (count > 1)
-            count += 1
-            copying, run = not copying, 0
+        ours, theirs = row[i], reference[j]
+        extras[left] = ours
+        left += ours < theirs
+        is_passed = int(theirs <= ours)
+        turns = is_passed & int(copying != (ours == theirs))
+        values[count] = run - (count > 1)
+        count += turns
+        run = run * (1 - turns) + is_passed
+        copying ^= turns
+        i += ours <= theirs
+        j += is_passed
     if copying and j < reference.size:
         values[count] = run - (count > 1)
         count += 1
@@ -159,6 +124,24 @@ def _blocks(row: Numbers, reference: Numbers, values: Numbers, extras: Numbers) 
     rest = row.size - i
     extras[left : left + rest] = row[i:]
     return count, left + rest
+
+
+@compiled
+def _rest(
+    node: int, extras: Numbers, min_interval: int, values: Numbers, count: int
+) -> tuple[int, int]:
+    """Append what is not copied of a row to `count` values; it is overwritten.
+
+    Returns how many values are in γ, and how many there are.
+    """
+    left = extras.size
+    if left and min_interval:
+        count, left = _intervals(node, extras, min_interval, values, count)
+    if left:
+        values[count] = natural(extras[0] - node)
+    for n in range(1, left):
+        values[count + n] = extras[n] - extras[n - 1] - 1
+    return count, count + left
 
 
 @compiled
