@@ -159,7 +159,8 @@ def apart(graph: BvGraph | Overlaid) -> tuple[BvGraph, Changes]:
 
 def ordered(sources: Numbers, targets: Numbers) -> Changes:
     """Changes (see above) in their order."""
-    order = np.lexsort((np.where(targets >= 0, targets, ~targets), sources))
+    ends = np.where(targets >= 0, targets, ~targets)
+    order = np.argsort(sources * (ends.max(initial=0) + 1) + ends)
     return np.stack([sources[order], targets[order]])
 
 

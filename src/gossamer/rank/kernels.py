@@ -88,6 +88,16 @@ def count(links: Places, counts: Indices) -> None:
 
 
 @compiled
+def count_changes(places: Numbers, counts: Indices) -> None:
+    """Count the links that were added at some places, and subtract those removed at ~place."""
+    for place in places:
+        if place >= 0:
+            counts[place] += 1
+        else:
+            counts[~place] -= 1
+
+
+@compiled
 def pull(counts: Counts, links: Places, order: Order, votes: Floats, received: Floats) -> float:
     """Add up the votes that each node receives, of rows that begin with a chunk; and all of them.
 
