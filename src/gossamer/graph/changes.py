@@ -7,6 +7,7 @@ of it, and a look at the groups of names and at the rows that the newest links n
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +27,7 @@ from gossamer.store import File, Layer
 from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import numpy.typing as npt
     from pyspark.sql import DataFrame
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from gossamer.graph.covered import Covered
     from gossamer.graph.overlaid import Changes
     from gossamer.graph.stored import Stored
+    from gossamer.graph.votes import Share
     from gossamer.workspace import Workspace
 
     Mask = npt.NDArray[np.bool_]
@@ -76,15 +78,21 @@ def overlay(
     `now`: the files that the graph has read then.
     """
     base_layer = work.store.manifest.layers("graph")[0]
-    of_pages, of_hosts = (stored(work, kind) for kind in ("page", "host"))
-    found = _crawled(work, since, of_pages.names)
-    pages, forward = _pages(of_pages, found), apart(of_pages.forward)[0]
-    if pages.changes.shape[1] > SHARE * forward.arcs or len(pages.names) > SHARE * forward.nodes:
-        return None
-    base_hosts = apart(of_hosts.forward)[0]
-    between = _hosts(work, base_hosts, pages)
-    attempt = work.store.attempt("graph")
-    files = [file for side in (pages, between) for file in _written(work, side, attempt)]
+    with ThreadPoolExecutor(1) as thread:
+        opening = thread.submit(lambda: [stored(work, kind) for kind in ("page", "host")])
+        changed, shares = _changed(work, since)
+        of_pages, of_hosts = opening.result()
+        found = _crawled(changed, shares, of_pages.names)
+        pages, forward = _pages(of_pages, found), apart(of_pages.forward)[0]
+        if pages.changes.shape[1] > SHARE * forward.arcs:
+            return None
+        if len(pages.names) > SHARE * forward.nodes:
+            return None
+        attempt = work.store.attempt("graph")
+        writing = thread.submit(_written, work, pages, attempt)
+        base_hosts = apart(of_hosts.forward)[0]
+        between = _hosts(work, base_hosts, pages)
+        files = [*writing.result(), *_written(work, between, attempt)]
     files += _recent(work, found.recent, forward.nodes, attempt)
     for side, graph in ((pages, forward), (between, base_hosts)):
         current = Overlaid(graph, side.changes, graph.nodes + len(side.names))
@@ -110,17 +118,22 @@ def _pages(graph: Stored, crawled: Crawled) -> Side:
     return Side("page", renumbered(changes, base.nodes, added, numbers), listed.take(order))
 
 
-def _crawled(work: Workspace, since: Covered, names: Names) -> Crawled:
-    """What the files `since` say: links are read as for a build (`votes.py`), a share at a time."""
+def _changed(work: Workspace, since: Covered) -> tuple[pa.LargeStringArray, Sequence[Share]]:
+    """The pages whose links changed by the files `since`, and the links in these, in shares."""
     links, responses = (
         [f"{work.root}/{path}" for path in listed] for listed in (since.links, since.responses)
     )
     changed, outdated = linkgraph.changed(work, links, responses)
     old = work.scratch_files(outdated) if outdated is not None else ()
-    left = _urls(work, changed)
+    return _urls(work, changed), votes.shares_of(work, links, [file.path for file in old])
+
+
+def _crawled(changed: pa.LargeStringArray, shares: Sequence[Share], names: Names) -> Crawled:
+    """What these pages link to now: links are read as for a build, a share at a time."""
+    left = changed
     unknown = pa.array([], pa.large_string())
     arcs, recent = [_NONE.reshape(2, 0)], [RECENT.empty_table()]
-    for share in votes.shares_of(work, links, [file.path for file in old]):
+    for share in shares:
         urls, *ends = votes.ends(share)
         is_source, is_used = np.zeros((2, len(urls)), bool)
         is_source[ends[0]] = is_used[ends[0]] = is_used[ends[1]] = True
@@ -268,14 +281,16 @@ def _recent(work: Workspace, pages: pa.Table, built: int, attempt: str) -> Itera
     return task_output.layers_of(writer.close(), work.round)["graph"].files
 
 
-def _written(work: Workspace, side: Side, attempt: str) -> Iterable[File]:
+def _written(work: Workspace, side: Side, attempt: str) -> list[File]:
     writer = Writer(work.root, attempt, side.kind)
     columns = {"name": side.names} | (
         {"pages": np.zeros(len(side.names), np.int64)} if side.kind == "host" else {}
     )
     writer.write(pa.table(columns))
     layers = task_output.layers_of(writer.close(), work.round)
-    yield from layers["graph"].files if layers else ()
+    files = [*(layers["graph"].files if layers else ())]
     for changes, suffix in ((side.changes, ""), (overlaid.transposed(side.changes), "-t")):
         path = f"{attempt}/{side.kind}s{suffix}.npy"
-        yield File(path, changes.shape[1], *overlaid.save(Path(work.root, path), changes))
+        saved = overlaid.save(Path(work.root, path), changes)
+        files.append(File(path, changes.shape[1], *saved))
+    return files

@@ -36,10 +36,12 @@ from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
 from gossamer.graph.stored import is_imported, stored
-from gossamer.rank import arrays, joins
+from gossamer.rank import arrays, farmed, joins
 from gossamer.tables import HOST_RANKS, RANKED_NODES, RANKS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyarrow as pa
 
     from gossamer.rank.ranking import Ranking
@@ -58,8 +60,9 @@ def run(work: Workspace) -> StepReport:
     """
     with work.step("rank", work.round) as draft, ThreadPoolExecutor(1) as thread:
         fetched_hosts, writing = None, {}
+        factors_of = {row["host"]: row["farm_factor"] for row in farmed.factors(work).collect()}
         for kind, dataset in KINDS.items():
-            done = _ranked(work, kind, dataset, fetched_hosts)
+            done = _ranked(work, kind, dataset, fetched_hosts, factors_of)
             fetched_hosts = done.fetched_hosts
             writing[kind] = thread.submit(done.write)  # while hosts are ranked
             draft.counts[f"{kind}s"] = done.nodes
@@ -71,7 +74,11 @@ def run(work: Workspace) -> StepReport:
 
 
 def _ranked(
-    work: Workspace, kind: str, dataset: Dataset, fetched_hosts: pa.LargeStringArray | None
+    work: Workspace,
+    kind: str,
+    dataset: Dataset,
+    fetched_hosts: pa.LargeStringArray | None,
+    factors_of: Mapping[str, float],
 ) -> Ranking:
     if not work.store.manifest.layers("graph"):
         return joins.ranked(work, kind, dataset)
@@ -82,4 +89,4 @@ def _ranked(
             what = f"the imported graph of {kind}s needs {needed_gb:.1f} GB"
             raise ConfigError("rank.memory_gb", what, "raise it in gossamer.toml")
         return joins.ranked(work, kind, dataset)
-    return arrays.ranked(work, graph, kind, dataset, fetched_hosts)
+    return arrays.ranked(work, graph, kind, dataset, fetched_hosts, factors_of)

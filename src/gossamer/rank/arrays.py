@@ -34,7 +34,7 @@ from gossamer.store import Layer
 from gossamer.task_output import COMPRESSION, ParquetWriter, layers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from gossamer.config import RankConfig
     from gossamer.graph.stored import Stored
@@ -56,15 +56,17 @@ def ranked(
     kind: str,
     dataset: Dataset,
     fetched_hosts: pa.LargeStringArray | None,
+    factors_of: Mapping[str, float],
 ) -> Ranking:
     """Rank the nodes of a graph.
 
-    `fetched_hosts`: the hosts that have fetched pages, if they are known already.
+    `fetched_hosts`: the hosts that have fetched pages, if they are known already. `factors_of`: as
+    in `described`.
     """
     found = recalled(work, graph) if kind == "page" else None
     found = found or known(work, graph, kind, dataset.name, fetched_hosts)
     lists = listed.read(work, kind)
-    nodes = described(work, graph, kind, lists, found)
+    nodes = described(work, graph, kind, lists, found, factors_of)
     preference = _preference(nodes, only_trusted=not lists.trusted.is_empty)
     with Threads(graph.forward.nodes, work.engine.workers) as threads:
         kept = held.kept(work, graph, nodes.domains) if kind == "page" else None

@@ -15,10 +15,9 @@ from gossamer.bvgraph import REMEDY
 from gossamer.errors import StoreError
 from gossamer.graph import naming
 from gossamer.graph.names import name_of
-from gossamer.rank import farmed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import numpy.typing as npt
 
@@ -46,10 +45,17 @@ class Nodes(NamedTuple):
     """The hosts of the fetched nodes, some of them more than once."""
 
 
-def described(work: Workspace, graph: Stored, kind: str, lists: Lists, found: Known) -> Nodes:
+def described(
+    work: Workspace,
+    graph: Stored,
+    kind: str,
+    lists: Lists,
+    found: Known,
+    factors_of: Mapping[str, float],
+) -> Nodes:
+    """`factors_of`: the factors of the votes of hosts, by the evidence of farms."""
     count = graph.forward.nodes
     domains = np.empty(count, np.int32)
-    factors_of = {row["host"]: row["farm_factor"] for row in farmed.factors(work).collect()}
     counted = np.ones(count)
     marks = np.zeros((len(lists), count + len(found.others)), bool)
     fetched = np.zeros(marks.shape[1], bool)
