@@ -13,6 +13,7 @@ each but the last one has whole chunks.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -159,11 +160,24 @@ class BvGraph:
         self.offsets = mapped(with_ending(base, ".offsets"))
         if self.nodes > codes.WORD_BITS * self.offsets.size:  # each takes at least a bit
             raise self._damaged()
+
+    @cached_property
+    def _samples(self) -> Numbers:
+        """The positions of some rows, for which all offsets are read."""
         last = codes.WORD_BITS * self.words.size
-        self._samples = offsets.sampled(self.offsets, self.nodes, SAMPLED, last)
-        self.bits, self.offset_bits = map(int, self._samples[-1])
-        if not 0 <= self.bits <= last:
+        found = offsets.sampled(self.offsets, self.nodes, SAMPLED, last)
+        if not 0 <= int(found[-1, 0]) <= last:
             raise self._damaged()
+        return found
+
+    @property
+    def bits(self) -> int:
+        """The size of the rows."""
+        return int(self._samples[-1, 0])
+
+    @property
+    def offset_bits(self) -> int:
+        return int(self._samples[-1, 1])
 
     def outdegrees(self, first: int, count: int) -> Numbers:
         """The numbers of successors of nodes, from `first` on."""

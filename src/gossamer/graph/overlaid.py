@@ -35,8 +35,10 @@ class Graph(Protocol):
 
     nodes: int
     arcs: int
-    bits: int
-    """The size of its rows."""
+
+    @property
+    def bits(self) -> int:
+        """The size of its rows."""
 
     def successors(self, node: int) -> Numbers:
         """The successors of a node, ascending."""
@@ -65,7 +67,10 @@ class Overlaid:
         self.base, self.changes, self.nodes = base, changes, nodes
         added = int(np.count_nonzero(changes[1] >= 0))
         self.arcs = base.arcs + 2 * added - changes.shape[1]
-        self.bits = base.bits + 8 * changes.nbytes
+
+    @property
+    def bits(self) -> int:
+        return self.base.bits + 8 * self.changes.nbytes
 
     def successors(self, node: int) -> Numbers:
         return self.several(np.array([node])).targets

@@ -31,7 +31,7 @@ from gossamer.rank.remembered import recalled, remember
 from gossamer.rank.rows import Threads, Votes
 from gossamer.rank.shares import factors
 from gossamer.store import Layer
-from gossamer.task_output import COMPRESSION, ParquetWriter, layers_of
+from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -195,12 +195,13 @@ def _keys(
 
 
 def encoding(key: str) -> dict[str, object]:
-    """Sorted keys are stored as differences; dictionaries of them would be useless.
+    """Sorted keys repeat how others begin, which LZ4 finds, too.
 
-    Ranks take a twelfth less if they are compressed, and twice the time.
+    Differences (DELTA_BYTE_ARRAY) with zstd take 5 bytes less per key, and half as long again.
+    Compressed ranks take a twelfth less, and twice the time.
     """
     return {
         "use_dictionary": False,
-        "column_encoding": {key: "DELTA_BYTE_ARRAY", "rank": "PLAIN"},
-        "compression": {key: COMPRESSION, "rank": "none"},
+        "column_encoding": {key: "PLAIN", "rank": "PLAIN"},
+        "compression": {key: "lz4", "rank": "none"},
     }
