@@ -78,12 +78,17 @@ def encode(
         at = write_gamma(words, at, row.size)
         if row.size and window:
             at = write_unary(words, at, chosen)
-        for i in range(gammas):
-            at = write_gamma(words, at, best[i])
-        for i in range(gammas, total):
-            at = write_zeta(words, at, best[i], zeta)
-        ends[n] = at
+        at = ends[n] = _write(words, at, best, gammas, total, zeta)
     return words, at
+
+
+@compiled
+def _write(words: Words, at: int, values: Numbers, gammas: int, total: int, zeta: int) -> int:
+    for value in values[:gammas]:
+        at = write_gamma(words, at, value)
+    for value in values[gammas:total]:
+        at = write_zeta(words, at, value, zeta)
+    return at
 
 
 @compiled

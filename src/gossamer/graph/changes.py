@@ -105,7 +105,7 @@ def _pages(graph: Stored, crawled: Crawled) -> Side:
     names = graph.names
     base, before = apart(graph.forward)
     touched, sources, targets, unknown, _ = crawled
-    kept = before[:, ~np.isin(before[0], touched)]
+    kept = before[:, ~is_among(before[0], touched)]
     changes = np.hstack([kept, difference(base, touched, sources, targets)])
     used = distinct(np.abs(changes + (changes < 0)))
     added = used[used >= base.nodes]
@@ -174,7 +174,8 @@ def _named(names: pa.LargeStringArray, numbers: Numbers, which: Mask) -> pa.Tabl
 def distinct(numbers: Numbers) -> Numbers:
     """The distinct numbers, ascending. numpy hashes them first, which takes longer."""
     ascending = np.sort(numbers, axis=None)
-    return ascending[np.diff(ascending, prepend=-1) != 0]
+    found: Numbers = ascending[np.diff(ascending, prepend=-1) != 0]
+    return found
 
 
 def difference(base: BvGraph, touched: Numbers, sources: Numbers, targets: Numbers) -> Changes:

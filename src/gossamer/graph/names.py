@@ -20,7 +20,8 @@ import sys
 from bisect import bisect_left, bisect_right
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -228,27 +229,33 @@ class _Sorted:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._paths = paths
-        self._groups: list[_Group] = []
         self._metadata: list[pq.FileMetaData] = []
         """Of each file; reading it takes longer than decoding a group."""
-        self._starts: list[str] = []
-        """A lower bound of the names of each group: Parquet's statistics."""
-        self.count = 0
-        for number, path in enumerate(paths):
-            self._learn(number, path)
+        for path in paths:
+            with _errors(path):
+                self._metadata.append(pq.read_metadata(path))
+        self.count = sum(metadata.num_rows for metadata in self._metadata)
         self._decoded = lru_cache(GROUPS_KEPT)(self._decode)
 
-    def _learn(self, number: int, path: str) -> None:
-        with _errors(path):
-            metadata = pq.read_metadata(path)
-        self._metadata.append(metadata)
-        for group in range(metadata.num_row_groups):
-            rows = metadata.row_group(group)
-            statistics = rows.column(0).statistics
-            bound = statistics.min if statistics is not None and statistics.has_min_max else None
-            self._groups.append(_Group(self.count, number, group))
-            self._starts.append(bound if bound is not None else self._decode(len(self._starts))[0])
-            self.count += rows.num_rows
+    @cached_property
+    def _groups(self) -> list[_Group]:
+        sizes = [
+            (file, group, metadata.row_group(group).num_rows)
+            for file, metadata in enumerate(self._metadata)
+            for group in range(metadata.num_row_groups)
+        ]
+        firsts = accumulate((rows for *_, rows in sizes), initial=0)
+        return [_Group(first, *where) for first, (*where, _) in zip(firsts, sizes, strict=False)]
+
+    @cached_property
+    def _starts(self) -> list[str]:
+        """A lower bound of the names of each group: Parquet's statistics."""
+        found = []
+        for at, group in enumerate(self._groups):
+            bounds = self._metadata[group.file].row_group(group.number).column(0).statistics
+            has_bounds = bounds is not None and bounds.has_min_max and bounds.min is not None
+            found.append(bounds.min if has_bounds else self._decode(at)[0])
+        return found
 
     def __getitem__(self, number: int) -> str:
         at = bisect_right(self._groups, number, key=lambda group: group.first) - 1

@@ -145,9 +145,7 @@ def ends(share: Share) -> tuple[pa.LargeStringArray, Indices, Indices]:
         pages = pc.index_in(old["src"].cast(urls.type), urls).fill_null(-1).to_numpy()
         rounds, last = (_integers(each["round"]) for each in (table, old))
         is_here = pages >= 0
-        is_old = np.isin(
-            rounds * len(urls) + src, last[is_here] * len(urls) + pages[is_here]
-        )
+        is_old = np.isin(rounds * len(urls) + src, last[is_here] * len(urls) + pages[is_here])
         src, dst = src[~is_old], dst[~is_old]
     return urls, src, dst
 
