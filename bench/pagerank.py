@@ -16,8 +16,9 @@ bench/graph.py; in `powerlaw`, both ends of a link are drawn from a power law.
   same error ours and of scipy's power iteration; rows in memory
   error      Σ|rank − rank| of ours and of networkx's definition, by scipy's products
 
-The links of a synthetic graph are within domains of 500 pages. scipy, igraph and networkit are
-installed for this script alone: pip install scipy igraph networkit.
+Times of ours and of scipy are the least of several runs, which take turns, by the clock and in CPU
+time of all threads. The links of a synthetic graph are within domains of 500 pages. scipy, igraph
+and networkit are installed for this script alone: pip install scipy igraph networkit.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import argparse
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from graph import read, synthetic, transposed, write
@@ -39,13 +40,15 @@ from gossamer.rank.rows import Threads, Votes
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from gossamer.graph.overlaid import Graph
+    from gossamer.rank.power import Ranked
 
 RUNS = 15
 ITERATIONS = 10
 WHOLE_RUNS = 3
+EXACT = 212
 DOMAIN = 500
 ALPHA = 0.85
 TOLERANCE = 1e-8
@@ -61,19 +64,45 @@ def powerlaw(nodes: int, links: int) -> Csr:
     return Csr(np.searchsorted(sources, np.arange(nodes + 1)), targets)
 
 
-def best_s(work: Callable[[], object], runs: int = RUNS) -> float:
-    """The fastest of some runs after one that may compile."""
-    times = []
+class Time(NamedTuple):
+    wall_s: float
+    cpu_s: float
+    """Of all threads."""
+
+
+NO_TIME = Time(0, 0)
+
+
+def best(works: Sequence[Callable[[], object]], runs: int = RUNS) -> list[Time]:
+    """The least times of some runs after one that may compile. They take turns.
+
+    So what else the machine does slows all of them down, and the least times hardly at all.
+    """
+    times: list[list[Time]] = [[] for _ in works]
     for _ in range(runs + 1):
-        began_s = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began_s)
-    return min(times[1:])
+        for work, taken in zip(works, times, strict=True):
+            taken.append(once(work))
+    return [Time(*map(min, zip(*taken[1:], strict=True))) for taken in times]
 
 
-def show(name: str, ours_s: float, theirs_s: float) -> None:
-    ratio = theirs_s / ours_s
-    print(f"  {name:42} ours {1e3 * ours_s:9.1f} ms, theirs {1e3 * theirs_s:9.1f}: {ratio:.1f} ×")
+def once(work: Callable[[], object]) -> Time:
+    """The time of one run."""
+    wall_s, cpu_s = time.perf_counter(), time.process_time()
+    work()
+    return Time(time.perf_counter() - wall_s, time.process_time() - cpu_s)
+
+
+def each(many: Time, one: Time = NO_TIME) -> Time:
+    """The time of each of ITERATIONS iterations, less that of what comes with `one`."""
+    return Time(*((most - least) / ITERATIONS for most, least in zip(many, one, strict=True)))
+
+
+def show(name: str, ours: Time, theirs: Time) -> None:
+    wall, cpu = (other / mine for mine, other in zip(ours, theirs, strict=True))
+    print(
+        f"  {name:42} ours {1e3 * ours.wall_s:9.1f} ms, theirs {1e3 * theirs.wall_s:9.1f}:"
+        f" {wall:.1f} ×; CPU {1e3 * ours.cpu_s:.1f} ms, {1e3 * theirs.cpu_s:.1f}: {cpu:.1f} ×"
+    )
 
 
 def measure(backward: Graph, rows: Csr, threads: int, *, alone: bool = False) -> None:
@@ -90,72 +119,92 @@ def measure(backward: Graph, rows: Csr, threads: int, *, alone: bool = False) ->
             config = RankConfig(iterations=iterations, tolerance=1e-300)
             return fixed_point(votes, weights, even, even.copy(), config, pool)
 
-        once_s = best_s(lambda: ranks(held, 1))
-        ours_s = (best_s(lambda: ranks(held, ITERATIONS + 1)) - once_s) / ITERATIONS
-        packed_s = best_s(lambda: ranks(packed, 1)) - once_s + ours_s
-        print(f"  iteration {1e3 * ours_s:.1f} ms; {1e3 * packed_s:.1f} ms from compressed rows")
         config = RankConfig(iterations=1000, tolerance=TOLERANCE)
 
-        def whole() -> object:
+        def whole() -> Ranked:
             return fixed_point(held, plain, even, even.copy(), config, pool)
 
-        whole_s = best_s(whole, WHOLE_RUNS)
-        found, iterations, _ = fixed_point(held, plain, even, even.copy(), config, pool)
-    print(f"  all {iterations} iterations to an error of {TOLERANCE}: {whole_s:.2f} s")
-    if alone:
+        scipy = None if alone else Scipy(rows)
+        once, many, *theirs = best(
+            [
+                lambda: ranks(held, 1),
+                lambda: ranks(held, ITERATIONS + 1),
+                *((scipy.products, scipy.iterations) if scipy else ()),
+            ]
+        )
+        ours = each(many, once)
+        (packed_once,) = best([lambda: ranks(packed, 1)])
+        packed_s = packed_once.wall_s - once.wall_s + ours.wall_s
+        print(f"  iteration {1e3 * ours.wall_s:.1f} ms; {1e3 * packed_s:.1f} from compressed rows")
+        all_of_ours, *all_of_theirs = best([whole, *([scipy.power] if scipy else ())], WHOLE_RUNS)
+        found, iterations, _ = whole()
+    print(f"  all {iterations} iterations to {TOLERANCE}: {all_of_ours.wall_s:.2f} s")
+    if scipy is None:
         return
-    beside_scipy(rows, ours_s, whole_s, found)
-    beside_igraph(rows, whole_s)
-    beside_networkit(rows, ours_s)
+    show("scipy, a product only", ours, each(theirs[0]))
+    show("scipy, an iteration", ours, each(theirs[1]))
+    name = f"scipy, to the same error, {scipy.power()} iterations"
+    show(name, all_of_ours, all_of_theirs[0])
+    print(f"  error beside scipy's power iteration {np.abs(scipy.ranks() - found).sum():.1e}")
+    beside_igraph(rows, all_of_ours)
+    beside_networkit(rows, ours)
 
 
-def beside_scipy(rows: Csr, ours_s: float, whole_s: float, found: np.ndarray) -> None:
-    from scipy import sparse
+class Scipy:
+    """The same by scipy's products of the transposed matrix and a vector."""
 
-    nodes = rows.starts.size - 1
-    degrees = np.diff(rows.starts)
-    shares_of = np.repeat(1 / np.maximum(degrees, 1), degrees)
-    matrix = sparse.csr_matrix((shares_of, rows.targets, rows.starts), shape=(nodes, nodes))
-    matrix = matrix.T.tocsr()
-    matrix.indices, matrix.indptr = (
-        each.astype(np.int32) for each in (matrix.indices, matrix.indptr)
-    )
-    vector = np.full(nodes, 1 / nodes)
-    show("scipy, a product only", ours_s, best_s(lambda: matrix @ vector))
+    def __init__(self, rows: Csr) -> None:
+        from scipy import sparse
 
-    def iteration(vector: np.ndarray) -> tuple[np.ndarray, float]:
-        moved = ALPHA * (matrix @ vector)
-        moved += (1 - moved.sum()) / nodes
-        return moved, np.abs(moved - vector).sum()
+        self._nodes = nodes = rows.starts.size - 1
+        degrees = np.diff(rows.starts)
+        shares_of = np.repeat(1 / np.maximum(degrees, 1), degrees)
+        matrix = sparse.csr_matrix((shares_of, rows.targets, rows.starts), shape=(nodes, nodes))
+        self._matrix = matrix = matrix.T.tocsr()
+        matrix.indices, matrix.indptr = (
+            each.astype(np.int32) for each in (matrix.indices, matrix.indptr)
+        )
+        self._even = np.full(nodes, 1 / nodes)
 
-    show("scipy, an iteration", ours_s, best_s(lambda: iteration(vector)))
+    def products(self) -> None:
+        for _ in range(ITERATIONS):
+            self._matrix @ self._even
 
-    def power() -> int:
-        ranks, change, count = vector, np.inf, 0
+    def iterations(self) -> None:
+        for _ in range(ITERATIONS):
+            self._moved(self._even)
+
+    def power(self) -> int:
+        """The number of iterations to the same error."""
+        ranks, change, count = self._even, np.inf, 0
         while bound(change, ALPHA) > TOLERANCE:
-            ranks, change = iteration(ranks)
+            ranks, change = self._moved(ranks)
             count += 1
         return count
 
-    theirs_s = best_s(power, WHOLE_RUNS)
-    show(f"scipy, to the same error, {power()} iterations", whole_s, theirs_s)
-    for _ in range(150):
-        vector, _ = iteration(vector)
-    print(f"  error beside scipy's power iteration {np.abs(vector - found).sum():.1e}")
+    def ranks(self) -> np.ndarray:
+        """After so many iterations that only rounding is left."""
+        ranks = self._even
+        for _ in range(EXACT):
+            ranks, _ = self._moved(ranks)
+        return ranks
+
+    def _moved(self, vector: np.ndarray) -> tuple[np.ndarray, float]:
+        moved = ALPHA * (self._matrix @ vector)
+        moved += (1 - moved.sum()) / self._nodes
+        return moved, np.abs(moved - vector).sum()
 
 
-def beside_igraph(rows: Csr, whole_s: float) -> None:
+def beside_igraph(rows: Csr, whole: Time) -> None:
     import igraph
 
     nodes = rows.starts.size - 1
     sources = np.repeat(np.arange(nodes), np.diff(rows.starts))
     graph = igraph.Graph(nodes, np.stack([sources, rows.targets], axis=1), directed=True)
-    began_s = time.perf_counter()
-    graph.pagerank(damping=ALPHA)
-    show("igraph, all iterations", whole_s, time.perf_counter() - began_s)
+    show("igraph, all iterations", whole, once(lambda: graph.pagerank(damping=ALPHA)))
 
 
-def beside_networkit(rows: Csr, ours_s: float) -> None:
+def beside_networkit(rows: Csr, ours: Time) -> None:
     import networkit
 
     nodes = rows.starts.size - 1
@@ -164,10 +213,8 @@ def beside_networkit(rows: Csr, ours_s: float) -> None:
         (np.ones(rows.targets.size), (sources, rows.targets)), nodes, directed=True
     )
     ranking = networkit.centrality.PageRank(graph, ALPHA, TOLERANCE)
-    began_s = time.perf_counter()
-    ranking.run()
-    taken_s = time.perf_counter() - began_s
-    show("networkit, an iteration", ours_s, taken_s / ranking.numberOfIterations())
+    taken, count = once(ranking.run), ranking.numberOfIterations()
+    show("networkit, an iteration", ours, Time(taken.wall_s / count, taken.cpu_s / count))
 
 
 def main() -> None:
