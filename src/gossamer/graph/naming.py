@@ -188,11 +188,14 @@ def _fields(data: Bytes, begin: int, end: int) -> tuple[int, int, int]:
 
 @compiled
 def _copied(made: Bytes, at: int, data: Bytes, begin: int, end: int) -> int:
-    """Copy bytes to a place, and return where they end there."""
-    for n in range(begin, end):
-        made[at] = data[n]
-        at += 1
-    return at
+    """Copy bytes to a place, and return where they end there.
+
+    Slices are indexed from 0: numba would look whether other indices are negative, once per byte.
+    """
+    source, target = data[begin:end], made[at : at + end - begin]
+    for n in range(source.size):
+        target[n] = source[n]
+    return at + source.size
 
 
 @compiled
