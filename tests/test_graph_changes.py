@@ -7,12 +7,14 @@ from pathlib import Path, PurePath
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from gossamer import graph
 from gossamer.errors import MissingFile
 from gossamer.graph import arcs, changes, numbering, votes
-from gossamer.graph.names import url_of
+from gossamer.graph.names import recent_numbers, url_of
 from gossamer.graph.overlaid import Overlaid
 from gossamer.graph.stored import stored
 from gossamer.workspace import Workspace
@@ -114,6 +116,24 @@ def test_any_history_ends_with_the_graph_of_all_links(
     graph.run(work, anew=True)
     assert len(work.store.manifest.layers("graph")) == 1
     assert {kind: arcs_of(work, kind) for kind in expected} == seen
+
+
+def test_the_names_of_the_pages_that_answered_last_are_kept_apart(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "SHARE", 100)
+    history = History(work, 2)
+    for pages in (len(URLS) - 2, 6):
+        history.go_on(pages)
+        graph.run(work)
+    (path,) = (path for path in work.paths("graph") if "/recent-page-" in path)
+    names, recent = stored(work, "page").names, pq.read_table(path)
+    assert recent.num_rows
+    assert [names[number] for number in recent["number"].to_pylist()] == recent["name"].to_pylist()
+    assert recent_numbers([path], recent["name"].combine_chunks()).tolist() == (
+        recent["number"].to_pylist()
+    )
+    assert recent_numbers([path], pa.array(["org,nowhere  http /"])).tolist() == [-1]
 
 
 def test_a_graph_that_changed_much_is_built_again(work: Workspace) -> None:
