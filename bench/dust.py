@@ -1,9 +1,10 @@
 """Which duplicate fetches do learned rules for URLs avoid, and do they lose any page?
 
-    python bench/dust.py [--pages 800] [--per-round 500] [--rounds 40]
+    python bench/dust.py [--pages 800] [--per-round 500] [--rounds 40] [--seed 7]
 
 Crawls the sites of `gossamer.fakeweb.dust` to their end, once with `url_rules.learn = false` and
-once with rules, at most --per-round pages of each host in a round. For each site it prints
+once with rules, at most --per-round pages of each host in a round. --seed determines their texts and links. For each
+site it prints
 
   pages          different contents
   without, with  fetches from the third round on that brought no new content, redirects included
@@ -83,8 +84,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--pages", type=int, default=800)
     parser.add_argument("--per-round", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=7, help="of the texts and links of the sites")
     options = parser.parse_args(arguments)
-    web = Web(hosts=0, dust_pages=options.pages)
+    web = Web(options.seed, hosts=0, dust_pages=options.pages)
     runs: dict[bool, Run] = {}
     with FakeWeb(web) as fake, tempfile.TemporaryDirectory(prefix="dust-") as folder:
         for learn in (False, True):

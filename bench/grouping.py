@@ -33,6 +33,7 @@ from gossamer.backends import LocalBackend
 from gossamer.config import Config, EngineConfig
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
 from gossamer.engine import Engine
+from gossamer.parse.task import FLUSH_PAGES
 from gossamer.sketches import VALUES, shingles, sketch
 from gossamer.store import Store
 from gossamer.tables import DATASETS
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
 NEAR = 8
 """One text in so many is a near-duplicate of the one before it."""
 ROWS = 50_000
-GROUP_ROWS = 500
-"""Documents that `parse` writes together: some hundred."""
+GROUP_ROWS = FLUSH_PAGES
+"""Documents of a row group."""
 SIMILARITY = 0.9
 EDITED = 75
 """Words of which one is replaced in a near-duplicate: of 75 shingles, 5 are others: J = 0.87."""
@@ -193,7 +194,7 @@ def commit(work: Workspace, round_: int, **tables: Iterator[pa.Table]) -> None:
     """Add files to datasets; those of ranks replace the older ones."""
     with work.step("crawled", round_) as draft:
         for name, rows in tables.items():
-            more = {"each": 200, "encoding": SMALL_PAGES} if name == "documents" else {}
+            more = {"each": 50, "encoding": SMALL_PAGES} if name == "documents" else {}
             layers = layers_of(written(work, name, rows, **more), round_)
             if name in {"ranks", "host_ranks"}:
                 draft.replace |= {name: (layer,) for name, layer in layers.items()}

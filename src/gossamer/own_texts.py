@@ -51,22 +51,28 @@ def repeated_texts(work: Workspace) -> DataFrame:
 
 def own_sketches(work: Workspace, wanted: DataFrame) -> DataFrame:
     """`text` of `wanted` and the document's `sketch`; null if too few of its words are its own."""
-    sketches = of_documents(work, wanted, "sketch")
+    return _with_own_sketch(work, of_documents(work, wanted, "sketch")).select("text", "sketch")
+
+
+def _with_own_sketch(work: Workspace, documents: DataFrame) -> DataFrame:
+    """`documents` with the sketch of their own text in place of that of their main text."""
     if not work.store.manifest.layers(OWN_TEXTS.name):
-        return sketches.select("text", "sketch")
+        return documents
     own = repeated_texts(work).select(
         "url", "round", "is_repeated", F.col("sketch").alias("own_sketch")
     )
     ours = F.when(F.col("is_repeated"), F.col("own_sketch")).otherwise(F.col("sketch"))
-    return sketches.join(own, on=["url", "round"], how="left").select("text", ours.alias("sketch"))
+    return own.join(documents, on=["url", "round"], how="right").select(
+        *(name for name in documents.columns if name != "sketch"), ours.alias("sketch")
+    )
 
 
 def with_lines(work: Workspace, wanted: DataFrame) -> DataFrame:
     """`wanted` with the document's `host`, `main_text` and, null if there are none, host's `lines`.
 
-    `OwnTexts` reads them.
+    `OwnTexts` reads them. Further column: the `sketch` of the own text, as in `own_sketches`.
     """
-    texts = of_documents(work, wanted, "host", "main_text")
+    texts = _with_own_sketch(work, of_documents(work, wanted, "host", "main_text", "sketch"))
     if not work.store.manifest.layers(BOILERPLATE.name):
         return texts.withColumn("lines", F.lit(None).cast("array<bigint>"))
     lines = lsm.current(work, BOILERPLATE).select("host", "lines")

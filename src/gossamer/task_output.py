@@ -38,9 +38,14 @@ YIELD_DDL = "name string, path string, rows long, bytes long, xxh3 string"
 
 Row = dict[str, str | int | None]
 COMPRESSION = "zstd"
-SMALL_PAGES = {"data_page_size": 1 << 16, "write_batch_size": 16, "write_page_index": True}
+SMALL_PAGES = {
+    "data_page_size": 1 << 16,
+    "write_batch_size": 16,
+    "write_page_index": True,
+    "use_dictionary": False,
+}
 """Encoding for long texts of which few are read (`Engine.read_some`): 64 KB are decoded for each,
-instead of the megabytes of 1,024 rows."""
+instead of the megabytes of 1,024 rows, or of a dictionary of texts that hardly ever repeat."""
 
 
 class _Writer(pq.ParquetWriter):  # type: ignore[misc]  # pyarrow has no types

@@ -9,11 +9,11 @@ struck out: their bands become null. If one returns, it is new, since others may
 meanwhile. Everything is compared again when rows that nobody needs outnumber the others, or if a
 file is damaged.
 
-Candidates share a band (candidates.py). Those whose sketches agree in ESTIMATED of their values are
-compared in full (verified.py).
+Candidates share a band (candidates.py). Those whose sketches are similar are compared in full
+(verified.py).
 
-Cost: a pass over the bands of all texts; for the rounds in which candidates were fetched, one over
-the sketches and one over the main texts.
+Cost: a pass over the bands of all texts, and one over the sketches and main texts of the rounds in
+which candidates were fetched.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from pyspark.sql import functions as F
 
 from gossamer import lsm
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
-from gossamer.dedup.estimates import with_estimates
-from gossamer.dedup.verified import verified
+from gossamer.dedup.verified import TEXTS_DDL, close, described, verified
 from gossamer.own_texts import own_sketches
 from gossamer.tables import DISPOSITIONS, SIMILAR, SKETCHED
 from gossamer.workspace import FEW
@@ -37,10 +36,7 @@ if TYPE_CHECKING:
     from gossamer.dedup.known import Known
     from gossamer.workspace import Draft, Workspace
 
-ESTIMATED = 0.68
-"""Three standard deviations below 0.8, the least that `dedup.similarity` can be."""
-PART_PAIRS = 1_000_000
-"""Pairs whose sketches are joined at once, as a hash table does not spill."""
+ENDS = ("one", "other")
 
 
 @dataclass
@@ -55,6 +51,8 @@ class Similarities:
     """Rows of `similar` from earlier harvests."""
     bands: DataFrame
     """Rows of `sketched` of the texts that are new, materialised."""
+    described: list[str] = field(default_factory=list)
+    """Files with what is compared of texts, as far as this harvest needed it: see verified.py."""
     found: list[DataFrame] = field(default_factory=list)
     """Further rows of `similar`, materialised."""
     number: int = 0
@@ -69,16 +67,38 @@ class Similarities:
         mirrored = pairs.select(F.col("other").alias("one"), F.col("one").alias("other"))
         return self.work.scratch(pairs.select("one", "other").unionByName(mirrored))[0]
 
-    def compare(self, pairs: DataFrame) -> int:
-        """Compare pairs of texts (`one` < `other`, each once) that were not; return how many."""
-        compared = self.pairs().select("one", "other")
-        left, number = self.work.scratch(pairs.join(compared, on=["one", "other"], how="left_anti"))
-        if number:
-            places = _documents(self.work, self.known, left)
-            rows, number = self.work.scratch(verified(self.work, left, places))
-            self.found.append(rows)
-            self.number += number
+    def compare(self, pairs: DataFrame, *, only_close: bool = False) -> int:
+        """Compare pairs of texts (`one` < `other`, each once) that were not; return how many.
+
+        `only_close`: those whose sketches are similar enough.
+        """
+        compared = self.pairs().select(*ENDS)
+        left, number = self.work.scratch(pairs.join(compared, on=[*ENDS], how="left_anti"))
+        if not number:
+            return 0
+        left, texts = self._described(left)
+        if only_close:
+            left = close(self.work, left, number, texts)
+        rows, number = verified(self.work, left, texts)
+        self.found += rows
+        self.number += number
         return number
+
+    def _described(self, pairs: DataFrame) -> tuple[DataFrame, DataFrame]:
+        """The pairs both of whose texts a document has, and these texts; both materialised."""
+        texts = self.work.engine.read(self.described, TEXTS_DDL)
+        known = texts.select("text")
+        missing, number = self.work.scratch(_ends(pairs).join(known, on="text", how="left_anti"))
+        if not number:
+            return pairs, texts
+        documents = _documents(self.work, self.known, missing)
+        present = known.unionByName(documents.select("text"))
+        for end in ENDS:
+            pairs = pairs.join(present.withColumnRenamed("text", end), on=end, how="left_semi")
+        pairs, _ = self.work.scratch(pairs)
+        places, _ = self.work.scratch(documents.join(_ends(pairs), on="text", how="left_semi"))
+        self.described += described(self.work, places)
+        return pairs, self.work.engine.read(self.described, TEXTS_DDL)
 
     def save(self, draft: Draft, candidates: DataFrame | None, standing: DataFrame) -> None:
         """Draft `similar` and `sketched`, without the texts that no page has any more.
@@ -115,7 +135,7 @@ def similar_texts(
     met, draft.counts["candidates"] = work.scratch(candidates(work, old, files))
     pairs = work.engine.read([], SIMILAR.ddl) if anew else lsm.current(work, SIMILAR)
     similarities = Similarities(work, known, anew, pairs, bands)
-    similarities.compare(_close(work, met, draft.counts["candidates"], known))
+    similarities.compare(met, only_close=True)
     return similarities
 
 
@@ -125,11 +145,13 @@ def _sketched(work: Workspace, *, anew: bool) -> DataFrame:
     return known.where("bands IS NOT NULL").select("text")
 
 
-def _documents(work: Workspace, known: Known, pairs: DataFrame) -> DataFrame:
-    """Per text of the pairs, the `url` and `round` of a document with it; materialised."""
-    texts, _ = work.scratch(
-        pairs.select(F.explode(F.array("one", "other")).alias("text")).distinct()
-    )
+def _ends(pairs: DataFrame) -> DataFrame:
+    """The texts (`text`) of pairs, each once."""
+    return pairs.select(F.explode(F.array(*ENDS)).alias("text")).distinct()
+
+
+def _documents(work: Workspace, known: Known, texts: DataFrame) -> DataFrame:
+    """The `url` and `round` of a document with each `text`, if there is one; materialised."""
     first = F.min_by(F.struct("url", "round"), "url").alias("document")
     documents = known.of_compared(texts).groupBy(F.col("compared").alias("text")).agg(first)
     return work.scratch(documents.select("text", "document.url", "document.round"))[0]
@@ -144,22 +166,3 @@ def outdated(work: Workspace) -> bool:
     return texts > 2 * max(documents, FEW) or any(
         work.store.damaged(table.name) for table in (SKETCHED, SIMILAR)
     )
-
-
-def _close(work: Workspace, pairs: DataFrame, count: int, known: Known) -> DataFrame:
-    """The pairs whose sketches are similar enough for a comparison."""
-    sketches, _ = work.scratch(own_sketches(work, _documents(work, known, pairs)))
-    parts = 1 + count // PART_PAIRS
-    shares = [
-        pairs.where(F.pmod(F.col("one"), F.lit(parts)) == part) if parts > 1 else pairs
-        for part in range(parts)
-    ]
-    close = [
-        work.scratch(
-            with_estimates(work, share, sketches, "text")
-            .where(F.col("estimate") >= ESTIMATED)
-            .select("one", "other")
-        )[0]
-        for share in shares
-    ]
-    return reduce(DataFrame.unionByName, close)

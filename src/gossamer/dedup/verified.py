@@ -1,10 +1,13 @@
 """How similar are two texts? Their Jaccard similarity, by all their shingles.
 
+Sketches show which pairs are worth that: `close` leaves out those that are hardly similar.
+
 Of texts with more than MAX_SHINGLES, a sample by the lowest bits of the hashes is compared, by the
 same bits of both (Broder 1997, §3). The standard deviation is at most 0.006.
 
-Cost: a pass over the main texts of the rounds in which these texts were fetched. Shingles are
-joined in parts, as a hash table does not spill.
+Cost: a pass over the main texts of the rounds in which these texts were fetched. Texts are read
+once, for their sketches and their shingles, since finding their documents costs as much as reading
+them.
 """
 
 from __future__ import annotations
@@ -18,50 +21,71 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import sketches
+from gossamer.dedup.estimates import with_estimates
 from gossamer.own_texts import OwnTexts, with_lines
-from gossamer.tables import SIMILAR
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gossamer.workspace import Workspace
 
+ESTIMATED = 0.68
+"""Three standard deviations below 0.8, the least that `dedup.similarity` can be."""
+PART_PAIRS = 1_000_000
 PART_BYTES = 500_000_000
+"""Pairs whose sketches are joined at once, and bytes of shingles: a hash table does not spill."""
 MAX_SHINGLES = 16_384
+TEXTS_DDL = "text long, sketch binary, bits int, shingles binary"
 
 
-def verified(work: Workspace, pairs: DataFrame, places: DataFrame) -> DataFrame:
-    """Rows of `similar` for pairs of texts (`one`, `other`). Both must be materialised.
+def described(work: Workspace, places: DataFrame) -> list[str]:
+    """Paths of files with what is compared of texts: `text`, its `sketch` and its `shingles`.
 
-    `places`: their `text`, and the `url` and `round` of a document with each.
+    `places`: their `text`, and the `url` and `round` of a document with each; materialised.
     """
-    held, count = work.scratch(
-        work.engine.map_partitions(
-            with_lines(work, places),
-            shingled,
-            "text long, bits int, shingles binary",
-        )
-    )
-    none = work.engine.read([], SIMILAR.ddl)
-    if not count:
-        return none
-    parts = [work.scratch(_compared(work, part, held))[0] for part in _in_parts(pairs, held)]
-    return reduce(DataFrame.unionByName, parts, none)
+    rows = work.engine.map_partitions(with_lines(work, places), shingled, TEXTS_DDL)
+    return [f"{work.root}/{file.path}" for file in work.scratch_files(rows)]
 
 
-def _in_parts(pairs: DataFrame, held: DataFrame) -> Iterator[DataFrame]:
-    """Parts of the pairs, whose shingles take about PART_BYTES."""
-    sizes = held.select(F.col("text").alias("one"), F.length("shingles").alias("bytes"))
+def close(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame:
+    """The pairs whose sketches are similar enough for a comparison; materialised."""
+    shares = [
+        work.scratch(
+            with_estimates(work, share, texts, "text")
+            .where(F.col("estimate") >= ESTIMATED)
+            .select("one", "other")
+        )[0]
+        for share in _in_parts(pairs, 1 + count // PART_PAIRS)
+    ]
+    return reduce(DataFrame.unionByName, shares)
+
+
+def verified(work: Workspace, pairs: DataFrame, texts: DataFrame) -> tuple[list[DataFrame], int]:
+    """Rows of `similar` for pairs (`one`, `other`) of `described` texts, in parts; their number.
+
+    All are materialised.
+    """
+    sizes = texts.select(F.col("text").alias("one"), F.length("shingles").alias("bytes"))
     total = pairs.join(sizes, on="one", how="inner").agg(F.sum("bytes")).collect()[0][0] or 0
-    parts = 1 + 2 * total // PART_BYTES
-    for part in range(parts):
-        yield pairs.where(F.pmod(F.col("one"), F.lit(parts)) == part) if parts > 1 else pairs
+    parts = [
+        work.scratch(_compared(work, part, texts))
+        for part in _in_parts(pairs, 1 + 2 * total // PART_BYTES)
+    ]
+    return [rows for rows, _ in parts], sum(count for _, count in parts)
 
 
-def _compared(work: Workspace, pairs: DataFrame, held: DataFrame) -> DataFrame:
+def _in_parts(pairs: DataFrame, parts: int) -> Iterator[DataFrame]:
+    """So many parts of about the same size."""
+    if parts == 1:
+        return iter([pairs])
+    part = F.pmod(F.col("one"), F.lit(parts))
+    return (pairs.where(part == number) for number in range(parts))
+
+
+def _compared(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
     for end in ("one", "other"):
         pairs = pairs.join(
-            held.select(
+            texts.select(
                 F.col("text").alias(end),
                 F.col("bits").alias(f"bits_of_{end}"),
                 F.col("shingles").alias(f"shingles_of_{end}"),
@@ -76,7 +100,7 @@ def _compared(work: Workspace, pairs: DataFrame, held: DataFrame) -> DataFrame:
 
 
 def shingled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """From rows of `own_texts.with_lines` to `text` and its own shingles, sorted, each once.
+    """From rows of `own_texts.with_lines` to `text`, its sketch and shingles, sorted, each once.
 
     Of many shingles, only those are kept whose lowest `bits` are 0.
     """
@@ -86,10 +110,11 @@ def shingled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays(
             [
                 batch.column("text"),
+                batch.column("sketch"),
                 pa.array([bits for bits, _ in sets], pa.int32()),
                 pa.array([found.astype("<u4", copy=False).tobytes() for _, found in sets]),
             ],
-            names=["text", "bits", "shingles"],
+            names=["text", "sketch", "bits", "shingles"],
         )
 
 
