@@ -3,8 +3,8 @@
     python bench/dust.py [--pages 800] [--per-round 500] [--rounds 40] [--seed 7]
 
 Crawls the sites of `gossamer.fakeweb.dust` to their end, once with `url_rules.learn = false` and
-once with rules, at most --per-round pages of each host in a round. --seed determines their texts and links. For each
-site it prints
+once with rules, at most --per-round pages of each host in a round. --seed determines their texts
+and links. For each site it prints
 
   pages          different contents
   without, with  fetches from the third round on that brought no new content, redirects included

@@ -33,11 +33,15 @@ def current(work: Workspace, dataset: Dataset) -> DataFrame:
     return newest(layers(work, dataset), key_column(dataset))
 
 
-def layers(work: Workspace, dataset: Dataset) -> list[DataFrame]:
-    """The layers of a dataset, oldest first. Raises MissingFile."""
+def layers(work: Workspace, dataset: Dataset, *, some: bool = False) -> list[DataFrame]:
+    """The layers of a dataset, oldest first. Raises MissingFile.
+
+    `some`: few of their rows are needed (see `Engine.read_some`).
+    """
     work.store.files(dataset.name)
+    read = work.engine.read_some if some else work.engine.read
     return [
-        work.engine.read([f"{work.root}/{file.path}" for file in layer.files], dataset.ddl)
+        read([f"{work.root}/{file.path}" for file in layer.files], dataset.ddl)
         for layer in work.store.manifest.layers(dataset.name)
     ] or [work.engine.read([], dataset.ddl)]
 

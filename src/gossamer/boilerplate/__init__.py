@@ -12,38 +12,45 @@ A host's lines are determined again when as many of its pages have changed as it
 changed sooner, so would all that depends on them: each of its pages would be compared and indexed
 again. In between, only new documents are described.
 
-Cost: a pass over the hosts of all documents, and over the URLs of those of hosts with boilerplate;
-and over the main texts of what has changed.
+Cost: in proportion to what is new, and to the hosts whose lines are determined again: a pass over
+the hosts of all documents finds theirs, and their main texts are read.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer import lsm
-from gossamer.boilerplate.host_lines import determined
+from gossamer import inputs, lsm
+from gossamer.boilerplate.host_lines import counts, determined
 from gossamer.boilerplate.own_texts import own_texts
 from gossamer.monitor import clear
-from gossamer.tables import BOILERPLATE, OWN_TEXTS
+from gossamer.tables import BOILERPLATE, COUNTED, DOCUMENTS, HOST_DOCUMENTS, OWN_TEXTS
 
 if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
+INPUTS = (DOCUMENTS,)
+
 
 def run(work: Workspace) -> StepReport:
     clear(work.root, "boilerplate")
     with work.step("boilerplate", work.round) as draft:
-        tables = BOILERPLATE, OWN_TEXTS
-        anew = any(work.store.damaged(table.name) for table in tables)
+        tables = BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS
+        damaged = any(work.store.damaged(table.name) for table in tables)
+        since = inputs.since(work, COUNTED, INPUTS, anew=damaged)
         known, described = (
-            work.engine.read([], table.ddl) if anew else lsm.current(work, table)
-            for table in tables
+            work.engine.read([], table.ddl) if damaged else lsm.current(work, table)
+            for table in tables[:2]
         )
-        hosts, number = work.scratch(determined(work, known))
+        changed, number = work.scratch(counts(work, since))
+        lsm.draft_rows(work, draft, HOST_DOCUMENTS, changed, number, anew=since.anew)
+        known, _ = work.scratch(known.join(changed.select("host"), on="host", how="left_semi"))
+        hosts, number = work.scratch(determined(work, known, changed))
         draft.counts["hosts"] = number
-        lsm.draft_rows(work, draft, BOILERPLATE, hosts, number, anew=anew)
-        texts, number = own_texts(work, known, hosts, described)
+        lsm.draft_rows(work, draft, BOILERPLATE, hosts, number, anew=damaged)
+        texts, number = own_texts(work, since, known, hosts, described)
         draft.counts["described"] = number
-        lsm.draft_rows(work, draft, OWN_TEXTS, texts, number, anew=anew)
+        lsm.draft_rows(work, draft, OWN_TEXTS, texts, number, anew=damaged)
+        draft.replace[COUNTED.name] = inputs.write(work, COUNTED, INPUTS)
     return draft.done

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 import xxhash
 from pyspark.sql import functions as F
 
+from gossamer import lsm
 from gossamer.own_texts import of_documents
 from gossamer.page_lines import LINE, frequent
-from gossamer.tables import BOILERPLATE, DOCUMENTS
+from gossamer.tables import BOILERPLATE, DOCUMENTS, HOST_DOCUMENTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from gossamer.inputs import Inputs
     from gossamer.workspace import Workspace
 
 SHARE = 0.3
@@ -29,29 +31,40 @@ MIN_PAGES = 10
 SAMPLE = 1_000
 MAX_LINES = 1_000
 """Lines of a host. Each page to describe is joined with them, 8 KB at most."""
+PARSED = "outcome = 'parsed'"
 MAX_PAGE_CHARS, MAX_PAGE_LINES = 500_000, 5_000
 """Where counting ends in a page."""
 
 
-def determined(work: Workspace, known: DataFrame) -> DataFrame:
-    """New rows of `boilerplate`, of the hosts that are new or have changed enough.
+def counts(work: Workspace, since: Inputs) -> DataFrame:
+    """New rows of `host_documents`, of the hosts that have new documents."""
+    new = work.engine.read(since.paths(work, DOCUMENTS), DOCUMENTS.ddl).where(PARSED)
+    found = new.groupBy("host").agg(F.count("*").alias("documents"))
+    if since.anew:
+        return found
+    before = lsm.current(work, HOST_DOCUMENTS).withColumnRenamed("documents", "before")
+    total = F.col("documents") + F.coalesce("before", F.lit(0))
+    return before.join(found, on="host", how="right").select("host", total.alias("documents"))
 
-    `known` are its present rows.
+
+def determined(work: Workspace, known: DataFrame, counts: DataFrame) -> DataFrame:
+    """New rows of `boilerplate`, of those hosts of `counts` that are new or have changed enough.
+
+    `known` are the present rows of these hosts.
     """
-    parsed = work.read(DOCUMENTS.name).where("outcome = 'parsed'")
-    counts = parsed.groupBy("host").agg(F.count("*").alias("now"))
     source = F.lit(_oldest(work)).alias("source")
     is_new = F.col("pages").isNull() & (F.col("now") >= MIN_PAGES)
     has_changed = F.expr("now - documents >= pages OR source <> old_source")
     due, number = work.scratch(
-        counts.select("host", "now", source)
+        counts.select("host", F.col("documents").alias("now"), source)
         .join(known.withColumnRenamed("source", "old_source"), on="host", how="left")
         .where(is_new | has_changed)
         .select("host", F.col("now").alias("documents"), "source")
     )
     if not number:
         return work.engine.read([], BOILERPLATE.ddl)
-    texts, _ = work.scratch(_texts(parsed, due))
+    documents = work.engine.read_some(work.paths(DOCUMENTS.name), DOCUMENTS.ddl)
+    texts, _ = work.scratch(_texts(documents.where(PARSED), due))
     sizes = texts.groupBy("host").agg(F.count("*").alias("pages"))
     rows = sizes.join(due, on="host", how="right").fillna({"pages": 0})
     return _counted(work, texts, sizes).join(rows, on="host", how="right")

@@ -20,23 +20,30 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from gossamer.inputs import Inputs
     from gossamer.workspace import Workspace
+
+_KEYS = ("host", "url", "round", "outcome", "text_hash")
 
 
 def own_texts(
-    work: Workspace, known: DataFrame, determined: DataFrame, present: DataFrame
+    work: Workspace,
+    since: Inputs,
+    known: DataFrame,
+    determined: DataFrame,
+    present: DataFrame,
 ) -> tuple[DataFrame, int]:
     """Materialised rows of `own_texts` that are missing or outdated, and their number.
 
-    `known` are the rows of `boilerplate` before this harvest, `determined` the new ones, and
-    `present` those of `own_texts`.
+    `known` are the rows of `boilerplate` before this harvest, of hosts with new documents;
+    `determined` are the new ones, and `present` the rows of `own_texts`.
     """
     hosts, number = work.scratch(_hosts(known, determined))
     if not number:
         return work.engine.read([], OWN_TEXTS.ddl), 0
     held = present.select("url", "round", F.lit(True).alias("is_held"))
     wanted, _ = work.scratch(
-        held.join(_newest(work, hosts), on=["url", "round"], how="right")
+        held.join(_newest(work, since, hosts), on=["url", "round"], how="right")
         .where("again OR is_held IS NULL")
         .select("host", "url", "round")
     )
@@ -64,18 +71,41 @@ def _hosts(known: DataFrame, determined: DataFrame) -> DataFrame:
     )
 
 
-def _newest(work: Workspace, hosts: DataFrame) -> DataFrame:
-    """The newest document of each page of these hosts that has a text."""
-    names = ("outcome", "text_hash")
+def _newest(work: Workspace, since: Inputs, hosts: DataFrame) -> DataFrame:
+    """The newest document of pages of these hosts, if it has a text.
+
+    All pages of a host that changes `again`, and those that have a new document of the others.
+    """
+    again, number = work.scratch(hosts.where("again").select("host", "again"))
+    others = hosts.where("NOT again").select("host", "again")
+    documents = others.join(_recent(work, since), on="host", how="inner")
+    if number:
+        everything = work.engine.read_some(work.paths(DOCUMENTS.name), DOCUMENTS.ddl)
+        documents = documents.unionByName(
+            again.join(everything.select(*_KEYS), on="host", how="inner")
+        )
     return (
-        hosts.select("host", "again")
-        .join(work.read(DOCUMENTS.name).select("host", "url", "round", *names), on="host")
-        .groupBy("host", "again", "url")
+        documents.groupBy("host", "again", "url")
         .agg(
-            F.max("round").alias("round"), *(F.max_by(name, "round").alias(name) for name in names)
+            F.max("round").alias("round"),
+            *(F.max_by(name, "round").alias(name) for name in ("outcome", "text_hash")),
         )
         .where("outcome = 'parsed' AND text_hash IS NOT NULL")
     )
+
+
+def _recent(work: Workspace, since: Inputs) -> DataFrame:
+    """All documents of the rounds from the oldest one on that has a new document.
+
+    One that was parsed late is in a layer with newer ones, and may be older than another document
+    of its page. All that are newer than it are among these.
+    """
+    new = work.engine.read(since.paths(work, DOCUMENTS), DOCUMENTS.ddl)
+    first = new.agg(F.min("round")).collect()[0][0]
+    layers = work.store.manifest.layers(DOCUMENTS.name)
+    files = [file for layer in layers if layer.round >= (first or 0) for file in layer.files]
+    rows = work.engine.read([f"{work.root}/{file.path}" for file in files], DOCUMENTS.ddl)
+    return rows.where(F.col("round") >= F.lit(first)).select(*_KEYS)
 
 
 def described_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,6 +1,5 @@
 """dedup: documents, pages, ranks → dispositions. Which page stands for those with its content?
 
-    inputs.py       which documents and pages are new since the last harvest
     known.py        what is known about each document
     documents.py    which documents can be found at all
     affected.py     which pages are decided again
@@ -15,7 +14,8 @@
     survivors.py    the rule by which one of several pages survives
     decided.py      the rows of dispositions
 
-Reads documents, own_texts, pages, ranks, host_ranks and what it wrote before; replaces mirrors and
+Reads documents, own_texts, pages, ranks, host_ranks and what it wrote before; of the first three,
+only what is new since the last harvest (gossamer.inputs). It replaces mirrors and
 judged, and adds to dispositions, sketched and similar. Each page that is dropped names the page
 that survives in its place, the reason and the similarity. A change is followed to all pages that
 are connected to it, so the next best page takes the place of a survivor that is gone or has
@@ -30,16 +30,16 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
+import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import lsm
+from gossamer import inputs, lsm
 from gossamer.dedup import (
     affected,
     decided,
     documents,
     equal,
-    inputs,
     known,
     mirrors,
     near,
@@ -48,7 +48,7 @@ from gossamer.dedup import (
 )
 from gossamer.engine import engine_errors
 from gossamer.monitor import clear
-from gossamer.tables import DISPOSITIONS, JUDGED, MIRRORS
+from gossamer.tables import DISPOSITIONS, DOCUMENTS, JUDGED, MIRRORS, OWN_TEXTS, PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from gossamer.store import Layer, StepReport
     from gossamer.workspace import Draft, Workspace
 
+RULES = 2
+"""Raised with each change of the rules in this package: all pages are judged again."""
+INPUTS = (DOCUMENTS, PAGES, OWN_TEXTS)
 DROPPED_DDL = "url string, survivor string, reason string, similarity double"
 
 
@@ -65,7 +68,8 @@ def run(work: Workspace) -> StepReport:
     clear(work.root, "dedup")
     with work.step("dedup", work.round) as draft:
         forgotten = similar.outdated(work)
-        since = inputs.since(work, anew=forgotten)
+        damaged = any(work.store.damaged(table.name) for table in (DISPOSITIONS, MIRRORS))
+        since = inputs.since(work, JUDGED, INPUTS, _settings(work), anew=forgotten or damaged)
         before = known.stored(work, anew=since.anew)
         fresh, replaced = documents.changed(work, since, before)
         now = before.with_layer(fresh)
@@ -94,8 +98,12 @@ def run(work: Workspace) -> StepReport:
         similarities.save(draft, held, standing.select(F.col("text_hash").alias("text")))
         _save(work, draft, rows, anew=since.anew)
         draft.replace[MIRRORS.name] = _layers(work.write(found, MIRRORS.name, work.round))
-        draft.replace[JUDGED.name] = _layers(inputs.write(work))
+        draft.replace[JUDGED.name] = inputs.write(work, JUDGED, INPUTS, _settings(work))
     return draft.done
+
+
+def _settings(work: Workspace) -> str:
+    return f"{RULES} {msgspec.json.encode(work.config.dedup).decode()}"
 
 
 def fit(rows: DataFrame) -> DataFrame:

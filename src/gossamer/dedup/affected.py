@@ -42,11 +42,8 @@ def with_rank_classes(work: Workspace, pages: DataFrame) -> DataFrame:
 
 def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     """The rows of pages in groups whose ranks have changed so much that others may survive."""
-    grouped, _ = work.scratch(
-        known.where(lambda layer: layer.where("survivor IS NOT NULL OR copy_count > 0")).select(
-            "url", *KEYS, "rank_class"
-        )
-    )
+    grouped = known.where(lambda layer: layer.where("survivor IS NOT NULL OR copy_count > 0"))
+    grouped = grouped.select("url", *KEYS, "rank_class")
     return with_rank_classes(work, grouped).where("rank <> rank_class").select(*KEYS)
 
 

@@ -23,14 +23,10 @@ from gossamer.tables import DISPOSITIONS, DOCUMENTS, OWN_TEXTS, PAGES
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.dedup.inputs import Inputs
     from gossamer.dedup.known import Known
-    from gossamer.store import Layer
-    from gossamer.tables import Dataset
+    from gossamer.inputs import Inputs
     from gossamer.workspace import Workspace
 
 STATE = ("url", "status", "found_ms")
@@ -50,15 +46,15 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
     Both are materialised.
     """
     values = (F.max_by(name, "round").alias(name) for name in NEWEST)
-    paths = [f"{work.root}/{path}" for path in inputs.documents]
-    newest = work.engine.read(paths, DOCUMENTS.ddl).groupBy("url")
+    newest = work.engine.read(inputs.paths(work, DOCUMENTS), DOCUMENTS.ddl).groupBy("url")
     new = described(newest.agg(*values, F.max("round").alias("round")))
     if inputs.anew:
         before = work.engine.read([], DISPOSITIONS.ddl)
         rows = new.join(_states(lsm.current(work, PAGES)), on="url", how="left")
     else:
         new, _ = work.scratch(new)
-        urls = new.select("url").unionByName(_of_layers(work, inputs.own_texts, OWN_TEXTS, "url"))
+        own_texts = work.engine.read(inputs.paths(work, OWN_TEXTS), OWN_TEXTS.ddl)
+        urls = new.select("url").unionByName(own_texts.select("url"))
         pages, _ = work.scratch(_new_states(work, inputs, urls.distinct()))
         urls = urls.unionByName(pages.select("url")).distinct()
         before, _ = work.scratch(known.of_urls(urls))
@@ -104,13 +100,6 @@ def _states(pages: DataFrame) -> DataFrame:
     return pages.select(*STATE)
 
 
-def _of_layers(
-    work: Workspace, layers: Iterable[Layer], table: Dataset, *columns: str
-) -> DataFrame:
-    paths = [f"{work.root}/{file.path}" for layer in layers for file in layer.files]
-    return work.engine.read(paths, table.ddl).select(*columns)
-
-
 def _with_compared(work: Workspace, rows: DataFrame) -> DataFrame:
     """Add `compared`: the text without the boilerplate of its host, if that is long enough."""
     whole = F.when(~F.col("by_body"), F.col("text"))
@@ -124,9 +113,11 @@ def _with_compared(work: Workspace, rows: DataFrame) -> DataFrame:
 
 def _new_states(work: Workspace, inputs: Inputs, urls: DataFrame) -> DataFrame:
     """The states of pages in the new layers, and of these others."""
-    if not inputs.pages:
+    layers = inputs.layers[PAGES.name]
+    if not layers:
         return _states(lsm.rows_for(work, PAGES, urls))
-    stack = [_of_layers(work, [each], PAGES, *STATE) for each in inputs.pages]
+    paths = [[f"{work.root}/{file.path}" for file in layer.files] for layer in layers]
+    stack = [_states(work.engine.read(each, PAGES.ddl)) for each in paths]
     found, _ = work.scratch(lsm.newest(stack, "url"))
     others, count = work.scratch(urls.join(found, on="url", how="left_anti"))
     return found.unionByName(_states(lsm.rows_for(work, PAGES, others))) if count else found

@@ -71,4 +71,4 @@ class Known:
 def stored(work: Workspace, *, anew: bool) -> Known:
     """What the last harvest left; nothing if all is judged `anew`."""
     empty = [work.engine.read([], DISPOSITIONS.ddl)]
-    return Known(work, empty if anew else lsm.layers(work, DISPOSITIONS))
+    return Known(work, empty if anew else lsm.layers(work, DISPOSITIONS, some=True))

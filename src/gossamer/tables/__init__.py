@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from gossamer.tables.dataset import Column, Dataset
 from gossamer.tables.duplicates import (
     BOILERPLATE,
+    COUNTED,
     DISPOSITIONS,
+    HOST_DOCUMENTS,
     JUDGED,
     MIRRORS,
     OWN_TEXTS,
@@ -51,6 +53,7 @@ __all__ = [
     "ALIASES",
     "BOILERPLATE",
     "CENTRALITY",
+    "COUNTED",
     "DATASETS",
     "DISPOSITIONS",
     "DOCUMENTS",
@@ -59,6 +62,7 @@ __all__ = [
     "FETCHLIST",
     "GRAPH",
     "HOSTS",
+    "HOST_DOCUMENTS",
     "HOST_RANKS",
     "INDEX",
     "INDEXED",
@@ -91,7 +95,7 @@ DATASETS: Mapping[str, Dataset] = {
     for table in (
         *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, WARC),
         *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, RANKED_NODES, FARMS),
-        *(HOST_RANKS, CENTRALITY, BOILERPLATE, OWN_TEXTS),
+        *(HOST_RANKS, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, MIRRORS, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),
         *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),

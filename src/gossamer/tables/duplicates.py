@@ -41,6 +41,32 @@ OWN_TEXTS = Dataset(
     ),
 )
 
+HOST_DOCUMENTS = Dataset(
+    "host_documents",
+    "how many documents with text each host has",
+    key=("host",),
+    writer="boilerplate",
+    readers=("boilerplate",),
+    newest_wins=True,
+    columns=(
+        Column("host", "string", "as in pages"),
+        Column("documents", "long", "its parsed documents of all rounds"),
+    ),
+)
+
+COUNTED = Dataset(
+    "counted",
+    "on what boilerplate, own_texts and host_documents are based",
+    key=("kind", "name"),
+    writer="boilerplate",
+    readers=("boilerplate",),
+    newest_wins=False,
+    columns=(
+        Column("kind", "string", "documents, or settings"),
+        Column("name", "string", "the path of a file that was read; empty for settings"),
+    ),
+)
+
 SKETCHED = Dataset(
     "sketched",
     "the texts among which all similar ones were found, with the bands of their sketches",
