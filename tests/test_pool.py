@@ -6,6 +6,8 @@ import select
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -63,6 +65,20 @@ def kill_itself(batches: Batches) -> Batches:
     next(batches)
     os.kill(os.getpid(), signal.SIGKILL)
     yield numbers()
+
+
+def test_partitions_may_wait_for_each_others_first_batch(pool: Pool) -> None:
+    """More partitions than processes, as those of a join with a union: see the facts of pool."""
+    all_begun = threading.Barrier(3, timeout=PATIENCE_S)
+    doubled = pool.wrap(double)
+
+    def partition(n: int) -> Batches:
+        all_begun.wait()
+        yield numbers(n)
+
+    with ThreadPoolExecutor(3) as threads:
+        found = threads.map(lambda n: list(doubled(partition(n))), (1, 2, 3))
+        assert [batch.column(0).to_pylist() for (batch,) in found] == [[2], [4], [6]]
 
 
 def test_workers_do_without_pandas(pool: Pool) -> None:

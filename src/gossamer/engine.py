@@ -101,10 +101,6 @@ class Engine:
         `fn` must be picklable. It may run twice for a partition, so it must write files under the
         name of its own attempt; only the rows that it yields count. The local engine runs it in as
         many processes as there are workers.
-
-        Fact (Sail 0.7.2): the partitions of a join wait for each other before they yield rows. So
-        one with more partitions than workers must not be mapped, it would wait for a process
-        forever. Read the files of a union together, and it has as many as there are workers.
         """
         return df.mapInArrow(fn if self._pool is None else self._pool.wrap(fn), ddl)
 

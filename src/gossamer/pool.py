@@ -13,6 +13,9 @@ Facts
     the outer one waits for the inner one. So the limit of `size` processes applies to each
     function separately. With a common limit, outer functions could hold every process and leave
     none for the inner ones. A function may get more processes (`wrap_in_order`).
+  * The partitions of a join wait for each other before the first row (Sail 0.7.2, as each adds to
+    the filter that is pushed down to the probe side). A join with a union has more of them than
+    there are processes. So each requests its first batch before it waits for a process.
   * Users wait for searches but not for tasks. So workers and the engine's threads run at a low
     priority (NICE), and a server on the same machine stays fast (bench/search_while_indexing.py,
     bench/graph_http.py). They lose nothing if no other process needs the cores.
@@ -33,7 +36,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import count, islice
+from itertools import chain, count, islice
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -117,6 +120,7 @@ class Pool:
         self, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
     ) -> Iterator[pa.RecordBatch]:
         """Run a pickled function over one partition; `call` identifies the wrapped function."""
+        batches = _begun(batches)
         numbers = self._numbers.get(call)
         if numbers is not None:
             batches = _renumbered(batches, numbers)
@@ -190,6 +194,11 @@ def _run(
     token: str, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     return _POOLS[token].run(call, fn, batches)
+
+
+def _begun(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches, of which the first one is there."""
+    return chain(list(islice(batches, 1)), batches)
 
 
 def _renumbered(
