@@ -133,7 +133,7 @@ def measured(name: str, work: Workspace, step: Callable[[Workspace], object]) ->
     took_s, cpu_s = time.perf_counter() - began_s, tree_cpu_s() - began_cpu_s
     counts = work.store.manifest.history[-1].counts
     print(
-        f"{name}: {took_s:.0f} s, {cpu_s:.0f} CPU s, {peak.bytes / 1e9:.2f} GB; {counts}",
+        f"{name}: {took_s:.1f} s, {cpu_s:.1f} CPU s, {peak.bytes / 1e9:.2f} GB; {counts}",
         flush=True,
     )
 

@@ -36,7 +36,7 @@ generate.pages_per_host = 25
 url_rules.evidence = 3
 """
 FEWEST_ROWS = {
-    **dict.fromkeys(("hosts", "domains", "repeated", "host_ranks"), HOSTS),
+    **dict.fromkeys(("hosts", "domains", "repeated", "host_ranks", "host_documents"), HOSTS),
     "virtual_page": 1,
     "unparsed": 0,  # as no parser is killed
     "url_rules": 50,
@@ -96,7 +96,7 @@ def rows(crawl: Crawl, dataset: str) -> list[dict[str, Any]]:
     return sorted(found, key=str)
 
 
-BY_TASK = {"rewritten", "judged"}
+BY_TASK = {"rewritten", "counted", "judged"}
 """Datasets that depend on how tasks share their work, or on the names of files."""
 
 
