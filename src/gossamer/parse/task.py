@@ -48,8 +48,8 @@ TRUNCATED = "truncated"
 FLUSH_PAGES = 2_000
 FLUSH_CHARS = 32_000_000
 """Rows are written, as a row group, after this many pages or characters of text and links. Text
-counts twice: it is stored whole, and as main text and boilerplate. In groups of 500 pages, readers
-of a few columns took three times as long."""
+counts twice: it is stored whole, and as main text and boilerplate. With small groups, readers of a
+few columns spend most of their time on opening them."""
 
 
 @dataclass(frozen=True)
