@@ -112,8 +112,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         of_site = [rule for rule in rules if web.dust.site(f"http://{rule.host}/") == name]
         states = Counter(rule.state for rule in of_site)
         by_round = [with_rules.duplicates[name, each + 1] for each in range(with_rules.rounds)]
+        avoided = 1 - after / max(before, 1)
         print(
-            f"{name:10}{len(without.contents[name]):7}{before:9}{after:7}{1 - after / max(before, 1):9.1%}"
+            f"{name:10}{len(without.contents[name]):7}{before:9}{after:7}{avoided:9.1%}"
             f"{len(lost):6}  {states['active']} active, {states['contradicted']} contradicted, "
             + " ".join(map(str, by_round))
         )
