@@ -244,6 +244,8 @@ def _connect(url: str, *, embedded: bool) -> SparkSession:
                 _await_greeting(builder)
             spark = Remote.builder.channelBuilder(builder).create()
             spark.conf.set("spark.sql.session.timeZone", "UTC")
+            if embedded:
+                spark.conf.set("spark.python.sql.dataFrameDebugging.enabled", "false")
         except Exception as error:
             raise _unreachable(url, error) from error
     return cast("SparkSession", spark)
