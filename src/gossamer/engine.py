@@ -70,6 +70,7 @@ class Engine:
             self.spark = _connect(url, embedded=self._pool is not None)
             started.callback(self.spark.stop)
             self._started = started.pop_all()
+        self._nothing: dict[str, DataFrame] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -83,8 +84,14 @@ class Engine:
     def read(self, paths: list[str], ddl: str) -> DataFrame:
         """Read Parquet files as one DataFrame with exactly these columns; no files give no rows."""
         if not paths:
-            return self.spark.createDataFrame([], ddl)
+            return self._no_rows(ddl)
         return self.spark.read.schema(ddl).parquet(*paths)
+
+    def _no_rows(self, ddl: str) -> DataFrame:
+        """No rows with these columns. The engine is asked once what they are: it parses the DDL."""
+        if ddl not in self._nothing:
+            self._nothing[ddl] = self.spark.createDataFrame([], ddl)
+        return self._nothing[ddl]
 
     def read_some(self, paths: list[str], ddl: str) -> DataFrame:
         """As `read`, for rows of which a filter or the smaller side of a join keeps few.
@@ -235,7 +242,7 @@ def _connect(url: str, *, embedded: bool) -> SparkSession:
         warnings.simplefilter("ignore")  # warnings from within the libraries
         logging.getLogger("pyspark").setLevel(logging.ERROR)
         try:
-            _import_client()
+            import_client()
             from pyspark.sql.connect.session import SparkSession as Remote
 
             os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark's builder sets it for URLs
@@ -285,7 +292,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _import_client() -> None:
+def import_client() -> None:
     """Import the Spark Connect client, whatever the main program is.
 
     Fact (pyspark 4.2): under `python -c` and `python -`, whose main module has no file, it assumes
@@ -296,7 +303,7 @@ def _import_client() -> None:
     if without_file:
         main.__file__ = "<stdin>"
     try:
-        import_module("pyspark.sql.connect")
+        import_module("pyspark.sql.connect.session")
     finally:
         if without_file:
             del main.__file__

@@ -65,18 +65,24 @@ def run(
         folder = work.scratch_attempt()
         paths = list(_write(reported(chain(given, *listed)), f"{work.root}/{folder}"))
         seeded, wanted = work.scratch(work.engine.read(paths, "url string").distinct())
-        before, known = work.scratch(lsm.rows_for(work, PAGES, seeded))
-        virtual, new_seeds = opic.virtual_page(work), wanted - before.where(IS_SEED).count()
+        before, known = work.engine.read([], PAGES.ddl), 0
+        if work.store.manifest.layers(PAGES.name):
+            before, known = work.scratch(lsm.rows_for(work, PAGES, seeded))
+        virtual, new_seeds = opic.virtual_page(work), wanted
+        if known:
+            new_seeds -= before.where(IS_SEED).count()
         brought = virtual.unit(new_seeds)
         rows, count = work.scratch(as_seeds(seeded, before, work, virtual.given, brought))
         virtual = virtual.with_seeds(wanted - known, new_seeds)
         draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
-        forgiven, _ = work.scratch(second_chances(work, rows))
+        fetched = bool(work.store.manifest.layers(HOSTS.name))
+        forgiven = work.scratch(second_chances(work, rows))[0] if fetched else None
         settled = depths.settle(work, rows, count, forgiven)
         draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
-        hosts, host_count = work.scratch(settled.hosts)
-        if host_count:
-            draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
+        if fetched:
+            hosts, host_count = work.scratch(settled.hosts)
+            if host_count:
+                draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
         draft.counts.update(seeds=count, bad_lines=bad)
     return draft.done
 

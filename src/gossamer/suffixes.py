@@ -4,8 +4,8 @@ The list has few rules below most names of two labels, such as example.org, whic
 registrable domains. The last two labels of each rule are in a set. A host whose last two labels are
 not in it needs no search of the list.
 
-Fact (publicsuffixlist 1.1): reading the list takes 30 ms, as each rule passes through Python's codec
-for IDNA. Only those with letters beyond ASCII need it. The processes of a crawl read it each.
+Fact (publicsuffixlist 1.1): reading the list takes 30 ms, as each rule passes through Python's
+codec for IDNA. Only those with letters beyond ASCII need it. Each process of a crawl reads it.
 """
 
 from __future__ import annotations

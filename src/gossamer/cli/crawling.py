@@ -120,15 +120,22 @@ def crawl(
 
     Example: gossamer crawl my-web https://example.org/ --contact bot@example.org --rounds 3
     """
-    from rich.console import Console
+    from gossamer.lean_imports import without_collections
 
-    from gossamer import unfetched
-    from gossamer.api import Crawl
-    from gossamer.cli.progress import StepProgress
-    from gossamer.cli.steps import print_bad_line, print_report
-    from gossamer.errors import NotACrawl
-    from gossamer.seeds import check
-    from gossamer.urls import UrlRules
+    with without_collections():
+        from rich.console import Console
+
+        from gossamer import rounds as _flow  # noqa: F401  # needed later
+        from gossamer import unfetched
+        from gossamer.api import Crawl
+        from gossamer.cli.progress import StepProgress
+        from gossamer.cli.steps import print_bad_line, print_report
+        from gossamer.engine import import_client
+        from gossamer.errors import NotACrawl
+        from gossamer.seeds import check
+        from gossamer.urls import UrlRules
+
+        import_client()
 
     if minutes is not None and isnan(minutes):
         raise typer.BadParameter("not a number", param_hint="--minutes")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -33,7 +34,7 @@ from gossamer.task_output import SMALL_PAGES, ParquetWriter, Row, counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gossamer.config import Config
+    from gossamer.config import Config, FilterConfig
     from gossamer.parse.discovery import Announced
     from gossamer.parse.page import Rules
     from gossamer.parse.stored import Piece, Redirect, ResponseRow
@@ -100,7 +101,7 @@ def parse_share(job: Job, share: Share) -> list[Row]:
     """Parse a share. Return rows of YIELD: the files written, and counts."""
     answers = _answers(job, share)
     heartbeat = Heartbeat(job.root, "parse", job.round, str(share.number), len(answers))
-    writer = PageWriter(job, Filters.from_config(job.config.filter, job.seed_hosts, year=job.year))
+    writer = PageWriter(job, _filters(job.config.filter, job.seed_hosts, job.year))
     left = LeftWriter(job.root, job.attempts[2:], alone=share.alone)
     unreadable = _parse_pages(job, answers, writer, left, heartbeat)
     responses = [f"{job.root}/{piece.path}" for piece in share.responses if not piece.number]
@@ -160,6 +161,12 @@ def _parse_pages(
             writer.add(answer, page)
             heartbeat.beat(count=page.outcome)
     return unreadable
+
+
+@lru_cache(maxsize=1)
+def _filters(config: FilterConfig, seed_hosts: tuple[str, ...], year: int) -> Filters:
+    """The filters of all tasks of a process: to look for plugins takes as long as several pages."""
+    return Filters.from_config(config, seed_hosts, year=year)
 
 
 def _weights(job: Job) -> dict[str, int]:

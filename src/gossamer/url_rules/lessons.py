@@ -109,6 +109,8 @@ def with_ended_trials(
     work: Workspace, changed: DataFrame, count: int, answers: DataFrame
 ) -> tuple[DataFrame, int]:
     """Add the rules that are still on trial although all of their samples were fetched."""
+    if not work.store.manifest.layers(URL_RULES.name):
+        return changed, count
     trials, number = work.scratch(lsm.current(work, URL_RULES).where(F.col("state") == TRIAL))
     if not number:
         return changed, count
