@@ -46,13 +46,14 @@ KINDS = {
     "foundation": kind(
         "engine pool lean_arrow store manifest filenames checksums backends damage ownership urls "
         "addresses own patterns encodings session_ids suffixes robots robots_rules config monitor "
-        "stopping pausing errors workspace sorted_parts processes sketches version_names",
+        "stopping pausing errors workspace sorted_parts processes worker_start lean_imports "
+        "sketches version_names",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),
     "search": kind("search", "format foundation extension-point"),
     "door": kind(
-        "api check cli rounds status unfetched compile_ahead",
+        "api check cli rounds status unfetched compile_ahead preparation",
         "step format foundation extension-point search door world",
     ),
     "world": kind("fakeweb", "errors processes"),

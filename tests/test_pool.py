@@ -180,7 +180,7 @@ def test_a_worker_that_cannot_be_started_is_an_error_and_the_pool_goes_on(
     with closing(Pool(1)) as pool:
         function = pool.wrap(double)
         with monkeypatch.context() as patch:
-            patch.setattr("gossamer.pool.start_python", fail)
+            patch.setattr("gossamer.worker_start.start_python", fail)
             with pytest.raises(EngineError, match="a worker process: cannot be started: resource"):
                 list(function(iter(())))
         assert not pool._running

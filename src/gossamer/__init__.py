@@ -17,7 +17,7 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
     foundations       engine pool lean_arrow store manifest filenames checksums backends damage
                       ownership urls addresses own patterns encodings session_ids suffixes robots
                       robots_rules config monitor stopping pausing errors workspace sorted_parts
-                      processes sketches version_names
+                      processes worker_start lean_imports sketches version_names
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 

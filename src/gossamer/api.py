@@ -18,6 +18,7 @@ from gossamer import config as configs
 from gossamer.backends import open_backend
 from gossamer.errors import Conflict
 from gossamer.filenames import CONFIG_NAME
+from gossamer.preparation import prepare_worker
 from gossamer.store import Store
 from gossamer.workspace import Workspace
 
@@ -309,15 +310,6 @@ class Crawl:
         from gossamer.search.searcher import Searcher
 
         return Searcher.open(self.work).search(query, offset=offset, limit=limit)
-
-
-def prepare_worker() -> None:
-    """Import what the tasks of a round need, and start a parser: in a new worker of the engine."""
-    import gossamer.fetch.task
-    import gossamer.parse.task  # noqa: F401
-    from gossamer.parse.guard import start_ahead
-
-    start_ahead()
 
 
 def _write_settings(backend: Backend, settings: str, *, private: bool) -> None:

@@ -27,8 +27,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
-import subprocess
 import threading
 import traceback
 import uuid
@@ -43,10 +41,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import pyarrow as pa
 from pyspark import cloudpickle
 
+from gossamer import worker_start
 from gossamer.backends import system_error
 from gossamer.errors import EngineError, GossamerError
 from gossamer.lean_arrow import forgo_pandas
-from gossamer.processes import start_python
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,8 +75,8 @@ class Pool:
     """Worker processes, started on demand: `size` per wrapped function, or more if it says so.
 
     `prepare` is called in each worker when it starts, and imports what its functions need. If it is
-    given, one worker starts at once, and the next, up to `size`, when one has done its work:
-    workers that start together only slow each other down.
+    given, one worker starts at once, unless it was started ahead (`worker_start`), and the next, up
+    to `size`, when one has done its work: workers that start together only slow each other down.
 
     Invariants: a worker is either in `_idle` or held by exactly one `run`; there are at most `size`
     idle workers, and each of them waits for a function.
@@ -86,7 +84,7 @@ class Pool:
 
     def __init__(self, size: int, prepare: Callable[[], None] | None = None) -> None:
         self._size = size
-        self._prepare = b"" if prepare is None else _dumps(prepare)
+        self._prepare = prepare
         self._token = uuid.uuid4().hex
         self._idle: list[_Worker] = []
         self._running: Counter[_Call] = Counter()
@@ -219,15 +217,12 @@ class _TaskError(Exception):
 class _Worker:
     """The parent's side of one process."""
 
-    def __init__(self, prepare: bytes) -> None:
-        ours, theirs = socket.socketpair()
-        self._connection = Connection(ours.detach())
-        with theirs:
-            self._process = start_python(
-                f"from gossamer.pool import work; work({theirs.fileno()}, {prepare!r})",
-                stdin=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()],
-            )
+    def __init__(self, prepare: Callable[[], None] | None) -> None:
+        started = worker_start.take(prepare)
+        if started is None:
+            started = worker_start.start(b"" if prepare is None else _dumps(prepare))
+        self._process = started.process
+        self._connection = Connection(started.socket.detach())
 
     def waits(self) -> bool:
         """Whether an idle worker lives: the kernel kills idle ones too if it is short of memory."""

@@ -121,51 +121,55 @@ def crawl(
     Example: gossamer crawl my-web https://example.org/ --contact bot@example.org --rounds 3
     """
     from gossamer.lean_imports import without_collections
-
-    with without_collections():
-        from rich.console import Console
-
-        from gossamer import rounds as _flow  # noqa: F401  # needed later
-        from gossamer import unfetched
-        from gossamer.api import Crawl
-        from gossamer.cli.progress import StepProgress
-        from gossamer.cli.steps import print_bad_line, print_report
-        from gossamer.engine import import_client
-        from gossamer.errors import NotACrawl
-        from gossamer.seeds import check
-        from gossamer.urls import UrlRules
-
-        import_client()
+    from gossamer.preparation import prepare_worker
+    from gossamer.worker_start import started_ahead
 
     if minutes is not None and isnan(minutes):
         raise typer.BadParameter("not a number", param_hint="--minutes")
     if own and not urls:
         raise typer.BadParameter("give the URLs whose hosts are your own", param_hint="--own")
-    console = Console()
-    try:
-        opened = Crawl.open(crawl)
-    except NotACrawl as absent:
-        if not urls and not lists:
-            raise _seedless(absent, crawl) from None
-        check(urls or (), lists or (), UrlRules())  # so that bad seeds leave no empty crawl behind
-        opened = Crawl.create(crawl, settings(contact), keep_settings=True)
-    with opened, opened.work.errors():
-        if contact or own:
-            _apply(opened, contact, own_hosts(urls or ()) if own else ())
-        if urls or lists:
-            opened.inject(urls or (), lists or (), print_bad_line)
-        if refresh or refresh_matching:
-            print_report(opened.refresh(refresh_matching), as_json=False)
-        _require_contact(opened)
-        with StepProgress(opened.work, console) as progress:
-            reports = opened.run(rounds, minutes, progress.announce, progress.report)
-        error = unfetched.why_nothing(opened.work, reports, seeds_given=bool(urls or lists))
-        if error is not None:
-            raise error
-        steps = {report.step for report in reports}
-        if "generate" in steps and "fetch" not in steps:
-            console.print(_nothing_due(opened), highlight=False, soft_wrap=True)
-    console.print(f'next: gossamer search {crawl} "words", or gossamer serve {crawl}')
+    with started_ahead(prepare_worker):  # it imports its libraries while we import ours
+        with without_collections():
+            from rich.console import Console
+
+            from gossamer import rounds as _flow  # noqa: F401  # needed later
+            from gossamer import unfetched
+            from gossamer.api import Crawl
+            from gossamer.cli.progress import StepProgress
+            from gossamer.cli.steps import print_bad_line, print_report
+            from gossamer.engine import import_client
+            from gossamer.errors import NotACrawl
+            from gossamer.seeds import check
+            from gossamer.urls import UrlRules
+
+            import_client()
+
+        console = Console()
+        try:
+            opened = Crawl.open(crawl)
+        except NotACrawl as absent:
+            if not urls and not lists:
+                raise _seedless(absent, crawl) from None
+            # Bad seeds must not leave an empty crawl behind.
+            check(urls or (), lists or (), UrlRules())
+            opened = Crawl.create(crawl, settings(contact), keep_settings=True)
+        with opened, opened.work.errors():
+            if contact or own:
+                _apply(opened, contact, own_hosts(urls or ()) if own else ())
+            if urls or lists:
+                opened.inject(urls or (), lists or (), print_bad_line)
+            if refresh or refresh_matching:
+                print_report(opened.refresh(refresh_matching), as_json=False)
+            _require_contact(opened)
+            with StepProgress(opened.work, console) as progress:
+                reports = opened.run(rounds, minutes, progress.announce, progress.report)
+            error = unfetched.why_nothing(opened.work, reports, seeds_given=bool(urls or lists))
+            if error is not None:
+                raise error
+            steps = {report.step for report in reports}
+            if "generate" in steps and "fetch" not in steps:
+                console.print(_nothing_due(opened), highlight=False, soft_wrap=True)
+        console.print(f'next: gossamer search {crawl} "words", or gossamer serve {crawl}')
 
 
 def serve(
