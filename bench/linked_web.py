@@ -18,9 +18,10 @@ from urllib.parse import quote
 from webs import SETTINGS
 
 from gossamer import rounds
-from gossamer.api import Crawl, prepare_worker
+from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.filenames import CONFIG_NAME
+from gossamer.preparation import prepare_worker
 
 FOLDERS = {
     "cppreference-doc-en-html": "usr/share/cppreference/doc/html",

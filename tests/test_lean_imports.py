@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from gossamer.lean_imports import without_collections
+
+
+def test_nothing_is_collected_in_the_block_and_what_it_made_is_never_looked_at_again() -> None:
+    try:
+        with without_collections():
+            assert not gc.isenabled()
+            kept = [[] for _ in range(1000)]  # type: ignore[var-annotated]
+        assert gc.isenabled()
+        assert gc.get_freeze_count() >= len(kept)
+    finally:
+        gc.unfreeze()
+
+
+def test_the_collector_is_on_again_after_an_error() -> None:
+    try:
+        with pytest.raises(ImportError), without_collections():
+            raise ImportError
+        assert gc.isenabled()
+    finally:
+        gc.unfreeze()
