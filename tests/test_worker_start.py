@@ -6,15 +6,17 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pytest
 
 from gossamer import worker_start
+from gossamer.config import EngineConfig
+from gossamer.engine import Engine
+from gossamer.errors import EngineError
 from gossamer.pool import Pool
 from gossamer.worker_start import started_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import pytest
 
 
 def prepare() -> None:
@@ -50,6 +52,14 @@ def test_a_worker_that_no_pool_used_is_ended() -> None:
         process = worker_start._ahead[prepare].process
     assert process.returncode is not None
     assert not worker_start._ahead
+
+
+def test_an_engine_elsewhere_ends_it() -> None:
+    with started_ahead(prepare):
+        process = worker_start._ahead[prepare].process
+        with pytest.raises(EngineError):
+            Engine(EngineConfig(url="sc://127.0.0.1:1"), prepare)
+        assert process.returncode is not None
 
 
 def test_a_crawl_goes_on_if_no_worker_can_be_started_yet(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ from gossamer import errors
 from gossamer.backends import full
 from gossamer.errors import EngineError, GossamerError
 from gossamer.pool import Pool, at_low_priority
+from gossamer.worker_start import end_unused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -67,6 +68,8 @@ class Engine:
                 server = at_low_priority(partial(_start_sail, config, self.workers))
                 started.callback(server.stop)
                 url = "sc://{}:{}".format(*server.listening_address)
+            else:
+                end_unused(prepare)
             self.spark = _connect(url, embedded=self._pool is not None)
             started.callback(self.spark.stop)
             self._started = started.pop_all()

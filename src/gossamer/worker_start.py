@@ -64,10 +64,15 @@ def started_ahead(prepare: Callable[[], None]) -> Iterator[None]:
     try:
         yield
     finally:
-        if (unused := take(prepare)) is not None:
-            unused.end()
+        end_unused(prepare)
 
 
 def take(prepare: Callable[[], None] | None) -> Started | None:
     """The worker that was started ahead and calls this function first; None if there is none."""
     return None if prepare is None else _ahead.pop(prepare, None)
+
+
+def end_unused(prepare: Callable[[], None] | None) -> None:
+    """End the worker that was started ahead and calls this function first, if no pool took it."""
+    if (unused := take(prepare)) is not None:
+        unused.end()
