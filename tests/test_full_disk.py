@@ -89,7 +89,8 @@ def test_every_step_survives_a_full_disk(
     web: FakeWeb, disk: Disk, engine: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     whole = Crawl.create(str(tmp_path / "whole"), loopback_settings(web.address), engine)
-    starved = Crawl.create(str(disk.folder / "crawl"), loopback_settings(web.address), engine)
+    settings = loopback_settings(web.address, "store.min_free_gb = 0")  # or it would pause
+    starved = Crawl.create(str(disk.folder / "crawl"), settings, engine)
     for crawl in (whole, starved):
         crawl.inject(web.web.seeds())
     for name in STEPS:
