@@ -90,8 +90,11 @@ def indexed(crawl: Crawl) -> set[str]:
     return {row.url for row in crawl.dataset("indexed").select("url").collect()}
 
 
-def test_nothing_is_wrong_with_a_whole_crawl(crawl: Crawl) -> None:
+def test_nothing_is_wrong_with_a_whole_crawl_and_a_check_writes_nothing(crawl: Crawl) -> None:
+    before = {*Path(crawl.path).rglob("*")}
     assert wrong(crawl.work) == []
+    made = {*Path(crawl.path).rglob("*")} - before
+    assert {path.name for path in made} <= {".tantivy-meta.lock"}  # as of every reader
 
 
 @pytest.mark.slow

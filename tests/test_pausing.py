@@ -138,8 +138,18 @@ def test_a_crawl_pauses_while_the_disk_is_nearly_full(tmp_path: Path) -> None:
     with started("crawl", folder, "http://a.test/") as crawl:
         said = told(crawl, "paused: ")
         crawl.kill()
-    assert said.startswith("paused: the disk has ")
+    assert said.startswith(f"paused: the disk of {folder} has ")
     assert said.endswith(" GB left, less than store.min_free_gb = 1,000,000.0")
+
+
+def test_a_linked_dataset_on_a_nearly_full_disk_is_a_reason(
+    tmp_path: Path, small_disk: Path
+) -> None:
+    assert pausing.reason(str(tmp_path), 0.01) is None
+    (tmp_path / "warc").symlink_to(small_disk)
+    assert pausing.reason(str(tmp_path), 0.01) == (
+        f"the disk of {tmp_path}/warc has 0.00 GB left, less than store.min_free_gb = 0.01"
+    )
 
 
 def test_there_is_no_pause_without_a_reason(tmp_path: Path) -> None:

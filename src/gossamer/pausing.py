@@ -12,11 +12,19 @@ import os
 import shutil
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 LOOK_S = 0.5
 """Seconds between two looks."""
 ASKED = "gossamer pause asked for it"
 GB = 1e9
+
+
+class Disk(NamedTuple):
+    """The free space of the disk of a folder."""
+
+    free_bytes: int
+    folder: str
 
 
 def pause(root: str) -> None:
@@ -33,10 +41,24 @@ def reason(root: str, min_free_gb: float) -> str | None:
     """Why a crawl must pause; None if it need not."""
     if os.path.exists(_flag(root)):  # noqa: PTH110  # every task calls this twice a second
         return ASKED
-    free_gb = shutil.disk_usage(root).free / GB
+    fullest = fullest_disk(root)
+    free_gb = fullest.free_bytes / GB
     if free_gb < min_free_gb:
-        return f"the disk has {free_gb:.2f} GB left, less than store.min_free_gb = {min_free_gb:,}"
+        return (
+            f"the disk of {fullest.folder} has {free_gb:.2f} GB left, "
+            f"less than store.min_free_gb = {min_free_gb:,}"
+        )
     return None
+
+
+def fullest_disk(root: str) -> Disk:
+    """Of the disks that hold a crawl, the one with the least free space.
+
+    A dataset may be on another disk, behind a symbolic link in the crawl's folder.
+    """
+    with os.scandir(root) as entries:
+        linked = [entry.path for entry in entries if entry.is_symlink() and entry.is_dir()]
+    return min(Disk(shutil.disk_usage(folder).free, folder) for folder in (root, *linked))
 
 
 def wait(root: str, min_free_gb: float) -> None:

@@ -33,7 +33,10 @@ def files(work: Workspace) -> Iterator[tuple[File, MissingFile | None]]:
 
 
 def contents(work: Workspace) -> Iterator[Finding]:
-    """Compare what the files hold; all of them must be whole. Yields what does not agree."""
+    """Compare what the files hold; all of them must be whole. Yields what does not agree.
+
+    Writes nothing, not even scratch files; only tantivy locks what it reads.
+    """
     from gossamer.check import agreement, archive, finding, parts  # tasks import this package, too
 
     lost = archive.unreadable(work)

@@ -93,8 +93,7 @@ RULES: Sequence[Rule] = (
 def contradictions(work: Workspace) -> Iterator[Finding]:
     for rule in RULES:
         if rule.order is None or in_order(work.store.manifest, *rule.order):
-            rows, _ = work.scratch(rule.rows(work).select("url"))
-            yield from of_rows(rule.dataset, rule.what, rows)
+            yield from of_rows(rule.dataset, rule.what, rule.rows(work))
 
 
 def in_order(manifest: Manifest, first: str, second: str) -> bool:

@@ -22,7 +22,7 @@ LOST_DDL = "round int, url string"
 
 
 def unreadable(work: Workspace) -> DataFrame:
-    """`round` and `url` of the responses whose bodies cannot be read, materialised.
+    """`round` and `url` of the responses whose bodies cannot be read.
 
     The archive is read once, file by file, in the order of the offsets.
     """
@@ -37,7 +37,7 @@ def unreadable(work: Workspace) -> DataFrame:
     )
     wrong = work.engine.map_partitions(in_order, partial(_wrong, work.root), LOST_DDL)
     gone = stored.join(named, on="warc_file", how="left_anti").select(*LOST.names)
-    return work.scratch(gone.unionByName(wrong))[0]
+    return gone.unionByName(wrong)
 
 
 def _wrong(root: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

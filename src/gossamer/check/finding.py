@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyspark.sql import functions as F
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import DataFrame
-
-EXAMPLES = 3
 
 
 class Finding(NamedTuple):
@@ -18,14 +18,14 @@ class Finding(NamedTuple):
     dataset: str
     what: str
     rows: int
-    examples: tuple[str, ...]
+    example: str
 
     def __str__(self) -> str:
-        return f"{self.dataset}: {self.rows:,} {self.what}, such as {', '.join(self.examples)}"
+        return f"{self.dataset}: {self.rows:,} {self.what}, such as {self.example}"
 
 
 def of_rows(dataset: str, what: str, rows: DataFrame) -> Iterator[Finding]:
-    """What materialised rows with a column `url` show: no finding if there are none."""
-    if count := rows.count():
-        examples = rows.select("url").orderBy("url").limit(EXAMPLES).collect()
-        yield Finding(dataset, what, count, tuple(row.url for row in examples))
+    """What rows with a column `url` show: no finding if there are none."""
+    count, example = rows.agg(F.count("*"), F.min("url")).collect()[0]
+    if count:
+        yield Finding(dataset, what, count, example)

@@ -54,7 +54,7 @@ def differing(work: Workspace) -> Iterator[Finding]:
     for row in work.engine.map_tasks(parts, compare, DIFFERENCE, DIFFERENCE_DDL):
         for column in ("missing", "surplus"):
             if row[column]:
-                yield Finding("index", f"documents are {column}", row[column], (row["part"],))
+                yield Finding("index", f"documents are {column}", row[column], row["part"])
 
 
 def _difference(indexed: tuple[str, ...], part: Part) -> Iterator[dict[str, str | int]]:

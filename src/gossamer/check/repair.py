@@ -116,8 +116,7 @@ def reconcile(work: Workspace, draft: Draft) -> None:
     draft.counts["documents_missing"] = found["documents"]
     if any(DATASETS[name].writer in SEARCHED for name in found):
         draft.replace |= {each.name: () for each in DATASETS.values() if each.writer in SEARCHED}
-    lost = unreadable(work)
-    draft.counts["bodies_lost"] = lost.count()
+    lost, draft.counts["bodies_lost"] = work.scratch(unreadable(work))
     for row in lost.select("round").distinct().collect():
         answers = work.read(RESPONSES.name, row.round)
         layer = work.write(without_places(answers, lost), RESPONSES.name, row.round)

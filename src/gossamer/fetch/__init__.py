@@ -80,9 +80,9 @@ def run(work: Workspace) -> StepReport:
         known = known_hosts(work, round_)
         attempt = work.store.attempt
         attempts = (attempt("responses"), attempt("warc"), attempt("hosts"))
-        given, free = (config, work.config.urls, attempts), work.config.store.min_free_gb
+        rules, free_gb = work.config.urls, work.config.store.min_free_gb
         parts = [
-            Part(work.root, round_, n, tuple(paths), known(n), *given, min_free_gb=free)
+            Part(work.root, round_, n, tuple(paths), known(n), config, rules, attempts, free_gb)
             for n in part_numbers(paths)
         ]
         rows = work.engine.map_tasks(parts, _fetch_part, YIELD, YIELD_DDL)

@@ -92,7 +92,9 @@ def find(work: Workspace, pages: PageInfo, url: str) -> Copy | Refusal:
         return why
     row, document = captured.response, captured.document or {}
     if row["warc_file"] is None:
-        return Refusal(404, "The copy of this page was lost, and is fetched again when it is due.")
+        return Refusal(
+            404, "The copy of this page was lost. The page is fetched again when it is due."
+        )
     charset = _charset(document["content_type"], document["charset"])
     named = {
         file.path

@@ -6,7 +6,6 @@ each value of a label costs memory for as long as the server lives.
 
 from __future__ import annotations
 
-import shutil
 import time
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 from starlette.routing import Route
 
+from gossamer import pausing
 from gossamer.errors import StoreError
 from gossamer.serve.web.guard import Guard
 from gossamer.status import overview
@@ -177,8 +177,8 @@ class _OfCrawl(Collector):
         )
         yield GaugeMetricFamily(
             "gossamer_free_bytes",
-            "Free space on the disk of the crawl's folder.",
-            shutil.disk_usage(self._work.root).free,
+            "Free space on the fullest disk that holds the crawl.",
+            pausing.fullest_disk(self._work.root).free_bytes,
         )
         rows = GaugeMetricFamily("gossamer_rows", "Rows per dataset.", labels=["dataset"])
         for name, held in crawl["datasets"].items():
