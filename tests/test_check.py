@@ -78,7 +78,7 @@ def longer(file: Path) -> None:
 def wrong(work: Workspace) -> list[str]:
     """What a check finds: paths of damaged files, or else sentences about contents."""
     damaged = [file.path for file, error in check.files(work) if error is not None]
-    return damaged or [str(finding) for finding in check.contents(work)]
+    return damaged or list(check.contents(work))
 
 
 def reopened(crawl: Crawl) -> Crawl:
@@ -240,8 +240,15 @@ def test_a_repair_that_was_interrupted_goes_on(crawl: Crawl) -> None:
     with crawl.work.store.lock():
         next(repair(crawl.work))
     crawl = reopened(crawl)
+    assert wrong(crawl.work) == ["a repair was interrupted before its end"]
     assert {tuple(row) for row in crawl.links().select("src", "dst").collect()} < before
+    with crawl.work.store.lock():
+        steps = repair(crawl.work)
+        assert any(report.step == "reparse" for report in steps)  # and no further step
+    crawl = reopened(crawl)
+    assert wrong(crawl.work) == ["a repair was interrupted before its end"]
     crawl.repair()
+    assert wrong(crawl.work) == []
     assert {tuple(row) for row in crawl.links().select("src", "dst").collect()} == before
 
 

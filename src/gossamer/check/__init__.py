@@ -18,7 +18,6 @@ from gossamer.store import Damage
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.check.finding import Finding
     from gossamer.errors import MissingFile
     from gossamer.store import File
     from gossamer.workspace import Workspace
@@ -32,15 +31,23 @@ def files(work: Workspace) -> Iterator[tuple[File, MissingFile | None]]:
         yield file, None if wrong is None else store.error(Damage(file, wrong))
 
 
-def contents(work: Workspace) -> Iterator[Finding]:
-    """Compare what the files hold; all of them must be whole. Yields what does not agree.
+def contents(work: Workspace) -> Iterator[str]:
+    """Compare what the files hold; all of them must be whole. Yields what is wrong, as sentences.
 
     Writes nothing, not even scratch files; only tantivy locks what it reads.
     """
-    from gossamer.check import agreement, archive, finding, parts  # tasks import this package, too
+    from gossamer.check import (
+        agreement,
+        archive,
+        finding,
+        history,
+        parts,
+    )  # tasks import check, too
 
     lost = archive.unreadable(work)
     what = "bodies are not in the archive as they were stored"
-    yield from finding.of_rows("responses", what, lost)
-    yield from agreement.contradictions(work)
-    yield from parts.differing(work)
+    yield from map(str, finding.of_rows("responses", what, lost))
+    yield from map(str, agreement.contradictions(work))
+    yield from map(str, parts.differing(work))
+    if history.is_unfinished(work.store.manifest):
+        yield "a repair was interrupted before its end"

@@ -8,8 +8,8 @@
   3. If rows are lost that follow from the archive, all stored pages are parsed again; the targets
      of their links become known pages. Then comes a harvest.
 
-Each pass looks at the crawl anew, and the history says whether the last one is needed. So a repair
-that was interrupted can be repeated.
+Each pass looks at the crawl anew, and the history says whether the last one is needed, and whether
+a repair was interrupted (`history.py`). So it goes on when it is repeated.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from gossamer.check.agreement import (
     requested_without_response,
 )
 from gossamer.check.archive import unreadable
+from gossamer.check.history import STEP, lacks_parsing
 from gossamer.check.parts import differing
-from gossamer.status import REPARSE
 from gossamer.store import Layer
 from gossamer.tables import DATASETS, PAGES, RESPONSES, VIRTUAL_PAGE
 from gossamer.warc.reindexing import index_of
@@ -40,16 +40,11 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.manifest import Manifest
     from gossamer.store import File, StepReport
     from gossamer.workspace import Draft, Workspace
 
-STEP = "repair"
-"""The name of the first two passes in the history."""
 RECOMPUTED = frozenset(rounds.HARVEST) | {"graph.centrality", "postings"}
 """Steps that compute their datasets from others, and can do so from nothing."""
-OF_ARCHIVE = frozenset(("pages", "documents", "links", "unparsed", "rewritten"))
-"""Datasets whose lost rows are found again by parsing the archive."""
 SEARCHED = ("dedup", "index")
 """Steps whose datasets must agree with each other."""
 
@@ -181,18 +176,6 @@ def unconditional() -> dict[str, Column]:
         "last_modified": F.lit(None).cast("string"),
         "digest": F.lit(None).cast("string"),
     }
-
-
-def lacks_parsing(manifest: Manifest) -> bool:
-    """Whether a repair dropped, since the archive was parsed, rows that follow from it."""
-    lacking = False
-    for report in manifest.history:
-        if report.step == REPARSE:
-            lacking = False
-        elif report.step == STEP:
-            lost = {"documents_missing", *(f"damaged_{name}" for name in OF_ARCHIVE)}
-            lacking = lacking or any(report.counts.get(name) for name in lost)
-    return lacking
 
 
 def _with(names: Sequence[str], columns: Mapping[str, Column]) -> list[Column]:

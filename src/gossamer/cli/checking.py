@@ -71,10 +71,10 @@ def _is_whole(work: Workspace, console: Console) -> bool:
         typer.echo(f"gossamer: {damaged:,} of {state} are damaged or missing", err=True)
         return False
     with work.errors():
-        findings = list(check.contents(work))
-    for finding in findings:
-        _complain(console, finding)
-    if findings:
+        wrong = list(check.contents(work))
+    for sentence in wrong:
+        _complain(console, sentence)
+    if wrong:
         typer.echo(f"gossamer: {state} are whole, but their contents do not agree", err=True)
         return False
     typer.echo(f"{state}: all are whole, and their contents agree")
