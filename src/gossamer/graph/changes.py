@@ -70,6 +70,17 @@ class Side(NamedTuple):
     names: pa.StringArray
 
 
+class BuiltHosts(NamedTuple):
+    """The hosts of the graph as it was built."""
+
+    graph: BvGraph
+    names: Names
+    first_pages: Numbers
+    """The first page of each, and the number of pages."""
+    links: Numbers
+    """The number of links of each arc."""
+
+
 def overlay(
     work: Workspace, now: Covered, since: Covered, counts: dict[str, int]
 ) -> tuple[Layer, ...] | None:
@@ -79,9 +90,10 @@ def overlay(
     """
     base_layer = work.store.manifest.layers("graph")[0]
     with ThreadPoolExecutor(1) as thread:
-        opening = thread.submit(lambda: [stored(work, kind) for kind in ("page", "host")])
+        opening = thread.submit(stored, work, "page")
+        reading = thread.submit(_built_hosts, work)
         changed, shares = _changed(work, since)
-        of_pages, of_hosts = opening.result()
+        of_pages = opening.result()
         found = _crawled(changed, shares, of_pages.names)
         pages, forward = _pages(of_pages, found), apart(of_pages.forward)[0]
         if pages.changes.shape[1] > SHARE * forward.arcs:
@@ -90,11 +102,11 @@ def overlay(
             return None
         attempt = work.store.attempt("graph")
         writing = thread.submit(_written, work, pages, attempt)
-        base_hosts = apart(of_hosts.forward)[0]
-        between = _hosts(work, base_hosts, pages)
+        built = reading.result()
+        between = _hosts(built, pages)
         files = [*writing.result(), *_written(work, between, attempt)]
     files += _recent(work, found.recent, forward.nodes, attempt)
-    for side, graph in ((pages, forward), (between, base_hosts)):
+    for side, graph in ((pages, forward), (between, built.graph)):
         current = Overlaid(graph, side.changes, graph.nodes + len(side.names))
         counts |= {f"{side.kind}s": current.nodes, f"{side.kind}_links": current.arcs}
     counts["changed_links"] = pages.changes.shape[1]
@@ -214,18 +226,30 @@ def renumbered(changes: Changes, first: int, old: Numbers, new: Numbers) -> Chan
     return overlaid.ordered(renumber(sources), np.where(is_added, ends, ~ends))
 
 
-def _hosts(work: Workspace, base: BvGraph, pages: Side) -> Side:
+def _built_hosts(work: Workspace) -> BuiltHosts:
+    """Read the hosts of the graph as it was built. Raises MissingFile or StoreError for damage."""
+    base = apart(stored(work, "host").forward)[0]
+    files = work.store.manifest.layers("graph")[0].files
+    names, links = (
+        [f"{work.root}/{file.path}" for file in files if part in file.path]
+        for part in ("/host-", "/hosts-links-")
+    )
+    found = BuiltHosts(base, Names(names), hosts.firsts(names), hosts.links_of_arcs(links))
+    if found.links.size != base.arcs:
+        raise StoreError(base.path, "its counts of links are damaged", REMEDY)
+    return found
+
+
+def _hosts(built: BuiltHosts, pages: Side) -> Side:
     """The changes of hosts that follow from those of pages.
 
     A host links to another as long as the number of links between their pages, as it was when the
     graph was built, and as it changed since, is not 0 (Gupta, Mumick and Subrahmanian, "Maintaining
     Views Incrementally", SIGMOD 1993, the counting algorithm).
     """
-    layer = work.store.manifest.layers("graph")[0]
-    paths = [f"{work.root}/{file.path}" for file in layer.files if "/host-" in file.path]
-    first_pages = hosts.firsts(paths)
+    base, names, first_pages, _ = built
     of_added, many = hosts.counted(pages.names.cast(pa.large_string()))
-    numbers = Names(paths).numbers(of_added)
+    numbers = names.numbers(of_added)
     new = of_added.filter(pa.array(numbers < 0))  # in their order, as the pages are
     numbers[numbers < 0] = base.nodes + np.arange(len(new))
     added_hosts = np.repeat(numbers, many)
@@ -243,7 +267,7 @@ def _hosts(work: Workspace, base: BvGraph, pages: Side) -> Side:
     leave = ours != theirs
     pairs, places = np.unique((ours * count + theirs)[leave], return_inverse=True)
     change = np.bincount(places, np.where(is_added, 1.0, -1.0)[leave], pairs.size).astype(np.int64)
-    before = _links_before(work, base, pairs // count, pairs % count)
+    before = _links_before(built, pairs // count, pairs % count)
     added, removed = (
         pairs[(before == 0) & (change > 0)],
         pairs[(before > 0) & (before + change <= 0)],
@@ -253,13 +277,9 @@ def _hosts(work: Workspace, base: BvGraph, pages: Side) -> Side:
     return Side("host", overlaid.ordered(ours, theirs), new)
 
 
-def _links_before(work: Workspace, base: BvGraph, ours: Numbers, theirs: Numbers) -> Numbers:
+def _links_before(built: BuiltHosts, ours: Numbers, theirs: Numbers) -> Numbers:
     """The number of links from some hosts (ascending) to others in the graph as it was built."""
-    layer = work.store.manifest.layers("graph")[0]
-    paths = [f"{work.root}/{file.path}" for file in layer.files if "/hosts-links-" in file.path]
-    links = hosts.links_of_arcs(paths)
-    if links.size != base.arcs:
-        raise StoreError(base.path, "its counts of links are damaged", REMEDY)
+    base = built.graph
     found = np.zeros(ours.size, np.int64)
     is_built = ours < base.nodes
     asked = distinct(ours[is_built])
@@ -271,7 +291,7 @@ def _links_before(work: Workspace, base: BvGraph, ours: Numbers, theirs: Numbers
     there, wanted = np.repeat(asked, degrees) * size + rows.targets, ours * size + theirs
     at = np.searchsorted(there, wanted)
     is_there = np.append(there, -1)[at] == wanted
-    found[is_there] = links[places[at[is_there]]]
+    found[is_there] = built.links[places[at[is_there]]]
     return found
 
 

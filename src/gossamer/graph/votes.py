@@ -65,16 +65,18 @@ class Share:
 
 def shares(work: Workspace) -> list[Share]:
     """All rows of links, shared among tasks."""
-    made = shares_of(work, work.paths("links"))
+    made = shares_of(work, work.paths("links"), tasks=work.engine.workers)
     return _dated(work, made) if linkgraph.has_history(work) else made
 
 
-def shares_of(work: Workspace, paths: Sequence[str], outdated: Sequence[str] = ()) -> list[Share]:
-    """The rows of some files, shared among tasks. `outdated`: as in `Share`."""
+def shares_of(
+    work: Workspace, paths: Sequence[str], outdated: Sequence[str] = (), *, tasks: int = 1
+) -> list[Share]:
+    """The rows of some files, in shares for so many tasks at once. `outdated`: as in `Share`."""
     found = list(sizes(paths))
     memory = work.config.graph.memory_mb * MEGABYTE
     total = sum(size for *_, size in found)
-    most = min(memory, max(-(-total // work.engine.workers), FEWEST_BYTES))
+    most = min(memory, max(-(-total // tasks), FEWEST_BYTES))
     scratch, old = work.scratch_attempt(), tuple(outdated)
     return [
         Share(work.root, number, tuple(groups), work.config.rank.nofollow, scratch, old)
