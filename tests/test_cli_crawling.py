@@ -16,7 +16,7 @@ import pytest
 from commands import Said, gossamer
 from gossamer import config
 from gossamer.api import Crawl
-from gossamer.cli.crawling import SETTINGS, _apply, own_hosts, settings
+from gossamer.cli.settings import SETTINGS, apply, new_settings, own_hosts
 from loopback import Loopback, page
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_without_a_terminal_a_missing_contact_ends_before_the_first_round_with_a
 def test_a_contact_that_is_set_is_kept_and_overridden_for_a_run(tmp_path: Path) -> None:
     Crawl.create(str(tmp_path), SETTINGS.format(contact="me@example.org"))
     with Crawl.open(str(tmp_path)) as opened:
-        _apply(opened, "you@example.org")
+        apply(opened, "you@example.org")
         assert opened.work.config.fetch.contact == "you@example.org"
     assert contact_of(tmp_path) == "me@example.org"
 
@@ -103,14 +103,14 @@ def test_own_crawls_a_local_server_and_is_saved(tmp_path: Path, server: Loopback
 
 
 def test_own_hosts_are_added_to_settings_that_nobody_has_edited(tmp_path: Path) -> None:
-    with Crawl.create(str(tmp_path), settings("me@a.example")) as opened:
-        _apply(opened, own=("a.example",))
-        _apply(opened, own=("b.example", "::1"))
+    with Crawl.create(str(tmp_path), new_settings("me@a.example")) as opened:
+        apply(opened, own=("a.example",))
+        apply(opened, own=("b.example", "::1"))
         kept = config.load(tmp_path / "gossamer.toml").fetch
         assert (kept.contact, kept.own) == ("me@a.example", ("a.example", "b.example", "::1"))
-        edited = settings("me@a.example") + "max_depth = 3\n"
+        edited = new_settings("me@a.example") + "max_depth = 3\n"
         (tmp_path / "gossamer.toml").write_text(edited)
-        _apply(opened, own=("c.example",))
+        apply(opened, own=("c.example",))
         assert opened.work.config.fetch.own[-1] == "c.example"
         assert (tmp_path / "gossamer.toml").read_text() == edited
 

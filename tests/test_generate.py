@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gossamer import generate, workspace
 from gossamer.domains import level
+from gossamer.due import due_pages
 from gossamer.urls import domain_of
 from rows import by_url, frame, put
 
@@ -47,7 +48,7 @@ def test_best_is_the_plain_choice(
     scores = work.engine.spark.createDataFrame(
         [(row["url"], row["score"]) for row in rows], "url string, score double"
     )
-    due = generate.due_pages(frame(work, "pages", rows), now_ms=1).join(scores, on="url")
+    due = due_pages(frame(work, "pages", rows), now_ms=1).join(scores, on="url")
     found = by_url(generate.best(due, total, per_host))
     assert sorted(found) == sorted(plain_choice(rows, total, per_host))
 
@@ -66,7 +67,7 @@ def test_best_is_the_plain_choice(
 )
 def test_what_is_due(work: Workspace, row: dict[str, Any], due: bool) -> None:
     pages = frame(work, "pages", [{"url": "http://a.example/"} | row])
-    assert bool(generate.due_pages(pages, now_ms=100).collect()) is due
+    assert bool(due_pages(pages, now_ms=100).collect()) is due
 
 
 @pytest.mark.parametrize("few", [0, 1_000])
@@ -78,7 +79,7 @@ def test_a_domain_has_one_part_and_parts_have_equal_loads(
     rows = [
         {"url": f"http://{host}/{i}", "host": host} for host, n in hosts.items() for i in range(n)
     ]
-    chosen = generate.due_pages(frame(work, "pages", rows), now_ms=1)
+    chosen = due_pages(frame(work, "pages", rows), now_ms=1)
     parted = generate.with_parts(work, chosen, 2).collect()
     assert len(parted) == 120
     parts = defaultdict(set)
@@ -284,7 +285,7 @@ def test_what_is_looked_at_is_enough_for_the_choice(
     config = msgspec.structs.replace(
         work.config.generate, pages=total, pages_per_host=4, domain_share=0.3
     )
-    due = generate.scored(work, generate.due_pages(frame(work, "pages", rows), now_ms=1))
+    due = generate.scored(work, due_pages(frame(work, "pages", rows), now_ms=1))
     above, budgets = generate.promising(work, due, config)
     picked = generate.best(above, total, 4, budgets).where("chosen")
     of_all = generate.best(due, total, 4, budgets).where("chosen")
@@ -338,11 +339,11 @@ def test_an_interval_that_is_changed_takes_effect_on_known_pages(
     """Fetched ten days ago, when the interval was 30 days."""
     row = {"url": "http://a.example/", "status": "fetched", "interval_s": 30 * 86_400}
     pages = frame(work, "pages", [row | {"next_fetch_ms": 30 * DAY_MS, "outcome": "ok"}])
-    found = generate.due_pages(pages, now_ms=10 * DAY_MS, interval_s=days * 86_400)
+    found = due_pages(pages, now_ms=10 * DAY_MS, interval_s=days * 86_400)
     assert bool(found.collect()) is due
 
 
 def test_the_wait_of_a_retry_does_not_depend_on_the_interval(work: Workspace) -> None:
     row = {"url": "http://a.example/", "failures": 1, "next_fetch_ms": 101, "outcome": "timeout"}
     pages = frame(work, "pages", [row])
-    assert not generate.due_pages(pages, now_ms=100, interval_s=1).collect()
+    assert not due_pages(pages, now_ms=100, interval_s=1).collect()

@@ -37,7 +37,7 @@ KINDS = {
     ),
     "format": kind(
         "tables outcomes task_output lsm inputs lookup linkgraph farm_signs duplicates domains "
-        "depths opic page_ranks page_lines own_texts url_rules warc seeds export fulltext "
+        "depths due opic page_ranks page_lines own_texts url_rules warc seeds export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
         "graph.naming graph.overlaid graph.stored graph.rows graph.components "
         "graph.hyperball graph.harmonic graph.paths graph.neighbourhood graph.export graph.queries",
@@ -46,14 +46,14 @@ KINDS = {
     "foundation": kind(
         "engine pool lean_arrow store manifest filenames checksums backends damage ownership urls "
         "addresses own patterns encodings session_ids suffixes robots robots_rules config monitor "
-        "stopping pausing errors workspace sorted_parts processes worker_start lean_imports "
-        "sketches version_names",
+        "stopping pausing supervision errors workspace sorted_parts processes worker_start "
+        "lean_imports sketches version_names",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),
     "search": kind("search", "format foundation extension-point"),
     "door": kind(
-        "api check cli rounds status unfetched compile_ahead preparation",
+        "api check cli rounds forever status unfetched compile_ahead preparation",
         "step format foundation extension-point search door world",
     ),
     "world": kind("fakeweb", "errors processes"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gossamer import filters, generate
+from gossamer.due import due_pages
 from gossamer.parse import Link, Rules, parse_response
 from gossamer.parse.parsers import check, installed
 from rows import frame
@@ -78,7 +79,7 @@ def test_the_documented_package_filters_and_scores(
     known = frame(work, "pages", pages)
     config = msgspec.structs.replace(work.config.update, scoring="shallow")
     work.config = msgspec.structs.replace(work.config, update=config)
-    due = generate.scored(work, generate.due_pages(known, work.now_ms()))
+    due = generate.scored(work, due_pages(known, work.now_ms()))
     best = generate.best(due, total=4, per_host=10).select("url").collect()
     assert {row["url"].removeprefix("http://a.example/") for row in best} == {
         *("0/1000", "0/1", "0/0", "1/1000")

@@ -7,8 +7,8 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       boilerplate dedup index postings serve;
                       each is a verb, a command and a module; a step never imports a step
     formats           tables outcomes task_output lsm inputs lookup linkgraph farm_signs
-                      duplicates domains depths opic page_ranks page_lines own_texts url_rules
-                      warc seeds export fulltext
+                      duplicates domains depths due opic page_ranks page_lines own_texts
+                      url_rules warc seeds export fulltext
                       postings/blocks postings/retrieval postings/reader bvgraph graph/text
                       graph/names graph/naming graph/overlaid graph/stored graph/rows
                       graph/components graph/hyperball graph/harmonic graph/paths
@@ -16,8 +16,9 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       the data that enters, is stored in and leaves a crawl folder
     foundations       engine pool lean_arrow store manifest filenames checksums backends damage
                       ownership urls addresses own patterns encodings session_ids suffixes robots
-                      robots_rules config monitor stopping pausing errors workspace sorted_parts
-                      processes worker_start lean_imports sketches version_names
+                      robots_rules config monitor stopping pausing supervision errors
+                      workspace sorted_parts processes worker_start lean_imports sketches
+                      version_names
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 

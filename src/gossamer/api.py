@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.engine import Engine
+    from gossamer.forever import Listener
     from gossamer.graph.queries import LinkGraph
     from gossamer.search.results import Results
     from gossamer.seeds import BadLine
@@ -140,6 +141,20 @@ class Crawl:
                 report(step_report)
                 done.append(step_report)
         return done
+
+    def run_forever(self, listener: Listener | None = None) -> None:
+        """Run a round whenever a page is due, and rank and index, until an exception ends it.
+
+        Meanwhile, other processes may change the crawl while no page is due. `listener` is told
+        what happens, and its exceptions end the crawl.
+        """
+        from gossamer import forever
+
+        self.work.prepare = prepare_worker
+        listener = listener or forever.Listener()
+        with self.work.errors():
+            for step_report in forever.run(self.work, listener):
+                listener.report(step_report)
 
     def refresh(self, pattern: str = "") -> StepReport:
         """Make known pages due: those whose URL contains `pattern` (RE2), or all except gone ones.

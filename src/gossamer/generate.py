@@ -28,7 +28,7 @@ from pyspark.sql import functions as F
 
 from gossamer import lsm, opic, scoring
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
-from gossamer.outcomes import SETTINGS_DECIDE
+from gossamer.due import due_pages, interval_s, of_ready_hosts, patience_ms
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-NEVER_AGAIN = ("gone", "alias")
-"""Statuses of pages that are never due."""
 BUCKETS_PER_OCTAVE = 8
 """Buckets of the histogram of scores per doubling of the score."""
 
@@ -53,13 +51,11 @@ def run(work: Workspace) -> StepReport:
     round_ = work.round + 1
     config = work.config.generate
     with work.step("generate", round_) as draft:
-        interval_s = int(work.config.update.interval_days * 86_400)
-        known = lsm.current(work, PAGES)
-        due = due_pages(known, work.now_ms(), interval_s, work.settings_changed_ms)
-        hosts = lsm.current(work, HOSTS)
+        known, hosts = lsm.current(work, PAGES), lsm.current(work, HOSTS)
+        now_ms = work.now_ms()
+        due = due_pages(known, now_ms, interval_s(work), work.settings_changed_ms)
         if work.store.manifest.layers(HOSTS.name):
-            patience_ms = int(work.config.fetch.max_delay_s * 1000)
-            due = of_ready_hosts(due, hosts, work.now_ms() + patience_ms)
+            due = of_ready_hosts(due, hosts, now_ms + patience_ms(work))
         due = scored(work, with_own(work, due, hosts))
         if config.pages_per_host_ever:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
@@ -76,42 +72,6 @@ def run(work: Workspace) -> StepReport:
     return draft.done
 
 
-def due_pages(
-    known: DataFrame, now_ms: int, interval_s: int | None = None, settings_changed_ms: int = 0
-) -> DataFrame:
-    """The pages that may be fetched now.
-
-    A row contains when its page is due, and the interval from which that was computed. If the
-    interval has changed to `interval_s` since, the due time shifts by the difference. A seed whose
-    outcome depends on settings is due again if the settings have changed since it was requested.
-    """
-    changed_ms = (F.lit(interval_s) - F.col("interval_s")) * 1000
-    waits = F.when(F.col("failures") == 0, F.coalesce(changed_ms, F.lit(0))).otherwise(F.lit(0))
-    on_time = ~F.col("status").isin(*NEVER_AGAIN) & (F.col("next_fetch_ms") + waits <= now_ms)
-    asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
-    reconsidered = (
-        (F.col("source") == "seed")
-        & F.coalesce(F.col("outcome").isin(*SETTINGS_DECIDE), F.lit(False))
-        & (asked_ms < settings_changed_ms)
-    )
-    return known.where(on_time | reconsidered).select(
-        "url",
-        "host",
-        "depth",
-        "hops",
-        "inlinks",
-        "cash",
-        "history",
-        "fetches",
-        F.col("fetched_ms").isNotNull().alias("asked"),
-        "etag",
-        "last_modified",
-        "digest",
-        "stored_ms",
-        F.lit(False).alias("own"),
-    )
-
-
 def scored(work: Workspace, due: DataFrame) -> DataFrame:
     """Add the column `score`, by `update.scoring`, in place of the columns that only it needs."""
     score = scoring.load(work.config.update.scoring)
@@ -126,12 +86,6 @@ def scored(work: Workspace, due: DataFrame) -> DataFrame:
     )
     used = ("inlinks", "cash", "history", "rank", "host_rank")
     return due.withColumn("score", score(signals)).drop(*used)
-
-
-def of_ready_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame:
-    """Drop the pages of hosts that must not be contacted until after `ready_ms`."""
-    waiting = hosts.where(F.col("ready_ms") > ready_ms).select("host")
-    return due.join(waiting, on="host", how="left_anti")
 
 
 def within_budget(due: DataFrame, hosts: DataFrame, ever: int, per_host: int) -> DataFrame:

@@ -36,7 +36,7 @@ from gossamer.monitor import clear
 from gossamer.status import REPARSE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterator, Mapping
 
     from gossamer.store import Manifest, StepReport
     from gossamer.workspace import Workspace
@@ -92,13 +92,20 @@ def run(
     ends = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
     done = 0
     while (rounds is None or done < rounds) and time.monotonic() < ends:
-        left, begins = unparsed(work.store.manifest), pending(work.store.manifest)[0] == "generate"
-        yield from _round(work, announce)
-        idle = begins and not _listed(work.store.manifest)
-        if idle and unparsed(work.store.manifest) >= left:
+        if not (yield from round_(work, announce)):
             break
         done += 1
     yield from harvest(work, announce)
+
+
+def round_(
+    work: Workspace, announce: Callable[[str, int], None]
+) -> Generator[StepReport, None, bool]:
+    """Run a round, or finish the newest one. Returns whether it fetched or parsed anything."""
+    left, begins = unparsed(work.store.manifest), pending(work.store.manifest)[0] == "generate"
+    yield from _steps_left(work, announce)
+    idle = begins and not _listed(work.store.manifest)
+    return not idle or unparsed(work.store.manifest) < left
 
 
 def harvest(
@@ -115,7 +122,7 @@ def finish(
 ) -> Iterator[StepReport]:
     """Run the steps that are left in the newest round, if its pages are fetched."""
     if pending(work.store.manifest)[0] in ("parse", "update"):
-        yield from _round(work, announce)
+        yield from _steps_left(work, announce)
 
 
 def reparse(
@@ -160,7 +167,7 @@ def _listed(manifest: Manifest) -> bool:
     return any(layer.rows for layer in manifest.layers("fetchlist", manifest.round))
 
 
-def _round(work: Workspace, announce: Callable[[str, int], None]) -> Iterator[StepReport]:
+def _steps_left(work: Workspace, announce: Callable[[str, int], None]) -> Iterator[StepReport]:
     for name in pending(work.store.manifest):
         if name != "generate" and name not in _steps(work.store.manifest):
             continue

@@ -109,17 +109,5 @@ def holds(work: Workspace, condition: str = "true") -> bool:
     return bool(lsm.current(work, PAGES).where(condition).limit(1).count())
 
 
-def next_due_ms(work: Workspace) -> int | None:
-    """When the next page is due; None if all are gone."""
-    from pyspark.sql import functions as F
-
-    from gossamer import lsm
-    from gossamer.tables import PAGES
-
-    waiting = lsm.current(work, PAGES).where("status NOT IN ('gone', 'alias')")
-    due_ms: int | None = waiting.agg(F.min("next_fetch_ms")).collect()[0][0]
-    return due_ms
-
-
 def when(ms: int) -> str:
     return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"

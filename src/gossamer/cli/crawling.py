@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
-import sys
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from gossamer.cli.arguments import CrawlFolder, SeedLists, SeedUrls
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gossamer.api import Crawl
-    from gossamer.errors import NotACrawl
+from gossamer.cli.settings import new_settings
 
 
 def _checked_host(host: str | None) -> str | None:
     if host is not None and not host.strip():  # a socket takes "" for all addresses
         raise typer.BadParameter("give an address; 0.0.0.0 or :: means all of this machine's")
     return host
-
-
-SETTINGS = """\
-# The settings of this crawl that are changed most often; docs/settings.md describes all of them.
-
-[fetch]
-contact = "{contact}"   # URL or e-mail address where webmasters can reach you
-delay_s = 1.0           # seconds between two requests to a host
-
-[filter]
-scope = "domain"        # "domain": stay on the seeds' domains; "host": on their hosts; "any"
-"""
 
 
 def register(app: typer.Typer) -> None:
@@ -59,7 +39,7 @@ def init(
     """
     from gossamer.api import Crawl
 
-    Crawl.create(crawl, settings(contact), keep_settings=not contact)
+    Crawl.create(crawl, new_settings(contact), keep_settings=not contact)
     typer.echo(f"created {crawl}; next: gossamer crawl {crawl} URL...")
 
 
@@ -105,6 +85,17 @@ def crawl(
             "without a delay.",
         ),
     ] = False,
+    forever: Annotated[
+        bool,
+        typer.Option("--forever", help="Never end: wait until pages are due again, and go on."),
+    ] = False,
+    with_page: Annotated[
+        bool,
+        typer.Option("--serve", help="With --forever: serve the search page, too (see `serve`)."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what happens as lines of JSON.")
+    ] = False,
 ) -> None:
     """Crawl from seeds until nothing is due, then rank and index. Creates the crawl if necessary.
 
@@ -118,58 +109,51 @@ def crawl(
 
     If no page could be fetched, the reasons are printed and the exit code is 1.
 
+    With --forever it fetches pages again when they are due (update.interval_days), and makes
+    them searchable after each round. While no page is due, other commands may change the
+    crawl. SIGHUP reads gossamer.toml anew.
+
     Example: gossamer crawl my-web https://example.org/ --contact bot@example.org --rounds 3
     """
     from gossamer.lean_imports import without_collections
     from gossamer.preparation import prepare_worker
     from gossamer.worker_start import started_ahead
 
-    if minutes is not None and isnan(minutes):
-        raise typer.BadParameter("not a number", param_hint="--minutes")
+    _check_limits(rounds, minutes, forever=forever, with_page=with_page)
     if own and not urls:
         raise typer.BadParameter("give the URLs whose hosts are your own", param_hint="--own")
     with started_ahead(prepare_worker):  # it imports its libraries while we import ours
         with without_collections():
-            from rich.console import Console
-
-            from gossamer import rounds as _flow  # noqa: F401  # needed later
-            from gossamer import unfetched
-            from gossamer.api import Crawl
-            from gossamer.cli.progress import StepProgress
-            from gossamer.cli.steps import print_bad_line, print_report
+            from gossamer.cli import crawl_run
             from gossamer.engine import import_client
-            from gossamer.errors import NotACrawl
-            from gossamer.seeds import check
-            from gossamer.urls import UrlRules
 
             import_client()
+        asked = crawl_run.Asked(
+            urls=urls or (),
+            lists=lists or (),
+            rounds=rounds,
+            minutes=minutes,
+            contact=contact,
+            refresh=refresh,
+            refresh_matching=refresh_matching,
+            own=own,
+            forever=forever,
+            with_page=with_page,
+            as_json=as_json,
+        )
+        crawl_run.run(crawl, asked)
 
-        console = Console()
-        try:
-            opened = Crawl.open(crawl)
-        except NotACrawl as absent:
-            if not urls and not lists:
-                raise _seedless(absent, crawl) from None
-            # Bad seeds must not leave an empty crawl behind.
-            check(urls or (), lists or (), UrlRules())
-            opened = Crawl.create(crawl, settings(contact), keep_settings=True)
-        with opened, opened.work.errors():
-            if contact or own:
-                _apply(opened, contact, own_hosts(urls or ()) if own else ())
-            if urls or lists:
-                opened.inject(urls or (), lists or (), print_bad_line)
-            if refresh or refresh_matching:
-                print_report(opened.refresh(refresh_matching), as_json=False)
-            _require_contact(opened)
-            with StepProgress(opened.work, console) as progress:
-                reports = opened.run(rounds, minutes, progress.announce, progress.report)
-            error = unfetched.why_nothing(opened.work, reports, seeds_given=bool(urls or lists))
-            if error is not None:
-                raise error
-            steps = {report.step for report in reports}
-            if "generate" in steps and "fetch" not in steps:
-                console.print(_nothing_due(opened), highlight=False, soft_wrap=True)
-        console.print(f'next: gossamer search {crawl} "words", or gossamer serve {crawl}')
+
+def _check_limits(
+    rounds: int | None, minutes: float | None, *, forever: bool, with_page: bool
+) -> None:
+    if minutes is not None and isnan(minutes):
+        raise typer.BadParameter("not a number", param_hint="--minutes")
+    if forever and (rounds is not None or minutes is not None):
+        what = "it has no end: drop --rounds and --minutes"
+        raise typer.BadParameter(what, param_hint="--forever")
+    if with_page and not forever:
+        raise typer.BadParameter("only with --forever", param_hint="--serve")
 
 
 def serve(
@@ -274,81 +258,3 @@ def demo(
     )
     if not leave:
         serve(path, None, port)
-
-
-def _seedless(absent: NotACrawl, crawl: str) -> NotACrawl:
-    """Return the error for a path without a crawl: seeds are missing, or the path is a seed."""
-    return type(absent)(
-        absent.subject,
-        "is not a crawl, and no seeds were given to create one",
-        f"give the URLs to start with: gossamer crawl {crawl} URL...\n"
-        f"  → if {crawl} is a site, put a folder before it: gossamer crawl FOLDER {crawl}",
-    )
-
-
-def _nothing_due(crawl: Crawl) -> str:
-    from gossamer import unfetched
-
-    due_ms = unfetched.next_due_ms(crawl.work)
-    until = f" before {unfetched.when(due_ms)}" if due_ms else ""
-    return f"no page is due{until}; to fetch pages again now: gossamer crawl {crawl.path} --refresh"
-
-
-def _require_contact(crawl: Crawl) -> None:
-    """Prompt for a contact before the first round if seeds are on hosts of other people."""
-    from gossamer.fetch import first_stranger, nameless
-
-    fetch = crawl.work.config.fetch
-    stranger = None if fetch.contact else first_stranger(crawl.seed_hosts(), fetch)
-    if stranger is None:
-        return
-    if not sys.stdin.isatty():
-        raise nameless(crawl.path, stranger)
-    typer.echo(f"{stranger} is not your host: its webmaster must be able to reach you.")
-    _apply(crawl, typer.prompt("Your URL or e-mail address"))
-
-
-def own_hosts(urls: Iterable[str]) -> tuple[str, ...]:
-    """The host names of these seeds, without ports, for `fetch.own`."""
-    from gossamer.seeds import seed
-    from gossamer.urls import UrlRules, host_of
-
-    normal = filter(None, (seed(url, UrlRules()) for url in urls))
-    names = (re.sub(r":[0-9]+$", "", host_of(url)) for url in normal)
-    return tuple(dict.fromkeys(names))
-
-
-def _apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
-    """Use a contact and own hosts in this run, and save them if gossamer.toml is unedited."""
-    from msgspec.structs import replace
-
-    from gossamer.backends import rewrite
-    from gossamer.filenames import CONFIG_NAME
-
-    config = crawl.work.config
-    before = config.fetch
-    own = tuple(dict.fromkeys((*before.own, *own)))
-    crawl.work.config = replace(
-        config, fetch=replace(before, contact=contact or before.contact, own=own)
-    )
-    after = settings(before.contact or contact, own)
-    file = Path(crawl.path, CONFIG_NAME)
-    if file.read_text(encoding="utf-8") == settings(before.contact, before.own) != after:
-        rewrite(file, after.encode())
-
-
-def settings(contact: str = "", own: tuple[str, ...] = ()) -> str:
-    """The text of gossamer.toml as `init` writes it. Raises ConfigError."""
-    text = SETTINGS.format(contact=_toml_safe(contact))
-    if not own:
-        return text
-    line = f"own = {json.dumps(own)}   # your own hosts: several connections, no delay\n"
-    return text.replace("\n[filter]", f"{line}\n[filter]")
-
-
-def _toml_safe(contact: str) -> str:
-    """A contact, escaped for the quotes in SETTINGS. Raises ConfigError."""
-    from gossamer.config import checked_line
-
-    text = checked_line(contact, "contact")
-    return text.replace("\\", "\\\\").replace('"', '\\"')

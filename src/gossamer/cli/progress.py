@@ -1,10 +1,15 @@
-"""The progress of a running crawl: one bar per step, drawn from the heartbeats of its tasks."""
+"""The progress of a running crawl: one bar per step, drawn from the heartbeats of its tasks.
+
+`StepLines` is the same for programs: one line of JSON per event.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING
 
+import msgspec
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -16,9 +21,11 @@ from rich.progress import (
 )
 
 from gossamer import pausing
+from gossamer.cli.terminal import echo_json
 from gossamer.monitor import heartbeats
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from rich.progress import TaskID
@@ -30,6 +37,20 @@ LOOK_S = 0.5
 """Seconds between two reads of the heartbeats."""
 
 
+class _Pauses:
+    """Tells when a crawl pauses, and when it goes on."""
+
+    def __init__(self, work: Workspace, tell: Callable[[str, str], None]) -> None:
+        self._work, self._tell = work, tell
+        self._paused = False
+
+    def look(self) -> None:
+        why = pausing.reason(self._work.root, self._work.config.store.min_free_gb)
+        if self._paused != (why is not None):
+            self._paused = why is not None
+            self._tell("pause", f"paused: {why}") if why else self._tell("resume", "goes on")
+
+
 class StepProgress:
     """A context manager that shows progress; `Crawl.run` takes its `announce` and `report`.
 
@@ -39,7 +60,7 @@ class StepProgress:
 
     def __init__(self, work: Workspace, console: Console) -> None:
         self._work, self._console = work, console
-        self._paused = False
+        self._pauses = _Pauses(work, self._print)
         self._bar = Progress(
             TextColumn("round {task.fields[round]:>3}  {task.description:<9}"),
             BarColumn(bar_width=30),
@@ -73,28 +94,26 @@ class StepProgress:
     def report(self, done: StepReport) -> None:
         self._clear()
         counts = ", ".join(f"{n:,} {name}" for name, n in sorted(done.counts.items()) if n)
-        self._console.print(
-            f"round {done.round:>3}  {done.step:<9} {done.seconds:>7.1f} s  {counts}",
-            highlight=False,
-            soft_wrap=True,
+        self._print(
+            done.step, f"round {done.round:>3}  {done.step:<9} {done.seconds:>7.1f} s  {counts}"
         )
+
+    def tell(self, event: str, text: str) -> None:
+        """Print what happened between two steps."""
+        self._clear()
+        self._print(event, text)
+
+    def _print(self, _event: str, text: str) -> None:
+        self._console.print(text, highlight=False, soft_wrap=True)
 
     def _clear(self) -> None:
         if self._step is not None:
             step, self._step = self._step, None
             self._bar.remove_task(step[2])
 
-    def _tell_of_pauses(self) -> None:
-        """Print a line when the crawl pauses, and when it goes on."""
-        why = pausing.reason(self._work.root, self._work.config.store.min_free_gb)
-        if self._paused != (why is not None):
-            self._paused = why is not None
-            told = f"paused: {why}" if why else "goes on"
-            self._console.print(told, highlight=False, soft_wrap=True)
-
     def _watch(self) -> None:
         while not self._over.wait(LOOK_S):
-            self._tell_of_pauses()
+            self._pauses.look()
             step = self._step
             if step is None:
                 continue
@@ -111,3 +130,34 @@ class StepProgress:
             rate = f"{done / (seconds / 1000):,.0f}/s" if seconds else ""
             total = sum(beat.total for beat in beats)
             self._bar.update(task, completed=done, total=total, rate=rate)
+
+
+class StepLines:
+    """As `StepProgress`, in lines of JSON: the reports of steps, and other events with a text."""
+
+    def __init__(self, work: Workspace) -> None:
+        self._pauses = _Pauses(work, self.tell)
+        self._over = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._watcher.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._watcher.join()
+
+    def announce(self, step: str, round_: int) -> None:
+        pass
+
+    def report(self, done: StepReport) -> None:
+        echo_json(msgspec.json.encode(done))
+
+    def tell(self, event: str, text: str) -> None:
+        at_ms = int(time.time() * 1000)
+        echo_json(msgspec.json.encode({"event": event, "at_ms": at_ms, "text": text}))
+
+    def _watch(self) -> None:
+        while not self._over.wait(LOOK_S):
+            self._pauses.look()

@@ -1,0 +1,99 @@
+"""When known pages are due, and when the next one will be.
+
+A row of `pages` contains when its page is due, and the interval from which that was computed. If
+the interval has changed since, the due time shifts by the difference.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from gossamer import lsm
+from gossamer.outcomes import SETTINGS_DECIDE
+from gossamer.tables import HOSTS, PAGES
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from gossamer.workspace import Workspace
+
+NEVER_AGAIN = ("gone", "alias")
+"""Statuses of pages that are never due."""
+
+
+def interval_s(work: Workspace) -> int:
+    """The interval after which a page is due again."""
+    return int(work.config.update.interval_days * 86_400)
+
+
+def patience_ms(work: Workspace) -> int:
+    """How long a round waits for a host that must not be contacted yet."""
+    return int(work.config.fetch.max_delay_s * 1000)
+
+
+def due_pages(
+    known: DataFrame, now_ms: int, interval_s: int | None = None, settings_changed_ms: int = 0
+) -> DataFrame:
+    """The pages that may be fetched now, given the interval that counts now.
+
+    A seed whose outcome depends on settings is due again if the settings have changed since it was
+    requested.
+    """
+    on_time = ~F.col("status").isin(*NEVER_AGAIN) & (_due_ms(interval_s) <= now_ms)
+    asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
+    reconsidered = (
+        (F.col("source") == "seed")
+        & F.coalesce(F.col("outcome").isin(*SETTINGS_DECIDE), F.lit(False))
+        & (asked_ms < settings_changed_ms)
+    )
+    return known.where(on_time | reconsidered).select(
+        "url",
+        "host",
+        "depth",
+        "hops",
+        "inlinks",
+        "cash",
+        "history",
+        "fetches",
+        F.col("fetched_ms").isNotNull().alias("asked"),
+        "etag",
+        "last_modified",
+        "digest",
+        "stored_ms",
+        F.lit(False).alias("own"),
+    )
+
+
+def of_ready_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame:
+    """Drop the pages of hosts that must not be contacted until after `ready_ms`."""
+    waiting = hosts.where(F.col("ready_ms") > ready_ms).select("host")
+    return due.join(waiting, on="host", how="left_anti")
+
+
+def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
+    """When the first page is due after some moment; None if none ever is.
+
+    A page of a host that must not be contacted is due when a round would wait for that host.
+    """
+    waiting = lsm.current(work, PAGES).where(~F.col("status").isin(*NEVER_AGAIN))
+    due_ms = _due_ms(interval_s(work))
+    if work.store.manifest.layers(HOSTS.name):
+        hosts = lsm.current(work, HOSTS).select("host", "ready_ms")
+        waiting = waiting.join(hosts, on="host", how="left")
+        due_ms = F.greatest(due_ms, F.col("ready_ms") - patience_ms(work))
+    found: int | None = (
+        waiting.select(due_ms.alias("due_ms"))
+        .where(F.col("due_ms") > after_ms)
+        .agg(F.min("due_ms"))
+        .collect()[0][0]
+    )
+    return found
+
+
+def _due_ms(interval_s: int | None) -> Column:
+    """When a page is due. A page that failed is due after its own wait, whatever the interval."""
+    changed_ms = (F.lit(interval_s) - F.col("interval_s")) * 1000
+    shift = F.when(F.col("failures") == 0, F.coalesce(changed_ms, F.lit(0))).otherwise(F.lit(0))
+    return F.col("next_fetch_ms") + shift
