@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
@@ -15,7 +16,6 @@ from gossamer.supervision import Supervisor, Watchdog
 from gossamer.unfetched import when, why_nothing
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Iterator
 
     from gossamer.api import Crawl
@@ -110,4 +110,7 @@ def _search_page(path: str) -> Iterator[subprocess.Popen[bytes]]:
         yield page
     finally:
         page.terminate()
-        page.wait(END_S)
+        try:
+            page.wait(END_S)
+        except subprocess.TimeoutExpired:
+            page.kill()
