@@ -14,6 +14,7 @@ import pytest
 
 from engine_tasks import DDL, SCHEMA, double, fail, fill, tell
 from gossamer import engine as engine_module
+from gossamer import spark_client
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine, engine_errors
 from gossamer.errors import EngineError, StoreFull
@@ -176,8 +177,8 @@ def test_the_local_engine_is_reached_without_the_proxy_of_the_environment(
 def test_an_engine_that_does_not_answer_is_given_up_with_a_message(
     silent: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert engine_module.CONNECT_TIMEOUT_S <= 10
-    monkeypatch.setattr(engine_module, "CONNECT_TIMEOUT_S", 0.3)
+    assert spark_client.CONNECT_TIMEOUT_S <= 10
+    monkeypatch.setattr(spark_client, "CONNECT_TIMEOUT_S", 0.3)
     url = "sc://{}:{}".format(*silent.getsockname())
     with pytest.raises(EngineError, match=r"cannot be reached: no answer within 0\.3 s") as raised:
         Engine(EngineConfig(url=url))
@@ -197,7 +198,7 @@ def test_an_engine_that_does_not_answer_is_given_up_with_a_message(
     ],
 )
 def test_only_loopback_is_reached_without_the_proxy(host: str, own: bool) -> None:
-    assert engine_module.is_loopback(host) is own
+    assert spark_client.is_loopback(host) is own
 
 
 def test_a_slow_start_prints_a_message(capfd: pytest.CaptureFixture[str]) -> None:

@@ -46,8 +46,8 @@ KINDS = {
     "foundation": kind(
         "engine pool lean_arrow store manifest filenames checksums backends damage ownership urls "
         "addresses own patterns encodings session_ids suffixes robots robots_rules config monitor "
-        "stopping pausing supervision errors workspace sorted_parts processes worker_start "
-        "lean_imports sketches version_names",
+        "stopping pausing supervision errors workspace sorted_parts processes spark_client "
+        "postponed_pandas worker_start lean_imports sketches version_names",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),

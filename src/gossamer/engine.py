@@ -11,19 +11,13 @@ batches to a pool of processes there. On Spark, whose executors are processes al
 
 from __future__ import annotations
 
-import ipaddress
-import logging
 import os
 import re
-import socket
 import sys
 import threading
-import warnings
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, cast
-from urllib.parse import urlsplit
 
 import pyarrow as pa
 
@@ -31,6 +25,7 @@ from gossamer import errors
 from gossamer.backends import full
 from gossamer.errors import EngineError, GossamerError
 from gossamer.pool import Pool, at_low_priority
+from gossamer.spark_client import connect
 from gossamer.worker_start import end_unused
 
 if TYPE_CHECKING:
@@ -38,16 +33,14 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Self
 
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from gossamer.config import EngineConfig
     from gossamer.pool import PartitionFunction
 
 Task = TypeVar("Task")
 
-SPARK_CONNECT_PORT = 15002
-CONNECT_TIMEOUT_S = 10
 SLOW_START_S = 3.0
 """Seconds after which a message says that the engine is starting; usually it takes one or two."""
 
@@ -70,10 +63,10 @@ class Engine:
                 url = "sc://{}:{}".format(*server.listening_address)
             else:
                 end_unused(prepare)
-            self.spark = _connect(url, embedded=self._pool is not None)
+            self.spark = connect(url, embedded=self._pool is not None)
             started.callback(self.spark.stop)
             self._started = started.pop_all()
-        self._nothing: dict[str, DataFrame] = {}
+        self._types: dict[str, StructType] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -87,14 +80,23 @@ class Engine:
     def read(self, paths: list[str], ddl: str) -> DataFrame:
         """Read Parquet files as one DataFrame with exactly these columns; no files give no rows."""
         if not paths:
-            return self._no_rows(ddl)
+            return self.spark.createDataFrame([], self._parsed(ddl))
         return self.spark.read.schema(ddl).parquet(*paths)
 
-    def _no_rows(self, ddl: str) -> DataFrame:
-        """No rows with these columns. The engine is asked once what they are: it parses the DDL."""
-        if ddl not in self._nothing:
-            self._nothing[ddl] = self.spark.createDataFrame([], ddl)
-        return self._nothing[ddl]
+    def rows(self, table: pa.Table) -> DataFrame:
+        """A few rows as a DataFrame, without `createDataFrame`'s question for 13 settings."""
+        from pyspark.sql.connect.dataframe import DataFrame as Remote
+        from pyspark.sql.connect.plan import LocalRelation
+
+        return cast("DataFrame", Remote(LocalRelation(table), self.spark))
+
+    def _parsed(self, ddl: str) -> StructType:
+        """The columns of a DDL, which only the server can parse: it is asked once for each."""
+        from pyspark.sql.types import StructType
+
+        if ddl not in self._types:
+            self._types[ddl] = cast("StructType", StructType.fromDDL(ddl))
+        return self._types[ddl]
 
     def read_some(self, paths: list[str], ddl: str) -> DataFrame:
         """As `read`, for rows of which a filter or the smaller side of a join keeps few.
@@ -112,7 +114,8 @@ class Engine:
         name of its own attempt; only the rows that it yields count. The local engine runs it in as
         many processes as there are workers.
         """
-        return df.mapInArrow(fn if self._pool is None else self._pool.wrap(fn), ddl)
+        wrapped = fn if self._pool is None else self._pool.wrap(fn)
+        return df.mapInArrow(wrapped, self._parsed(ddl))
 
     def map_tasks(
         self,
@@ -141,7 +144,8 @@ class Engine:
         one_each = self.spark.range(0, len(tasks), 1, len(tasks))
         run = partial(_run_tasks, tuple(tasks), fn, schema)
         with engine_errors(), self._in_order(run, more) as ordered:
-            return [row.asDict() for row in one_each.mapInArrow(ordered, ddl).collect()]
+            rows = one_each.mapInArrow(ordered, self._parsed(ddl))
+            return [row.asDict() for row in rows.collect()]
 
     def _in_order(
         self, run: PartitionFunction, more: int
@@ -232,87 +236,3 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
         for name in added:
             del os.environ[name]
     return server
-
-
-def _connect(url: str, *, embedded: bool) -> SparkSession:
-    where = urlsplit(url)
-    try:  # the client itself would keep trying for ten minutes
-        port = where.port or SPARK_CONNECT_PORT
-        socket.create_connection((where.hostname or "", port), CONNECT_TIMEOUT_S).close()
-    except (OSError, ValueError) as error:
-        raise _unreachable(url, error) from error
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # warnings from within the libraries
-        logging.getLogger("pyspark").setLevel(logging.ERROR)
-        try:
-            import_client()
-            from pyspark.sql.connect.session import SparkSession as Remote
-
-            os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark's builder sets it for URLs
-            builder = _channel_builder(url, where.hostname or "")
-            if not embedded:
-                _await_greeting(builder)
-            spark = Remote.builder.channelBuilder(builder).create()
-            spark.conf.set("spark.sql.session.timeZone", "UTC")
-            if embedded:
-                spark.conf.set("spark.python.sql.dataFrameDebugging.enabled", "false")
-        except Exception as error:
-            raise _unreachable(url, error) from error
-    return cast("SparkSession", spark)
-
-
-def _channel_builder(url: str, host: str) -> DefaultChannelBuilder:
-    """The channel builder of pyspark, but without a proxy to this machine.
-
-    Fact (gRPC 1.85): `http_proxy` in the environment applies to loopback too, unless `no_proxy`
-    names it.
-    """
-    from pyspark.sql.connect.client import DefaultChannelBuilder
-
-    return DefaultChannelBuilder(
-        url, [("grpc.enable_http_proxy", 0)] if is_loopback(host) else None
-    )
-
-
-def _await_greeting(builder: DefaultChannelBuilder) -> None:
-    """Raises TimeoutError if the server accepts connections but does not answer in gRPC.
-
-    gRPC looks for an answer five times a second, so this takes 0.2 s.
-    """
-    import grpc
-
-    with builder.toChannel() as channel:
-        try:
-            grpc.channel_ready_future(channel).result(CONNECT_TIMEOUT_S)
-        except grpc.FutureTimeoutError:
-            raise TimeoutError(f"no answer within {CONNECT_TIMEOUT_S} s") from None
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def import_client() -> None:
-    """Import the Spark Connect client, whatever the main program is.
-
-    Fact (pyspark 4.2): under `python -c` and `python -`, whose main module has no file, it assumes
-    a run of its own doctests, looks for a Spark installation, and exits.
-    """
-    main = sys.modules["__main__"]
-    without_file = not hasattr(main, "__file__")
-    if without_file:
-        main.__file__ = "<stdin>"
-    try:
-        import_module("pyspark.sql.connect.session")
-    finally:
-        if without_file:
-            del main.__file__
-
-
-def _unreachable(url: str, error: Exception) -> EngineError:
-    return EngineError(
-        url, f"cannot be reached: {error}", "start this server, or change engine.url"
-    )

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow as pa
+
 from gossamer.store import Layer
+from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +80,7 @@ def write(
     rows = [(SETTINGS, settings)]
     for table in tables:
         rows += [(table.name, file.path) for file in work.store.listed(table.name)]
-    return (
-        work.write(work.engine.spark.createDataFrame(rows, record.ddl), record.name, work.round),
-    )
+    writer = ParquetWriter(work.root, record.name, work.store.attempt(record.name))
+    columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+    writer.write(pa.table(columns, schema=record.schema))
+    return (layers_of(writer.close(), work.round)[record.name],)

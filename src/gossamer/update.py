@@ -14,6 +14,7 @@ from __future__ import annotations
 from functools import partial, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -315,14 +316,10 @@ def changed(
 
 def policies(engine: Engine) -> DataFrame:
     """The table of outcomes as a DataFrame."""
-    rows = [
-        (name, p.status, p.answered, p.retry_wait_s, p.max_tries) for name, p in OUTCOMES.items()
-    ]
-    return engine.spark.createDataFrame(
-        rows,
-        "o_outcome string, o_status string, o_answered boolean, o_retry_wait_s long, "
-        "o_max_tries long",
-    )
+    names = {"status": "o_status", "answered": "o_answered"}
+    names |= {"retry_wait_s": "o_retry_wait_s", "max_tries": "o_max_tries"}
+    columns = {to: [getattr(p, name) for p in OUTCOMES.values()] for name, to in names.items()}
+    return engine.rows(pa.table({"o_outcome": list(OUTCOMES), **columns}))
 
 
 def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:

@@ -132,7 +132,7 @@ class Workspace:
         count = sum(batch.num_rows for batch in batches)
         if not count:
             return self.engine.read([], ddl), 0
-        return self.engine.spark.createDataFrame(pa.Table.from_batches(batches)), count
+        return self.engine.rows(pa.Table.from_batches(batches)), count
 
     def scratch_files(self, df: DataFrame, by: Sequence[str] = ()) -> tuple[File, ...]:
         """Write rows to Parquet files that are deleted at the end of the step, or by `close`.

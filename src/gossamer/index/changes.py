@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import xxhash
 from pyspark.sql import Window
 from pyspark.sql import functions as F
@@ -136,7 +137,10 @@ def sources(work: Workspace) -> DataFrame:
         (round_, xxhash.xxh3_64_intdigest("\n".join(sorted(held)).encode()) >> 1)
         for round_, held in paths.items()
     ]
-    return work.engine.spark.createDataFrame(rows, "round int, source long")
+    rounds, hashes = zip(*rows, strict=True)
+    return work.engine.rows(
+        pa.table({"round": pa.array(rounds, pa.int32()), "source": pa.array(hashes, pa.int64())})
+    )
 
 
 def host_language(documents: DataFrame) -> DataFrame:
