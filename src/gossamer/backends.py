@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
+SYNCING = 16
+"""Threads that wait until the disk has files."""
 OWNER_REMEDY = "check its owner and mode"
 REMEDIES: Mapping[int, str] = {
     errno.EACCES: OWNER_REMEDY,
@@ -146,13 +149,16 @@ class LocalBackend:
         return checksums.of_file(self.root / path)
 
     def sync(self, paths: Iterable[str]) -> None:
-        folders: set[Path] = set()
-        for path in paths:
-            with disk_errors(self.root / path):
-                _fsync(self.root / path)
-            folders.update((self.root / path).relative_to(self.root).parents)
-        for folder in folders:
-            _fsync(self.root / folder)
+        """Sync files and their folders at once: a journal writes them together then."""
+        files = [Path(path) for path in paths]
+        folders = {folder for file in files for folder in file.parents}
+        if files:
+            with ThreadPoolExecutor(min(SYNCING, len(files) + len(folders))) as threads:
+                list(threads.map(self._sync, (*files, *folders)))
+
+    def _sync(self, path: Path) -> None:
+        with disk_errors(self.root / path):
+            _fsync(self.root / path)
 
     def sizes(self, folder: str) -> Iterator[tuple[str, int]]:
         for parent, folders, names in os.walk(self.root / folder, onerror=_unless_absent):
