@@ -10,10 +10,27 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
+from gossamer import compile_ahead
 from gossamer.fakeweb import FakeWeb, Mix, Web
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("pages", "is_compiled", "started"),
+    [(51, True, ["load"]), (50, True, []), (1, False, ["compile"])],
+)
+def test_machine_code_is_loaded_after_many_pages_and_compiled_if_there_is_none(
+    pages: int, is_compiled: bool, started: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[str] = []
+    monkeypatch.setattr(compile_ahead, "_start_loading", lambda: found.append("load"))
+    monkeypatch.setattr(compile_ahead, "_compile", lambda: found.append("compile"))
+    monkeypatch.setattr(compile_ahead, "MACHINE_CODE", "*.py" if is_compiled else "no such file")
+    compile_ahead.start(pages)
+    assert found == started
+
 
 AHEAD = "from gossamer.compile_ahead import main; main()"
 CRAWL = """

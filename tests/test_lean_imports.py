@@ -1,10 +1,27 @@
 from __future__ import annotations
 
 import gc
+import importlib
+import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.lean_imports import without_collections
+from gossamer.lean_imports import without, without_collections
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_package_is_not_found_in_the_block_but_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "superfluous.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    with without("superfluous"), pytest.raises(ModuleNotFoundError):
+        importlib.import_module("superfluous")
+    importlib.import_module("superfluous")
+    del sys.modules["superfluous"]
 
 
 def test_nothing_is_collected_in_the_block_and_what_it_made_is_never_looked_at_again() -> None:

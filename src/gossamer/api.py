@@ -130,8 +130,9 @@ class Crawl:
         from gossamer import rounds as flow
 
         def announced(step: str, number: int) -> None:
-            if step == "fetch":  # earlier, it would compete with this thread for the GIL
-                compile_ahead.start()
+            if step == "update":
+                listed = self.work.store.manifest.layers("fetchlist", number)
+                compile_ahead.start(sum(layer.rows for layer in listed))
             announce(step, number)
 
         self.work.prepare = prepare_worker

@@ -6,8 +6,8 @@ process of low priority that calls each of them; a crawl that needs them earlier
 itself. `make setup` runs this module as a program.
 
 Loading numba and the machine code takes 0.6 s of processor time, which a small crawl notices, too.
-Its rounds are too short to keep all cores busy, so a thread loads them meanwhile, from the first
-fetch on, when the driver has to wait for its workers.
+So a thread loads them while the driver waits for the engine, in the first `update` that follows a
+fetch of more than a few pages. Earlier, it would compete with the workers that start.
 """
 
 from __future__ import annotations
@@ -30,23 +30,37 @@ if TYPE_CHECKING:
     from gossamer.task_output import Row
 
 NICE = 19
+FEW = 50
+"""Pages of a round after which there is time to load. A crawl of fewer pages has it at its end."""
 MACHINE_CODE = "bvgraph/__pycache__/*.nbi"
 
 
+def start(pages: int) -> None:
+    """Load the machine code in a thread, or compile in a process if there is none yet.
+
+    Called with the number of pages that a round has asked for.
+    """
+    if next(Path(__file__).parent.glob(MACHINE_CODE), None) is None:
+        _compile()
+    elif pages > FEW:
+        _start_loading()
+
+
 @cache
-def start() -> None:
-    """Load the machine code in a thread, or compile in a process if there is none yet."""
-    if next(Path(__file__).parent.glob(MACHINE_CODE), None) is not None:
-        Thread(target=_load, name="loading", daemon=True).start()
-    else:
-        with suppress(OSError):  # then nothing is compiled ahead
-            process = start_python(
-                f"from {__name__} import main; main()",
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            Thread(target=process.wait, name="compiling", daemon=True).start()
+def _compile() -> None:
+    with suppress(OSError):  # then nothing is compiled ahead
+        process = start_python(
+            f"from {__name__} import main; main()",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        Thread(target=process.wait, name="compiling", daemon=True).start()
+
+
+@cache
+def _start_loading() -> None:
+    Thread(target=_load, name="loading", daemon=True).start()
 
 
 def _load() -> None:
