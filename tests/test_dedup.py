@@ -176,6 +176,18 @@ def test_tasks_that_run_twice_change_nothing(
     assert standing(work) == found
 
 
+def test_bands_are_paired_by_one_task_or_by_several(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store(work, [document(f"http://a.example/{at}", edited(prose(1), at, at)) for at in range(6)])
+    dedup.run(work)
+    found = standing(work)
+    monkeypatch.setattr(candidates, "FEW", 0)
+    forget(work)
+    dedup.run(work)
+    assert standing(work) == found
+
+
 def _twice(part: candidates.Part) -> list[task_output.Row]:
     candidates_of(part)
     return candidates_of(part)

@@ -233,3 +233,16 @@ def test_a_known_page_that_becomes_a_seed_brings_the_pages_behind_it_nearer(
     assert {"c.example/4", "c.example/5", "d.example/"} <= asked
     assert places(rows) == again.shortest(asked)
     assert by_url(lsm.current(work, HOSTS), "host")["d.example"]["depth"] == 0
+
+
+def test_a_page_of_a_known_host_that_is_asked_for_first_may_be_nearer_than_the_others(
+    work: Workspace,
+) -> None:
+    """No page is nearer than it was, but the host is: what its robots.txt names follows."""
+    deep = {"host": "b.example", "depth": 3, "ready_ms": 0}
+    put(work, "hosts", [deep], round_=0)
+    inject.run(work, urls(["a.example/"]))
+    near = {"url": "http://b.example/1", "host": "b.example", "depth": 1, "hops": 0}
+    put(work, "pages", [near | {"status": "unfetched", "source": "link"}], round_=0)
+    WEB.meet(work, [near | {"asked": False}], 1)
+    assert by_url(lsm.current(work, HOSTS), "host")["b.example"]["depth"] == 1

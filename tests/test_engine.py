@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -209,3 +210,38 @@ def test_a_slow_start_prints_a_message(capfd: pytest.CaptureFixture[str]) -> Non
     with engine_module._message_when_slow(60):
         pass
     assert capfd.readouterr().err == ""
+
+
+def test_a_query_starts_no_thread(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread per query took as long as a query of few rows."""
+    started: list[str] = []
+    start = threading.Thread.start
+
+    def spy(thread: threading.Thread) -> None:
+        started.append(thread.name)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", spy)
+    assert engine.spark.range(3).count() == 3
+    assert started == []
+
+
+def test_columns_are_parsed_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    analyze = engine.spark.client._analyze
+
+    def spy(method: str, **arguments: object) -> object:
+        asked.append(method)
+        return analyze(method, **arguments)
+
+    monkeypatch.setattr(engine.spark.client, "_analyze", spy)
+    for _ in range(2):
+        assert engine.read([], "once long, each string").collect() == []
+    assert asked == ["ddl_parse"]
+
+
+def test_rows_in_memory(engine: Engine) -> None:
+    table = pa.table({"n": pa.array([1, None], pa.int64()), "s": [["a"], []]})
+    rows = engine.rows(table)
+    assert dict(rows.dtypes) == {"n": "bigint", "s": "array<string>"}
+    assert [tuple(row) for row in rows.collect()] == [(1, ["a"]), (None, [])]

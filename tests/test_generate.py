@@ -287,6 +287,9 @@ def test_what_is_looked_at_is_enough_for_the_choice(
     )
     due = generate.scored(work, due_pages(frame(work, "pages", rows), now_ms=1))
     above, budgets = generate.promising(work, due, config)
+    if above is None:
+        assert not rows
+        return
     picked = generate.best(above, total, 4, budgets).where("chosen")
     of_all = generate.best(due, total, 4, budgets).where("chosen")
     assert sorted(by_url(picked)) == sorted(by_url(of_all))

@@ -55,16 +55,23 @@ def nearer(depth: Column, hops: Column, outcome: Column) -> Column:
     return F.coalesce(lower & outcome.isNotNull(), F.lit(False))
 
 
-def settle(work: Workspace, rows: DataFrame, count: int, hosts: DataFrame | None = None) -> Settled:
+def settle(
+    work: Workspace,
+    rows: DataFrame,
+    count: int,
+    hosts: DataFrame | None = None,
+    *,
+    are_nearer: bool,
+) -> Settled:
     """Add what follows from new rows of pages: the rows of all pages and hosts that are nearer now.
 
-    `rows` are materialised and have a column `nearer` beside those of `pages`. `hosts` are rows of
-    hosts that the step is about to write anyway.
+    `rows` are materialised and have a column `nearer` beside those of `pages`, which is true for
+    some if they `are_nearer`. `hosts` are rows of hosts that the step is about to write anyway.
     """
     new = rows.select(*PAGES.column_names)
     lowered, low_hosts = work.engine.read([], PAGES.ddl), work.engine.read([], HOSTS.ddl)
     low_hosts = low_hosts.select("host", "depth")
-    source, met = rows.where("nearer"), new
+    source, met = rows.where("nearer") if are_nearer else None, new
     added = host_count = 0
     # A path has at most `max_depth` links, and seldom as many redirects again: strangers, who make
     # longer ones, do not get more passes for them.
@@ -72,10 +79,11 @@ def settle(work: Workspace, rows: DataFrame, count: int, hosts: DataFrame | None
         near_hosts, more_hosts = nearer_hosts(work, met, low_hosts)
         if more_hosts:
             low_hosts, host_count = work.scratch(lsm.newest([low_hosts, near_hosts], "host"))
-        pages, more_pages = work.scratch(source.select("url", "depth", "hops"))
         paths = []
-        if more_pages:
-            paths.append(from_pages(work, pages))
+        if source is not None:
+            pages, more_pages = work.scratch(source.select("url", "depth", "hops"))
+            if more_pages:
+                paths.append(from_pages(work, pages))
         if more_hosts:
             paths.append(from_hosts(work, near_hosts))
         if not paths:

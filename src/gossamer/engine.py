@@ -80,15 +80,19 @@ class Engine:
     def read(self, paths: list[str], ddl: str) -> DataFrame:
         """Read Parquet files as one DataFrame with exactly these columns; no files give no rows."""
         if not paths:
-            return self.spark.createDataFrame([], self._parsed(ddl))
+            return self.no_rows(self._parsed(ddl))
         return self.spark.read.schema(ddl).parquet(*paths)
+
+    def no_rows(self, schema: StructType) -> DataFrame:
+        """No rows with these columns."""
+        return self.spark.createDataFrame([], schema)
 
     def rows(self, table: pa.Table) -> DataFrame:
         """A few rows as a DataFrame, without `createDataFrame`'s question for 13 settings."""
         from pyspark.sql.connect.dataframe import DataFrame as Remote
         from pyspark.sql.connect.plan import LocalRelation
 
-        return cast("DataFrame", Remote(LocalRelation(table), self.spark))
+        return cast("DataFrame", Remote(LocalRelation(table), cast("Any", self.spark)))
 
     def _parsed(self, ddl: str) -> StructType:
         """The columns of a DDL, which only the server can parse: it is asked once for each."""

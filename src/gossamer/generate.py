@@ -31,6 +31,7 @@ from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing
 from gossamer.due import due_pages, interval_s, of_ready_hosts, patience_ms
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
+from gossamer.store import Layer
 from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES
 
 if TYPE_CHECKING:
@@ -61,10 +62,12 @@ def run(work: Workspace) -> StepReport:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
             draft.counts["dropped_budget"] = due.count() - within.count()
             due = within
-        rows, candidates = work.scratch(candidates_of(work, due))
-        chosen = rows.where("chosen").drop("chosen")
-        parted = with_parts(work, chosen, work.engine.workers)
-        layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
+        layer, candidates = Layer(round_, ()), 0
+        if (found := candidates_of(work, due)) is not None:
+            rows, candidates = work.scratch(found)
+            chosen = rows.where("chosen").drop("chosen")
+            parted = with_parts(work, chosen, work.engine.workers)
+            layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
         draft.replace["fetchlist"] = (layer,)
         draft.counts["pages"] = layer.rows
         if candidates > layer.rows:
@@ -129,10 +132,15 @@ def _own_hosts(config: FetchConfig, batches: Iterator[pa.RecordBatch]) -> Iterat
         yield batch.filter(pa.array(mask, pa.bool_())).select(["host"])
 
 
-def candidates_of(work: Workspace, due: DataFrame) -> DataFrame:
-    """The pages of the round (`chosen`), and those that only their domain's budget kept out."""
+def candidates_of(work: Workspace, due: DataFrame) -> DataFrame | None:
+    """The pages of the round (`chosen`), and those that only their domain's budget kept out.
+
+    None if no page is due.
+    """
     config = work.config.generate
     above, budgets = promising(work, due, config)
+    if above is None:
+        return None
     return best(above, config.pages, config.pages_per_host, budgets)
 
 
@@ -170,8 +178,11 @@ def best(due: DataFrame, total: int, per_host: int, budgets: DataFrame | None = 
 
 def promising(
     work: Workspace, due: DataFrame, config: GenerateConfig
-) -> tuple[DataFrame, DataFrame | None]:
-    """Due pages above a score below which no page can be chosen, and the budgets for `best`."""
+) -> tuple[DataFrame | None, DataFrame | None]:
+    """Due pages above a score below which no page can be chosen, and the budgets for `best`.
+
+    No page is due if the former is None.
+    """
     bucket = F.floor(F.log2("score") * BUCKETS_PER_OCTAVE)
     counts = (
         due.groupBy(bucket.alias("bucket"))
@@ -179,6 +190,8 @@ def promising(
         .orderBy(F.desc("bucket"))
         .collect()  # scores span a few dozen octaves at most
     )
+    if not counts:
+        return None, None
     if sum(row["pages"] for row in counts) <= config.pages:
         return due, None
     wanted, pages_above = 2 * config.pages, 0

@@ -77,7 +77,7 @@ def run(
         draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
         fetched = bool(work.store.manifest.layers(HOSTS.name))
         forgiven = work.scratch(second_chances(work, rows))[0] if fetched else None
-        settled = depths.settle(work, rows, count, forgiven)
+        settled = depths.settle(work, rows, count, forgiven, are_nearer=known > 0)
         draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
         if fetched:
             hosts, host_count = work.scratch(settled.hosts)

@@ -62,9 +62,8 @@ def _with_own_sketch(work: Workspace, documents: DataFrame) -> DataFrame:
         "url", "round", "is_repeated", F.col("sketch").alias("own_sketch")
     )
     ours = F.when(F.col("is_repeated"), F.col("own_sketch")).otherwise(F.col("sketch"))
-    return own.join(documents, on=["url", "round"], how="right").select(
-        *(name for name in documents.columns if name != "sketch"), ours.alias("sketch")
-    )
+    joined = own.join(documents, on=["url", "round"], how="right").withColumn("sketch", ours)
+    return joined.drop("is_repeated", "own_sketch")
 
 
 def with_lines(work: Workspace, wanted: DataFrame) -> DataFrame:

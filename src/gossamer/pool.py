@@ -140,6 +140,8 @@ class Pool:
             self._closed = True
             idle, self._idle = self._idle, []
         for worker in idle:
+            worker.kill()
+        for worker in idle:
             worker.end()
 
     def _take(self, call: _Call) -> _Worker:
@@ -250,8 +252,12 @@ class _Worker:
                 "lower engine.workers or the step's sizes",
             ) from None
 
-    def end(self) -> None:
+    def kill(self) -> None:
+        """Begin to end it, which takes the kernel a while: it frees the memory."""
         self._process.kill()
+
+    def end(self) -> None:
+        self.kill()
         self._process.wait()
         self._connection.close()
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from gossamer.url_rules.aliases import Turns
     from gossamer.workspace import Draft, Workspace
 
+OF_PAGES = {"url", "round", "host", "depth", "hops", "fetches", "detail"}
+"""Columns of responses that are not new to a page."""
 SEED_GROWTH = 10
 """A domain with the full budget may add this many times the URLs of one without voters."""
 
@@ -54,17 +56,22 @@ def run(work: Workspace) -> StepReport:
         raise UsageError(work.root, f"round {round_} is not parsed", f"gossamer parse {work.root}")
     with work.step("update", round_) as draft:
         links, answers = work.read("links", round_), work.read("responses", round_)
-        met = domains.met(work, links, answers, round_)
+        virtual, damping = opic.virtual_page(work), work.config.rank.damping
+
+        def flows_and_domains() -> tuple[DataFrame, domains.Met | None]:
+            flows = opic.flows(work, links, answers, virtual.given, damping)
+            return flows, domains.met(work, links, answers, round_)
+
+        found = found_links(as_of_now(work, links))
+        lesson = partial(lessons, work, answers, found, round_)
+        asked = sum(layer.rows for layer in work.store.manifest.layers("responses", round_))
+        learned, (flows, met) = work.both(asked, lesson, flows_and_domains)
         if met is not None:
             draft.replace["domains"] = met.layers
         known = domains.known(work, met)
-        found = found_links(as_of_now(work, links))
-        learned = lessons(work, answers, found, round_)
         draft.replace |= learned.replace
         draft.counts |= learned.counts
         found, _ = bounded(work, with_turns(found, learned.turns), known, draft.counts)
-        virtual, damping = opic.virtual_page(work), work.config.rank.damping
-        flows = opic.flows(work, links, answers, virtual.given, damping)
         turns = None if learned.turns is None else work.scratch(learned.turns.rows)[0]
         sources = (found, answers, flows, *(() if turns is None else (turns,)))
         touched = reduce(DataFrame.union, [rows.select("url") for rows in sources])
@@ -77,10 +84,11 @@ def run(work: Workspace) -> StepReport:
 def put(work: Workspace, draft: Draft, rows: DataFrame, virtual: opic.VirtualPage) -> int:
     """Write the rows that `changed` returns and what follows from them; return their number."""
     rows, count = work.scratch(rows)
-    added, collected = rows.agg(F.count_if("new"), F.sum("spent")).collect()[0]
+    counted = F.count_if("new"), F.sum("spent"), F.count_if("nearer")
+    added, collected, nearer = rows.agg(*counted).collect()[0]
     virtual = virtual.after(added, collected or 0)
     draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
-    settled = depths.settle(work, rows, count)
+    settled = depths.settle(work, rows, count, are_nearer=nearer > 0)
     draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
     if settled.host_count:
         hosts, host_count = work.scratch(settled.hosts)
@@ -294,11 +302,10 @@ def changed(
     Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`; and
     `spent`, the cash that it has less than before.
     """
-    asked = answers.drop("round", "host", "depth", "hops", "fetches", "detail").withColumnRenamed(
-        "fetched_ms", "asked_ms"
-    )
-    asked = asked.select(
-        "url", *[F.col(name).alias(f"r_{name}") for name in asked.columns if name != "url"]
+    renamed = {"fetched_ms": "r_asked_ms"}
+    names = [name for name in RESPONSES.column_names if name not in OF_PAGES]
+    asked = answers.select(
+        "url", *(F.col(name).alias(renamed.get(name, f"r_{name}")) for name in names)
     ).join(
         F.broadcast(policies(work.engine)), on=F.col("r_outcome") == F.col("o_outcome"), how="left"
     )

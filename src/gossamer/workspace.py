@@ -7,11 +7,12 @@ ends in one `commit`. Folder layout: docs/formats.md.
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.engine import Engine
     from gossamer.pool import PartitionFunction
+
+One = TypeVar("One")
+Other = TypeVar("Other")
 
 FEW = 5_000
 """Rows that `map_rows` maps in this process, which takes up to 60 ms. A query that passes them to
@@ -112,8 +116,10 @@ class Workspace:
         Not every engine can cache (Sail cannot), so the rows are written to scratch files.
         """
         files = self.scratch_files(df)
+        if not files:
+            return self.engine.no_rows(df.schema), 0
         paths = [f"{self.root}/{file.path}" for file in files]
-        return self.engine.read(paths, _ddl(df, paths)), sum(file.rows for file in files)
+        return self.engine.read(paths, _ddl(paths[0])), sum(file.rows for file in files)
 
     def map_rows(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> tuple[DataFrame, int]:
         """Materialise what `fn` makes of rows (see `Engine.map_partitions`), as `scratch` does.
@@ -126,13 +132,27 @@ class Workspace:
         files = self.scratch_files(df)
         paths = [f"{self.root}/{file.path}" for file in files]
         if sum(file.rows for file in files) > FEW:
-            rows = self.engine.read(paths, _ddl(df, paths))
+            rows = self.engine.read(paths, _ddl(paths[0]))
             return self.scratch(self.engine.map_partitions(rows, fn, ddl))
         batches = [each for path in paths for each in fn(iter(pq.read_table(path).to_batches()))]
         count = sum(batch.num_rows for batch in batches)
         if not count:
             return self.engine.read([], ddl), 0
         return self.engine.rows(pa.Table.from_batches(batches)), count
+
+    def both(
+        self, rows: int, one: Callable[[], One], other: Callable[[], Other]
+    ) -> tuple[One, Other]:
+        """The results of two calls that read about so many rows, and do not depend on each other.
+
+        Few rows leave cores idle while the engine plans a query, so both calls run at once. With
+        many, they would compete for memory.
+        """
+        if rows > FEW:
+            return one(), other()
+        with ThreadPoolExecutor(1) as thread:
+            meanwhile = thread.submit(other)
+            return one(), meanwhile.result()
 
     def scratch_files(self, df: DataFrame, by: Sequence[str] = ()) -> tuple[File, ...]:
         """Write rows to Parquet files that are deleted at the end of the step, or by `close`.
@@ -212,15 +232,15 @@ class Workspace:
         self._sweep()
 
 
-def _ddl(df: DataFrame, paths: Sequence[str]) -> str:
-    """The columns of rows that were written to Parquet files: from a file, if there is one.
+def _ddl(path: str) -> str:
+    """The columns of a Parquet file.
 
     The engine would plan the whole query again to tell them, which takes it 2 to 15 ms.
     """
     import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    schema = from_arrow_schema(pq.read_schema(paths[0])) if paths else df.schema
+    schema = from_arrow_schema(pq.read_schema(path))
     return ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in schema)
 
 

@@ -15,8 +15,9 @@ which is enough for near.py to find the pairs with its survivor.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +29,7 @@ from gossamer.sketches import BAND_VALUES, BANDS
 from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
     from pyspark.sql import DataFrame
@@ -39,10 +40,10 @@ if TYPE_CHECKING:
 
     Integers = npt.NDArray[np.int64]
 
-Task = TypeVar("Task")
-
 PART_BANDS = 20_000_000
 """Bands that a task holds, in about a gigabyte."""
+FEW = 10_000
+"""Texts whose bands a single task pairs, in a tenth of a second."""
 MAX_SHARING = 32
 NEIGHBOURS = 4
 PAIRS = pa.schema([("one", pa.int64()), ("other", pa.int64())])
@@ -66,26 +67,27 @@ def candidates(work: Workspace, known: Sequence[File], new: Sequence[File]) -> D
     """
     fresh = sum(file.rows for file in new)
     few = fresh * BANDS <= PART_BANDS // 4
-    rows = fresh if few else fresh + sum(file.rows for file in known)
-    parts = max(work.engine.workers, -(-rows * BANDS // PART_BANDS))
+    every = fresh + sum(file.rows for file in known)
+    rows = fresh if few else every
+    parts = 1 if rows <= FEW else max(work.engine.workers, -(-rows * BANDS // PART_BANDS))
     attempt = work.scratch_attempt()
     wanted = tuple(file.path for file in new) if few else ()
     shared: list[Shared] = [
         *(Shared(work.root, file.path, (), parts, attempt, is_new=True) for file in new),
         *(Shared(work.root, file.path, wanted, parts, attempt, is_new=False) for file in known),
     ]
+    run = partial(
+        work.engine.map_tasks,
+        schema=task_output.YIELD,
+        ddl=task_output.YIELD_DDL,
+        at_home=every <= FEW,
+    )
     held: dict[str, list[str]] = {}
-    for row in _run(work, shared, share_out):
+    for row in run(shared, share_out):
         held.setdefault(row["name"], []).append(row["path"])
     tasks = [Part(work.root, tuple(paths), attempt) for paths in held.values()]
-    paths = [f"{work.root}/{row['path']}" for row in _run(work, tasks, write_pairs)]
+    paths = [f"{work.root}/{row['path']}" for row in run(tasks, write_pairs)]
     return work.engine.read(paths, "one long, other long").distinct()
-
-
-def _run(
-    work: Workspace, tasks: Sequence[Task], fn: Callable[[Task], list[Row]]
-) -> list[dict[str, Any]]:
-    return work.engine.map_tasks(tasks, fn, task_output.YIELD, task_output.YIELD_DDL)
 
 
 def band_hashes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

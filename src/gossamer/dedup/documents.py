@@ -37,6 +37,9 @@ OF_DOCUMENTS = (
     *("url", "round", "text", "by_body", "title", "canonical", "unfit", "unavailable_after_ms"),
 )
 """Columns of `dispositions` that describe the document."""
+DECIDED_LATER = (
+    *("survivor", "reason", "similarity", "copy_count", "version_count", "copies", "rank_class"),
+)
 
 
 def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, DataFrame]:
@@ -68,9 +71,9 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
     fresh, _ = work.scratch(
         judged.select(
             *(
-                F.col(column.name)
-                if column.name in judged.columns
-                else F.lit(None).cast(column.type).alias(column.name)
+                F.lit(None).cast(column.type).alias(column.name)
+                if column.name in DECIDED_LATER
+                else F.col(column.name)
                 for column in DISPOSITIONS.columns
             )
         )

@@ -159,11 +159,11 @@ def with_originals(fit: DataFrame, found: DataFrame, similar: DataFrame) -> Data
         .where((F.col("text") == F.col("its_text")) | F.coalesce("alike", F.lit(False)))
         .select("url", "original")
     )
-    return pages.join(fit, on="url", how="right").select(
-        *(name for name in fit.columns if name not in {"canonical", "is_mirrored"}),
-        F.coalesce("canonical", "original").alias("canonical"),
-        F.col("original").isNotNull().alias("is_mirrored"),
-    )
+    changes = {
+        "canonical": F.coalesce("canonical", "original"),
+        "is_mirrored": F.col("original").isNotNull(),
+    }
+    return pages.join(fit, on="url", how="right").withColumns(changes).drop("original")
 
 
 def _with_paths(pages: DataFrame) -> DataFrame:

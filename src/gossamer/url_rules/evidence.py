@@ -195,7 +195,7 @@ def pairs(work: Workspace, new: DataFrame) -> DataFrame:
     by_form = lsm.newest(cut, "key").join(wanted, on="key", how="left_anti")
     # A page that was fetched again replaces itself.
     again = new.select("key", "url")
-    stored = by_key.unionByName(by_form.select(*by_key.columns))
+    stored = by_key.unionByName(by_form.select(*URL_FORMS.column_names))
     stored = stored.join(again, on=["key", "url"], how="left_anti")
     every, _ = work.scratch(
         new.withColumn("new", F.lit(True)).unionByName(stored.withColumn("new", F.lit(False)))
