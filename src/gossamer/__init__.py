@@ -17,8 +17,8 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
     foundations       engine pool lean_arrow store manifest filenames checksums backends damage
                       ownership urls addresses own patterns encodings session_ids suffixes robots
                       robots_rules config monitor stopping pausing supervision errors
-                      workspace sorted_parts processes spark_client postponed_pandas worker_start
-                      lean_imports sketches version_names
+                      workspace sorted_parts processes spark_client worker_start lean_imports
+                      sketches version_names
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 

@@ -125,13 +125,9 @@ def crawl(
     with started_ahead(prepare_worker):  # it imports its libraries while we import ours
         with without_collections():
             from gossamer.cli import crawl_run
-            from gossamer.lean_arrow import forgo_pandas
-            from gossamer.postponed_pandas import postponed_pandas
             from gossamer.spark_client import import_client
 
-            forgo_pandas()
-            with postponed_pandas():
-                import_client()
+            import_client()
         asked = crawl_run.Asked(
             urls=urls or (),
             lists=lists or (),
