@@ -82,7 +82,7 @@ def stages(bodies: Sequence[bytes]) -> Iterator[tuple[str, float]]:
     texts = [decode(body, None)[0] for body in bodies]
     trees = [tree_of(text) for text in texts]
     found = [findings(tree, RULES) for tree in trees]
-    mains = [article(*each) for each in zip(trees, found, strict=True)]
+    mains = [article(*each)[0] for each in zip(trees, found, strict=True)]
     yield "decode", cost_ms(lambda body: decode(body, None), bodies)
     yield "tree (lexbor)", cost_ms(tree_of, texts)
     yield "walk: text, links, metadata", cost_ms(lambda tree: findings(tree, RULES), trees)
