@@ -615,6 +615,32 @@ def test_in_bulk_as_one_by_one(hrefs: list[str], base: str) -> None:
     assert normalize_all(hrefs, base) == [normalize(href, base) for href in hrefs]
 
 
+def test_what_is_remembered_of_a_directory_is_the_same_for_all_its_pages() -> None:
+    hrefs = ["part", "../part", "/part", "?part", "", "http://other.example/part"]
+    for page in ("a", "b", "a"):
+        for origin, folders in (("http://h.example", "/x/y"), ("http://i.example", "/x/y/z")):
+            folder, above = origin + folders, origin + folders[:-2]
+            assert normalize_all(hrefs, f"{folder}/{page}") == [
+                f"{folder}/part",
+                f"{above}/part",
+                f"{origin}/part",
+                f"{folder}/{page}?part",
+                f"{folder}/{page}",
+                "http://other.example/part",
+            ]
+
+
+def test_few_and_short_references_of_a_directory_are_remembered() -> None:
+    urls._form.cache_clear()
+    long = "long/" * (urls.MAX_PLAIN_CHARS // len("long/"))
+    hrefs = [*map(str, range(2 * urls.MAX_PLAIN + 1)), long]
+    found = normalize_all(hrefs, "http://h.example/")
+    assert found == [f"http://h.example/{href}" for href in hrefs]
+    remembered = urls._form(DEFAULT, False).plain_in("http://h.example/")
+    assert 0 < len(remembered) <= urls.MAX_PLAIN
+    assert long not in remembered
+
+
 @pytest.mark.parametrize(
     ("url", "host", "domain"),
     [

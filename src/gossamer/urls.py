@@ -29,9 +29,9 @@ underscores (RFC 1035 §2.3.4: labels of 1 to 63 octets, 253 in all). Browsers a
 keys of CDXJ indexes ambiguous. As in browsers, only files may link to files: on a page of another
 scheme, a `file:` URL is None.
 
-Cost: a fragment, or a reference already seen on the page, is a dictionary look-up; a plain path
-is one regular expression (see `_PLAIN` and `_UPWARDS`); only other references go through ada's
-parser.
+Cost: a fragment, a reference already seen on the page, or a plain path already seen in pages of the
+same directory, is a dictionary look-up; another plain path is one regular expression (see `_PLAIN`
+and `_UPWARDS`); only other references go through ada's parser.
 """
 
 from __future__ import annotations
@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pyspark.sql import Column
+
+DIRECTORIES, MAX_PLAIN, MAX_PLAIN_CHARS = 32, 1_000, 400
+"""Directories whose plain references are remembered, their number per directory, and the length of
+one and its URL."""
 
 LOCALHOST = "localhost"
 """Host of `file:` URLs, as in RFC 8089 §2, because an empty string would not be a useful key."""
@@ -173,16 +177,20 @@ def normalize_all(
     """Normalise all references of a page, in order; many times faster than one by one."""
     start = None if base is None else _base(base, rules)
     from_file = base is None or (start is not None and start.origin == "file://")
-    plain, fold = _form(rules, from_file and "file" in rules.schemes)
+    form = _form(rules, from_file and "file" in rules.schemes)
+    plain = {} if start is None else form.plain_in(start.directory)
     found: dict[str, str | None] = {}
     normal: list[str | None] = []
     for href in hrefs:
         head, mark, _ = href.partition("#")
         if mark and head[-1:] <= " ":
             head += mark  # WHATWG strips blanks at the end, but not those before a fragment
-        if head not in found:
-            found[head] = _resolve(head, start, rules.max_length, plain, fold)
-        normal.append(found[head])
+        url = plain.get(head)
+        if url is None:
+            if head not in found:
+                found[head] = _resolve(head, start, form, plain)
+            url = found[head]
+        normal.append(url)
     return normal
 
 
@@ -242,24 +250,17 @@ def _base(base: str, rules: UrlRules) -> _Base | None:
     return _Base(url, origin_of(url), path[: path.rindex("/") + 1])
 
 
-def _resolve(
-    href: str,
-    base: _Base | None,
-    max_length: int,
-    plain: re.Pattern[str],
-    fold: Callable[[str], str | None],
-) -> str | None:
-    if plain.fullmatch(href):
-        if ":" in href:
-            url = href
-        elif base is None:
+def _resolve(href: str, base: _Base | None, form: _Form, plain: dict[str, str]) -> str | None:
+    """Return the URL that a reference leads to; remember in `plain` what needs no parser."""
+    url = _plainly(href, base, form.pattern)
+    if url is not None:
+        if len(url) > form.max_length:
             return None
-        else:
-            url = (base.origin if href[0] == "/" else base.directory) + href
-        return url if len(url) <= max_length else None
-    if base is not None and (upwards := _UPWARDS.fullmatch(href)):
-        url = _above(base, upwards.end(1) // len("../")) + href[upwards.end(1) :]
-        return url if len(url) <= max_length else None
+        if len(plain) >= MAX_PLAIN:
+            plain.clear()
+        if len(href) + len(url) <= MAX_PLAIN_CHARS:
+            plain[href] = url
+        return url
     try:
         url = ada_url.normalize_url(href) if base is None else ada_url.join_url(base.url, href)
     except ValueError:  # lone surrogates too
@@ -267,7 +268,19 @@ def _resolve(
     # The length is checked twice: here to bound the work on a hostile reference, and again after
     # escapes have made it longer.
     url = url.removesuffix("#")
-    return fold(url) if len(url) <= max_length else None
+    return form.fold(url) if len(url) <= form.max_length else None
+
+
+def _plainly(href: str, base: _Base | None, pattern: re.Pattern[str]) -> str | None:
+    """Resolve a plain reference. The result depends only on the directory of the base."""
+    if pattern.fullmatch(href):
+        if ":" in href:
+            return href
+        if base is not None:
+            return (base.origin if href[0] == "/" else base.directory) + href
+    elif base is not None and (upwards := _UPWARDS.fullmatch(href)):
+        return _above(base, upwards.end(1) // len("../")) + href[upwards.end(1) :]
+    return None
 
 
 def _above(base: _Base, levels: int) -> str:
@@ -280,13 +293,29 @@ def _above(base: _Base, levels: int) -> str:
     return directory[:end]
 
 
+class _Form(NamedTuple):
+    """How URLs are normalised under some rules. Pages of a site share links, so much is cached."""
+
+    max_length: int
+    pattern: re.Pattern[str]
+    """Matches plain URLs."""
+    fold: Callable[[str], str | None]
+    """Cached `_fold`."""
+    plain_in: Callable[[str], dict[str, str]]
+    """The plain references in pages of a directory, and the URLs that they lead to."""
+
+
 @lru_cache(maxsize=8)
-def _form(rules: UrlRules, files: bool) -> tuple[re.Pattern[str], Callable[[str], str | None]]:
-    """The pattern of plain URLs under these rules, and a cached `_fold`: pages share links."""
+def _form(rules: UrlRules, files: bool) -> _Form:
     schemes = frozenset(rules.schemes) - (frozenset() if files else {"file"})
     plain = _PLAIN if schemes.issuperset(WEB) else _PLAIN_PATH
     fold = partial(_fold, rules=rules, schemes=schemes, plain=plain)
-    return plain, lru_cache(maxsize=1 << 15)(fold)
+
+    @lru_cache(maxsize=DIRECTORIES)
+    def plain_in(_directory: str) -> dict[str, str]:
+        return {}
+
+    return _Form(rules.max_length, plain, lru_cache(maxsize=1 << 15)(fold), plain_in)
 
 
 def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[str]) -> str | None:
