@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from gossamer.parse import language as module
 from gossamer.parse.language import MAX_TAG_CHARS, SAMPLE_CHARS, hint_of, language_of, tag_of
 
 SENTENCES = {
@@ -166,6 +167,43 @@ def test_a_foreign_head_does_not_decide() -> None:
 def test_code_and_numbers_do_not_outvote_text() -> None:
     table = "0.25 1.75 3,141 | " * 200
     assert language_of(table + SENTENCES["pl"] * 3 + table) == "pl"
+
+
+@given(
+    parts=st.lists(st.sampled_from(["en", "de", "ru", "zh"]), max_size=8),
+    hint=st.sampled_from([None, "en", "de", "ru", "zh", "sw"]),
+)
+@example(["en"] * 3 + ["de"] * 5, "en")
+@example(["de"] + ["en"] * 7, "de")
+def test_samples_that_are_not_read_would_change_nothing(parts: list[str], hint: str | None) -> None:
+    text = "".join(
+        (SENTENCES[part] + " ") * (SAMPLE_CHARS // len(SENTENCES[part])) for part in parts
+    )
+    found = language_of(text, hint)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_is_settled", lambda *_: False)
+        assert language_of(text, hint) == found
+
+
+@pytest.mark.parametrize(("language", "most"), [("en", 5), ("de", 2)])
+def test_few_samples_of_a_long_text_in_the_declared_language_are_read(
+    language: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    detector = module._read
+
+    def counted(sample: str, letters: int, hint: str | None) -> str | None:
+        read.append(sample)
+        return detector(sample, letters, hint)
+
+    monkeypatch.setattr(module, "_read", counted)
+    assert language_of((SENTENCES[language] + " ") * 200, language) == language
+    assert len(read) <= most
+
+
+@given(st.text(st.characters(max_codepoint=127), min_size=1, max_size=199))
+def test_letters_of_ascii_are_those_of_all_characters(sample: str) -> None:
+    assert module._letters(sample) == sum(map(str.isalpha, sample))
 
 
 @pytest.mark.parametrize("language", SENTENCES)
