@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gossamer.parse.maintext.threads import _DATE
 from test_parse_maintext import text_of_page
 
 ARTICLE = [
@@ -87,3 +92,19 @@ def test_dates_in_a_text_do_not_make_it_a_thread(section: str) -> None:
 def test_a_byline_with_a_date_is_not_where_a_text_in_a_table_starts() -> None:
     cell = f"<i>Olga, 3 May 2020</i><p>{ARTICLE[0]}</p><p>{ARTICLE[1]}</p>"
     assert lines_of(f"<table><tr><td><h1>The ferry</h1>{cell}</td></tr></table>") == ARTICLE
+
+
+DATES = re.compile(
+    r"\d{1,2}[:h]\d{2}(?!\d)|\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
+    r"|(?<!\d)(?:19|20)\d\d(?!\d)(?!\Z)|(?<!\A)(?<!\d)(?:19|20)\d\d\Z"
+)
+"""Times of day, dates, and years that do not stand alone, written without regard to speed."""
+
+
+@given(st.text("0129:h./- x", max_size=12))
+@example("2019")
+@example("in 2019")
+@example("2019 x")
+@example("12019 x")
+def test_dates_are_found_fast_where_they_are(text: str) -> None:
+    assert bool(_DATE.search(text)) == bool(DATES.search(text))

@@ -53,10 +53,11 @@ _SECTION_HEADINGS = frozenset(("h1", "h2", "h3"))
 _ROWS = frozenset(("tbody", "td", "th", "tr"))
 """Rows of a table are data, whether they have dates or not."""
 _DIGIT = re.compile(r"\d")
-_DATE = re.compile(  # begins with a digit, so it is searched for from the first one
-    r"\d{1,2}[:h]\d{2}(?!\d)"  # a time of day
-    r"|\d{1,4}[./-]\d{1,2}[./-]\d{1,4}"
-    r"|(?<!\d)(?:19|20)\d\d(?!\d)(?!\Z)|(?<!\A)(?<!\d)(?:19|20)\d\d\Z"  # not a year alone
+_DATE = re.compile(
+    r"\d(?:"  # regular expressions are searched fast if all matches begin alike
+    r"\d?[:h]\d{2}(?!\d)"  # a time of day
+    r"|\d{0,3}[./-]\d{1,2}[./-]\d{1,4}"
+    r"|(?:(?<=1)9|(?<=2)0)\d\d(?!\d)(?:(?<!\d{5})(?!\Z)|(?<=\D\d{4})\Z))"  # not a year alone
 )
 _PASSED = re.compile(r"\D*+(\d{1,3}+)\D++")
 """A number with words, as in "3 hours ago"."""
