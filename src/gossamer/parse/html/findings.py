@@ -70,19 +70,14 @@ class Findings:
 
         At most MAX_PHRASE_NODES pieces are read, which bounds the cost.
         """
-        pieces = self.pieces[start : start + MAX_PHRASE_NODES]
-        if len(pieces) == 1:
-            text = pieces[0][: 4 * limit]
+        pieces = self.pieces
+        if len(pieces) == start + 1:
+            text = pieces[start][: 4 * limit]
         else:
-            text = "".join([piece[:limit] for piece in pieces])
+            text = "".join([piece[:limit] for piece in pieces[start : start + MAX_PHRASE_NODES]])
         if BREAK in text:
             text = text.replace(SEAM, "").replace(BREAK, " ")
         return " ".join(text.split())[:limit]
-
-
-def start_anchor(found: Findings, node: LexborNode) -> None:
-    found.alt = ""
-    found.anchors.append((node.attributes, len(found.pieces)))
 
 
 def end_anchor(found: Findings) -> None:

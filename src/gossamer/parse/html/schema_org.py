@@ -38,10 +38,9 @@ class Nodes:
     def __init__(self, things: Sequence[Thing], addresses: Iterable[str]) -> None:
         """Select the nodes among `things`; `addresses` are the page's URL and canonical URL."""
         self._by_id = {name: thing for thing in things if isinstance(name := thing.get("@id"), str)}
-        here = {_path(address) for address in addresses}
         works = [thing for thing in things if kind(thing) == "article"]
         works = works or [thing for thing in things if kind(thing) is not None]
-        main_works = self._main_works(works, here)
+        main_works = self._main_works(works, addresses)
         self.main: Thing = main_works[0] if main_works else {}
         self.kind = kind(self.main)
         pages = [thing for thing in things if _is(thing, "page") or not thing.get("@type")]
@@ -83,10 +82,11 @@ class Nodes:
         for node in self._trusted:
             yield from self._names(node.get("publisher"))
 
-    def _main_works(self, works: Sequence[Thing], here: set[str]) -> Sequence[Thing]:
+    def _main_works(self, works: Sequence[Thing], addresses: Iterable[str]) -> Sequence[Thing]:
         """Return the main work and its duplicates: JSON-LD and microdata may both describe it."""
         if len(works) < 2:  # noqa: PLR2004  # nothing to choose from
             return works
+        here = {_path(address) for address in addresses}
         addressed = [(set(map(_path, self._addresses(work))), work) for work in works]
         named = [work for paths, work in addressed if not paths.isdisjoint(here)]
         nameless = [work for paths, work in addressed if not paths]

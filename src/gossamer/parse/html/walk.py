@@ -64,8 +64,9 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
     `box` is the number of the innermost box, or OUTSIDE in an element that is not in the outline.
     """
     lines = found.lines
-    elements, boxes, ends = _ELEMENTS, lines.boxes, lines.ends
-    add, end_line = lines.pieces.append, ends.append
+    elements, boxes, pieces, ends = _ELEMENTS, lines.boxes, lines.pieces, lines.ends
+    anchors = found.anchors
+    add, end_line = pieces.append, ends.append
     ancestors: list[tuple[LexborNode, _Element | None, int]] = []
     box = links = 0
     node: LexborNode | None = root
@@ -102,6 +103,18 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
                         box = len(boxes)
                         shown = 0 if marks == HIDDEN else marks
                         boxes.append(Box(element.name, around, len(ends), 0, shown))
+            elif kind == _ANCHOR:
+                attributes = node.attributes
+                anchors.append((attributes, len(pieces)))
+                found.alt = ""
+                child = node.first_child
+                around = 0
+                if child is not None and box >= 0:
+                    href = attributes.get("href")
+                    if href and href[0] != "#":
+                        around = 1
+                        links += 1
+                        lines.links.append(len(ends))
             elif kind == _SPAN:
                 child = node.first_child
                 if child is not None and box >= 0 and boxes[box].tag != "pre":
@@ -132,14 +145,6 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
                 if element.start is not None:
                     element.start(found, node)
                 child = node.first_child
-                if kind == _ANCHOR:
-                    around = 0
-                    if child is not None and box >= 0:
-                        href = found.anchors[-1][0].get("href")
-                        if href and href[0] != "#":
-                            around = 1
-                            links += 1
-                            lines.links.append(len(ends))
             if child is not None:
                 ancestors.append((node, element, around))
                 node = child
@@ -220,7 +225,7 @@ _BY_NAME = {
     **dict.fromkeys(_BOXES.split(), _Element(_BOX)),
     **dict.fromkeys(_GAPS.split(), _Element(_GAP)),
     **dict.fromkeys(("br", "hr"), _Element(_VOID)),
-    "a": _Element(_ANCHOR, on.start_anchor, on.end_anchor),
+    "a": _Element(_ANCHOR, end=on.end_anchor),
     "abbr": _Element(_PLAIN, on.start_abbreviation),
     "area": _Element(_PLAIN, on.start_area),
     "base": _Element(_PLAIN, on.start_base),
