@@ -40,8 +40,8 @@ def test_the_weights_solve_a_system_of_as_many_unknowns_as_there_are_differences
 
 def test_an_extrapolation_that_helps_is_kept() -> None:
     cycle = Cycle(0.5)
-    for change in (16.0, 8.0, 4.0, 2.0):
-        assert cycle.keeps(change)
+    for more in range(KEPT - 1, 0, -1):
+        assert cycle.keeps(2.0**more)
         assert not cycle.is_over
     assert cycle.keeps(1.0)
     assert cycle.is_over

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
-BYTES_PER_NODE = 146
-"""Six ranks, votes of two kinds, two shares, preference, factors and three of what is known:
+BYTES_PER_NODE = 138
+"""Five ranks, votes of two kinds, two shares, preference, factors and three of what is known:
 8 each; two counts of links and the domain: 4 each; marks; and some for names, a batch at a time."""
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-KEPT = 5
+KEPT = 4
 """Images that are combined."""
 
 
