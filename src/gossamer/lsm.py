@@ -133,7 +133,16 @@ def draft_rows(
 ) -> None:
     """Draft rows, as for `put`, as the newest layer of a dataset; `anew`: as the only one."""
     if anew:
-        layer = work.write(rows, dataset.name, work.round)
-        draft.replace[dataset.name] = (layer,) if layer.files else ()
+        draft_layer(work, draft, dataset, work.write(rows, dataset.name, work.round), anew=True)
     elif count:
         draft.replace[dataset.name] = put(work, dataset, rows, count, work.round)
+
+
+def draft_layer(
+    work: Workspace, draft: Draft, dataset: Dataset, layer: Layer, *, anew: bool
+) -> None:
+    """As `draft_rows`, for a layer that is already written."""
+    if anew:
+        draft.replace[dataset.name] = (layer,) if layer.files else ()
+    elif layer.files:
+        draft.replace[dataset.name] = compact(work, dataset, layer)

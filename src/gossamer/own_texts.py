@@ -51,27 +51,24 @@ def repeated_texts(work: Workspace) -> DataFrame:
 
 def own_sketches(work: Workspace, wanted: DataFrame) -> DataFrame:
     """`text` of `wanted` and the document's `sketch`; null if too few of its words are its own."""
-    return _with_own_sketch(work, of_documents(work, wanted, "sketch")).select("text", "sketch")
-
-
-def _with_own_sketch(work: Workspace, documents: DataFrame) -> DataFrame:
-    """`documents` with the sketch of their own text in place of that of their main text."""
+    documents = of_documents(work, wanted, "sketch")
     if not work.store.manifest.layers(OWN_TEXTS.name):
-        return documents
+        return documents.select("text", "sketch")
     own = repeated_texts(work).select(
         "url", "round", "is_repeated", F.col("sketch").alias("own_sketch")
     )
     ours = F.when(F.col("is_repeated"), F.col("own_sketch")).otherwise(F.col("sketch"))
-    joined = own.join(documents, on=["url", "round"], how="right").withColumn("sketch", ours)
-    return joined.drop("is_repeated", "own_sketch")
+    return own.join(documents, on=["url", "round"], how="right").select(
+        "text", ours.alias("sketch")
+    )
 
 
 def with_lines(work: Workspace, wanted: DataFrame) -> DataFrame:
     """`wanted` with the document's `host`, `main_text` and, null if there are none, host's `lines`.
 
-    `OwnTexts` reads them. Further column: the `sketch` of the own text, as in `own_sketches`.
+    `OwnTexts` reads them.
     """
-    texts = _with_own_sketch(work, of_documents(work, wanted, "host", "main_text", "sketch"))
+    texts = of_documents(work, wanted, "host", "main_text")
     if not work.store.manifest.layers(BOILERPLATE.name):
         return texts.withColumn("lines", F.lit(None).cast("array<bigint>"))
     lines = lsm.current(work, BOILERPLATE).select("host", "lines")

@@ -86,11 +86,9 @@ def _texts(parsed: DataFrame, due: DataFrame) -> DataFrame:
         .agg(F.max("round").alias("round"), F.max_by("text_hash", "round").alias("text_hash"))
         .where("text_hash IS NOT NULL")
     )
-    place = F.min(F.struct("url", "round")).alias("place")
-    return (
-        newest.groupBy("host", "text_hash")
-        .agg(place)
-        .select("host", "text_hash", "place.url", "place.round")
+    # The least of a struct would take eight times as long (Sail 0.7.2).
+    return newest.groupBy("host", "text_hash").agg(
+        F.min("url").alias("url"), F.min_by("round", "url").alias("round")
     )
 
 

@@ -73,13 +73,15 @@ def run(work: Workspace) -> StepReport:
         before = known.stored(work, anew=since.anew)
         fresh, replaced = documents.changed(work, since, before)
         now = before.with_layer(fresh)
-        found, draft.counts["mirror_hosts"] = mirrors.mirrors(work, now)
+        found, hosts = mirrors.mirrors(work, now)
+        draft.counts["mirror_hosts"] = hosts
         nearby = fresh
         if not since.anew:
-            seeds = _seeds(work, now, fresh.unionByName(replaced), found)
+            met = hosts > 0 or bool(work.store.manifest.layers(MIRRORS.name))
+            seeds = _seeds(work, now, fresh.unionByName(replaced), found if met else None)
             nearby = _with_families(work, now, fresh, seeds)
         old = _older(work, fit(nearby))
-        texts = _texts(work, _without(fit(nearby), old))
+        texts = _texts(work, _without(fit(nearby), *old))
         similarities = similar.similar_texts(work, draft, texts, now, anew=forgotten)
         alike = similarities.alike()
         pages = fresh
@@ -87,8 +89,12 @@ def run(work: Workspace) -> StepReport:
             pages = affected.connected(work, now, seeds, alike)
             old = _older(work, fit(pages))
         ranked, _ = work.scratch(affected.with_rank_classes(work, fit(pages)))
-        standing, _ = work.scratch(mirrors.with_originals(_without(ranked, old), found, alike))
-        dropped = _resolved(work, [old, *_dropped(work, standing, similarities)])
+        standing = _without(ranked, *old)
+        if hosts:
+            standing = mirrors.with_originals(standing, found, alike)
+        if standing is not ranked:
+            standing, _ = work.scratch(standing)
+        dropped = _resolved(work, [old[0], *_dropped(work, standing, similarities)])
         rows = decided.decided(pages, ranked, dropped)
         held = None
         if not since.anew:
@@ -113,22 +119,24 @@ def fit(rows: DataFrame) -> DataFrame:
     """
     scoped = F.when(F.col("scope") == "", F.col("text")).otherwise(F.xxhash64("scope", "text"))
     return rows.where(known.FIT).select(
-        *("url", "round", "title", "scope", "canonical", "found_ms", "by_body"),
+        *("url", "round", "title", "scope", "canonical", "found_ms", "by_body", "families"),
         F.col("compared").alias("text_hash"),
         scoped.alias("text"),
         F.lit(False).alias("is_mirrored"),
     )
 
 
-def _seeds(work: Workspace, now: Known, changed: DataFrame, found: DataFrame) -> DataFrame:
+def _seeds(work: Workspace, now: Known, changed: DataFrame, found: DataFrame | None) -> DataFrame:
     """From where changes spread: the KEYS of pages, as they were and as they are.
 
-    `changed`: rows of pages that have changed. `found`: rows of `mirrors`.
+    `changed`: rows of pages that have changed. `found`: rows of `mirrors`, if there are any or were
+    some at the last harvest.
     """
     seeds = changed.select(*affected.KEYS).unionByName(affected.of_other_ranks(work, now))
-    hosts, count = work.scratch(mirrors.changed_hosts(work, found))
-    if count:
-        seeds = seeds.unionByName(mirrors.of_hosts(now, hosts).select(*affected.KEYS))
+    if found is not None:
+        hosts, count = work.scratch(mirrors.changed_hosts(work, found))
+        if count:
+            seeds = seeds.unionByName(mirrors.of_hosts(now, hosts).select(*affected.KEYS))
     return work.scratch(seeds)[0]
 
 
@@ -141,20 +149,19 @@ def _with_families(work: Workspace, now: Known, pages: DataFrame, seeds: DataFra
     return work.scratch(pages.unionByName(others))[0]
 
 
-def _older(work: Workspace, pages: DataFrame) -> DataFrame:
-    """The pages that newer versions stand for, materialised."""
+def _older(work: Workspace, pages: DataFrame) -> tuple[DataFrame, int]:
+    """The pages that newer versions stand for, materialised, and their number."""
     if not work.config.dedup.versions:
-        return work.engine.read([], DROPPED_DDL)
-    return work.scratch(versions.older(work, pages))[0]
+        return work.engine.read([], DROPPED_DDL), 0
+    return versions.older(work, pages)
 
 
 def _texts(work: Workspace, pages: DataFrame) -> DataFrame:
     """The texts that may be similar, with the `url` and `round` of a document; materialised."""
     if work.config.dedup.similarity == 1:
         return work.engine.read([], "text long, url string, round int")
-    first = F.min_by(F.struct("url", "round"), "url").alias("document")
-    texts = pages.where("text_hash IS NOT NULL").groupBy(F.col("text_hash").alias("text"))
-    return work.scratch(texts.agg(first).select("text", "document.url", "document.round"))[0]
+    texts = pages.where("text_hash IS NOT NULL").withColumn("compared", F.col("text_hash"))
+    return work.scratch(known.one_each(texts))[0]
 
 
 def _dropped(
@@ -162,15 +169,16 @@ def _dropped(
 ) -> Iterator[DataFrame]:
     """The pages that others with equal, and then with similar texts stand for."""
     shared, _ = work.scratch(equal.shared(standing))
-    equals, _ = work.scratch(equal.one_per_text(shared))
-    yield equals
+    equals = work.scratch(equal.one_per_text(shared))
+    yield equals[0]
     if work.config.dedup.similarity < 1:
-        left, _ = work.scratch(_without(standing.where("text_hash IS NOT NULL"), equals))
-        yield work.scratch(near.one_per_group(work, similarities, left))[0]
+        left, _ = work.scratch(_without(standing.where("text_hash IS NOT NULL"), *equals))
+        yield near.one_per_group(work, similarities, left)
 
 
-def _without(pages: DataFrame, dropped: DataFrame) -> DataFrame:
-    return pages.join(dropped.select("url"), on="url", how="left_anti")
+def _without(pages: DataFrame, dropped: DataFrame, count: int) -> DataFrame:
+    """`pages` without so many `dropped` ones."""
+    return pages.join(dropped.select("url"), on="url", how="left_anti") if count else pages
 
 
 def _resolved(work: Workspace, stages: list[DataFrame]) -> DataFrame:
@@ -199,9 +207,11 @@ def _resolved(work: Workspace, stages: list[DataFrame]) -> DataFrame:
 
 def _save(work: Workspace, draft: Draft, rows: DataFrame, *, anew: bool) -> None:
     """Draft `dispositions`, and count them by reason."""
-    rows, draft.counts["changed"] = work.scratch(rows)
-    lsm.draft_rows(work, draft, DISPOSITIONS, rows, draft.counts["changed"], anew=anew)
-    now = known.stored(work, anew=anew).with_layer(rows)
+    layer = work.write(rows, DISPOSITIONS.name, work.round)
+    lsm.draft_layer(work, draft, DISPOSITIONS, layer, anew=anew)
+    draft.counts["changed"] = layer.rows
+    paths = [f"{work.root}/{file.path}" for file in layer.files]
+    now = known.stored(work, anew=anew).with_layer(work.engine.read(paths, DISPOSITIONS.ddl))
     reasons = now.where(lambda layer: layer.select("url", "reason")).groupBy("reason").count()
     with engine_errors():
         counts = {row["reason"]: row["count"] for row in reasons.collect()}

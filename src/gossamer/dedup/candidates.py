@@ -150,7 +150,7 @@ def _counting(task: Shared) -> Iterator[tuple[Integers, Integers]]:
         yield from found
         return
     files = (_bands(f"{task.root}/{path}") for path in task.wanted)
-    wanted = np.unique(np.concatenate([bands for file in files for _, bands in file]))
+    wanted = np.sort(np.concatenate([bands for file in files for _, bands in file]))
     if wanted.size:
         marked = np.zeros(1 << FILTER_BITS, np.bool_)
         marked[_filter_place(wanted)] = True

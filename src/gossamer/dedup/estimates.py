@@ -1,4 +1,4 @@
-"""How similar are pairs of documents, by their sketches? An estimate: see gossamer.sketches."""
+"""How similar are pairs of texts, by their sketches? An estimate: see gossamer.sketches."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from gossamer.sketches import VALUES
+
+NONE = np.uint32(0xFFFFFFFF)
+"""The value where a sketch has none; those that neither of two has do not count."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +45,10 @@ def estimated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             np.frombuffer(b"".join(batch.column(f"sketch_of_{end}").to_pylist()), "<u4")
             for end in ("one", "other")
         )
-        shares = (ours == theirs).reshape(-1, VALUES).mean(axis=1)
+        same, missing = ours == theirs, (ours == NONE) & (theirs == NONE)
+        agreeing, count = (
+            each.reshape(-1, VALUES).sum(axis=1) for each in (same & ~missing, ~missing)
+        )
+        shares = agreeing / np.maximum(count, 1)
         columns = [batch.column("one"), batch.column("other"), pa.array(shares)]
         yield pa.RecordBatch.from_arrays(columns, names=["one", "other", "estimate"])

@@ -52,8 +52,7 @@ def one_per_group(work: Workspace, similarities: Similarities, standing: DataFra
         if not number:
             break
         places, pages = work.scratch(placed(standing, pairs))
-        edges, _ = work.scratch(_between(places, pairs))
-        lost = covered(work, edges, pages)
+        lost, edges = covered(work, _between(places, pairs), pages)
         dropped = _named(lost, places)
         if not similarities.compare(_overlooked(edges, lost, places)):
             break

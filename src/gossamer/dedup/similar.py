@@ -5,7 +5,7 @@ boilerplate of its host (gossamer.own_texts); if that changes, its pages have ot
 similarity is kept: `similar` has the pairs that were compared, and `sketched` the texts among which
 all candidates were found, with the bands of their sketches. A harvest compares the texts that are
 new to `sketched` with each other and with all in it. Texts that no candidate page has any more are
-struck out: their bands become null. If one returns, it is new, since others may have come
+struck out, and lose their bands. If one returns, it is new, since others may have come
 meanwhile. Everything is compared again when rows that nobody needs outnumber the others, or if a
 file is damaged.
 
@@ -27,6 +27,7 @@ from pyspark.sql import functions as F
 
 from gossamer import lsm
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
+from gossamer.dedup.known import one_each
 from gossamer.dedup.verified import TEXTS_DDL, close, described, verified
 from gossamer.own_texts import own_sketches
 from gossamer.tables import DISPOSITIONS, SIMILAR, SKETCHED
@@ -50,7 +51,7 @@ class Similarities:
     stored: DataFrame
     """Rows of `similar` from earlier harvests."""
     bands: DataFrame
-    """Rows of `sketched` of the texts that are new, materialised."""
+    """The texts that are new, and their `bands`; materialised."""
     described: list[str] = field(default_factory=list)
     """Files with what is compared of texts, as far as this harvest needed it: see verified.py."""
     found: list[DataFrame] = field(default_factory=list)
@@ -109,12 +110,15 @@ class Similarities:
         draft.counts["compared_pairs"] = self.number
         rows = reduce(DataFrame.unionByName, self.found, self.work.engine.read([], SIMILAR.ddl))
         lsm.draft_rows(self.work, draft, SIMILAR, rows, self.number, anew=self.anew)
-        gone = _sketched(self.work, anew=self.anew).join(standing, on="text", how="left_anti")
-        if candidates is not None:
-            gone = gone.join(candidates, on="text", how="left_semi")
-        struck = gone.select("text", F.lit(None).cast("array<bigint>").alias("bands"))
-        rows, number = self.work.scratch(self.bands.unionByName(struck))
-        lsm.draft_rows(self.work, draft, SKETCHED, rows, number, anew=self.anew)
+        gone = _sketched(self.work, candidates, anew=self.anew).join(
+            standing, on="text", how="left_anti"
+        )
+        struck = gone.withColumns(
+            {"bands": F.lit(None).cast("array<bigint>"), "is_struck": F.lit(True)}
+        )
+        rows = self.bands.withColumn("is_struck", F.lit(False)).unionByName(struck)
+        layer = self.work.write(rows, SKETCHED.name, self.work.round)
+        lsm.draft_layer(self.work, draft, SKETCHED, layer, anew=self.anew)
 
 
 def similar_texts(
@@ -130,7 +134,7 @@ def similar_texts(
     )
     sketches, _ = work.scratch(own_sketches(work, new))
     files = work.scratch_files(work.engine.map_partitions(sketches, band_hashes, BAND_HASHES_DDL))
-    bands = work.engine.read([f"{work.root}/{file.path}" for file in files], SKETCHED.ddl)
+    bands = work.engine.read([f"{work.root}/{file.path}" for file in files], BAND_HASHES_DDL)
     old = () if anew else work.store.files(SKETCHED.name)
     met, draft.counts["candidates"] = work.scratch(candidates(work, old, files))
     pairs = work.engine.read([], SIMILAR.ddl) if anew else lsm.current(work, SIMILAR)
@@ -139,10 +143,18 @@ def similar_texts(
     return similarities
 
 
-def _sketched(work: Workspace, *, anew: bool) -> DataFrame:
-    """The texts (`text`) among which all similar ones were found in earlier harvests."""
-    known = work.engine.read([], SKETCHED.ddl) if anew else lsm.current(work, SKETCHED)
-    return known.where("bands IS NOT NULL").select("text")
+def _sketched(work: Workspace, some: DataFrame | None = None, *, anew: bool) -> DataFrame:
+    """The texts (`text`) among which all similar ones were found in earlier harvests.
+
+    Of these, only `some` texts (`text`) if they are given.
+    """
+
+    def wanted(layer: DataFrame) -> DataFrame:
+        texts = layer.where("NOT is_struck").select("text")
+        return texts if some is None else texts.join(some, on="text", how="left_semi")
+
+    known = [work.engine.read([], SKETCHED.ddl)] if anew else lsm.layers(work, SKETCHED)
+    return lsm.newest(known, "text", wanted)
 
 
 def _ends(pairs: DataFrame) -> DataFrame:
@@ -152,9 +164,7 @@ def _ends(pairs: DataFrame) -> DataFrame:
 
 def _documents(work: Workspace, known: Known, texts: DataFrame) -> DataFrame:
     """The `url` and `round` of a document with each `text`, if there is one; materialised."""
-    first = F.min_by(F.struct("url", "round"), "url").alias("document")
-    documents = known.of_compared(texts).groupBy(F.col("compared").alias("text")).agg(first)
-    return work.scratch(documents.select("text", "document.url", "document.round"))[0]
+    return work.scratch(one_each(known.of_compared(texts)))[0]
 
 
 def outdated(work: Workspace) -> bool:

@@ -64,19 +64,27 @@ def order() -> list[Column]:
     ]
 
 
-def covered(work: Workspace, pairs: DataFrame, pages: int) -> DataFrame:
+def covered(work: Workspace, pairs: DataFrame, pages: int) -> tuple[DataFrame, DataFrame]:
     """The pages that are dropped (`page`), by which one (`by`), and how `similar` the two are.
 
     `pairs` (`one`, `other`, `similarity`) of so many pages, by their places in the order, from 1:
-    `one` < `other`.
+    `one` < `other`. They are materialised, and returned, too.
     """
     part = F.expr(f"one div {SPAN}").cast("int").alias("part")
     files = work.scratch_files(pairs.select("one", "other", "similarity", part), by=["part"])
     parts = tuple(tuple(file.path for file in held) for held in sorted_parts.parts(files).values())
     task = Followed(work.root, parts, pages, work.scratch_attempt())
-    written = work.engine.map_tasks([task], follow, task_output.YIELD, task_output.YIELD_DDL)
-    paths = [f"{work.root}/{row['path']}" for row in written]
-    return work.engine.read(paths, "page long, by long, similarity double")
+    written = work.engine.map_tasks(
+        [task], follow, task_output.YIELD, task_output.YIELD_DDL, at_home=True
+    )
+    lost, edges = (
+        [f"{work.root}/{path}" for path in paths]
+        for paths in ((row["path"] for row in written), (file.path for file in files))
+    )
+    return (
+        work.engine.read(lost, "page long, by long, similarity double"),
+        work.engine.read(edges, "one long, other long, similarity double"),
+    )
 
 
 class Followed(NamedTuple):

@@ -49,19 +49,20 @@ MOSTLY = 0.6
 """Part of the pages in common that must be the same in both versions."""
 
 
-def older(work: Workspace, fit: DataFrame) -> DataFrame:
+def older(work: Workspace, fit: DataFrame) -> tuple[DataFrame, int]:
     """The pages of which a newer version exists: `url`, `survivor`, `reason` and `similarity`.
 
-    The similarity is an estimate, and null if one of them has no sketch. `fit` must be
-    materialised.
+    Both they and their number; they are materialised. The similarity is an estimate, and null if
+    one of them has no sketch. `fit` must be materialised.
     """
-    pairs, count = work.scratch(counterparts(fit))
+    pairs, count = work.scratch(counterparts(fit.where("families IS NOT NULL")))
     if not count:
-        return work.engine.read([], "url string, survivor string, reason string, similarity double")
+        none = "url string, survivor string, reason string, similarity double"
+        return work.engine.read([], none), 0
     ends, _ = work.scratch(_ends(pairs))
     held, _ = work.scratch(own_sketches(work, ends).where("sketch IS NOT NULL"))
     compared, _ = work.scratch(with_estimates(work, pairs, held, "text"))
-    return in_families(compared).withColumn("reason", F.lit("version"))
+    return work.scratch(in_families(compared).withColumn("reason", F.lit("version")))
 
 
 def with_families(pages: DataFrame) -> DataFrame:

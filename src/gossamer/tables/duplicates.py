@@ -79,9 +79,9 @@ SKETCHED = Dataset(
         Column(
             "bands",
             "array<long>",
-            "a hash of each of the 14 bands of its sketch, none if it has no sketch; null if the "
-            "text is no longer compared",
+            "a hash of each of the 14 bands of its sketch, none if it has no sketch; null if struck",
         ),
+        Column("is_struck", "boolean", "whether no page has the text any more"),
     ),
 )
 
