@@ -37,14 +37,22 @@ LEAST = 2.0**-64
 """The rank of pages and hosts of which nothing is known; also of those that `rank` gives none."""
 
 
-def with_ranks(work: Workspace, pages: DataFrame) -> DataFrame:
-    """Add `rank` and `host_rank` to pages (with `url` and `host`, each URL once); both ≥ LEAST."""
-    jump = 1 - work.config.rank.damping
+def of_hosts(work: Workspace) -> DataFrame:
+    """The `host_rank` of each `host`, and how many ranked pages it has (`m`)."""
     sizes = work.read(RANKS.name).groupBy(host_column(F.col("url")).alias("host"))
-    of_hosts = work.read(HOST_RANKS.name).withColumnRenamed("rank", "host_rank")
-    of_hosts = of_hosts.join(sizes.agg(F.count("*").alias("m")), on="host", how="left")
+    ranks = work.read(HOST_RANKS.name).withColumnRenamed("rank", "host_rank")
+    return ranks.join(sizes.agg(F.count("*").alias("m")), on="host", how="left")
+
+
+def with_ranks(work: Workspace, pages: DataFrame, hosts: DataFrame | None = None) -> DataFrame:
+    """Add `rank` and `host_rank` to pages (with `url` and `host`, each URL once); both ≥ LEAST.
+
+    `hosts`: rows of `of_hosts`, if they are materialised, since that takes a pass over all ranks.
+    """
+    hosts = of_hosts(work) if hosts is None else hosts
+    jump = 1 - work.config.rank.damping
     by_chance = F.col("host_rank") * jump / F.coalesce("m", F.lit(1))
-    known = _with_own(work, pages).join(F.broadcast(of_hosts), on="host", how="left")
+    known = _with_own(work, pages).join(F.broadcast(hosts), on="host", how="left")
     least = F.lit(LEAST)
     return known.withColumns(
         {

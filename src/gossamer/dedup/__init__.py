@@ -34,7 +34,7 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import inputs, lsm
+from gossamer import inputs, lsm, page_ranks
 from gossamer.dedup import (
     affected,
     decided,
@@ -73,12 +73,15 @@ def run(work: Workspace) -> StepReport:
         before = known.stored(work, anew=since.anew)
         fresh, replaced = documents.changed(work, since, before)
         now = before.with_layer(fresh)
-        found, hosts = mirrors.mirrors(work, now)
-        draft.counts["mirror_hosts"] = hosts
+        found, draft.counts["mirror_hosts"] = mirrors.mirrors(work, now)
+        hosts, _ = work.scratch(page_ranks.of_hosts(work))
         nearby = fresh
         if not since.anew:
-            met = hosts > 0 or bool(work.store.manifest.layers(MIRRORS.name))
-            seeds = _seeds(work, now, fresh.unionByName(replaced), found if met else None)
+            seeds = fresh.select(*affected.KEYS).unionByName(replaced.select(*affected.KEYS))
+            seeds = seeds.unionByName(affected.of_other_ranks(work, now, hosts))
+            if draft.counts["mirror_hosts"] or work.store.manifest.layers(MIRRORS.name):
+                seeds = seeds.unionByName(_of_other_mirrors(work, now, found))
+            seeds, _ = work.scratch(seeds)
             nearby = _with_families(work, now, fresh, seeds)
         old = _older(work, fit(nearby))
         texts = _texts(work, _without(fit(nearby), *old))
@@ -88,9 +91,9 @@ def run(work: Workspace) -> StepReport:
         if not since.anew:
             pages = affected.connected(work, now, seeds, alike)
             old = _older(work, fit(pages))
-        ranked, _ = work.scratch(affected.with_rank_classes(work, fit(pages)))
+        ranked, _ = work.scratch(affected.with_rank_classes(work, fit(pages), hosts))
         standing = _without(ranked, *old)
-        if hosts:
+        if draft.counts["mirror_hosts"]:
             standing = mirrors.with_originals(standing, found, alike)
         if standing is not ranked:
             standing, _ = work.scratch(standing)
@@ -98,9 +101,10 @@ def run(work: Workspace) -> StepReport:
         rows = decided.decided(pages, ranked, dropped)
         held = None
         if not since.anew:
-            held = pages.unionByName(replaced).select(F.col("compared").alias("text")).distinct()
+            held = pages.select("compared").unionByName(replaced.select("compared"))
+            held = held.withColumnRenamed("compared", "text").distinct()
             unchanged = pages.join(fresh.select("url"), on="url", how="left_anti")
-            rows = decided.differing(rows, unchanged.unionByName(replaced))
+            rows = decided.differing(rows, unchanged)
         similarities.save(draft, held, standing.select(F.col("text_hash").alias("text")))
         _save(work, draft, rows, anew=since.anew)
         draft.replace[MIRRORS.name] = _layers(work.write(found, MIRRORS.name, work.round))
@@ -126,18 +130,10 @@ def fit(rows: DataFrame) -> DataFrame:
     )
 
 
-def _seeds(work: Workspace, now: Known, changed: DataFrame, found: DataFrame | None) -> DataFrame:
-    """From where changes spread: the KEYS of pages, as they were and as they are.
-
-    `changed`: rows of pages that have changed. `found`: rows of `mirrors`, if there are any or were
-    some at the last harvest.
-    """
-    seeds = changed.select(*affected.KEYS).unionByName(affected.of_other_ranks(work, now))
-    if found is not None:
-        hosts, count = work.scratch(mirrors.changed_hosts(work, found))
-        if count:
-            seeds = seeds.unionByName(mirrors.of_hosts(now, hosts).select(*affected.KEYS))
-    return work.scratch(seeds)[0]
+def _of_other_mirrors(work: Workspace, now: Known, found: DataFrame) -> DataFrame:
+    """The KEYS of the pages of hosts that are mirrors of another one than at the last harvest."""
+    hosts, _ = work.scratch(mirrors.changed_hosts(work, found))
+    return mirrors.of_hosts(now, hosts).select(*affected.KEYS)
 
 
 def _with_families(work: Workspace, now: Known, pages: DataFrame, seeds: DataFrame) -> DataFrame:

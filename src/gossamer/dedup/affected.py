@@ -30,21 +30,21 @@ KEYS = ("text", "compared", "families")
 """Columns of `dispositions` by which pages are compared with others."""
 
 
-def with_rank_classes(work: Workspace, pages: DataFrame) -> DataFrame:
+def with_rank_classes(work: Workspace, pages: DataFrame, hosts: DataFrame) -> DataFrame:
     """Add `rank`: the binary logarithm of the page's rank, 0 for an average page, rounded down.
 
-    Also its unrounded `host_rank`, and its `host`.
+    Also its unrounded `host_rank`, and its `host`. `hosts`: rows of `page_ranks.of_hosts`.
     """
-    ranked = with_ranks(work, pages.withColumn("host", host_column(F.col("url"))))
+    ranked = with_ranks(work, pages.withColumn("host", host_column(F.col("url"))), hosts)
     number = max(sum(layer.rows for layer in work.store.manifest.layers(RANKS.name)), 1)
     return ranked.withColumn("rank", F.floor(F.log2(F.col("rank") * number)).cast("int"))
 
 
-def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
+def of_other_ranks(work: Workspace, known: Known, hosts: DataFrame) -> DataFrame:
     """The rows of pages in groups whose ranks have changed so much that others may survive."""
     grouped = known.where(lambda layer: layer.where("survivor IS NOT NULL OR copy_count > 0"))
     grouped = grouped.select("url", *KEYS, "rank_class")
-    return with_rank_classes(work, grouped).where("rank <> rank_class").select(*KEYS)
+    return with_rank_classes(work, grouped, hosts).where("rank <> rank_class").select(*KEYS)
 
 
 def connected(work: Workspace, known: Known, seeds: DataFrame, similar: DataFrame) -> DataFrame:

@@ -64,7 +64,7 @@ def decided(pages: DataFrame, fit: DataFrame, dropped: DataFrame) -> DataFrame:
 
 
 def differing(rows: DataFrame, before: DataFrame) -> DataFrame:
-    """The rows that differ from those of the same pages before."""
+    """The rows that differ from those of the same pages before, or that had none."""
     names = [name for name in DISPOSITIONS.column_names if name != "url"]
     was = before.select("url", F.struct(*names).alias("was"))
     now = was.join(rows, on="url", how="right")

@@ -40,11 +40,14 @@ OF_DOCUMENTS = (
 DECIDED_LATER = (
     *("survivor", "reason", "similarity", "copy_count", "version_count", "copies", "rank_class"),
 )
+OF_CHANGED = (*OF_DOCUMENTS, "found_ms", "disposition", "compared", "families")
+"""Columns of `dispositions` that are read of pages that may have changed."""
 
 
 def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, DataFrame]:
     """Rows of `dispositions` whose documents or pages have changed, and those that they replace.
 
+    Of the latter, only the columns OF_CHANGED.
     Nothing is decided about them yet: their `disposition` is `indexed`, or the reason against it.
     Both are materialised.
     """
@@ -60,7 +63,7 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
         urls = new.select("url").unionByName(own_texts.select("url"))
         pages, _ = work.scratch(_new_states(work, inputs, urls.distinct()))
         urls = urls.unionByName(pages.select("url")).distinct()
-        before, _ = work.scratch(known.of_urls(urls))
+        before, _ = work.scratch(known.of_urls(urls).select(*OF_CHANGED))
         rows = _since(new, pages, before).unionByName(_due(work, known, urls))
     judged = _with_compared(work, rows).withColumn(
         "disposition", F.coalesce(_left_out(work), F.lit("indexed"))

@@ -47,15 +47,18 @@ def one_per_group(work: Workspace, similarities: Similarities, standing: DataFra
     if work.store.manifest.layers(OWN_TEXTS.name):
         same, _ = work.scratch(_of_equal_own_texts(standing))
         standing, _ = work.scratch(standing.join(same.select("url"), on="url", how="left_anti"))
-    for _ in range(MAX_PASSES):
-        pairs, number = work.scratch(_of_pages(work, standing, similarities.pairs()))
-        if not number:
-            break
+    pairs, number = work.scratch(_of_pages(work, standing, similarities.pairs()))
+    for _ in range(MAX_PASSES if number else 0):
         places, pages = work.scratch(placed(standing, pairs))
         lost, edges = covered(work, _between(places, pairs), pages)
         dropped = _named(lost, places)
-        if not similarities.compare(_overlooked(edges, lost, places)):
+        compared = similarities.compare(_overlooked(edges, lost, places))
+        if compared is None:
             break
+        further, number = work.scratch(_of_pages(work, standing, compared))
+        if not number:
+            break
+        pairs = pairs.unionByName(further)
     return dropped.unionByName(same)
 
 

@@ -68,22 +68,22 @@ class Similarities:
         mirrored = pairs.select(F.col("other").alias("one"), F.col("one").alias("other"))
         return self.work.scratch(pairs.select("one", "other").unionByName(mirrored))[0]
 
-    def compare(self, pairs: DataFrame, *, only_close: bool = False) -> int:
-        """Compare pairs of texts (`one` < `other`, each once) that were not; return how many.
+    def compare(self, pairs: DataFrame, *, only_close: bool = False) -> DataFrame | None:
+        """Compare pairs of texts (`one` < `other`, each once) that were not.
 
-        `only_close`: those whose sketches are similar enough.
+        `only_close`: those that seem similar enough. Returns further rows of `similar`, if any.
         """
         compared = self.pairs().select(*ENDS)
         left, number = self.work.scratch(pairs.join(compared, on=[*ENDS], how="left_anti"))
         if not number:
-            return 0
+            return None
         left, texts = self._described(left)
         if only_close:
             left = close(self.work, left, number, texts)
-        rows, number = verified(self.work, left, texts)
+        rows, number = verified(self.work, left, number, texts)
         self.found += rows
         self.number += number
-        return number
+        return reduce(DataFrame.unionByName, rows) if number else None
 
     def _described(self, pairs: DataFrame) -> tuple[DataFrame, DataFrame]:
         """The pairs both of whose texts a document has, and these texts; both materialised."""

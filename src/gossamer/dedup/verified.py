@@ -61,18 +61,22 @@ def close(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> Da
     return reduce(DataFrame.unionByName, shares)
 
 
-def verified(work: Workspace, pairs: DataFrame, texts: DataFrame) -> tuple[list[DataFrame], int]:
+def verified(
+    work: Workspace, pairs: DataFrame, count: int, texts: DataFrame
+) -> tuple[list[DataFrame], int]:
     """Rows of `similar` for pairs (`one`, `other`) of `described` texts, in parts; their number.
 
-    All are materialised.
+    There are at most `count` pairs. All are materialised.
     """
-    sizes = texts.select(F.col("text").alias("one"), F.length("shingles").alias("bytes"))
-    total = pairs.join(sizes, on="one", how="inner").agg(F.sum("bytes")).collect()[0][0] or 0
+    total = 4 * MAX_SHINGLES * count
+    if 2 * total > PART_BYTES:
+        sizes = texts.select(F.col("text").alias("one"), F.length("shingles").alias("bytes"))
+        total = pairs.join(sizes, on="one", how="inner").agg(F.sum("bytes")).collect()[0][0] or 0
     parts = [
         work.scratch(_compared(work, part, texts))
         for part in _in_parts(pairs, 1 + 2 * total // PART_BYTES)
     ]
-    return [rows for rows, _ in parts], sum(count for _, count in parts)
+    return [rows for rows, _ in parts], sum(number for _, number in parts)
 
 
 def _in_parts(pairs: DataFrame, parts: int) -> Iterator[DataFrame]:
@@ -121,7 +125,7 @@ def shingled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def distinct(text: str) -> sketches.Shingles:
-    """The shingles of a text, sorted. (numpy's `unique` takes eight times as long, by a table.)"""
+    """The shingles of a text, sorted. `numpy.unique` would take eight times as long."""
     found = np.sort(sketches.shingles(sketches.words(text)))
     return found[np.concatenate(([True], found[1:] != found[:-1]))[: found.size]]
 

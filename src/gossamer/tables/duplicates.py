@@ -79,7 +79,7 @@ SKETCHED = Dataset(
         Column(
             "bands",
             "array<long>",
-            "a hash of each of the 14 bands of its sketch, none if it has no sketch; null if struck",
+            "a hash of each of the 14 bands of its sketch, none without a sketch; null if struck",
         ),
         Column("is_struck", "boolean", "whether no page has the text any more"),
     ),
