@@ -182,5 +182,6 @@ def described(text: str | None, title: str | None) -> tuple[int | None, bytes | 
 
 def similarity(one: Shingles, other: Shingles) -> float:
     """J of two sets of shingles, each sorted and without repetition; 0 if both are empty."""
-    both = np.intersect1d(one, other, assume_unique=True).size
-    return both / max(one.size + other.size - both, 1)
+    joined = np.sort(np.concatenate((one, other)))
+    both = int(np.count_nonzero(joined[1:] == joined[:-1]))
+    return both / max(joined.size - both, 1)

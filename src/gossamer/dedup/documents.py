@@ -47,9 +47,8 @@ OF_CHANGED = (*OF_DOCUMENTS, "found_ms", "disposition", "compared", "families")
 def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, DataFrame]:
     """Rows of `dispositions` whose documents or pages have changed, and those that they replace.
 
-    Of the latter, only the columns OF_CHANGED.
-    Nothing is decided about them yet: their `disposition` is `indexed`, or the reason against it.
-    Both are materialised.
+    The latter have only the columns OF_CHANGED. Nothing is decided about the former yet: their
+    `disposition` is `indexed`, or the reason against it. Both are materialised.
     """
     values = (F.max_by(name, "round").alias(name) for name in NEWEST)
     newest = work.engine.read(inputs.paths(work, DOCUMENTS), DOCUMENTS.ddl).groupBy("url")

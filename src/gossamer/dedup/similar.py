@@ -9,11 +9,10 @@ struck out, and lose their bands. If one returns, it is new, since others may ha
 meanwhile. Everything is compared again when rows that nobody needs outnumber the others, or if a
 file is damaged.
 
-Candidates share a band (candidates.py). Those whose sketches are similar are compared in full
-(verified.py).
+Candidates share a band (candidates.py). Those that seem similar are compared in full (verified.py).
 
-Cost: a pass over the bands of all texts, and one over the sketches and main texts of the rounds in
-which candidates were fetched.
+Cost: a pass over the bands of all texts, and one over the main texts of the rounds in which
+candidates were fetched.
 """
 
 from __future__ import annotations

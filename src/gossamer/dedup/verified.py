@@ -36,7 +36,8 @@ PART_BYTES = 500_000_000
 """Pairs whose sketches are joined at once, and bytes of shingles: a hash table does not spill."""
 MAX_SHINGLES = 16_384
 TEXTS_DDL = "text long, sketch binary, bits int, shingles binary"
-_RANGES = np.arange(sketches.VALUES, dtype=np.uint64) * (1 << 32) // sketches.VALUES
+_RANGES = (np.arange(sketches.VALUES, dtype=np.uint64) * (1 << 32) // sketches.VALUES).astype("<u4")
+"""The first hash of each range."""
 
 
 def described(work: Workspace, places: DataFrame) -> list[str]:
@@ -132,10 +133,10 @@ def distinct(text: str) -> sketches.Shingles:
 
 def least(shingles: sketches.Shingles) -> sketches.Shingles:
     """The least shingle in each range of hashes, or NONE; `shingles` are sorted."""
-    begins = np.searchsorted(shingles, _RANGES.astype(np.uint32))
-    found = np.append(shingles, NONE)[begins].astype("<u4")
-    found[begins == np.append(begins[1:], shingles.size)] = NONE
-    return found
+    begins = np.searchsorted(shingles, _RANGES)
+    found = np.append(shingles, NONE)[begins]
+    found[np.diff(begins, append=shingles.size) == 0] = NONE
+    return found.astype("<u4", copy=False)
 
 
 def _sample(found: sketches.Shingles) -> tuple[int, sketches.Shingles]:
@@ -147,8 +148,7 @@ def _sample(found: sketches.Shingles) -> tuple[int, sketches.Shingles]:
 
 
 def with_zeros(shingles: sketches.Shingles, bits: int) -> sketches.Shingles:
-    kept: sketches.Shingles = shingles[shingles & np.uint32((1 << bits) - 1) == 0]
-    return kept
+    return shingles[shingles & np.uint32((1 << bits) - 1) == 0] if bits else shingles
 
 
 def similarities(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
