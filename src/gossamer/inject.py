@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import depths, lsm, opic, seeds
+from gossamer import depths, due_times, lsm, opic, seeds
 from gossamer.backends import disk_errors
 from gossamer.outcomes import UNANSWERED
 from gossamer.tables import HOSTS, PAGES
@@ -79,6 +79,7 @@ def run(
         forgiven = work.scratch(second_chances(work, rows))[0] if fetched else None
         settled = depths.settle(work, rows, count, forgiven, are_nearer=known > 0)
         draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
+        draft.replace["due_times"] = due_times.put(work, due_times.moves(rows), settled.pages)
         if fetched:
             hosts, host_count = work.scratch(settled.hosts)
             if host_count:
@@ -90,9 +91,9 @@ def run(
 def as_seeds(
     seeded: DataFrame, before: DataFrame, work: Workspace, given: int, brought: int
 ) -> DataFrame:
-    """The rows of `pages` for seeds, with the column `nearer` that `depths.settle` needs.
+    """The rows of `pages` for seeds, with the columns that `depths` and `due_times` need.
 
-    `before` has the old rows of those that are known. Each new seed has `brought` cash, besides
+    These are `nearer` and `counted`. `before` has the old rows of those that are known. Each new seed has `brought` cash, besides
     what it has as a known page; `given` is that of `opic.VirtualPage`.
     """
     config = work.config.update
@@ -120,6 +121,7 @@ def as_seeds(
     return seeded.join(before, on="url", how="left").select(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
         nearer.alias("nearer"),
+        due_times.slot().alias("counted"),
     )
 
 

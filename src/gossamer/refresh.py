@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from gossamer import lsm
+from gossamer import due_times, lsm
 from gossamer.patterns import Patterns
 from gossamer.tables import PAGES
 
@@ -47,10 +47,15 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
             "next_fetch_ms": F.lit(0).cast("long"),
         }
         rows, count = work.scratch(
-            due.select(*[now_due.get(n, F.col(n)).alias(n) for n in PAGES.column_names])
+            due.select(
+                *[now_due.get(n, F.col(n)).alias(n) for n in PAGES.column_names],
+                due_times.slot().alias("counted"),
+            )
         )
         if count:
-            draft.replace["pages"] = lsm.put(work, PAGES, rows, count, work.round)
+            new = rows.select(*PAGES.column_names)
+            draft.replace["pages"] = lsm.put(work, PAGES, new, count, work.round)
+            draft.replace["due_times"] = due_times.put(work, due_times.moves(rows), new)
         draft.counts["pages"] = count
     return draft.done
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from gossamer import depths, domains, lsm, opic
+from gossamer import depths, domains, due_times, lsm, opic
 from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
 from gossamer.outcomes import OUTCOMES
@@ -84,12 +84,13 @@ def run(work: Workspace) -> StepReport:
 def put(work: Workspace, draft: Draft, rows: DataFrame, virtual: opic.VirtualPage) -> int:
     """Write the rows that `changed` returns and what follows from them; return their number."""
     rows, count = work.scratch(rows)
-    counted = F.count_if("new"), F.sum("spent"), F.count_if("nearer")
-    added, collected, nearer = rows.agg(*counted).collect()[0]
-    virtual = virtual.after(added, collected or 0)
+    sums = {"new": F.count_if("new"), "spent": F.sum("spent"), "nearer": F.count_if("nearer")}
+    moves = due_times.moves(rows, *(each.alias(name) for name, each in sums.items()))
+    virtual = virtual.after(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
     draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
-    settled = depths.settle(work, rows, count, are_nearer=nearer > 0)
+    settled = depths.settle(work, rows, count, are_nearer=any(m.nearer for m in moves))
     draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
+    draft.replace["due_times"] = due_times.put(work, moves, settled.pages)
     if settled.host_count:
         hosts, host_count = work.scratch(settled.hosts)
         draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
@@ -127,6 +128,7 @@ def learn(work: Workspace, draft: Draft) -> None:
         rows, _ = work.scratch(changed(work, before, found, answers, flows, virtual.given))
         new = rows.select(*PAGES.column_names)
         draft.replace["pages"] = lsm.put(work, PAGES, new, count, work.round)
+        draft.replace["due_times"] = due_times.put(work, due_times.moves(rows), new)
         draft.replace["virtual_page"] = opic.write(work, virtual.after(count, 0), work.round)
     draft.counts["new_urls"] = count
 
@@ -299,8 +301,8 @@ def changed(
 
     All frames are keyed by `url`. `before` has the old rows of at least these pages; `flows` and
     `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`).
-    Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`; and
-    `spent`, the cash that it has less than before.
+    Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`;
+    `spent`, the cash that it has less than before; and `counted`, for `due_times`.
     """
     renamed = {"fetched_ms": "r_asked_ms"}
     names = [name for name in RESPONSES.column_names if name not in OF_PAGES]
@@ -396,4 +398,5 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         nearer.alias("nearer"),
         F.col("source").isNull().alias("new"),
         (cash_before - cash).alias("spent"),
+        due_times.slot().alias("counted"),
     ]

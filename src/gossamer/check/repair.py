@@ -22,7 +22,7 @@ from msgspec import structs
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import lsm, opic, rounds
+from gossamer import due_times, lsm, opic, rounds
 from gossamer.check.agreement import (
     answered_without_page,
     contradictions,
@@ -32,7 +32,7 @@ from gossamer.check.archive import unreadable
 from gossamer.check.history import STEP, lacks_parsing
 from gossamer.check.parts import differing
 from gossamer.store import Layer
-from gossamer.tables import DATASETS, PAGES, RESPONSES, VIRTUAL_PAGE
+from gossamer.tables import DATASETS, DUE_TIMES, PAGES, RESPONSES, VIRTUAL_PAGE
 from gossamer.warc.reindexing import index_of
 
 if TYPE_CHECKING:
@@ -84,6 +84,8 @@ def drop_damaged(work: Workspace, draft: Draft) -> None:
         )
         by_round = "round" in dataset.key  # such a round was fetched, even if nothing is left of it
         draft.replace[name] = tuple(layer for layer in layers if layer.files or by_round)
+    if PAGES.name in draft.replace:
+        draft.replace[DUE_TIMES.name] = ()  # the next step that writes pages counts all of them
 
 
 def mended(work: Workspace, file: File) -> File | None:
@@ -123,6 +125,7 @@ def reconcile(work: Workspace, draft: Draft) -> None:
     draft.counts["pages_due"] = count
     if count:
         draft.replace[PAGES.name] = lsm.put(work, PAGES, rows, count, work.round)
+        draft.replace[DUE_TIMES.name] = due_times.counted(work, rows)
         draft.replace[VIRTUAL_PAGE.name] = opic.write(work, opic.recounted(work, rows), work.round)
 
 

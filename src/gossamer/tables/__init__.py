@@ -25,6 +25,7 @@ from gossamer.tables.duplicates import (
 )
 from gossamer.tables.fetching import (
     DOMAINS,
+    DUE_TIMES,
     FETCHLIST,
     HOSTS,
     PAGES,
@@ -58,6 +59,7 @@ __all__ = [
     "DISPOSITIONS",
     "DOCUMENTS",
     "DOMAINS",
+    "DUE_TIMES",
     "FARMS",
     "FETCHLIST",
     "GRAPH",
@@ -93,7 +95,7 @@ __all__ = [
 DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
-        *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, WARC),
+        *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, DUE_TIMES, WARC),
         *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, RANKED_NODES, FARMS),
         *(HOST_RANKS, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, MIRRORS, DISPOSITIONS, JUDGED),

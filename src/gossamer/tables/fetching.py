@@ -153,6 +153,22 @@ VIRTUAL_PAGE = Dataset(
     ),
 )
 
+DUE_TIMES = Dataset(
+    "due_times",
+    "how many pages are due in each span of ten minutes; kept up to date, so that a look at the "
+    "queue does not have to read all pages",
+    key=("from_ms", "interval_s", "fetched"),
+    writer="inject, refresh, update",
+    readers=("inject", "refresh", "update"),
+    newest_wins=False,
+    columns=(
+        Column("from_ms", "long", "begin of the span; 0: the pages are due at once"),
+        Column("interval_s", "long", "as in pages; null for pages whose last fetch failed"),
+        Column("fetched", "boolean", "status is fetched"),
+        Column("pages", "long", "number of pages; those with status gone or alias do not count"),
+    ),
+)
+
 WARC = Dataset(
     "warc",
     "request, response, revisit and metadata records, in the standard format",
