@@ -88,18 +88,6 @@ def test_strangers_do_not_choose_labels(client: httpx.Client) -> None:
     assert not [route for route in routes if route.startswith("/x")]
 
 
-def test_the_crawl_s_totals(tmp_path: Path) -> None:
-    work = crawl(tmp_path / "crawl")
-    for round_ in (1, 2):
-        with work.step("fetch", round_) as draft:
-            draft.counts.update(ok=5, timeout=1)
-    with serving(work) as client:
-        told = samples(client)
-        assert told["gossamer_fetches_total", frozenset({("outcome", "ok")})] == 10
-        assert told["gossamer_index_generation", frozenset()] == work.store.manifest.version
-        assert told["gossamer_index_pages", frozenset()] == 0
-
-
 def test_long_urls_are_refused_in_the_form_of_what_was_asked(client: httpx.Client) -> None:
     long = "a" * limits.MAX_URL_BYTES
     answer = client.get(f"/api/search?q={long}")

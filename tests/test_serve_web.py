@@ -362,10 +362,21 @@ def test_sizes(count: int, text: str) -> None:
         (59.7, "1 min 0 s"),
         (200, "3 min 20 s"),
         (7500, "2 h 5 min"),
+        (86_400 * 3 + 7_300, "3 d 2 h"),
     ],
 )
 def test_durations(seconds: float, text: str) -> None:
     assert views.duration(seconds) == text
+
+
+def test_only_the_whole_is_a_hundred_percent() -> None:
+    assert [views.percent(share) for share in (0, 0.9999, 1)] == ["0.0 %", "99.9 %", "100.0 %"]
+
+
+def test_sizes_may_shrink() -> None:
+    assert [views.size(count) for count in (0, 999, -999, 1_500, -1_500_000)] == [
+        *("0 B", "999 B", "-999 B", "1.5 kB", "-1.5 MB")
+    ]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def test_a_commit_is_seen_when_the_crawl_is_opened_again(store: Store) -> None:
     store.commit(report(), append={"responses": layer})
     opened = Store.open(store.backend)
     assert opened.manifest.layers("responses") == (layer,)
-    assert opened.manifest.history == (report(),)
+    assert opened.manifest.history == (structs.replace(report(), bytes=layer.bytes),)
     assert opened.files("responses") == list(layer.files)
     assert (layer.rows, layer.bytes) == (2, 4)
 

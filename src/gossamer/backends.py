@@ -60,6 +60,18 @@ class Holder(msgspec.Struct, frozen=True):
     def me(cls) -> Holder:
         return cls(os.getpid(), socket.gethostname(), " ".join(sys.argv), int(time.time() * 1000))
 
+    def lives(self) -> bool:
+        """Whether the process is still there; of one on another machine, that is assumed."""
+        import psutil  # only needed here
+
+        if self.machine != socket.gethostname():
+            return True
+        try:
+            began_s: float = psutil.Process(self.pid).create_time()
+        except psutil.Error:
+            return False
+        return began_s * 1000 <= self.since_ms  # otherwise another process has got its number
+
 
 class Backend(Protocol):
     """The storage of a crawl. Paths are relative, with `/`."""
@@ -106,6 +118,9 @@ class Backend(Protocol):
 
     def lock(self, holder: Holder) -> AbstractContextManager[None]:
         """Hold the crawl's lock as `holder`. Raises Locked."""
+
+    def holder(self) -> Holder | None:
+        """The process that holds the lock; None if there is none, or it did not say who it is."""
 
 
 def open_backend(url: str) -> Backend:
@@ -217,9 +232,19 @@ class LocalBackend:
             os.truncate(descriptor, 0)
             with disk_errors(path):
                 os.pwrite(descriptor, msgspec.json.encode(holder), 0)
-            yield
+            try:
+                yield
+            finally:
+                os.truncate(descriptor, 0)
         finally:
             os.close(descriptor)
+
+    def holder(self) -> Holder | None:
+        try:
+            holder = msgspec.json.decode((self.root / ".lock").read_bytes(), type=Holder)
+        except (OSError, msgspec.DecodeError):
+            return None
+        return holder if holder.lives() else None
 
 
 class MemoryBackend:
@@ -275,6 +300,9 @@ class MemoryBackend:
             yield
         finally:
             self._holder = None
+
+    def holder(self) -> Holder | None:
+        return self._holder
 
 
 def rewrite(path: Path, data: bytes) -> None:

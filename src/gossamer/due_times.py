@@ -1,11 +1,11 @@
 """How many pages are due, and when? Counts by due time, instead of a pass over all pages.
 
-A step that writes `pages` has the old and the new rows of what it changes, so it corrects the counts
-by the difference (`put`). They are those of spans of ten minutes, so there are a few thousand,
-however many pages there are, and a look at the queue reads them in a millisecond.
+A step that writes `pages` has the old and the new rows of what it changes, so it corrects the
+counts by the difference (`put`). They are those of spans of ten minutes, so there are a few
+thousand, however many pages there are, and a look at the queue reads them in a few milliseconds.
 
-If there are no counts yet, because an older version wrote the crawl, or if they do not fit the rows,
-all pages are counted.
+If there are no counts yet, because an older version wrote the crawl, or if they do not fit the
+rows, all pages are counted.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import functions as F
 
-from gossamer import lsm
 from gossamer.tables import DUE_TIMES, PAGES
 from gossamer.task_output import ParquetWriter, layers_of
 
@@ -44,6 +42,8 @@ class Slot(NamedTuple):
 
 def slot() -> Column:
     """The slot of a page, from its row, as a struct; null if the page is never due."""
+    from pyspark.sql import functions as F  # a server that reads the counts needs no engine
+
     is_due = ~F.col("status").isin(*NEVER_AGAIN)
     from_ms = F.floor(F.col("next_fetch_ms") / SLOT_MS).cast("long") * SLOT_MS
     interval_s = F.when(F.col("failures") == 0, F.col("interval_s"))
@@ -58,6 +58,8 @@ def moves(rows: DataFrame, *sums: Column) -> list[Row]:
     `rows` are materialised. `sums` are further aggregates of these groups, which are not more than
     there are pairs of slots.
     """
+    from pyspark.sql import functions as F
+
     groups = rows.groupBy("counted", slot().alias("slot"))
     return groups.agg(F.count("*").alias("pages"), *sums).collect()
 
@@ -81,13 +83,17 @@ def put(work: Workspace, moved: Iterable[Row], pages: DataFrame) -> tuple[Layer,
 
 def counted(work: Workspace, newer: DataFrame) -> tuple[Layer, ...]:
     """As `put`, from all pages: those that are stored, and the rows that replace some of them."""
+    from pyspark.sql import functions as F
+
+    from gossamer import lsm
+
     known = lsm.newest([*lsm.layers(work, PAGES), newer.select(*PAGES.column_names)], "url")
     rows = known.groupBy(slot().alias("slot")).agg(F.count("*").alias("pages")).collect()
     return _write(work, {Slot(*row.slot): row.pages for row in rows if row.slot is not None})
 
 
 def held(work: Workspace) -> Counter[Slot] | None:
-    """The counts as they are; None if they are missing or damaged."""
+    """The counts as of the last commit; None if they are missing or damaged."""
     if not work.store.manifest.layers(DUE_TIMES.name) or work.store.damaged(DUE_TIMES.name):
         return None
     rows = pq.read_table(work.paths(DUE_TIMES.name), schema=DUE_TIMES.schema).to_pylist()

@@ -93,8 +93,9 @@ def as_seeds(
 ) -> DataFrame:
     """The rows of `pages` for seeds, with the columns that `depths` and `due_times` need.
 
-    These are `nearer` and `counted`. `before` has the old rows of those that are known. Each new seed has `brought` cash, besides
-    what it has as a known page; `given` is that of `opic.VirtualPage`.
+    These are `nearer` and `counted`. `before` has the old rows of those that are known. Each new
+    seed has `brought` cash, besides what it has as a known page; `given` is that of
+    `opic.VirtualPage`.
     """
     config = work.config.update
     inlinks = F.coalesce("inlinks", F.lit(0).cast("long"))

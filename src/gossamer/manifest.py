@@ -54,6 +54,12 @@ class StepReport(msgspec.Struct, frozen=True):
     started_ms: int
     seconds: float
     counts: dict[str, int] = {}
+    bytes: int = 0
+    """Size of all datasets after the step; 0: an older version wrote the report."""
+
+    @property
+    def ended_ms(self) -> int:
+        return self.started_ms + round(self.seconds * 1000)
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -78,6 +84,11 @@ class Manifest(msgspec.Struct, frozen=True):
     def steps_of(self, round_: int) -> frozenset[str]:
         """The steps of a round that were completed, as far back as the history goes."""
         return frozenset(report.step for report in self.history if report.round == round_)
+
+    @property
+    def bytes(self) -> int:
+        """The size of all datasets."""
+        return sum(layer.bytes for layers in self.datasets.values() for layer in layers)
 
     def paths(self) -> frozenset[str]:
         return frozenset(

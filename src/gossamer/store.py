@@ -22,6 +22,8 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import structs
+
 from gossamer.backends import Backend, Holder
 from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl, Occupied
 from gossamer.filenames import (
@@ -133,6 +135,8 @@ class Store:
     ) -> Manifest:
         """Replace all layers of some datasets, append a layer to others, and add the step's report.
 
+        The size of the datasets is added to the report.
+
         Raises MissingFile if a file is missing or has another size, and Conflict if another
         process committed since this one read the manifest.
         """
@@ -151,15 +155,15 @@ class Store:
             datasets[name] = tuple(layers)
         for name, layer in (append or {}).items():
             datasets[name] = (*datasets.get(name, ()), layer)
-        self._put(
-            Manifest(
-                version=self.manifest.version + 1,
-                crawl=self.manifest.crawl,
-                round=report.round,
-                datasets=datasets,
-                history=(*self.manifest.history, report)[-HISTORY_LENGTH:],
-            )
+        manifest = Manifest(
+            version=self.manifest.version + 1,
+            crawl=self.manifest.crawl,
+            round=report.round,
+            datasets=datasets,
         )
+        done = structs.replace(report, bytes=manifest.bytes)
+        history = (*self.manifest.history, done)[-HISTORY_LENGTH:]
+        self._put(structs.replace(manifest, history=history))
         self._whole.update(files)
         return self.manifest
 

@@ -225,10 +225,11 @@ class Workspace:
         started_ms, started = int(time.time() * 1000), time.monotonic()
         with self.errors():
             yield draft
-        draft.done = StepReport(
+        done = StepReport(
             name, round_, started_ms, round(time.monotonic() - started, 3), dict(draft.counts)
         )
-        self.store.commit(draft.done, append=draft.append, replace=draft.replace)
+        manifest = self.store.commit(done, append=draft.append, replace=draft.replace)
+        draft.done = manifest.history[-1]
         self._sweep()
 
 

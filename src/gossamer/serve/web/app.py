@@ -35,6 +35,7 @@ from gossamer.serve.web.problem import HANDLERS, busy
 from gossamer.serve.web.searching import Searching
 from gossamer.serve.web.sending import Sending
 from gossamer.serve.web.status import Status
+from gossamer.status import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +85,8 @@ def app(
     cluster = Cluster(groups, ranking, pages, config.deadline_s) if groups else None
     live = Live(work, crawl=pages)
     front = Front(live, cluster, config.cache_mb * _MB)
-    metrics = Metrics(work, live, cluster, front.cache, refused, kept_s)
+    watch = Watch(work, lookup)
+    metrics = Metrics(watch, live, cluster, front.cache, refused, kept_s)
     routed = Starlette(
         lifespan=lambda _: cluster.watched() if cluster else nullcontext(),
         routes=[
@@ -92,7 +94,7 @@ def app(
             *Paging(work, pages, LeftOut(work, lookup), graphs).routes(kept_s),
             *Graphing(graphs).routes(kept_s),
             *Copying(work, pages).routes(kept_s),
-            *Status(work, live, lookup, graphs).routes(kept_s),
+            *Status(watch, live, graphs).routes(kept_s),
             *metrics.routes(),
             *openapi.ROUTES,
             *opensearch.ROUTES,

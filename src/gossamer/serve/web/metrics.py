@@ -17,10 +17,8 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gossamer import pausing
-from gossamer.errors import StoreError
+from gossamer.serve.web.crawl_metrics import CrawlMetrics
 from gossamer.serve.web.guard import Guard
-from gossamer.status import overview
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from gossamer.serve.cache import Cache
     from gossamer.serve.cluster.cluster import Cluster
     from gossamer.serve.reloader import Live
-    from gossamer.workspace import Workspace
+    from gossamer.status import Watch
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 OTHER = "other"
@@ -44,7 +42,7 @@ class Metrics:
 
     def __init__(
         self,
-        work: Workspace,
+        watch: Watch,
         live: Live,
         cluster: Cluster | None,
         cache: Cache,
@@ -54,7 +52,7 @@ class Metrics:
         self._guard = Guard("metrics", kept_s=kept_s)
         self._registry = CollectorRegistry()
         self._registry.register(_OfLimits(refused))
-        self._registry.register(_OfCrawl(work, live, cluster))
+        self._registry.register(CrawlMetrics(watch, live, cluster))
         self._registry.register(_OfCache(cache))
         self._requests = prometheus.Counter(
             "gossamer_requests",
@@ -139,56 +137,3 @@ class _OfLimits(Collector):
         for reason, count in sorted(self._refused.items()):
             refused.add_metric([reason], count)
         yield refused
-
-
-class _OfCrawl(Collector):
-    """Figures that are read from the crawl at each request for /metrics."""
-
-    def __init__(self, work: Workspace, live: Live, cluster: Cluster | None) -> None:
-        self._work = work
-        self._live = live
-        self._cluster = cluster
-
-    def collect(self) -> Iterator[Metric]:
-        try:
-            searcher = self._live.searcher()
-        except StoreError:  # the other figures are still reported
-            searcher = None
-        well = GaugeMetricFamily(
-            "gossamer_node_up",
-            "Whether the last request to a search process succeeded.",
-            labels=["group", "address"],
-        )
-        for group, address, is_well in self._cluster.health() if self._cluster else ():
-            well.add_metric([str(group), address], float(is_well))
-        yield well
-        crawl = overview(self._work)
-        yield GaugeMetricFamily(
-            "gossamer_index_pages", "Pages in the index.", searcher.pages if searcher else 0
-        )
-        yield GaugeMetricFamily(
-            "gossamer_index_generation",
-            "The number of the commit that requests are answered from.",
-            crawl["version"],
-        )
-        yield GaugeMetricFamily("gossamer_round", "The crawl's last round.", crawl["round"])
-        yield GaugeMetricFamily(
-            "gossamer_paused", "Whether the crawl pauses.", float(crawl["paused"] is not None)
-        )
-        yield GaugeMetricFamily(
-            "gossamer_free_bytes",
-            "Free space on the fullest disk that holds the crawl.",
-            pausing.fullest_disk(self._work.root).free_bytes,
-        )
-        rows = GaugeMetricFamily("gossamer_rows", "Rows per dataset.", labels=["dataset"])
-        for name, held in crawl["datasets"].items():
-            rows.add_metric([name], held["rows"])
-        yield rows
-        fetches = CounterMetricFamily(
-            "gossamer_fetches",
-            "Fetches by outcome, over the steps that the crawl's history still holds.",
-            labels=["outcome"],
-        )
-        for outcome, count in sorted(crawl["counts"].get("fetch", {}).items()):
-            fetches.add_metric([outcome], count)
-        yield fetches

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -14,7 +14,10 @@ from gossamer.monitor import TaskProgress  # noqa: TC001  # msgspec reads the an
 from gossamer.serve import charts, dashboard
 from gossamer.serve.web import answers
 from gossamer.serve.web.guard import Guard
-from gossamer.status import overview
+from gossamer.status.disk import Disk  # noqa: TC001  # as above
+from gossamer.status.fetching import Lane, Outcome, Round, outcomes
+from gossamer.status.hosts import Hosts  # noqa: TC001  # as above
+from gossamer.status.queue import Freshness, Queue  # noqa: TC001  # as above
 from gossamer.store import StepReport  # noqa: TC001  # as above
 
 if TYPE_CHECKING:
@@ -22,10 +25,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from gossamer.graph.queries import Spread
-    from gossamer.lookup import Lookup
     from gossamer.serve.graphs import Graphs
     from gossamer.serve.reloader import Live
-    from gossamer.workspace import Workspace
+    from gossamer.status import Watch
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -41,6 +43,11 @@ class CrawlStatus(msgspec.Struct, frozen=True):
     """The result of gossamer.status.overview: totals over all steps, the last steps, and tasks."""
 
     path: str
+    at_ms: int
+    running: str | None
+    """The command that holds the crawl's lock for writing."""
+    problems: list[str]
+    """Why some of the figures are missing."""
     version: int
     round: int
     paused: str | None
@@ -50,6 +57,16 @@ class CrawlStatus(msgspec.Struct, frozen=True):
     refused: dict[str, int]
     duplicates: dict[str, int]
     truncated: int
+    lanes: list[Lane]
+    """The steps that are running."""
+    rounds: list[Round]
+    errors: list[Outcome]
+    """Failures of the last ten rounds."""
+    hosts: Hosts | None
+    queue: Queue | None
+    freshness: Freshness | None
+    last_commit_ms: int | None
+    disk: Disk
     steps: list[StepReport]
     tasks: list[TaskProgress]
 
@@ -62,12 +79,10 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Status:
-    def __init__(self, work: Workspace, live: Live, lookup: Lookup, graphs: Graphs) -> None:
-        self._work = work
+    def __init__(self, watch: Watch, live: Live, graphs: Graphs) -> None:
+        self._watch = watch
         self._live = live
         self._graphs = graphs
-        self._history = dashboard.History()
-        self._hosts = dashboard.Hosts(work, lookup)
 
     def routes(self, kept_s: float) -> list[Route]:
         guard = Guard("status", kept_s=kept_s)
@@ -78,16 +93,13 @@ class Status:
         ]
 
     def page(self, _: Request) -> Response:
-        crawl, now_ms = self._look()
-        history = msgspec.to_builtins(self._work.store.manifest.history)
-        rounds = dashboard.rounds(history)
-        rates = self._history.rates()
+        crawl = self._watch.look()
+        rounds = crawl["rounds"]
+        rates = self._watch.history.rates()
         return answers.page(
             "status.html",
             crawl=crawl,
-            now=dashboard.now(crawl["tasks"], now_ms),
-            outcomes=dashboard.outcomes(crawl["counts"].get("fetch", {})),
-            rounds=rounds,
+            outcomes=outcomes(crawl["counts"].get("fetch", {})),
             rounds_chart=charts.bars(
                 [
                     (f"round {done.number}: {done.asked:,} URLs", done.asked, done.failed)
@@ -96,8 +108,7 @@ class Status:
                 f"URLs requested in each of the last {len(rounds)} rounds",
             ),
             rates=rates,
-            rates_chart=charts.curve(rates, "Pages per second, while this page was open"),
-            hosts=self._hosts.busiest(),
+            rates_chart=charts.curve(rates, "Pages per second, since somebody first looked"),
             reasons=REASONS,
             degrees=dashboard.degrees(spread := self._spread()),
             degree_charts=charts.degrees(spread) if spread else (),
@@ -111,13 +122,7 @@ class Status:
             return None
 
     def api(self, _: Request) -> Response:
-        return answers.json(self._look()[0])
-
-    def _look(self) -> tuple[dict[str, Any], int]:
-        """The state of the crawl and the time in ms; add a sample of the progress of tasks."""
-        crawl, now_ms = overview(self._work), self._work.now_ms()
-        self._history.note(crawl["tasks"], now_ms)
-        return crawl, now_ms
+        return answers.json(self._watch.look())
 
     def health(self, _: Request) -> Response:
         searcher = self._live.searcher()

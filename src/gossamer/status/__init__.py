@@ -1,4 +1,9 @@
-"""The state of a crawl in figures, for `gossamer status`, the status page and the API."""
+"""The state of a crawl in figures, for everything that shows it.
+
+That is `gossamer status` and `top`, the status page, the API and /metrics. Each look is cheap. Most figures come from the manifest, the heartbeats of tasks and the free space
+of disks; `hosts.py` and `queue.py` read datasets, once per commit of these, which a `Watch`
+remembers. None needs the engine, except `page_counts`.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +13,18 @@ import msgspec
 
 from gossamer import pausing
 from gossamer.duplicates import REASONS
+from gossamer.errors import StoreError
+from gossamer.lookup import Lookup
 from gossamer.monitor import heartbeats
+from gossamer.status.disk import usage
+from gossamer.status.fetching import History, errors, lanes, rounds
+from gossamer.status.hosts import HostWatch
+from gossamer.status.queue import QueueWatch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gossamer.store import StepReport
+    from gossamer.store import Manifest, StepReport
     from gossamer.workspace import Workspace
 
 LAST_STEPS = 20
@@ -23,9 +34,51 @@ REFUSALS = ("bad_redirect", "forbidden_address", "robots")
 """Outcomes (see outcomes.py) that Gossamer decided, not the server; postponed ones count, too."""
 
 
+class Watch:
+    """What looks at a crawl remember for the next one. Used from several threads."""
+
+    def __init__(self, work: Workspace, lookup: Lookup | None = None) -> None:
+        self.work = work
+        self.history = History()
+        self._hosts = HostWatch(work, lookup or Lookup(work))
+        self._queue = QueueWatch(work)
+
+    def look(self) -> dict[str, Any]:
+        """The result of `overview`; adds a sample of the progress to the history."""
+        work, now_ms = self.work, self.work.now_ms()
+        manifest = work.store.refresh()
+        tasks = list(heartbeats(work.root))
+        self.history.note(tasks, now_ms)
+        problems = []
+        hosts = None
+        try:
+            hosts = self._hosts.look()
+        except StoreError as error:
+            problems.append(str(error))
+        queue, freshness = self._queue.look(now_ms) or (None, None)
+        holder = work.store.backend.holder()
+        return _from_manifest(work, manifest) | {
+            "at_ms": now_ms,
+            "running": None if holder is None else holder.command,
+            "problems": problems,
+            "lanes": lanes(tasks, now_ms),
+            "rounds": rounds(manifest.history),
+            "errors": errors(manifest.history, tasks),
+            "hosts": hosts,
+            "queue": queue,
+            "freshness": freshness,
+            "last_commit_ms": max((done.ended_ms for done in manifest.history), default=None),
+            "disk": usage(work.root, manifest, work.config.store.min_free_gb, now_ms),
+            "tasks": tasks,
+        }
+
+
 def overview(work: Workspace) -> dict[str, Any]:
-    """Plain data, cheap to get: from the manifest and the heartbeats, no engine needed."""
-    manifest = work.store.refresh()
+    """The state of a crawl, for a single look: see `Watch`."""
+    return Watch(work).look()
+
+
+def _from_manifest(work: Workspace, manifest: Manifest) -> dict[str, Any]:
     counts: dict[str, dict[str, int]] = {}
     for report in manifest.history:
         if report.step == REPARSE:
@@ -52,7 +105,6 @@ def overview(work: Workspace) -> dict[str, Any]:
         "duplicates": duplicates(manifest.history),
         "truncated": counts.get("parse", {}).get("truncated", 0),
         "steps": [msgspec.to_builtins(report) for report in manifest.history[-LAST_STEPS:]],
-        "tasks": [msgspec.to_builtins(beat) for beat in heartbeats(work.root)],
     }
 
 
