@@ -27,6 +27,7 @@ from gossamer.cli import (
     pauses,
     reading,
     steps,
+    top,
 )
 from gossamer.cli.terminal import printable
 from gossamer.errors import GossamerError, Stopped
@@ -62,6 +63,7 @@ def _top(
 
 crawling.register(app)
 reading.register(app)
+top.register(app)
 checking.register(app)
 pauses.register(app)
 inspection.register(app)
