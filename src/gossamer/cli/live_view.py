@@ -36,11 +36,11 @@ def view(
 ) -> Group:
     """The state of a crawl, as `status.overview` returns it, in at most `height` lines.
 
-    `rates` are the latest pages per second. There must be at least 20 lines.
+    `rates` are the latest pages per second. With fewer than 15 lines, the last ones are cut off.
     """
     lanes = crawl["lanes"][:LANES]
     room = None if height is None else height - FIXED_LINES - max(len(lanes), 1)
-    listed = MOST_LISTED if room is None else min(MOST_LISTED, room)
+    listed = MOST_LISTED if room is None else min(MOST_LISTED, max(room, 0))
     steps = 0 if room is None else max(room - MOST_LISTED - 2, 0)
     return Group(
         _head(crawl, "" if height is None else "  q: quit"),
