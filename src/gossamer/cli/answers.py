@@ -12,6 +12,7 @@ from rich.table import Table
 
 from gossamer.cli.terminal import printable
 from gossamer.duplicates import reason_of
+from gossamer.status.words import duration, percent, size
 
 if TYPE_CHECKING:
     from gossamer.search.results import Hit, Results
@@ -66,6 +67,18 @@ def print_overview(figures: dict[str, Any]) -> None:
     console.print("  " + ", ".join(f"{n:,} {name}" for name, n in sorted(pages.items())))
     if figures["paused"]:
         console.print(f"  paused: {figures['paused']}", highlight=False, soft_wrap=True)
+    if figures["queue"]:
+        queue, fresh = figures["queue"], figures["freshness"]
+        console.print(
+            f"  {queue.due:,} due now, {queue.within_hour:,} within an hour, "
+            f"{queue.within_day:,} within a day; {percent(fresh.share)} of {fresh.fetched:,} "
+            "fetched pages are fresh",
+            highlight=False,
+            soft_wrap=True,
+        )
+    disk = figures["disk"]
+    full = "" if disk.full_in_s is None else f", used up in {duration(disk.full_in_s)}"
+    console.print(f"  {size(disk.free_bytes)} of disk space free{full}", highlight=False)
     table = Table("dataset", "rows", "MB", "layers", "files", box=None, header_style="dim")
     for name, held in figures["datasets"].items():
         numbers = (held["rows"], held["bytes"] / 1e6, held["layers"], held["files"])
