@@ -9,6 +9,8 @@ import msgspec
 from gossamer.cli.answers import print_overview, print_results
 from gossamer.search.results import Hit, Results
 from gossamer.status import overview
+from gossamer.status.disk import Disk
+from gossamer.status.queue import Freshness, Queue
 
 if TYPE_CHECKING:
     import pytest
@@ -84,6 +86,8 @@ FIGURES = {
     "path": "web",
     "round": 2,
     "paused": None,
+    "queue": None,
+    "disk": Disk("/", 31_000_000_000, 0, None, None),
     "pages": {"hosts": 1},
     "datasets": {},
     "steps": [],
@@ -97,6 +101,20 @@ def test_status_lists_refused_urls_by_reason(capsys: pytest.CaptureFixture[str])
     assert rows[-3:] == [["refused", "URLs"], ["scope", "12,345"], ["calendar", "7"]]
     print_overview(figures | {"refused": {}})
     assert "refused" not in capsys.readouterr().out
+
+
+def test_status_shows_the_queue_and_the_disk(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = FIGURES | {"refused": {}, "truncated": 0}
+    print_overview(figures)
+    printed = capsys.readouterr().out
+    assert "31.0 GB of disk space free\n" in printed
+    assert "due now" not in printed
+    due = {"queue": Queue(1_234, 2_000, 3_000), "freshness": Freshness(1_000, 15, 60.0)}
+    print_overview(figures | due | {"disk": Disk("/", 10**9, 0, 1e9, 86_400.0 * 2)})
+    printed = capsys.readouterr().out
+    assert "1,234 due now, 2,000 within an hour, 3,000 within a day" in printed
+    assert "98.5 % of 1,000 fetched pages are fresh" in printed
+    assert "1.0 GB of disk space free, used up in 2 d 0 h\n" in printed
 
 
 def test_status_counts_truncated_pages(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,9 @@ FULL: dict[str, Any] = {
     "paused": None,
     "running": EVIL,
     "problems": [],
-    "lanes": [Lane(step, BIG, 2, BIG // 2, BIG, 0.1) for step in ("fetch", "boilerplate", "x", "y")],
+    "lanes": [
+        Lane(step, BIG, 2, BIG // 2, BIG, 0.1) for step in ("fetch", "boilerplate", "x", "y")
+    ],
     "rounds": [Round(BIG, BIG, BIG, BIG, 0.1)] * 40,
     "errors": [Outcome("server_error", "", BIG, 0.5, failed=True)] * 20,
     "hosts": Hosts(BIG, BIG, (), (HOST,) * 10, (HOST,) * 10),

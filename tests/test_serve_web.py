@@ -363,6 +363,7 @@ def test_sizes(count: int, text: str) -> None:
         (200, "3 min 20 s"),
         (7500, "2 h 5 min"),
         (86_400 * 3 + 7_300, "3 d 2 h"),
+        (86_400 * 1_234, "1,234 d"),
     ],
 )
 def test_durations(seconds: float, text: str) -> None:

@@ -14,14 +14,14 @@ def size(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`."""
+    """`0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`, `12 d`."""
     if seconds < 10:  # noqa: PLR2004  # tenths matter only below this
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     if days:
-        return f"{days:,} d {hours} h"
+        return f"{days:,} d {hours} h" if days < 10 else f"{days:,} d"  # noqa: PLR2004  # as above
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
