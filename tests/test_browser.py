@@ -9,10 +9,12 @@ import pytest
 from playwright.sync_api import expect
 
 from shards import crawl, put_index
+from stored_web import put_rows
 from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
@@ -122,3 +124,13 @@ def test_on_paper_there_are_results_and_their_addresses_alone(browser: Browser, 
 def test_the_status_page_tells_the_steps(page: Page, site: str) -> None:
     page.goto(f"{site}status")
     assert page.get_by_role("heading", name="Crawl status").is_visible()
+
+
+def test_the_status_page_updates_itself(page: Page, tmp_path: Path) -> None:
+    work = crawl(tmp_path / "crawl")
+    due = {"from_ms": 0, "interval_s": 60, "fetched": False, "pages": 4_321}
+    with serving(work) as client:
+        page.goto(f"{client.base_url}/status")
+        expect(page.get_by_text("4,321")).to_have_count(0)
+        put_rows(work, "due_times", [due])
+        expect(page.locator(".figures").get_by_text("4,321").first).to_be_visible()

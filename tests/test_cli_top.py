@@ -115,7 +115,8 @@ def test_an_idle_crawl_a_paused_one_and_a_damaged_one_say_so(work: Workspace) ->
     pausing.pause(work.root)
     assert "paused: gossamer pause asked for it" in text_of(work)
     put_rows(work, "hosts", [{"host": "a.example"}])
-    os.truncate(*work.paths("hosts"), 1)
+    (path,) = work.paths("hosts")
+    os.truncate(path, 1)
     assert "bytes, but" in text_of(work)
 
 

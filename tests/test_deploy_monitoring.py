@@ -89,6 +89,7 @@ def test_expressions_name_metrics_and_labels_that_are_exported(
     found = list(selectors(expression))
     assert found, name
     for selector in found:
+        assert selector.name is not None
         assert selector.name in exported
         matched = {matcher.name for matcher in selector.matchers.matchers}
         assert matched <= exported[selector.name] | OF_PROMETHEUS
