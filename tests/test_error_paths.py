@@ -48,6 +48,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "node": ["CRAWL", "--port", "0"],
     "search": ["CRAWL", "words"],
     "status": ["CRAWL"],
+    "top": ["CRAWL"],
     "export": ["CRAWL", "pages", "-o", "OUT"],
     "inspect": ["http://localhost/", "--crawl", "CRAWL", "--stored"],
     "check": ["CRAWL"],

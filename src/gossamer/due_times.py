@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 SLOT_MS = 600_000
-NEVER_AGAIN = ("gone", "alias")
-"""Statuses of pages that are never due."""
 
 
 class Slot(NamedTuple):
@@ -43,6 +41,8 @@ class Slot(NamedTuple):
 def slot() -> Column:
     """The slot of a page, from its row, as a struct; null if the page is never due."""
     from pyspark.sql import functions as F  # a server that reads the counts needs no engine
+
+    from gossamer.due import NEVER_AGAIN
 
     is_due = ~F.col("status").isin(*NEVER_AGAIN)
     from_ms = F.floor(F.col("next_fetch_ms") / SLOT_MS).cast("long") * SLOT_MS
