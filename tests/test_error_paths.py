@@ -93,6 +93,7 @@ WRITERS = frozenset(OF_A_CRAWL) - {
     "node",
     "search",
     "status",
+    "top",
     "export",
     "inspect",
     "check",
