@@ -30,7 +30,7 @@ test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-slow: $(VENV)/.dev  ## run the tests that take minutes each
-	$(BIN)/pytest -m 'slow and not spark'
+	$(BIN)/pytest -m 'slow and not spark' -n auto --maxprocesses 2 --dist loadfile
 
 test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parser, for a minute
 	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4
