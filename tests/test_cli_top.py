@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pty
+import select
 import shutil
 import signal
 import subprocess
@@ -130,13 +131,21 @@ def test_in_a_pipe_it_prints_once(work: Workspace) -> None:
     assert "idle: no process is crawling" in gossamer("top", work.root).stdout
 
 
+LONGEST_S = 60
+
+
 @contextmanager
 def on_a_terminal(folder: str) -> Iterator[tuple[subprocess.Popen[bytes], int, int]]:
     """The command, the terminal's end of the user, and the one of the command."""
     user, terminal = pty.openpty()
     env = os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
     process = subprocess.Popen(
-        [*GOSSAMER, "top", folder], stdin=terminal, stdout=terminal, stderr=terminal, env=env
+        [*GOSSAMER, "top", folder],
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
+        env=env,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as in the background
     )
     try:
         yield process, user, terminal
@@ -151,6 +160,7 @@ def until(user: int, words: bytes) -> None:
     """Read what is drawn up to these words."""
     seen = b""
     while words not in seen:
+        assert select.select([user], [], [], LONGEST_S)[0], seen
         seen += os.read(user, 65_536)
 
 

@@ -74,7 +74,8 @@ def _look(watch: Watch, height: int) -> RenderableType:
 def keys() -> Iterator[Callable[[float], bytes | None]]:
     """Read single keys from the terminal; yields a function that waits for one, or returns None.
 
-    SIGTERM raises KeyboardInterrupt, as Ctrl-C does, so that the terminal is left as it was.
+    SIGTERM raises KeyboardInterrupt, as Ctrl-C does, so that the terminal is left as it was. So does
+    Ctrl-C if a shell that runs in the background has made its programs ignore it.
     """
     import os
     import select
@@ -84,7 +85,10 @@ def keys() -> Iterator[Callable[[float], bytes | None]]:
 
     terminal = sys.stdin.fileno()
     before = termios.tcgetattr(terminal)
-    handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    handlers = {
+        number: signal.signal(number, signal.default_int_handler)
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
 
     def pressed(seconds: float) -> bytes | None:
         ready, _, _ = select.select([terminal], [], [], seconds)
@@ -95,4 +99,5 @@ def keys() -> Iterator[Callable[[float], bytes | None]]:
         yield pressed
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
-        signal.signal(signal.SIGTERM, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
