@@ -140,12 +140,12 @@ def on_a_terminal(folder: str) -> Iterator[tuple[subprocess.Popen[bytes], int, i
     user, terminal = pty.openpty()
     env = os.environ | {"TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
     process = subprocess.Popen(
-        [*GOSSAMER, "top", folder],
+        # Ctrl-C is ignored at first, as in a shell that runs in the background.
+        ["/bin/sh", "-c", 'trap "" INT; exec "$@"', "sh", *GOSSAMER, "top", folder],
         stdin=terminal,
         stdout=terminal,
         stderr=terminal,
         env=env,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),  # as in the background
     )
     try:
         yield process, user, terminal

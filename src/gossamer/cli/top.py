@@ -74,8 +74,8 @@ def _look(watch: Watch, height: int) -> RenderableType:
 def keys() -> Iterator[Callable[[float], bytes | None]]:
     """Read single keys from the terminal; yields a function that waits for one, or returns None.
 
-    SIGTERM raises KeyboardInterrupt, as Ctrl-C does, so that the terminal is left as it was. So does
-    Ctrl-C if a shell that runs in the background has made its programs ignore it.
+    SIGTERM raises KeyboardInterrupt, as Ctrl-C does, so that the terminal is left as it was. Ctrl-C
+    does even if the shell runs in the background, where programs ignore it at first.
     """
     import os
     import select
