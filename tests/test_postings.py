@@ -134,7 +134,7 @@ def test_runs_and_blocks_of_any_size_give_the_same(
     monkeypatch.setattr(
         type(work.engine),
         "map_tasks",
-        lambda _self, tasks, fn, *_: [row for task in tasks for row in fn(task)],
+        lambda _self, tasks, fn, *_, **__: [row for task in tasks for row in fn(task)],
     )
     run_postings(work)
     assert of_work(work) == expected

@@ -66,10 +66,8 @@ def run(work: Workspace) -> StepReport:
         lesson = partial(lessons, work, answers, found, round_)
         asked = sum(layer.rows for layer in work.store.manifest.layers("responses", round_))
         learned, (flows, met) = work.both(asked, lesson, flows_and_domains)
-        if met is not None:
-            draft.replace["domains"] = met.layers
+        draft.replace |= learned.replace | ({} if met is None else {"domains": met.layers})
         known = domains.known(work, met)
-        draft.replace |= learned.replace
         draft.counts |= learned.counts
         found, _ = bounded(work, with_turns(found, learned.turns), known, draft.counts)
         turns = None if learned.turns is None else work.scratch(learned.turns.rows)[0]
