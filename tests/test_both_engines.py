@@ -96,8 +96,8 @@ def rows(crawl: Crawl, dataset: str) -> list[dict[str, Any]]:
     return sorted(found, key=str)
 
 
-BY_TASK = {"rewritten", "counted", "judged"}
-"""Datasets that depend on how tasks share their work, or on the names of files."""
+BY_TASK = {"rewritten", "counted", "judged", "due_times"}
+"""Datasets that depend on how tasks share their work, on the names of files, or on the time."""
 
 
 @pytest.mark.parametrize(
