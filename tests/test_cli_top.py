@@ -111,7 +111,7 @@ def test_what_a_running_crawl_shows(work: Workspace) -> None:
 
 
 def test_an_idle_crawl_a_paused_one_and_a_damaged_one_say_so(work: Workspace) -> None:
-    assert "idle: no process is crawling" in text_of(work)
+    assert "idle: nothing runs now" in text_of(work)
     assert "no step reports progress" in text_of(work)
     pausing.pause(work.root)
     assert "paused: gossamer pause asked for it" in text_of(work)
@@ -128,7 +128,7 @@ def test_a_crawl_that_vanishes_is_no_crash(work: Workspace) -> None:
 
 
 def test_in_a_pipe_it_prints_once(work: Workspace) -> None:
-    assert "idle: no process is crawling" in gossamer("top", work.root).stdout
+    assert "idle: nothing runs now" in gossamer("top", work.root).stdout
 
 
 LONGEST_S = 60
@@ -177,7 +177,7 @@ def test_it_leaves_the_terminal_as_it_was(
 ) -> None:
     with on_a_terminal(work.root) as (process, user, terminal):
         before = termios.tcgetattr(terminal)
-        until(user, b"no process is crawling")
+        until(user, b"nothing runs now")
         assert termios.tcgetattr(terminal) != before
         leave(process, user)
         until(user, b"\x1b[?1049l")  # the normal screen

@@ -77,7 +77,7 @@ def _state(crawl: Mapping[str, Any]) -> Text:
     elif crawl["running"]:
         words, style = f"running: {crawl['running']}", "green"
     else:
-        words, style = "idle: no process is crawling", "dim"
+        words, style = "idle: nothing runs now", "dim"
     line = " ".join(printable(words).split())  # an error has two
     return Text(line, style, no_wrap=True, overflow="ellipsis")
 
