@@ -38,6 +38,7 @@ OURS = [
     f"postings/{ATTEMPT}/0000-of-0008-{PARQUET}",
     f"numbered/{ATTEMPT}/0007-{PARQUET}",
     f"graph/{ATTEMPT}/page-0000-{PARQUET}",
+    f"graph/{ATTEMPT}/recent-page-{PARQUET}",
     f"graph/{ATTEMPT}/hosts-t.offsets",
     f"ranked_nodes/{ATTEMPT}/nodes.msgpack",
     f"scratch/{ATTEMPT}/0012.properties",

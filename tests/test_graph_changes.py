@@ -13,6 +13,7 @@ import pytest
 
 from gossamer import graph
 from gossamer.errors import MissingFile
+from gossamer.filenames import is_collected
 from gossamer.graph import arcs, changes, numbering, votes
 from gossamer.graph.names import recent_numbers, url_of
 from gossamer.graph.overlaid import Overlaid
@@ -108,6 +109,7 @@ def test_any_history_ends_with_the_graph_of_all_links(
         history.go_on(pages)
         done = graph.run(work)
         assert len(work.store.manifest.layers("graph")) == 2
+        assert all(is_collected(file.path) for file in work.store.listed("graph"))
         of_hosts = {(src.split("/")[2], dst.split("/")[2]) for src, dst in history.arcs}
         expected = {"page": history.arcs, "host": {ends for ends in of_hosts if len({*ends}) > 1}}
         for kind, ends in expected.items():

@@ -45,6 +45,7 @@ _WARC = rf"{_HEX32}\.(?:warc\.gz|cdxj)"
 _BVGRAPH = r"\.(?:graph|offsets|properties)"
 _GRAPH = (
     rf"(?:page|host)s(?:-t)?(?:{_BVGRAPH}|\.npy)|(?:page|host|hosts-links)-\d{{4,}}-{_HEX32}\.parquet"
+    rf"|recent-page-{_HEX32}\.parquet"
     r"|(?:covered|imported)\.json|\.(?:covered|imported)\.json\.[0-9a-f]{8}"
 )
 _OTHER = {
