@@ -31,8 +31,8 @@ def kind(modules: str, may_import: str) -> Kind:
 
 KINDS = {
     "step": kind(
-        "inject refresh generate fetch parse update invert graph farms rank boilerplate dedup "
-        "index postings serve",
+        "inject refresh generate fetch parse update compaction invert graph farms rank "
+        "boilerplate dedup index postings serve",
         "format foundation extension-point search status",
     ),
     "format": kind(

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from gossamer import parse, rounds, update
-from gossamer.index.changes import sources
 from gossamer.parse import step, task
 from gossamer.parse.budget import Budget, domain_weights
 from gossamer.parse.guard import GuardedParser
@@ -185,20 +184,6 @@ def test_parsing_again_takes_up_what_was_left(
     rounds.reparse(work)
     assert work.store.manifest.layers("unparsed") == ()
     assert len(table(work, "documents")) == 4
-
-
-def test_documents_that_come_rounds_later_have_a_source_for_the_index(
-    work: Workspace, killing: Callable[[dict[str, int]], Killed]
-) -> None:
-    """Every page of round 1 was left, so no layer of documents belongs to that round."""
-    killing({HOME + "1": 4})
-    store_round(work, PAGES[1:2])
-    parse.run(work)
-    update.run(work)
-    store_round(work, [Fetched(HOME + "new", b"<p>new")], round_=2)
-    parse.run(work)
-    assert [layer.round for layer in work.store.manifest.layers("documents")] == [2]
-    assert {row.round for row in sources(work).collect()} >= {1, 2}
 
 
 def test_pages_beyond_the_budget_of_their_domain_are_parsed_by_later_rounds(

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -40,6 +40,10 @@ def put(store: Store, dataset: str, data: bytes = b"rows", round_: int = 1) -> L
     return Layer(round_, (File(path, rows=2, bytes=len(data), xxh3=checksums.of_bytes(data)),))
 
 
+def committed(layer: Layer, version: int) -> Layer:
+    return structs.replace(layer, version=version, since=version)
+
+
 def files_below(backend: Backend, *folders: str) -> set[str]:
     return {path for folder in folders for path, _ in backend.sizes(folder)}
 
@@ -48,7 +52,7 @@ def test_a_commit_is_seen_when_the_crawl_is_opened_again(store: Store) -> None:
     layer = put(store, "responses")
     store.commit(report(), append={"responses": layer})
     opened = Store.open(store.backend)
-    assert opened.manifest.layers("responses") == (layer,)
+    assert opened.manifest.layers("responses") == (committed(layer, 2),)
     assert opened.manifest.history == (structs.replace(report(), bytes=layer.bytes),)
     assert opened.files("responses") == list(layer.files)
     assert (layer.rows, layer.bytes) == (2, 4)
@@ -58,8 +62,8 @@ def test_layers_are_in_the_order_of_their_commits_and_known_by_round(store: Stor
     first, second = put(store, "links", round_=1), put(store, "links", round_=2)
     store.commit(report(round_=1), append={"links": first})
     store.commit(report(round_=2), append={"links": second})
-    assert store.manifest.layers("links") == (first, second)
-    assert store.manifest.layers("links", 2) == (second,)
+    assert store.manifest.layers("links") == (committed(first, 2), committed(second, 3))
+    assert store.manifest.layers("links", 2) == (committed(second, 3),)
     assert store.manifest.round == 2
 
 
@@ -67,7 +71,7 @@ def test_replaced_layers_come_before_what_the_same_commit_appends(store: Store) 
     old, merged, new = (put(store, "pages") for _ in range(3))
     store.commit(report(), append={"pages": old})
     store.commit(report(), replace={"pages": [merged]}, append={"pages": new})
-    assert store.manifest.layers("pages") == (merged, new)
+    assert store.manifest.layers("pages") == (committed(merged, 3), committed(new, 3))
 
 
 @pytest.mark.parametrize(
@@ -99,7 +103,7 @@ def test_of_two_writers_who_read_the_same_state_one_gets_conflict(store: Store) 
     store.commit(report(), append={"links": winner})
     with pytest.raises(Conflict, match=r"00000002\.json.*another process"):
         other.commit(report(), append={"links": put(other, "links")})
-    assert Store.open(store.backend).manifest.layers("links") == (winner,)
+    assert Store.open(store.backend).manifest.layers("links") == (committed(winner, 2),)
 
 
 def test_a_crawl_is_created_once(store: Store) -> None:
@@ -349,6 +353,10 @@ def test_the_lock_is_exclusive_and_shows_the_newest_state(store: Store) -> None:
         pass
 
 
+def _files_of(datasets: Mapping[str, Sequence[Layer]]) -> dict[str, list[tuple[File, ...]]]:
+    return {name: [layer.files for layer in stack] for name, stack in datasets.items() if stack}
+
+
 class StoreModel(RuleBasedStateMachine):
     """A store does what a list of dictionaries of paths would do."""
 
@@ -402,9 +410,7 @@ class StoreModel(RuleBasedStateMachine):
     @invariant()
     def shows_the_last_state_whole(self) -> None:
         state = self.states[-1]
-        assert {
-            name: layers for name, layers in self.store.manifest.datasets.items() if layers
-        } == {name: layers for name, layers in state.items() if layers}
+        assert _files_of(self.store.manifest.datasets) == _files_of(state)
         for name, layers in state.items():
             assert self.store.files(name) == [file for layer in layers for file in layer.files]
 

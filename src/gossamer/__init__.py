@@ -3,8 +3,8 @@
 Read `rounds.py` first: it shows the flow. There are five kinds of modules
 (tests/test_layering.py enforces which may import which):
 
-    steps             inject refresh generate fetch parse update invert graph farms rank
-                      boilerplate dedup index postings serve;
+    steps             inject refresh generate fetch parse update compaction invert graph farms
+                      rank boilerplate dedup index postings serve;
                       each is a verb, a command and a module; a step never imports a step
     formats           tables outcomes task_output lsm inputs lookup linkgraph farm_signs
                       duplicates domains depths due opic due_times page_ranks page_lines own_texts

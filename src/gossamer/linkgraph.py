@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column
 
+    from gossamer.store import File, Layer
     from gossamer.workspace import Workspace
 
 VOTES = ("a", "area", "frame", "iframe", "refresh", "canonical", "redirect")
 """Relations by which a page recommends another. Sitemaps list all pages, and pages link to their
 translations, images and feeds: those links are not recommendations."""
 
+ANSWERED = ("ok", "redirect")
+"""Outcomes of responses by which a page says what it links to."""
 _ROBOTS = r"^[a-z]+://[^/]+/robots\.txt$"
 
 
@@ -39,13 +42,26 @@ def counted(work: Workspace) -> Column:
 def has_history(work: Workspace) -> bool:
     """Whether there may be links that a page no longer has, since it answered again."""
     stacks = (work.store.manifest.layers(name) for name in ("links", "responses"))
-    return any(len(layers) > 1 for layers in stacks)
+    return any(len(layers) > 1 or any(each.is_merged for each in layers) for layers in stacks)
 
 
 def outdated(work: Workspace, pages: DataFrame) -> DataFrame:
     """Those rows of pages that linked in some round (src, round) of which it was not the last."""
     last = _answers(work).groupBy("src").agg(F.max("round").alias("round"))
     return pages.join(last, on=["src", "round"], how="left_anti")
+
+
+def outdated_until(work: Workspace, layers: Sequence[Layer], last: int) -> tuple[File, ...]:
+    """Scratch files of pages (src, round) with links in these layers that answered again since.
+
+    Of rounds up to `last` only.
+    """
+    paths = [f"{work.root}/{file.path}" for layer in layers for file in layer.files]
+    linking = work.engine.read(paths, LINKS.ddl).where(F.col("round") <= last)
+    pages = linking.where(~F.col("src").rlike(_ROBOTS)).select("src", "round").distinct()
+    newest = _answers(work).groupBy("src").agg(F.max("round").alias("newest"))
+    old = pages.join(newest, on="src", how="inner").where("newest > round")
+    return work.scratch_files(old.select("src", "round"))
 
 
 def current(work: Workspace) -> DataFrame:
@@ -112,7 +128,7 @@ def _answers(work: Workspace) -> DataFrame:
 
 
 def _answered(responses: DataFrame) -> DataFrame:
-    answers = responses.where(F.col("outcome").isin("ok", "redirect"))
+    answers = responses.where(F.col("outcome").isin(*ANSWERED))
     return answers.select(F.col("url").alias("src"), "round")
 
 

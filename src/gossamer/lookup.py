@@ -90,7 +90,7 @@ class Lookup:
         self._guard = threading.Lock()
 
     def rows(
-        self, dataset: str, key: str, value: str, columns: Sequence[str], round_: int | None = None
+        self, dataset: str, key: str, value: str, columns: Sequence[str]
     ) -> Iterator[dict[str, Any]]:
         """The rows whose column `key` has this value, those of the newest layer first.
 
@@ -98,7 +98,7 @@ class Lookup:
         column.
         """
         wanted = list(dict.fromkeys((key, *columns)))
-        for layer in reversed(self._work.store.manifest.layers(dataset, round_)):
+        for layer in reversed(self._work.store.manifest.layers(dataset)):
             for number, row in self._runs(layer, dataset, key).of(value):
                 path = self._path(layer, number)
                 groups = self._groups_of(path)

@@ -32,10 +32,20 @@ class File(msgspec.Struct, frozen=True):
 
 
 class Layer(msgspec.Struct, frozen=True):
-    """The files that one step added to one dataset."""
+    """The files that one step added to one dataset, or several layers that were merged."""
 
     round: int
+    """The newest round that wrote any of it."""
     files: tuple[File, ...]
+    version: int = 0
+    """The version that committed its newest rows. 0: it is not committed, or before format 3."""
+    since: int = 0
+    """The version that committed its oldest rows."""
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether several steps committed its rows."""
+        return self.since < self.version
 
     @property
     def rows(self) -> int:
@@ -123,12 +133,29 @@ def decode(data: bytes, version: int) -> Manifest:
             raise UnreadableManifest(f"has format {found}, but this Gossamer reads {FORMAT}", found)
         if end is None:
             raise UnreadableManifest("is damaged: the checksum at its end is missing")
-        manifest = msgspec.json.decode(data, type=Manifest)
+        manifest = _dated(msgspec.json.decode(data, type=Manifest))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnreadableManifest(f"is damaged: {error}") from None
     if manifest.version != version:
         raise UnreadableManifest(f"is damaged: it contains version {manifest.version}")
     return manifest
+
+
+def _dated(manifest: Manifest) -> Manifest:
+    """A manifest whose layers all have versions.
+
+    Those of an older Gossamer get their round, which is not above the version that committed them.
+    """
+    datasets = {
+        name: tuple(
+            layer
+            if layer.version
+            else msgspec.structs.replace(layer, version=layer.round, since=layer.round)
+            for layer in layers
+        )
+        for name, layers in manifest.datasets.items()
+    }
+    return msgspec.structs.replace(manifest, datasets=datasets)
 
 
 class _Format(msgspec.Struct):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from gossamer import (
     boilerplate,
+    compaction,
     dedup,
     farms,
     fetch,
@@ -173,6 +174,8 @@ def _steps_left(work: Workspace, announce: Callable[[str, int], None]) -> Iterat
             continue
         number = work.round + (name == "generate")
         yield _do(work, name, ROUND[name], number, announce)
+    if compaction.due(work):
+        yield _do(work, "compact", compaction.run, work.round, announce)
     _clean(work)
 
 

@@ -135,7 +135,8 @@ class Store:
     ) -> Manifest:
         """Replace all layers of some datasets, append a layer to others, and add the step's report.
 
-        The size of the datasets is added to the report.
+        New layers get this version, unless they are made of others. The size of the datasets is
+        added to the report.
 
         Raises MissingFile if a file is missing or has another size, and Conflict if another
         process committed since this one read the manifest.
@@ -150,13 +151,20 @@ class Store:
             if (wrong := self._wrong_size(file)) is not None:
                 raise self.error(Damage(file, wrong))
         self.backend.sync(file.path for file in files)
+        version = self.manifest.version + 1
+
+        def dated(layer: Layer) -> Layer:
+            if layer in had or layer.version:
+                return layer
+            return structs.replace(layer, version=version, since=version)
+
         datasets = dict(self.manifest.datasets)
         for name, layers in (replace or {}).items():
-            datasets[name] = tuple(layers)
+            datasets[name] = tuple(map(dated, layers))
         for name, layer in (append or {}).items():
-            datasets[name] = (*datasets.get(name, ()), layer)
+            datasets[name] = (*datasets.get(name, ()), dated(layer))
         manifest = Manifest(
-            version=self.manifest.version + 1,
+            version=version,
             crawl=self.manifest.crawl,
             round=report.round,
             datasets=datasets,

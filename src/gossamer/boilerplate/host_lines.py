@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import xxhash
 from pyspark.sql import functions as F
 
-from gossamer import lsm
+from gossamer import inputs, lsm
 from gossamer.own_texts import of_documents
 from gossamer.page_lines import LINE, frequent
 from gossamer.tables import BOILERPLATE, DOCUMENTS, HOST_DOCUMENTS
@@ -52,7 +51,8 @@ def determined(work: Workspace, known: DataFrame, counts: DataFrame) -> DataFram
 
     `known` are the present rows of these hosts.
     """
-    source = F.lit(_oldest(work)).alias("source")
+    made = inputs.oldest(work.store.manifest.layers(DOCUMENTS.name))
+    source = F.lit(made).cast("long").alias("source")
     is_new = F.col("pages").isNull() & (F.col("now") >= MIN_PAGES)
     has_changed = F.expr("now - documents >= pages OR source <> old_source")
     due, number = work.scratch(
@@ -68,13 +68,6 @@ def determined(work: Workspace, known: DataFrame, counts: DataFrame) -> DataFram
     sizes = texts.groupBy("host").agg(F.count("*").alias("pages"))
     rows = sizes.join(due, on="host", how="right").fillna({"pages": 0})
     return _counted(work, texts, sizes).join(rows, on="host", how="right")
-
-
-def _oldest(work: Workspace) -> int:
-    """A hash of the oldest files of documents, which only `reparse` replaces."""
-    layers = work.store.manifest.layers(DOCUMENTS.name)
-    oldest = "\n".join(sorted(file.path for layer in layers[:1] for file in layer.files))
-    return xxhash.xxh3_64_intdigest(oldest.encode()) >> 1
 
 
 def _texts(parsed: DataFrame, due: DataFrame) -> DataFrame:

@@ -45,11 +45,10 @@ def answered_without_page(work: Workspace) -> DataFrame:
 
 
 def stored_without_document(work: Workspace) -> DataFrame:
-    """Pages of parsed rounds that are neither in `documents` nor in `unparsed`."""
-    parsed = [(layer.round,) for layer in work.store.manifest.layers("documents")]
-    rounds = work.engine.spark.createDataFrame(sorted(set(parsed)), "round int")
-    stored = work.read("responses").where("outcome = 'ok'").select("round", "url")
-    stored = stored.join(rounds, on="round", how="left_semi")
+    """Pages whose stored body is neither in `documents` nor in `unparsed`."""
+    pages = lsm.current(work, PAGES).select("url", F.col("stored_ms").alias("fetched_ms"))
+    answers = work.read("responses").where("outcome = 'ok'").select("round", "url", "fetched_ms")
+    stored = answers.join(pages, on=["url", "fetched_ms"], how="left_semi")
     known = work.read("documents").select("round", "url")
     return _without(stored, known.unionByName(work.read("unparsed").select("round", "url")))
 

@@ -114,12 +114,14 @@ def reconcile(work: Workspace, draft: Draft) -> None:
     if any(DATASETS[name].writer in SEARCHED for name in found):
         draft.replace |= {each.name: () for each in DATASETS.values() if each.writer in SEARCHED}
     lost, draft.counts["bodies_lost"] = work.scratch(unreadable(work))
-    for row in lost.select("round").distinct().collect():
-        answers = work.read(RESPONSES.name, row.round)
-        layer = work.write(without_places(answers, lost), RESPONSES.name, row.round)
-        others = draft.replace.get(RESPONSES.name, work.store.manifest.layers(RESPONSES.name))
+    if draft.counts["bodies_lost"]:
         draft.replace[RESPONSES.name] = tuple(
-            layer if other.round == row.round else other for other in others
+            work.write(without_places(answers, lost), RESPONSES.name, layer.round)
+            for layer, answers in zip(
+                work.store.manifest.layers(RESPONSES.name),
+                lsm.layers(work, RESPONSES),
+                strict=True,
+            )
         )
     rows, count = work.scratch(due_again(work, lost).unionByName(known_again(work)))
     draft.counts["pages_due"] = count

@@ -25,6 +25,7 @@ from gossamer.config.crawling import (
     EngineConfig,
     FilterConfig,
     GenerateConfig,
+    HistoryConfig,
     StoreConfig,
     UpdateConfig,
     UrlRulesConfig,
@@ -59,6 +60,7 @@ __all__ = [
     "FetchConfig",
     "FilterConfig",
     "GenerateConfig",
+    "HistoryConfig",
     "IndexConfig",
     "ParseConfig",
     "PostingsConfig",
@@ -95,6 +97,7 @@ class Config(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     parse: ParseConfig = ParseConfig()
     update: UpdateConfig = UpdateConfig()
     url_rules: UrlRulesConfig = UrlRulesConfig()
+    history: HistoryConfig = HistoryConfig()
     graph: GraphConfig = GraphConfig()
     rank: RankConfig = RankConfig()
     dedup: DedupConfig = DedupConfig()

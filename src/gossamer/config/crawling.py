@@ -174,6 +174,20 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = 0.25
 
 
+class HistoryConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is kept of the past."""
+
+    rounds: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000_000,
+            description="number of rounds of which all responses, documents and links are kept, "
+            "even if newer ones replace them; the archive keeps every body",
+        ),
+    ] = 10
+
+
 class UrlRulesConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Which URLs lead to the same page, learned from the pages of each host."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def built(work: Workspace, now: Covered, counts: dict[str, int]) -> tuple[Layer, ...]:
-    """Write the graphs of pages and hosts. `now`: the files that are read."""
+    """Write the graphs of pages and hosts. `now`: what is read."""
     attempt = work.store.attempt("graph")
     found = runs.mapped(work, votes.shares(work), ends.find)
     pages = numbering.numbered(work, found[numbering.NAMES], attempt)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from gossamer.bvgraph.codes import Numbers
     from gossamer.bvgraph.files import BvGraph
-    from gossamer.graph.covered import Covered
+    from gossamer.graph.covered import Covered, Recent
     from gossamer.graph.overlaid import Changes
     from gossamer.graph.stored import Stored
     from gossamer.graph.votes import Share
@@ -82,11 +82,11 @@ class BuiltHosts(NamedTuple):
 
 
 def overlay(
-    work: Workspace, now: Covered, since: Covered, counts: dict[str, int]
+    work: Workspace, now: Covered, since: Recent, counts: dict[str, int]
 ) -> tuple[Layer, ...] | None:
     """The layers of the graph with what the files `since` change; None if it is to be built again.
 
-    `now`: the files that the graph has read then.
+    `now`: what the graph has read then.
     """
     base_layer = work.store.manifest.layers("graph")[0]
     with ThreadPoolExecutor(1) as thread:
@@ -130,7 +130,7 @@ def _pages(graph: Stored, crawled: Crawled) -> Side:
     return Side("page", renumbered(changes, base.nodes, added, numbers), listed.take(order))
 
 
-def _changed(work: Workspace, since: Covered) -> tuple[pa.LargeStringArray, Sequence[Share]]:
+def _changed(work: Workspace, since: Recent) -> tuple[pa.LargeStringArray, Sequence[Share]]:
     """The pages whose links changed by the files `since`, and the links in these, in shares."""
     links, responses = (
         [f"{work.root}/{path}" for path in listed] for listed in (since.links, since.responses)

@@ -1,8 +1,7 @@
-"""Which files of links and responses the graph has read, so that the next run reads only others.
+"""Which links and responses has the graph read? Those up to a version of the crawl.
 
-They are listed in `covered.json`, beside the files of the graph. Rounds alone would not tell: a
-graph may be built before its round is parsed, and some pages are parsed in a later round. An
-imported graph has read none: `imported.json` says where it came from.
+It stands in `covered.json`, beside the files of the graph, so the next run reads only newer layers.
+An imported graph has read none: `imported.json` says where it came from.
 """
 
 from __future__ import annotations
@@ -11,11 +10,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer import checksums
+from gossamer import checksums, inputs
 from gossamer.graph.stored import IMPORTED
 from gossamer.store import File
+from gossamer.tables import LINKS, RESPONSES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gossamer.workspace import Workspace
 
 NAME = "covered.json"
@@ -29,18 +31,28 @@ class Imported(msgspec.Struct, frozen=True):
 
 
 class Covered(msgspec.Struct, frozen=True):
-    """Paths of files, relative to the crawl's folder."""
+    """What was read."""
 
-    links: tuple[str, ...]
-    responses: tuple[str, ...]
+    version: int
+    """The version of the crawl."""
+    links: int
+    responses: int
+    """The versions that committed the oldest rows (`inputs.oldest`)."""
+
+
+class Recent(msgspec.Struct, frozen=True):
+    """Paths of files that were not read, relative to the crawl's folder."""
+
+    links: Sequence[str]
+    responses: Sequence[str]
 
 
 def current(work: Workspace) -> Covered:
-    """All files that the crawl has now."""
+    """All that the crawl has now."""
     links, responses = (
-        tuple(file.path for file in work.store.listed(name)) for name in ("links", "responses")
+        inputs.oldest(work.store.manifest.layers(table.name)) for table in (LINKS, RESPONSES)
     )
-    return Covered(links, responses)
+    return Covered(work.store.manifest.version, links, responses)
 
 
 def write(work: Workspace, covered: Covered | Imported, attempt: str) -> File:
@@ -50,25 +62,28 @@ def write(work: Workspace, covered: Covered | Imported, attempt: str) -> File:
     return File(path, 0, len(data), checksums.of_bytes(data))
 
 
-def since(work: Workspace, now: Covered) -> Covered | None:
-    """The files of `now` that the stored graph has not read, after checking that they are intact.
+def since(work: Workspace, now: Covered) -> Recent | None:
+    """The files that the stored graph has not read, after checking that they are intact.
 
-    None if there is no graph, or if it has read files that are not among them, as after `reparse`.
+    None if there is no graph, or if rows that it has read were made again, as by `reparse`.
     Raises MissingFile.
     """
     listed = [file for file in work.store.files("graph") if file.path.endswith(NAME)]
     if not listed:
         return None
-    read = msgspec.json.decode(work.store.backend.read(listed[-1].path), type=Covered)
-    old, all_ = ({*covered.links, *covered.responses} for covered in (read, now))
-    if not old <= all_:
+    try:
+        before = msgspec.json.decode(work.store.backend.read(listed[-1].path), type=Covered)
+    except msgspec.ValidationError:
+        return None  # an older Gossamer wrote it
+    if (before.links, before.responses) != (now.links, now.responses):
         return None
-    fresh = all_ - old
-    names = ("links", "responses")
-    work.store.check(
-        file for name in names for file in work.store.listed(name) if file.path in fresh
-    )
     links, responses = (
-        tuple(path for path in paths if path in fresh) for paths in (now.links, now.responses)
+        [
+            file
+            for layer in inputs.newer(work.store.manifest.layers(table.name), before.version)
+            for file in layer.files
+        ]
+        for table in (LINKS, RESPONSES)
     )
-    return Covered(links, responses)
+    work.store.check([*links, *responses])
+    return Recent([file.path for file in links], [file.path for file in responses])

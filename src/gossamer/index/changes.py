@@ -1,7 +1,7 @@
 """Which documents must be added, replaced or removed to bring the index up to date.
 
-The dataset `indexed` lists what the index holds: for each page the round of its document, a hash of
-the files that held it (which changes if that round is parsed again), the part it is in (shard and
+The dataset `indexed` lists what the index holds: for each page the round of its document, a number
+that changes if all documents are made again (`inputs.oldest`), the part it is in (shard and
 language), hashes of its anchors and of the pages that it stands for, and its static rank. A page is
 written again if any of them differs. The static rank is PageRank times the number of pages: 1 for
 an average page. It moves a little for all pages in every round, so it only counts as a difference
@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import xxhash
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
+from gossamer import inputs
 from gossamer.fulltext.analysis import OTHER, STEMMERS
 from gossamer.fulltext.layout import FIRST
 from gossamer.urls import host_column
@@ -96,6 +95,7 @@ def with_copies(pages: DataFrame, dispositions: DataFrame) -> DataFrame:
 def desired_rows(work: Workspace, dispositions: DataFrame, mean_rank: float) -> DataFrame:
     """The rows that `indexed` should have; `mean_rank` is the mean of their ranks."""
     chosen = dispositions.where("disposition = 'indexed'")
+    made = inputs.oldest(work.store.manifest.layers("documents"))
     documents = (
         work.read("documents")
         .select("url", "round", "host", "language")
@@ -106,40 +106,15 @@ def desired_rows(work: Workspace, dispositions: DataFrame, mean_rank: float) -> 
     documents = documents.join(host_language(documents), on="host", how="left")
     numbers = (F.col(name).cast("string") for name in ("copies", "versions"))
     copies = F.concat_ws(" ", "url", *numbers, F.array_join("copy_hosts", " "))
-    return (
-        with_copies(with_anchors(work, documents, dispositions), dispositions)
-        .join(sources(work), on="round", how="inner")
-        .select(
-            "url",
-            "round",
-            "source",
-            F.expr(f"1 + pmod(xxhash64(url), {work.config.index.shards})")
-            .cast("int")
-            .alias("shard"),
-            index_language(F.coalesce("language", "host_language")).alias("index_language"),
-            F.xxhash64(anchor_texts).alias("anchors"),
-            F.xxhash64(copies).alias("copies"),
-            (F.col("rank") / mean_rank).alias("static_rank"),
-        )
-    )
-
-
-def sources(work: Workspace) -> DataFrame:
-    """By `round`, a hash of the paths of the files that hold its documents.
-
-    Documents that were parsed in a later round than they were fetched in are in files of that
-    round, so a round may have no files.
-    """
-    paths: dict[int, list[str]] = {round_: [] for round_ in range(work.round + 1)}
-    for layer in work.store.manifest.layers("documents"):
-        paths[layer.round] += [file.path for file in layer.files]
-    rows = [
-        (round_, xxhash.xxh3_64_intdigest("\n".join(sorted(held)).encode()) >> 1)
-        for round_, held in paths.items()
-    ]
-    rounds, hashes = zip(*rows, strict=True)
-    return work.engine.rows(
-        pa.table({"round": pa.array(rounds, pa.int32()), "source": pa.array(hashes, pa.int64())})
+    return with_copies(with_anchors(work, documents, dispositions), dispositions).select(
+        "url",
+        "round",
+        F.lit(made).cast("long").alias("source"),
+        F.expr(f"1 + pmod(xxhash64(url), {work.config.index.shards})").cast("int").alias("shard"),
+        index_language(F.coalesce("language", "host_language")).alias("index_language"),
+        F.xxhash64(anchor_texts).alias("anchors"),
+        F.xxhash64(copies).alias("copies"),
+        (F.col("rank") / mean_rank).alias("static_rank"),
     )
 
 

@@ -41,6 +41,8 @@ class Announced(NamedTuple):
     """Depth of the robots.txt."""
     links: tuple[Link, ...]
     refused: Counter[str]
+    round: int | None = None
+    """The round that fetched it; None: the newest one."""
 
 
 def is_robots(url: str) -> bool:
@@ -69,15 +71,17 @@ def announced(
 
 def announced_before(paths: Sequence[str]) -> Iterator[Announced]:
     """Yield the sitemaps that were announced by robots.txt files, from these files of `links`."""
-    columns, only = ["src", "dst", "relation", "depth"], [("relation", "=", "sitemap")]
+    columns = ["src", "dst", "relation", "depth", "round"]
+    only = [("relation", "=", "sitemap")]
     for path in paths:
-        found: dict[tuple[str, int], list[Link]] = {}
+        found: dict[tuple[str, int, int], list[Link]] = {}
         for row in pq.read_table(path, columns=columns, filters=only).to_pylist():
             if is_robots(row["src"]):
                 link = Link(row["dst"], "", "sitemap")
-                found.setdefault((row["src"], row["depth"] - 1), []).append(link)
-        for (src, depth), links in found.items():
-            yield Announced(src, depth, tuple(links), Counter())
+                place = row["src"], row["depth"] - 1, row["round"]
+                found.setdefault(place, []).append(link)
+        for (src, depth, round_), links in found.items():
+            yield Announced(src, depth, tuple(links), Counter(), round_)
 
 
 def _fetched(path: str, since_ms: int) -> Iterator[tuple[dict[str, Any], int | None]]:

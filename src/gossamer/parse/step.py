@@ -23,7 +23,7 @@ from gossamer.parse.parsers import rules_of
 from gossamer.parse.stored import Piece, pieces, tapered
 from gossamer.parse.task import UNREADABLE_DDL, Job, Share, parse_share
 from gossamer.store import Layer
-from gossamer.tables import DOCUMENTS, HOSTS, LINKS, REWRITTEN, UNPARSED, WARC
+from gossamer.tables import DOCUMENTS, HOSTS, LINKS, RESPONSES, REWRITTEN, UNPARSED, WARC
 from gossamer.task_output import YIELD, YIELD_DDL, balance, counts_of, layers_of
 from gossamer.url_rules import lessons
 
@@ -76,11 +76,11 @@ def run(work: Workspace) -> StepReport:
 
 
 def reparse(work: Workspace, draft: Draft, announce: Callable[[str, int], None]) -> None:
-    """Parse each parsed round again; the draft replaces the layers of each.
+    """Parse all stored pages again; the draft replaces all layers of what follows from them.
 
-    A page that several rounds fetched is parsed in each of them. Links from robots.txt files are
+    A page that several rounds fetched is parsed for each of them. Links from robots.txt files are
     taken from the replaced layers, because `hosts` keeps only the newest robots.txt. Calls
-    `announce("parse", round)` before each round. Raises UsageError if nothing was parsed or the
+    `announce("parse", round)` before each layer. Raises UsageError if nothing was parsed or the
     newest round is unfinished, and what `run` raises. No domain's pages are postponed.
 
     A page whose record in the archive is damaged keeps the document and links that it has, and is
@@ -89,6 +89,7 @@ def reparse(work: Workspace, draft: Draft, announce: Callable[[str, int], None])
     rounds = parsed_rounds(work)
     job = job_of(work, rules_of(work.config, work.root))
     job = replace(job, unreadable=work.scratch_attempt())
+    work.store.files(WARC.name)  # checks them
     layers: dict[str, list[Layer]] = {
         name: [] for name in (DOCUMENTS.name, LINKS.name, UNPARSED.name, REWRITTEN.name)
     }
@@ -116,8 +117,9 @@ def _with_kept(work: Workspace, made: dict[str, Layer], unreadable: Layer) -> di
     )
     linking = pages.where("has_links").withColumnRenamed("url", "src")
     for dataset, urls, key in ((DOCUMENTS, pages, "url"), (LINKS, linking, "src")):
-        before = work.read(dataset.name).where(f"round = {round_}")  # some were parsed later
-        kept = work.write(before.join(urls, on=key, how="left_semi"), dataset.name, round_)
+        before = work.read(dataset.name)
+        lost = before.join(urls, on=["round", key], how="left_semi")
+        kept = work.write(lost, dataset.name, round_)
         if kept.files:
             new = made[dataset.name].files if dataset.name in made else ()
             made[dataset.name] = Layer(round_, (*new, *kept.files))
@@ -125,7 +127,7 @@ def _with_kept(work: Workspace, made: dict[str, Layer], unreadable: Layer) -> di
 
 
 def parsed_rounds(work: Workspace) -> list[int]:
-    """The rounds to parse again. Raises UsageError as `reparse` does."""
+    """The rounds of the layers to parse again. Raises UsageError as `reparse` does."""
     manifest = work.store.manifest
     done = manifest.steps_of(work.round)
     if "fetch" in done and "update" not in done:
@@ -133,10 +135,12 @@ def parsed_rounds(work: Workspace) -> list[int]:
         raise UsageError(
             work.root, f"round {work.round} is not finished", f"gossamer {missing} {work.root}"
         )
-    # The history is bounded, so layers count, too; but rounds without links are only in it.
-    rounds = {report.round for report in manifest.history if report.step == "parse"}
-    for name in (DOCUMENTS.name, LINKS.name):
-        rounds |= {layer.round for layer in manifest.layers(name)}
+    made = (*manifest.layers(DOCUMENTS.name), *manifest.layers(LINKS.name))
+    rounds = {layer.round for layer in made}
+    # Rounds without documents and links are only in the history, which is bounded.
+    parsed = {report.round for report in manifest.history if report.step == "parse"}
+    answers = manifest.layers(RESPONSES.name)
+    rounds |= {layer.round for layer in answers if layer.is_merged or layer.round in parsed}
     if not rounds:
         raise UsageError(work.root, "nothing is parsed yet", f"gossamer crawl {work.root}")
     return sorted(rounds)

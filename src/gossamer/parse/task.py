@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from gossamer.parse.stored import Piece, Redirect, ResponseRow
     from gossamer.warc import StoredResponse
 
-UNREADABLE = pa.schema([("url", pa.string()), ("has_links", pa.bool_())])
-UNREADABLE_DDL = "url string, has_links boolean"
+UNREADABLE = pa.schema([("round", pa.int32()), ("url", pa.string()), ("has_links", pa.bool_())])
+UNREADABLE_DDL = "round int, url string, has_links boolean"
 MAX_ALONE = 100
 """Pages per round in the second pass, during which all other cores wait."""
 TRUNCATED = "truncated"
@@ -147,7 +147,8 @@ def _parse_pages(
 
     for answer, stored in bodies(job.root, filter(affordable, answers[:most])):
         if stored is None:
-            unreadable.append({"url": answer.url, "has_links": not is_robots(answer.url)})
+            has_links = not is_robots(answer.url)
+            unreadable.append({"round": answer.round, "url": answer.url, "has_links": has_links})
             if job.unreadable is not None:
                 heartbeat.beat()
                 continue
@@ -230,7 +231,7 @@ class PageWriter:
             self._add_links(redirect, [link], redirect.depth, hops, first=redirect.fetches == 0)
 
     def add_announced(self, found: Announced) -> None:
-        robots = Source(self._round, found.src)
+        robots = Source(self._round if found.round is None else found.round, found.src)
         self._add_links(robots, found.links, found.depth + 1, first=False)
         self._count_dropped(found.refused)
         self._flush_when_full()

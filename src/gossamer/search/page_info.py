@@ -137,9 +137,12 @@ class PageInfo:
         """Where the last stored body lies, and the document parsed from it."""
         for response in self._lookup.rows("responses", "url", url, STORED):
             if response["outcome"] == "ok":
-                documents = self._lookup.rows("documents", "url", url, DOCUMENT, response["round"])
-                return Capture(response, next(documents, None))
+                return Capture(response, self._document(url, response["round"]))
         return None
+
+    def _document(self, url: str, round_: int) -> dict[str, Any] | None:
+        rows = self._lookup.rows("documents", "url", url, ("round", *DOCUMENT))
+        return next((row for row in rows if row["round"] == round_), None)
 
     def known(self, url: str, offset: int, limit: int, *, copy: bool) -> KnownPage | None:
         """A page with `limit` of its links in each direction, from `offset`; None if unknown."""
@@ -207,7 +210,12 @@ class PageInfo:
     def _outlinks(self, url: str, round_: int | None, offset: int, limit: int) -> Outlinks:
         if round_ is None:
             return Outlinks(0, [])
-        rows = list(self._lookup.rows("links", "src", url, LinkOut.__struct_fields__, round_))
+        columns = LinkOut.__struct_fields__
+        rows = [
+            {name: row[name] for name in columns}
+            for row in self._lookup.rows("links", "src", url, ("round", *columns))
+            if row["round"] == round_
+        ]
         return Outlinks(len(rows), [LinkOut(**row) for row in rows[offset : offset + limit]])
 
 

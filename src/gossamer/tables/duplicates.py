@@ -14,7 +14,7 @@ BOILERPLATE = Dataset(
     columns=(
         Column("host", "string", "as in pages"),
         Column("documents", "long", "its documents of all rounds when the lines were determined"),
-        Column("source", "long", "a hash of the oldest files of documents then"),
+        Column("source", "long", "the version that committed the oldest documents then"),
         Column("pages", "long", "the number of different main texts that its pages had then"),
         Column("lines", "array<long>", "hashes of the lines (Spark's xxhash64); null if none do"),
     ),
@@ -62,8 +62,13 @@ COUNTED = Dataset(
     readers=("boilerplate",),
     newest_wins=False,
     columns=(
-        Column("kind", "string", "documents, or settings"),
-        Column("name", "string", "the path of a file that was read; empty for settings"),
+        Column("kind", "string", "version, documents, or settings"),
+        Column(
+            "name",
+            "string",
+            "the version of the crawl that was read; that of the oldest rows of the dataset; empty "
+            "for settings",
+        ),
     ),
 )
 
@@ -188,7 +193,12 @@ JUDGED = Dataset(
     readers=("dedup",),
     newest_wins=False,
     columns=(
-        Column("kind", "string", "documents, pages, own_texts, or settings"),
-        Column("name", "string", "the path of a file that was read; or the settings"),
+        Column("kind", "string", "version, documents, or settings"),
+        Column(
+            "name",
+            "string",
+            "the version of the crawl that was read; that of the oldest rows of the dataset; or "
+            "the settings",
+        ),
     ),
 )

@@ -23,7 +23,11 @@ INDEXED = Dataset(
     columns=(
         Column("url", "string", "as requested"),
         Column("round", "int", "round of its document"),
-        Column("source", "long", "a hash of the files that hold the documents of that round"),
+        Column(
+            "source",
+            "long",
+            "the version that committed the oldest documents: it changes by reparse",
+        ),
         Column("shard", "int", "the shard that holds it; 0: the first tier"),
         Column("index_language", "string", "the language of the index that holds it"),
         Column("anchors", "long", "a hash of its anchor texts"),
