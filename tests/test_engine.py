@@ -160,6 +160,45 @@ def silent() -> Iterator[socket.socket]:
         yield listening
 
 
+def run_python(script: str) -> str:
+    run = [sys.executable, "-c", script]
+    return subprocess.run(run, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+UNSTOPPED = """
+from gossamer.config import EngineConfig
+from gossamer.engine import Engine
+rows = Engine(EngineConfig(workers=1)).spark.range(7)
+print(rows.count())
+"""
+
+
+def test_an_engine_that_nobody_stops_serves_its_rows_and_ends_with_python() -> None:
+    """It once went with its last reference, and Python then waited ten minutes for it."""
+    assert run_python(UNSTOPPED) == "7\n"
+
+
+TASKS = """
+import psutil
+from engine_tasks import DDL, SCHEMA, tell
+from gossamer.config import EngineConfig
+from gossamer.engine import Engine
+with Engine(EngineConfig(workers=2)) as engine:
+    held = []
+    for times in (20, 60):
+        for _ in range(times):
+            engine.map_tasks(["a", "b", "c", "d"], tell, SCHEMA, DDL)
+        held.append(psutil.Process().memory_info().rss)
+print((held[1] - held[0]) >> 20)
+"""
+
+
+@pytest.mark.slow
+def test_queries_leave_no_memory_behind() -> None:
+    """Each thread of a query once took a huge page for good: 400 MB here."""
+    assert int(run_python(TASKS)) < 100
+
+
 def test_the_local_engine_is_reached_without_the_proxy_of_the_environment(
     silent: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:

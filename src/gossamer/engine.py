@@ -11,6 +11,7 @@ batches to a pool of processes there. On Spark, whose executors are processes al
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import sys
@@ -48,7 +49,9 @@ SLOW_START_S = 3.0
 class Engine:
     """One Spark Connect session, and a pool of worker processes if the engine is local.
 
-    The first workers start beside the engine if they have something to `prepare` (see `Pool`).
+    The first workers start beside the engine if they have something to `prepare` (see `Pool`). An
+    engine lives until it is stopped, at the latest when Python exits: DataFrames need it, even if
+    nothing else refers to it.
     """
 
     def __init__(self, config: EngineConfig, prepare: Callable[[], None] | None = None) -> None:
@@ -66,6 +69,7 @@ class Engine:
             self.spark = connect(url, embedded=self._pool is not None)
             started.callback(self.spark.stop)
             self._started = started.pop_all()
+        atexit.register(self.stop)
         self._types: dict[str, StructType] = {}
 
     def __enter__(self) -> Self:
@@ -75,6 +79,7 @@ class Engine:
         self.stop()
 
     def stop(self) -> None:
+        atexit.unregister(self.stop)
         self._started.close()
 
     def read(self, paths: list[str], ddl: str) -> DataFrame:
@@ -222,8 +227,12 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
     and windows spill; with `greedy` they fail. A hash join never spills. A sort-merge join does,
     but with it a round at 10 M known pages takes twice the CPU (bench/page_state.py). Steps
     therefore build hash tables only of what a round found, never of all known pages.
+
+    Sail's allocator, mimalloc, reserves memory by the gigabyte. With transparent huge pages, each
+    thread that a query starts would take 2 MB of it for good, until all of it is used.
     """
     settings = {
+        "MIMALLOC_ARENA_EAGER_COMMIT": "0",
         "RUST_LOG": "error",
         "SAIL_EXECUTION__DEFAULT_PARALLELISM": str(workers),
         "SAIL_RUNTIME__MEMORY_POOL__TYPE": "fair",
