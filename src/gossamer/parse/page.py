@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime  # noqa: TC003  # msgspec reads the annotations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -158,7 +158,7 @@ class ParsedPage(Struct, frozen=True, kw_only=True):
     """Fields of the site's rule, as `name.field`, that matched nothing in the page."""
 
 
-PERMALINK = "¶"
+PERMALINK: Final = "¶"
 """Dropped where it is a whole text node: the mark by which manuals link headings to themselves."""
 
 

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from copy import copy
-from datetime import datetime  # noqa: TC003  # msgspec reads the annotations
-from typing import TYPE_CHECKING
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.page import Link
 from gossamer.urls import normalize_all, refusal
 
 if TYPE_CHECKING:
     from collections import Counter
+    from datetime import datetime
 
     from gossamer.urls import UrlRules
 
-MAX_HREF_CHARS = 10_000
+MAX_HREF_CHARS: Final = 10_000
 """Length of a reference before normalisation, which has its own limit: white space may be long."""
-LEADING = frozenset(
+LEADING: Final = frozenset(
     ("a", "area", "frame", "iframe", "refresh", "canonical", "next", "prev", "entry")
 )
 """Relations of links that people follow to a page, as opposed to images and metadata."""
 
 
-class Reference(Struct, gc=False):
-    """A link as written in a document; the fields are those of `page.Link`."""
+class Reference:
+    """A link as written in a document; the attributes are the fields of `page.Link`."""
 
-    anchor: str
-    relation: str
-    nofollow: bool
-    dated: datetime | None
+    __slots__ = ("anchor", "dated", "nofollow", "relation")
+
+    def __init__(self, anchor: str, relation: str, nofollow: bool, dated: datetime | None) -> None:
+        self.anchor = anchor
+        self.relation = relation
+        self.nofollow = nofollow
+        self.dated = dated
 
     def merge(self, anchor: str, relation: str, *, nofollow: bool) -> None:
         """Merge with another reference to the same target.
@@ -100,7 +100,8 @@ class References:
             elif dst != url:
                 known = found.setdefault(dst, reference)
                 if known is not reference:
-                    found[dst] = merged = copy(known)
+                    merged = Reference(known.anchor, known.relation, known.nofollow, known.dated)
+                    found[dst] = merged
                     merged.merge(reference.anchor, reference.relation, nofollow=reference.nofollow)
         return tuple(
             [Link(dst, r.anchor, r.relation, r.nofollow, r.dated) for dst, r in found.items()]

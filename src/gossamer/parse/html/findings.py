@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.html.head_metadata import (
     FEED_TYPES,
@@ -31,18 +31,18 @@ if TYPE_CHECKING:
     from gossamer.parse.html.head_metadata import Attributes
     from gossamer.parse.page import Rules
 
-MAX_ANCHOR_CHARS = 200
-MAX_HEADINGS = 100
-MAX_HEADING_CHARS = 500
-MAX_TITLE_CHARS = 1_000
-MAX_TIME_CHARS = 100
-MAX_SIZES = 20
+MAX_ANCHOR_CHARS: Final = 200
+MAX_HEADINGS: Final = 100
+MAX_HEADING_CHARS: Final = 500
+MAX_TITLE_CHARS: Final = 1_000
+MAX_TIME_CHARS: Final = 100
+MAX_SIZES: Final = 20
 """URLs read from one srcset attribute."""
-MAX_PHRASE_NODES = 64
+MAX_PHRASE_NODES: Final = 64
 """Text nodes read for an anchor text or a heading, so that nesting stays cheap."""
 
-NOFOLLOW = frozenset(("nofollow", "ugc", "sponsored"))
-PAGE_TYPES = frozenset(("", "text/html", "application/xhtml+xml"))
+NOFOLLOW: Final = frozenset(("nofollow", "ugc", "sponsored"))
+PAGE_TYPES: Final = frozenset(("", "text/html", "application/xhtml+xml"))
 
 
 class Findings:

@@ -16,7 +16,7 @@ page that has any is put together from its pieces.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.maintext.blocks import CELLS, Box, Outline, block
 from gossamer.parse.page import fold
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 
     from gossamer.parse.maintext.blocks import Block
 
-BREAK = "\0"
+BREAK: Final = "\0"
 """Ends a line of the visible text. No text node contains a NUL (§13.2.5 of HTML)."""
-SEAM = "\0\1"
+SEAM: Final = "\0\1"
 """Ends a line of the outline, within one of the visible text. A hostile page may imitate it by a
 control character at the beginning of a line, which then continues the line before."""
 
 # What the end of a line means to the outline, in place of the box of which the line is a block.
-BROKEN = -1
+BROKEN: Final = -1
 """The block goes on after a line break."""
-SPACED = -2
+SPACED: Final = -2
 """The block goes on after a space: something that has no text stands here."""
-JOINED = -3
+JOINED: Final = -3
 """The block goes on: what stands here is hidden."""
-OUTSIDE = -4
+OUTSIDE: Final = -4
 """The line is not in the outline."""
 
-_SEAM_MARK = SEAM[1]
-_BREAKS_2 = re.compile(r"\0(?:\s*\0)+")
-_BETWEEN = {BROKEN: BREAK, SPACED: " ", JOINED: ""}
+_SEAM_MARK: Final = SEAM[1]
+_BREAKS_2: Final = re.compile(r"\0(?:\s*\0)+")
+_BETWEEN: Final = {BROKEN: BREAK, SPACED: " ", JOINED: ""}
 
 
 class Lines:

@@ -16,8 +16,7 @@ are reconstructed (`guard.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     from gossamer.parse.maintext.blocks import Outline
 
-MAX_BOXES = 200_000
+MAX_BOXES: Final = 200_000
 """Number of boxes after which no more are told apart: honest pages have 300, large ones 20,000."""
 
 
@@ -66,7 +65,6 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
     lines = found.lines
     elements, boxes, pieces, ends = _ELEMENTS, lines.boxes, lines.pieces, lines.ends
     anchors = found.anchors
-    add, end_line = pieces.append, ends.append
     ancestors: list[tuple[LexborNode, _Element | None, int]] = []
     box = links = 0
     node: LexborNode | None = root
@@ -75,7 +73,7 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
         child = None
         if tag == _TEXT:
             if (text := node.text_content) and text != PERMALINK:
-                add(text)
+                pieces.append(text)
                 if links and box >= 0 and not text.isspace():
                     lines.linked.append((len(ends), len(text.strip())))
         elif (element := elements.get(tag, _CUSTOM)) is None:
@@ -88,8 +86,8 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
             kind = element.kind
             around = box
             if kind == _BOX:
-                add(BREAK)
-                end_line(box)
+                pieces.append(BREAK)
+                ends.append(box)
                 if element.start is not None:
                     element.start(found, node)
                 child = node.first_child
@@ -131,16 +129,16 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
                         box = len(boxes)
                         boxes.append(Box("span", around, len(ends), 0, marks))
             elif kind == _VOID:
-                add(BREAK)
-                end_line(BROKEN if box >= 0 else OUTSIDE)
+                pieces.append(BREAK)
+                ends.append(BROKEN if box >= 0 else OUTSIDE)
             elif kind == _GAP:
                 lines.gap(box)
                 if element.start is not None:
                     element.start(found, node)
             else:
                 if kind == _BUTTON:
-                    add(BREAK)
-                    end_line(SPACED if box >= 0 else OUTSIDE)
+                    pieces.append(BREAK)
+                    ends.append(SPACED if box >= 0 else OUTSIDE)
                     box = OUTSIDE
                 if element.start is not None:
                     element.start(found, node)
@@ -163,8 +161,8 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
             if kind == _BOX:
                 if element.end is not None:
                     element.end(found)
-                add(BREAK)
-                end_line(box)
+                pieces.append(BREAK)
+                ends.append(box)
                 if box != around:
                     if box >= 0:
                         boxes[box].end = len(ends)
@@ -179,49 +177,60 @@ def walk(root: LexborNode, found: Findings, *, reveal: bool = False) -> None:  #
                 links -= around
                 on.end_anchor(found)
             elif kind == _BUTTON:
-                add(BREAK)
-                end_line(OUTSIDE)
+                pieces.append(BREAK)
+                ends.append(OUTSIDE)
                 box = around
             elif element.end is not None:
                 element.end(found)
         node = following if ancestors else None  # only comments follow the root
-    end_line(box)
+    ends.append(box)
     boxes[0].end = len(ends)
 
 
-@dataclass(frozen=True, slots=True)
 class _Element:
-    """How the walk treats an element."""
+    """How the walk treats an element. `marks` are those of a box without attributes."""
 
-    kind: int
-    start: Callable[[Findings, LexborNode], None] | None = None
-    end: Callable[[Findings], None] | None = None
-    name: str = ""
-    marks: int = 0
-    """Marks of a box without attributes."""
+    __slots__ = ("end", "kind", "marks", "name", "start")
+
+    def __init__(
+        self,
+        kind: int,
+        start: Callable[[Findings, LexborNode], None] | None = None,
+        end: Callable[[Findings], None] | None = None,
+        name: str = "",
+        marks: int = 0,
+    ) -> None:
+        self.kind = kind
+        self.start = start
+        self.end = end
+        self.name = name
+        self.marks = marks
+
+    def named(self, name: str) -> _Element:
+        return _Element(self.kind, self.start, self.end, name, marks_of(name, {}))
 
 
-_PLAIN = 0
+_PLAIN: Final = 0
 """Kind of elements that are only of interest to `findings.py`."""
-_BOX = 1
+_BOX: Final = 1
 """A box, and a block of the visible text."""
-_SPAN = 2
+_SPAN: Final = 2
 """An inline element that may be a box."""
-_VOID = 3
-_GAP = 4
+_VOID: Final = 3
+_GAP: Final = 4
 """The content is not shown."""
-_ANCHOR = 5
-_BUTTON = 6
+_ANCHOR: Final = 5
+_BUTTON: Final = 6
 """A block of the visible text that is not in the outline."""
 
-_BOXES = """address article aside blockquote body caption center dd details dialog dir div dl dt
-    fieldset figcaption figure footer form h4 h5 h6 header hgroup legend li main menu nav ol p pre
-    search section summary table tbody td tfoot th thead tr ul"""
-_GAPS = """audio canvas datalist input math noembed noframes noscript object select style svg
+_BOXES: Final = """address article aside blockquote body caption center dd details dialog dir div
+    dl dt fieldset figcaption figure footer form h4 h5 h6 header hgroup legend li main menu nav
+    ol p pre search section summary table tbody td tfoot th thead tr ul"""
+_GAPS: Final = """audio canvas datalist input math noembed noframes noscript object select style svg
     template textarea video"""
-_CUSTOM = _Element(_SPAN)
+_CUSTOM: Final = _Element(_SPAN)
 """An element that HTML does not define."""
-_BY_NAME = {
+_BY_NAME: Final = {
     **dict.fromkeys(_BOXES.split(), _Element(_BOX)),
     **dict.fromkeys(_GAPS.split(), _Element(_GAP)),
     **dict.fromkeys(("br", "hr"), _Element(_VOID)),
@@ -246,14 +255,13 @@ _BY_NAME = {
     "title": _Element(_GAP, on.start_title),
 }
 
-_DEFAULTS = Rules()
-_KNOWN = 256
+_DEFAULTS: Final = Rules()
+_KNOWN: Final = 256
 """Tag ids of nodes other than elements and of elements that HTML defines are smaller than this; the
 ids of others are addresses."""
 _any = LexborHTMLParser("<p>")
-_ELEMENTS: dict[int, _Element | None] = dict.fromkeys(range(_KNOWN)) | {
-    _any.create_node(name).tag_id: replace(element, name=name, marks=marks_of(name, {}))
-    for name, element in _BY_NAME.items()
+_ELEMENTS: Final[dict[int, _Element | None]] = dict.fromkeys(range(_KNOWN)) | {
+    _any.create_node(name).tag_id: element.named(name) for name, element in _BY_NAME.items()
 }
-_TEXT = 2
+_TEXT: Final = 2
 """lexbor's LXB_TAG__TEXT."""

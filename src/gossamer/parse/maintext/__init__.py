@@ -36,7 +36,7 @@ Bounds: time is linear in the page, and nothing recurses.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gossamer.parse.maintext.blocks import CELLS, HEADINGS
 from gossamer.parse.maintext.boilerplate import (
@@ -66,35 +66,37 @@ if TYPE_CHECKING:
     from gossamer.parse.maintext.blocks import Block, Box, Outline
     from gossamer.parse.maintext.sums import Amounts
 
-MIN_PROSE_CHARS = 40
+MIN_PROSE_CHARS: Final = 40
 """Shortest block that counts as prose. 25 to 60 give results as good."""
-MIN_PROSE = 0.1
+MIN_PROSE: Final = 0.1
 """Smallest share of prose in a page's text; with less, the page is an index."""
-DECAY = 0.8
+DECAY: Final = 0.8
 """Factor on a block's score for each further box around it. 0.75 is as good."""
-ITEM_DECAY = 0.4
+ITEM_DECAY: Final = 0.4
 """DECAY for list items, which are often teasers."""
-BODY_BONUS = 2.0
+BODY_BONUS: Final = 2.0
 """Factor on the score of a box whose name is that of a body. 1.5 to 3 are as good."""
-MIN_BODY = 0.5
+MIN_BODY: Final = 0.5
 """Smallest share of the page's prose in a box that is marked as articleBody, to be the core."""
-MIN_BEFORE = 0.05
+MIN_BEFORE: Final = 0.05
 """Least prose before the core that is added to it, as a share of the core's prose."""
-MIN_AFTER = 0.1
+MIN_AFTER: Final = 0.1
 """The same for prose after it, which belongs to it less often: comments, teasers, biographies."""
-OUTGROWN = 0.7
+OUTGROWN: Final = 0.7
 """If the text around the core, without links, exceeds this share of the core's, the core is only
 a part of a reference."""
-MAX_TEASERS = 0.25
+MAX_TEASERS: Final = 0.25
 """Largest share of blocks that are only links in the text before or after the core of a reference,
 for that text to belong to it."""
-MAX_HEADLINES = 2
+MAX_HEADLINES: Final = 2
 """Largest number of headings around the core that are only links, for a reference. A page with more
 is a news page."""
 
-_SMALL = HEADINGS | CELLS | {"blockquote", "caption", "figcaption", "p", "pre", "tbody", "tr"}
+_SMALL: Final = (
+    HEADINGS | CELLS | {"blockquote", "caption", "figcaption", "p", "pre", "tbody", "tr"}
+)
 """Boxes that are rarely a whole text: if one of them scores best, it is part of a larger one."""
-_IMPRINT = re.compile(r"\W{0,9}(?:copyright\b|©|\(c\))", re.IGNORECASE)
+_IMPRINT: Final = re.compile(r"\W{0,9}(?:copyright\b|©|\(c\))", re.IGNORECASE)
 
 
 class MainText(NamedTuple):

@@ -7,41 +7,47 @@ document order. The blocks of a box are a range, so sums over boxes are differen
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from msgspec import Struct
-
-HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-CELLS = frozenset(("dd", "dt", "li", "td", "th"))
+HEADINGS: Final = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+CELLS: Final = frozenset(("dd", "dt", "li", "td", "th"))
 """Items of lists and cells of tables. A paragraph directly inside one gets its tag."""
 
-_WIDE_BYTES = 2.2
+_WIDE_BYTES: Final = 2.2
 """UTF-8 bytes per character above which a text counts as written in syllables (CJK)."""
 
 
-class Block(Struct, gc=False):
+class Block:
     """The text between two block boundaries.
 
     `chars` is its length; characters count twice in scripts of syllables (CJK). `link_chars` is the
     part inside links, and `links` the number of links that begin in it.
     """
 
-    text: str
-    chars: int
-    link_chars: int
-    links: int
-    box: int
-    tag: str
+    __slots__ = ("box", "chars", "link_chars", "links", "tag", "text")
+
+    def __init__(
+        self, text: str, chars: int, link_chars: int, links: int, box: int, tag: str
+    ) -> None:
+        self.text = text
+        self.chars = chars
+        self.link_chars = link_chars
+        self.links = links
+        self.box = box
+        self.tag = tag
 
 
-class Box(Struct, gc=False):
+class Box:
     """A block element with blocks `start` to `end`, which are also among those of its parent."""
 
-    tag: str
-    parent: int
-    start: int
-    end: int
-    marks: int
+    __slots__ = ("end", "marks", "parent", "start", "tag")
+
+    def __init__(self, tag: str, parent: int, start: int, end: int, marks: int) -> None:
+        self.tag = tag
+        self.parent = parent
+        self.start = start
+        self.end = end
+        self.marks = marks
 
 
 class Outline(NamedTuple):

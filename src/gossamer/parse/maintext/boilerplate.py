@@ -7,7 +7,7 @@ without the box, and if the box does not contain the article.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from gossamer.parse.maintext.marks import ARTICLE, BODY, CHROME
 from gossamer.parse.maintext.names import BESIDE, DIALOG, NAMED_BODY, NAMED_CHROME
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from gossamer.parse.maintext.blocks import Box, Outline
     from gossamer.parse.maintext.rows import Range
 
-MAX_WRAPPED = 0.9
+MAX_WRAPPED: Final = 0.9
 """A box with more than this share of the page's prose contains the article, whatever its name."""
-MIN_PARDON = 0.3
+MIN_PARDON: Final = 0.3
 """A box with little but an article of this share of the page's prose is not boilerplate."""
-MIN_LEFT = 0.15
+MIN_LEFT: Final = 0.15
 """Share of the page's prose that must be left after dropping boilerplate, or ENOUGH_CHARS."""
-ENOUGH_CHARS = 1_500
+ENOUGH_CHARS: Final = 1_500
 """Characters of prose that make an article."""
-PROSE_AROUND = 0.7
+PROSE_AROUND: Final = 0.7
 """Share of prose (with links counted twice) for which a range belongs to the text beside it."""
-MIN_INSET_CHARS = 300
+MIN_INSET_CHARS: Final = 300
 """Prose in the shortest aside that is kept in a text: shorter ones are ads and captions."""
 
-_ARTICLES = ARTICLE | BODY | NAMED_BODY
+_ARTICLES: Final = ARTICLE | BODY | NAMED_BODY
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.maintext.blocks import HEADINGS
 from gossamer.parse.maintext.names import (
@@ -24,23 +24,23 @@ from gossamer.parse.maintext.names import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CHROME = 16
+CHROME: Final = 16
 """Mark of boxes whose element or ARIA role is boilerplate: nav, footer, a complementary region."""
-BODY = 32
+BODY: Final = 32
 """Mark of boxes that are schema.org's articleBody."""
-ARTICLE = 64
+ARTICLE: Final = 64
 """Mark of boxes whose element or role is an article, or main."""
-HIDDEN = -1
+HIDDEN: Final = -1
 """In place of marks: the element is not shown."""
 
-_TELLING = frozenset(("aria-hidden", "hidden", "itemprop", "role", "style"))
+_TELLING: Final = frozenset(("aria-hidden", "hidden", "itemprop", "role", "style"))
 """Attributes other than class and id that set marks; most elements have none of them."""
-_INVISIBLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_SLUGGED = HEADINGS | {"dd", "dt", "li", "p", "section"}
+_INVISIBLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_SLUGGED: Final = HEADINGS | {"dd", "dt", "li", "p", "section"}
 """Elements whose id is a link target made of their own words."""
-_HIGHLIGHTED = "comment"
+_HIGHLIGHTED: Final = "comment"
 """A syntax highlighter's class for a comment, in code outside `pre`, where each line is a box."""
-_ROLES = {
+_ROLES: Final = {
     "alert": CHROME,
     "alertdialog": CHROME | DIALOG,
     "article": ARTICLE,
@@ -57,7 +57,7 @@ _ROLES = {
     "tablist": CHROME,
     "toolbar": CHROME,
 }
-_MARKS = {
+_MARKS: Final = {
     "article": ARTICLE,
     "aside": CHROME | BESIDE,
     "dialog": CHROME | DIALOG,

@@ -10,21 +10,22 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import pairwise, product
+from typing import Final
 
-BESIDE = 1
+BESIDE: Final = 1
 """In addition to a mark of boilerplate: an aside or sidebar, which may be part of the article."""
-NAMED_CHROME = 2
+NAMED_CHROME: Final = 2
 """Mark of elements whose name suggests boilerplate."""
-NAMED_BODY = 4
+NAMED_BODY: Final = 4
 """Mark of elements whose name suggests the main text."""
-DIALOG = 8
+DIALOG: Final = 8
 """In addition to a mark of boilerplate: a dialog over the page, such as a long consent form."""
-COMMENTARY = 128
+COMMENTARY: Final = 128
 """In addition to a mark of boilerplate: comments of readers."""
 
-MAX_NAME_CHARS = 200
+MAX_NAME_CHARS: Final = 200
 """Characters read of a class attribute or an id."""
-SLUG_WORDS = 4
+SLUG_WORDS: Final = 4
 """An id of this many words is a slug made from a heading, and describes content, not layout."""
 
 
@@ -75,17 +76,17 @@ def _strongest(verdicts: set[int]) -> int:
     return 0
 
 
-_STRENGTHS = (
+_STRENGTHS: Final = (
     NAMED_CHROME | DIALOG,
     NAMED_CHROME | COMMENTARY,
     NAMED_CHROME,
     NAMED_CHROME | BESIDE,
     NAMED_BODY,
 )
-_WORD = re.compile(r"[A-Z]?[a-z]{1,30}|[A-Z]{1,30}")
+_WORD: Final = re.compile(r"[A-Z]?[a-z]{1,30}|[A-Z]{1,30}")
 """A word of a name, in camelCase too."""
 
-_STEMS = """
+_STEMS: Final = """
     advert breadcrumb carousel copyright donat facebook follow further
     masthead navb navig newsletter outbrain overlay paginat popup popular promo recirc recommend
     related respond share sharing signup skyscraper slideshow social sponsor subscri
@@ -96,15 +97,15 @@ _STEMS = """
     condivi correlat
     reklam
 """
-_WORDS = """
+_WORDS: Final = """
     ad ads author authors banner bio byline credit credits dateline editsection foot footer
     hidden legal login menu meta metadata modal nav navs noprint pager rating ratings register
     replies reply tag tags toc vote votes
     autor autoren autores leggi leia lire saiba voir
 """
-_CHROME_STEMS = tuple(_STEMS.split())
-_CHROME_WORDS = frozenset(_WORDS.split())
-_CHROME_PAIRS = frozenset(
+_CHROME_STEMS: Final = tuple(_STEMS.split())
+_CHROME_WORDS: Final = frozenset(_WORDS.split())
+_CHROME_PAIRS: Final = frozenset(
     [
         *product(["more"], ["articles", "from", "in", "like", "news", "on", "posts", "stories"]),
         *product(["most"], ["popular", "read", "viewed"]),
@@ -128,33 +129,35 @@ _CHROME_PAIRS = frozenset(
     ]
 )
 
-_DIALOG_STEMS = ("consent", "cookie", "gdpr")
-_BESIDE_STEM = "sidebar"
+_DIALOG_STEMS: Final = ("consent", "cookie", "gdpr")
+_BESIDE_STEM: Final = "sidebar"
 
-_SECTIONS = frozenset(
+_SECTIONS: Final = frozenset(
     ("appendix", "chapter", "sect1", "sect2", "sect3", "section", "subsection", "subsubsection")
 )
 """Classes of sections in manuals, as documentation generators write them."""
-_STATES = frozenset(("closed", "enabled", "has", "open", "with", "without"))
+_STATES: Final = frozenset(("closed", "enabled", "has", "open", "with", "without"))
 """Words of names that describe the state of something else: "has-sidebar", "comments-open"."""
-_COMMENT_STEMS = ("comment", "disqus", "komment", "reacties")
-_ESSAYS = frozenset(("commentary", "commentator", "commentators"))
+_COMMENT_STEMS: Final = ("comment", "disqus", "komment", "reacties")
+_ESSAYS: Final = frozenset(("commentary", "commentator", "commentators"))
 """Words with the stem of comments that name articles."""
-_BUILDER = "elementor-widget"
+_BUILDER: Final = "elementor-widget"
 """A prefix that a popular page builder gives to every element, including the text."""
 
-_WHOLES = """
+_WHOLES: Final = """
     article artikel articulo artigo blog body detail entry main news page post single story text
 """
-_PARTS = """
+_PARTS: Final = """
     body content copy corpus detail inhalt inner main markdown paragraph paragraphs text texto
 """
-_BODY_PAIRS = frozenset(product(_WHOLES.split(), _PARTS.split()))
-_BODY_NAMES = """
+_BODY_PAIRS: Final = frozenset(product(_WHOLES.split(), _PARTS.split()))
+_BODY_NAMES: Final = """
     articulo artikel contenu copytext corps cuerpo hentry noticia prose richtext testo texto wysiwyg
 """
-_BODY_WORDS = frozenset([first + second for first, second in _BODY_PAIRS] + _BODY_NAMES.split())
-_PAIRS = (
+_BODY_WORDS: Final = frozenset(
+    [first + second for first, second in _BODY_PAIRS] + _BODY_NAMES.split()
+)
+_PAIRS: Final = (
     dict.fromkeys(_BODY_PAIRS, NAMED_BODY)
     | dict.fromkeys(_CHROME_PAIRS, NAMED_CHROME)
     | {("side", "bar"): NAMED_CHROME | BESIDE}

@@ -9,14 +9,14 @@ Bounds: each box is visited for the first of its blocks only, so time is linear 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gossamer.parse.maintext.blocks import Outline
 
-MAX_DEPTH = 12
+MAX_DEPTH: Final = 12
 """Levels between an element and its block."""
 
 Range = tuple[int, int]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence  # noqa: TC003  # mypyc reads the annotations
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gossamer.parse.maintext.blocks import CELLS, HEADINGS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from gossamer.parse.maintext.blocks import Block
 
-ONLY_LINKS = 0.75
+ONLY_LINKS: Final = 0.75
 """Share of a block's characters in links from which on it counts as nothing but links."""
-TABULAR = CELLS - {"li"} | {"pre"}
+TABULAR: Final = CELLS - {"li"} | {"pre"}
 """Tags of definitions, tables and code: a link there is a name, not a teaser."""
 
 

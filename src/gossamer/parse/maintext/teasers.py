@@ -7,7 +7,7 @@ gallery repeats its captions, once for the large picture and once for the small 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.maintext.blocks import HEADINGS
 from gossamer.parse.maintext.rows import rows
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from gossamer.parse.maintext.blocks import Block, Outline
     from gossamer.parse.maintext.rows import Range
 
-MIN_ROW = 3
-MAX_EXCERPT_CHARS = 500
+MIN_ROW: Final = 3
+MAX_EXCERPT_CHARS: Final = 500
 """Prose of the longest teaser. Articles one after the other have linked headings, too."""
-MIN_ARTICLE = 0.5
+MIN_ARTICLE: Final = 0.5
 """Least prose of an article beside teasers, as a share of theirs. A list of products with links is
 an article, and its introduction is shorter."""
-MIN_ARTICLE_CHARS = 150
-MIN_CAPTION_CHARS = 40
+MIN_ARTICLE_CHARS: Final = 150
+MIN_CAPTION_CHARS: Final = 40
 """Shortest caption whose repetition is no chance."""
 
 

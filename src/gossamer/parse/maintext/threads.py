@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence  # noqa: TC003  # mypyc reads the annotations
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gossamer.parse.maintext.blocks import HEADINGS
 from gossamer.parse.maintext.marks import BODY
@@ -30,36 +31,36 @@ from gossamer.parse.maintext.rows import rows
 from gossamer.parse.maintext.sums import prefix_sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from gossamer.parse.maintext.blocks import Block, Box, Outline
     from gossamer.parse.maintext.rows import Item, Range
 
-MAX_STAMP_CHARS = 100
-MIN_POSTS = 4
-MIN_PASSED = 8
+MAX_STAMP_CHARS: Final = 100
+MIN_POSTS: Final = 4
+MIN_PASSED: Final = 8
 """Fewest posts if their stamps are times that have passed, as any number with a word may be one."""
-MIN_ARTICLE_CHARS = 150
+MIN_ARTICLE_CHARS: Final = 150
 """Prose in the shortest article above comments."""
-MIN_PROSE = 0.3
+MIN_PROSE: Final = 0.3
 """Smallest share of prose in a thread; references have dates, too, but are links and names."""
-MIN_WITHIN = 0.5
+MIN_WITHIN: Final = 0.5
 """Smallest share of the prose from the first post to the last that the posts hold: captions have
 dates, too, but stand among the paragraphs."""
-MAX_SECTIONS = 0.5
+MAX_SECTIONS: Final = 0.5
 """Share of the posts with headings from which on they are sections of a text."""
 
-_SECTION_HEADINGS = frozenset(("h1", "h2", "h3"))
-_ROWS = frozenset(("tbody", "td", "th", "tr"))
+_SECTION_HEADINGS: Final = frozenset(("h1", "h2", "h3"))
+_ROWS: Final = frozenset(("tbody", "td", "th", "tr"))
 """Rows of a table are data, whether they have dates or not."""
-_DIGIT = re.compile(r"\d")
-_DATE = re.compile(
+_DIGIT: Final = re.compile(r"\d")
+_DATE: Final = re.compile(
     r"\d(?:"  # regular expressions are searched fast if all matches begin alike
     r"\d?[:h]\d{2}(?!\d)"  # a time of day
     r"|\d{0,3}[./-]\d{1,2}[./-]\d{1,4}"
     r"|(?:(?<=1)9|(?<=2)0)\d\d(?!\d)(?:(?<!\d{5})(?!\Z)|(?<=\D\d{4})\Z))"  # not a year alone
 )
-_PASSED = re.compile(r"\D*+(\d{1,3}+)\D++")
+_PASSED: Final = re.compile(r"\D*+(\d{1,3}+)\D++")
 """A number with words, as in "3 hours ago"."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gossamer.parse.maintext.blocks import CELLS, HEADINGS
 from gossamer.parse.maintext.sums import ONLY_LINKS, TABULAR
@@ -16,33 +16,33 @@ if TYPE_CHECKING:
     from gossamer.parse.maintext.blocks import Block, Box, Outline
     from gossamer.parse.maintext.sums import Sums
 
-MAX_LINKED = 0.5
+MAX_LINKED: Final = 0.5
 """Share of a block's characters in links from which on it is not prose."""
-LINKED_CLUSTER = 0.6
+LINKED_CLUSTER: Final = 0.6
 """Share of a box's characters in links from which on it is a list of links, unless it has too much
 prose: see MAX_CLUSTER."""
-MAX_CLUSTER = 0.2
+MAX_CLUSTER: Final = 0.2
 """Largest share of prose in a list of links: of its own characters, and of the text's prose."""
-MIN_TEASER_CHARS = 40
+MIN_TEASER_CHARS: Final = 40
 """Average length of links that are headlines of other pages; shorter ones are terms of the text."""
-SENTENCE_CHARS = 20
+SENTENCE_CHARS: Final = 20
 """Shortest paragraph that ends like a sentence."""
-PARAGRAPH_CHARS = 120
+PARAGRAPH_CHARS: Final = 120
 """Shortest paragraph without punctuation at its end."""
-MAX_HEAD = 0.15
+MAX_HEAD: Final = 0.15
 """Largest share of the text that is dropped before the first paragraph."""
-MAX_TAIL = 0.2
+MAX_TAIL: Final = 0.2
 """Largest share of the text that is dropped after the last paragraph."""
-MAX_BEFORE_TITLE = 0.3
+MAX_BEFORE_TITLE: Final = 0.3
 """Share of the paragraphs after which a heading is no longer taken for the page's title."""
 MIN_TITLE_CHARS, MAX_TITLE_CHARS = 8, 500
 
-_ITEMS = CELLS | {"pre"}
-_CLUSTERS = frozenset(
+_ITEMS: Final = CELLS | {"pre"}
+_CLUSTERS: Final = frozenset(
     ("blockquote", "div", "dl", "figure", "nav", "ol", "p", "section", "table", "ul")
 )
-_ENDS = frozenset(".!?…。！？:\"”»)）」』】’'«“;।؟۔॥։።")
-_WORD = re.compile(r"\w+")
+_ENDS: Final = frozenset(".!?…。！？:\"”»)）」』】’'«“;।؟۔॥։።")
+_WORD: Final = re.compile(r"\w+")
 
 
 def without_links(
