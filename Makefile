@@ -12,11 +12,14 @@ AUDIT := build/audit/bin/pip-audit
 # The build backend of our own package, installed here because pip cannot check hashes in its
 # isolated build environments.
 BACKEND := build/backend
+# Modules that the backend compiles (hatch_build.py), and again if they change.
+COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml)
+PURE := $(CURDIR)/build/pure
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow test-fuzz test-browser test-spark test-spark-slow lint bench docs lock audit audit-database clean
+.PHONY: help setup demo test test-pure test-slow test-fuzz test-browser test-spark test-spark-slow lint bench docs lock audit audit-database clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -28,6 +31,11 @@ demo: $(VENV)/.run  ## crawl a small web on this machine, rank and index it, and
 
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+test-pure: $(VENV)/.dev  ## run the tests of the parser, with modules that are not compiled
+	rm -rf $(PURE) && mkdir -p $(PURE)
+	tar -C src --exclude '*.so' -c gossamer | tar -C $(PURE) -x
+	PYTHONPATH=$(PURE) $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile tests/test_parse*.py
 
 test-slow: $(VENV)/.dev  ## run the tests that take minutes each
 	$(BIN)/pytest -m 'slow and not spark' -n auto --maxprocesses 2 --dist loadfile
@@ -90,6 +98,7 @@ $(AUDIT):
 
 clean:  ## remove everything that the other targets created
 	rm -rf $(VENV) $(SPARK) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src -name '*.so' -delete
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -99,10 +108,13 @@ $(BIN)/pip:
 	  { echo "Debian's Python cannot create a venv; first run: sudo apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.run: requirements.lock requirements-build.lock pyproject.toml | $(BIN)/pip
+$(VENV)/.libraries: requirements.lock requirements-build.lock | $(BIN)/pip
 	$(INSTALL) -r requirements.lock
 	rm -rf $(BACKEND)
 	$(INSTALL) --target $(BACKEND) -r requirements-build.lock
+	touch $@
+
+$(VENV)/.run: $(VENV)/.libraries pyproject.toml hatch_build.py $(COMPILED)
 	PYTHONPATH=$(CURDIR)/$(BACKEND) $(PIP) install --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m gossamer.compile_ahead
 	touch $@
