@@ -76,10 +76,11 @@ def damaged_records(crawl: Crawl) -> list[str]:
 def garbage(crawl: Crawl) -> set[str]:
     """Files in the crawl's folder that neither a kept manifest names nor anybody else needs."""
     store = crawl.work.store
-    versions = sorted(Path(crawl.path, "manifest").glob("*.json"))
+    versions = sorted(Path(crawl.path, "manifest").glob("[0-9]*.json"))
     named = {f"manifest/{path.name}" for path in versions}
     for path in versions:
-        named |= store._read(int(path.stem)).paths()
+        manifest = store._read(int(path.stem))
+        named |= manifest.paths() | {listing.path for listing in manifest.listings()}
     found = {
         path.relative_to(crawl.path).as_posix()
         for path in Path(crawl.path).rglob("*")

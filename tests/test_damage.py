@@ -221,8 +221,9 @@ def test_check_names_every_file_that_is_not_whole(
 ) -> None:
     crawl = Path(shutil.copytree(crawls["fetched"], tmp_path / "crawl"))
     assert run("check", crawl) == (0, "")
-    datasets = Crawl.open(str(crawl)).work.store.manifest.datasets
-    last = {name: crawl / stack[-1].files[-1].path for name, stack in datasets.items() if stack}
+    manifest = Crawl.open(str(crawl)).work.store.manifest
+    stacks = {name: manifest.layers(name) for name in manifest.datasets}
+    last = {name: crawl / stack[-1].files[-1].path for name, stack in stacks.items() if stack}
     damages = [gone, cut, flip]
     for number, file in enumerate(last.values()):
         damages[number % len(damages)](file)

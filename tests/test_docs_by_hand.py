@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import typer.main
 
-from gossamer import cli, errors
-from gossamer.manifest import Manifest, encode
+from gossamer import checksums, cli, errors
+from gossamer.listings import LARGEST, NEWEST
+from gossamer.manifest import Layer, StepReport, decode, encode
 from gossamer.monitor import TaskProgress
 from gossamer.ownership import Owner
 from gossamer.search.results import Results
@@ -79,12 +80,22 @@ def test_every_error_has_a_remedy() -> None:
 def test_the_json_examples_have_the_form_that_gossamer_writes() -> None:
     manifest, owner, heartbeat = json_of("docs/formats.md")
     (results,) = json_of("docs/searching.md")
-    state = msgspec.json.decode(manifest, type=Manifest)
-    shown, written = json.loads(manifest), json.loads(encode(state))
+    shown = json.loads(manifest)
+    body = json.dumps({**shown, "xxh3": None})[: -len(', "xxh3": null}')].encode()
+    data = b'%s,"xxh3":"%s"}' % (body, checksums.of_bytes(body).encode())
+    written = json.loads(encode(decode(data, shown["version"])))
     assert shown | {"xxh3": ""} == written | {"xxh3": ""}
     for text, kind in ((owner, Owner), (heartbeat, TaskProgress), (results, Results)):
         decoded = msgspec.json.decode(text, type=kind)
         assert json.loads(msgspec.json.encode(decoded)) == json.loads(text)
+
+
+def test_the_sizes_of_listings_are_told() -> None:
+    told = " ".join(read("docs/formats.md").split())
+    assert f"up to {NEWEST[Layer]} files" in told
+    assert f"(up to {LARGEST[Layer]:,})" in told
+    reports = f"with {NEWEST[StepReport]} and {LARGEST[StepReport]} in place of"
+    assert f"{reports} {NEWEST[Layer]} and {LARGEST[Layer]:,}." in told
 
 
 def test_every_module_has_its_place_in_the_architecture() -> None:

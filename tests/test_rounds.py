@@ -8,7 +8,7 @@ from crawl_settings import loopback_settings
 from gossamer import Crawl, rounds
 from gossamer.errors import Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.store import File, Layer, Manifest, StepReport
+from gossamer.store import File, Layer, Manifest, Stack, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,8 @@ def manifest(*done: str, due: int = 1, round_: int = 3) -> Manifest:
     listed = Layer(round_, (File("fetchlist/x", due, 1),) if due else ())
     older = [StepReport(step, round_ - 1, 0, 0.0) for step in ALL]
     newer = [StepReport(step, round_, 0, 0.0) for step in done]
-    return Manifest(1, "crawl", round_, {"fetchlist": (listed,)}, (*older, *newer))
+    fetchlist, reports = Stack(newest=(listed,)), Stack(newest=(*older, *newer))
+    return Manifest(1, "crawl", round_, {"fetchlist": fetchlist}, reports)
 
 
 @pytest.mark.parametrize("steps", range(1, len(ALL)))

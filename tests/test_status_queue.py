@@ -12,7 +12,7 @@ from gossamer.lookup import Lookup
 from gossamer.status import Watch, disk
 from gossamer.status.hosts import SHOWN_HOSTS, HostWatch
 from gossamer.status.queue import DAY_MS, HOUR_MS, Freshness, Queue, freshness, queue
-from gossamer.store import File, Layer, Manifest, StepReport
+from gossamer.store import File, Layer, Manifest, Stack, StepReport
 from stored_web import put_rows
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def test_a_disk_is_full_when_the_crawl_would_pause(
         for day, size in ((1, 0), (2, 100_000_000), (3, 200_000_000))
     )
     layer = Layer(1, (File("warc/x", 1, 300_000_000),))
-    manifest = Manifest(1, "crawl", datasets={"warc": (layer,)}, history=history)
+    datasets = {"warc": Stack(newest=(layer,))}
+    manifest = Manifest(1, "crawl", datasets=datasets, reports=Stack(newest=history))
     found = disk.usage(str(tmp_path), manifest, 0.1, 4 * DAY_MS)
     assert (found.folder, found.free_bytes, found.used_bytes) == ("/disk", 500_000_000, 300_000_000)
     assert found.bytes_per_day == 100_000_000

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -10,11 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from msgspec import structs
 
-from gossamer import checksums
 from gossamer.backends import LocalBackend, MemoryBackend
 from gossamer.errors import Conflict, CorruptManifest, Locked, MissingFile, NotACrawl
-from gossamer.manifest import HISTORY_LENGTH, Manifest, encode
-from gossamer.store import Backend, Damage, File, Layer, StepReport, Store
+from gossamer.manifest import HISTORY_LENGTH
+from gossamer.store import Backend, Damage, Layer, Store
+from stores import Recorder, committed, contents, files_below, put, report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,24 +26,6 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
 @pytest.fixture
 def store(backend: Backend) -> Store:
     return Store.create(backend)
-
-
-def report(step: str = "fetch", round_: int = 1) -> StepReport:
-    return StepReport(step, round_, started_ms=0, seconds=0.5, counts={"ok": 3})
-
-
-def put(store: Store, dataset: str, data: bytes = b"rows", round_: int = 1) -> Layer:
-    path = f"{store.attempt(dataset)}/{uuid.uuid4().hex}.parquet"
-    store.backend.create(path, data)
-    return Layer(round_, (File(path, rows=2, bytes=len(data), xxh3=checksums.of_bytes(data)),))
-
-
-def committed(layer: Layer, version: int) -> Layer:
-    return structs.replace(layer, version=version, since=version)
-
-
-def files_below(backend: Backend, *folders: str) -> set[str]:
-    return {path for folder in folders for path, _ in backend.sizes(folder)}
 
 
 def test_a_commit_is_seen_when_the_crawl_is_opened_again(store: Store) -> None:
@@ -121,29 +101,6 @@ def test_a_crash_between_files_and_manifest_leaves_the_state_before(store: Store
     before = store.manifest
     put(store, "links", b"never committed")
     assert Store.open(store.backend).manifest == before
-
-
-class Recorder:
-    """A backend in memory that records what is asked of it, in order."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[str, object]] = []
-        self._backend = MemoryBackend()
-
-    def __getattr__(self, name: str) -> Any:
-        asked = getattr(self._backend, name)
-        if not callable(asked):
-            return asked
-
-        def recorded(*words: Any) -> Any:
-            words = tuple(list(word) if isinstance(word, Iterator) else word for word in words)
-            self.calls.append((name, words[0] if words else None))
-            return asked(*words)
-
-        return recorded
-
-    def of(self, *names: str) -> list[tuple[str, object]]:
-        return [call for call in self.calls if call[0] in names]
 
 
 def test_a_commit_makes_files_durable_before_its_manifest_names_them() -> None:
@@ -242,14 +199,16 @@ def test_a_corrupt_manifest_is_named_and_deleting_it_helps(store: Store, content
 
 
 def test_nobody_is_told_to_delete_what_a_newer_version_wrote(store: Store) -> None:
-    store.backend.create("manifest/00000002.json", b'{"version": 2, "format": 3, "shape": []}')
+    store.backend.create("manifest/00000002.json", b'{"version": 2, "format": 4, "shape": []}')
     with pytest.raises(CorruptManifest, match="a newer Gossamer"):
         Store.open(store.backend)
 
 
 def test_a_manifest_of_an_older_format_is_refused_with_the_remedy(store: Store) -> None:
     store.backend.create("manifest/00000002.json", b'{"version": 2, "datasets": {}, "format": 1}')
-    with pytest.raises(CorruptManifest, match="has format 1, but this Gossamer reads 2") as error:
+    with pytest.raises(
+        CorruptManifest, match="has format 1, but this Gossamer reads 2 and 3"
+    ) as error:
         Store.open(store.backend)
     assert "an older Gossamer wrote it: use that one, or crawl again" in error.value.remedy
 
@@ -280,12 +239,12 @@ def test_drafts_and_strange_files_beside_manifests_are_no_versions(store: Store)
 
 
 def test_history_is_bounded(store: Store) -> None:
-    old = tuple(report(round_=number) for number in range(HISTORY_LENGTH))
-    full = Manifest(version=2, crawl=store.manifest.crawl, history=old)
-    store.backend.create("manifest/00000002.json", encode(full))
-    store.refresh()
-    store.commit(report(round_=HISTORY_LENGTH))
-    assert [step.round for step in store.manifest.history] == list(range(1, HISTORY_LENGTH + 1))
+    for number in range(2 * HISTORY_LENGTH):
+        store.commit(report(round_=number))
+    newest = list(range(HISTORY_LENGTH, 2 * HISTORY_LENGTH))
+    assert [step.round for step in store.manifest.history] == newest
+    assert [step.round for step in Store.open(store.backend).manifest.history] == newest
+    assert len(store.manifest.reports) < 1.5 * HISTORY_LENGTH
 
 
 def test_garbage_is_what_no_kept_manifest_names(store: Store) -> None:
@@ -353,10 +312,6 @@ def test_the_lock_is_exclusive_and_shows_the_newest_state(store: Store) -> None:
         pass
 
 
-def _files_of(datasets: Mapping[str, Sequence[Layer]]) -> dict[str, list[tuple[File, ...]]]:
-    return {name: [layer.files for layer in stack] for name, stack in datasets.items() if stack}
-
-
 class StoreModel(RuleBasedStateMachine):
     """A store does what a list of dictionaries of paths would do."""
 
@@ -410,8 +365,9 @@ class StoreModel(RuleBasedStateMachine):
     @invariant()
     def shows_the_last_state_whole(self) -> None:
         state = self.states[-1]
-        assert _files_of(self.store.manifest.datasets) == _files_of(state)
+        assert self.store.manifest.datasets.keys() == state.keys()
         for name, layers in state.items():
+            assert contents(self.store.manifest.layers(name)) == contents(layers)
             assert self.store.files(name) == [file for layer in layers for file in layer.files]
 
 

@@ -8,12 +8,15 @@ here; tests/test_damage.py compares the forms with the files of a real crawl.
 from __future__ import annotations
 
 import re
+import uuid
 from typing import Final
 
 from gossamer.tables import DATASETS
 
 CONFIG_NAME = "gossamer.toml"
 SCRATCH = "scratch"
+HISTORY = "history"
+"""The name of the reports of steps among the stacks of the manifest."""
 OWNER_MARK = ".gossamer-crawl"
 """The file in a linked dataset folder that names the crawl to which the folder belongs."""
 FOLDERS: Final = (*DATASETS, SCRATCH)
@@ -58,11 +61,13 @@ _OTHER = {
 }
 
 _MANIFEST = re.compile(r"manifest/(\d{8,})\.json")
+_LISTING = rf"(?:{'|'.join((*DATASETS, HISTORY))})-\d{{8,}}-[0-9a-f]{{8}}"
 _COLLECTED = re.compile(
     "|".join(
         (
             _MANIFEST.pattern,
-            r"manifest/\.\d{8,}\.json\.[0-9a-f]{8}",  # a draft
+            rf"manifest/{_LISTING}\.json",
+            rf"manifest/\.(?:\d{{8,}}|{_LISTING})\.json\.[0-9a-f]{{8}}",  # a draft
             *(f"{folder}/{_ATTEMPT}(?:{_OTHER.get(folder, _ROWS)})" for folder in FOLDERS),
         )
     )
@@ -95,6 +100,14 @@ def version_of(path: str) -> int | None:
 
 def manifest_path(version: int) -> str:
     return f"manifest/{version:08d}.json"
+
+
+def new_listing_path(stack: str, version: int) -> str:
+    """A path for a listing of a stack that the manifest of this version is going to name.
+
+    `stack` is the name of a dataset, or HISTORY.
+    """
+    return f"manifest/{stack}-{version:08d}-{uuid.uuid4().hex[:8]}.json"
 
 
 def is_collected(path: str) -> bool:

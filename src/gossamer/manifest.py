@@ -1,5 +1,9 @@
 """The manifest: the whole state of a crawl at one version, and its JSON format.
 
+It holds stacks: the layers of each dataset, and the reports of steps. Of each stack it names only
+the newest entries itself. The older ones are in listings (listings.py), which are read when they
+are needed.
+
 The last member of the JSON object, `xxh3`, is the checksum of all bytes before the comma that
 precedes it. docs/formats.md has an example.
 """
@@ -7,15 +11,22 @@ precedes it. docs/formats.md has an example.
 from __future__ import annotations
 
 import re
-from typing import Literal
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 
 from gossamer import checksums
 
-FORMAT: Literal[2] = 2
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+FORMAT: Literal[3] = 3
+OLD_FORMAT: Literal[2] = 2
+"""It named all files, and is still read: the next commit writes the new format."""
 HISTORY_LENGTH = 500
-"""The number of step reports that a manifest keeps."""
+"""The number of step reports that `Manifest.history` has."""
 
 
 class File(msgspec.Struct, frozen=True):
@@ -38,7 +49,7 @@ class Layer(msgspec.Struct, frozen=True):
     """The newest round that wrote any of it."""
     files: tuple[File, ...]
     version: int = 0
-    """The version that committed its newest rows. 0: it is not committed, or before format 3."""
+    """The version that committed its newest rows. 0: it is not committed."""
     since: int = 0
     """The version that committed its oldest rows."""
 
@@ -72,41 +83,138 @@ class StepReport(msgspec.Struct, frozen=True):
         return self.started_ms + round(self.seconds * 1000)
 
 
-class Manifest(msgspec.Struct, frozen=True):
+Entry = TypeVar("Entry", bound=Layer | StepReport)
+
+
+class Listing(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A file that holds consecutive entries of a stack, and their totals."""
+
+    path: str
+    bytes: int
+    xxh3: str
+    rounds: tuple[int, int]
+    """The smallest and the largest round of its entries."""
+    entries: int
+    files: int = 0
+    rows: int = 0
+    size: int = 0
+    """Bytes of the files that it names."""
+
+
+class Stack(msgspec.Struct, Generic[Entry], frozen=True, omit_defaults=True):
+    """Layers of a dataset or reports of steps: those in `listings`, oldest first, then `newest`."""
+
+    listings: tuple[Listing, ...] = ()
+    newest: tuple[Entry, ...] = ()
+
+    def followed_by(self, entry: Entry) -> Stack[Entry]:
+        return Stack(self.listings, (*self.newest, entry))
+
+    def __len__(self) -> int:
+        return sum(listing.entries for listing in self.listings) + len(self.newest)
+
+
+class Reader(Protocol):
+    """Returns the entries of a listing. Raises CorruptManifest."""
+
+    def __call__(self, listing: Listing, kind: type[Entry]) -> tuple[Entry, ...]: ...
+
+
+def unread(listing: Listing, kind: type[Entry]) -> tuple[Entry, ...]:
+    """The reader of manifests that have no listings."""
+    raise NotImplementedError(f"{listing.path}, a listing of {kind.__name__}s")
+
+
+def entries(
+    stack: Stack[Entry], kind: type[Entry], reader: Reader, round_: int | None = None
+) -> tuple[Entry, ...]:
+    """The entries of a stack, oldest first; only those of `round_`, if it is given."""
+    listed = [
+        reader(listing, kind)
+        for listing in stack.listings
+        if round_ is None or listing.rounds[0] <= round_ <= listing.rounds[1]
+    ]
+    found = chain(*listed, stack.newest)
+    return tuple(entry for entry in found if round_ is None or entry.round == round_)
+
+
+class Totals(msgspec.Struct, frozen=True):
+    """The size of a dataset."""
+
+    rows: int
+    bytes: int
+    layers: int
+    files: int
+
+
+@dataclass(frozen=True)
+class Manifest:
     """The whole state of a crawl."""
 
     version: int
     crawl: str
     """A random name of the crawl, the same in all versions."""
     round: int = 0
-    datasets: dict[str, tuple[Layer, ...]] = {}
-    history: tuple[StepReport, ...] = ()
-    format: Literal[2] = FORMAT
+    datasets: Mapping[str, Stack[Layer]] = field(default_factory=dict)
+    reports: Stack[StepReport] = field(default_factory=Stack[StepReport])
+    reader: Reader = field(default=unread, repr=False, compare=False)
 
     def layers(self, dataset: str, round_: int | None = None) -> tuple[Layer, ...]:
         """The layers of a dataset, oldest first; only those of `round_`, if it is given."""
-        return tuple(
-            layer
-            for layer in self.datasets.get(dataset, ())
-            if round_ is None or layer.round == round_
-        )
+        stack = self.datasets.get(dataset)
+        return () if stack is None else entries(stack, Layer, self.reader, round_)
+
+    @property
+    def history(self) -> tuple[StepReport, ...]:
+        """The reports of the last HISTORY_LENGTH steps, oldest first."""
+        return entries(self.reports, StepReport, self.reader)[-HISTORY_LENGTH:]
 
     def steps_of(self, round_: int) -> frozenset[str]:
         """The steps of a round that were completed, as far back as the history goes."""
-        return frozenset(report.step for report in self.history if report.round == round_)
+        reports = entries(self.reports, StepReport, self.reader, round_)
+        return frozenset(report.step for report in reports)
+
+    def totals(self, dataset: str) -> Totals:
+        """The size of a dataset. Reads no listings."""
+        stack = self.datasets[dataset]
+        listed, newest = stack.listings, stack.newest
+        return Totals(
+            sum(part.rows for part in listed) + sum(layer.rows for layer in newest),
+            _bytes(stack),
+            len(stack),
+            sum(part.files for part in listed) + sum(len(layer.files) for layer in newest),
+        )
 
     @property
     def bytes(self) -> int:
-        """The size of all datasets."""
-        return sum(layer.bytes for layers in self.datasets.values() for layer in layers)
+        """The size of all datasets. Reads no listings."""
+        return sum(map(_bytes, self.datasets.values()))
+
+    def listings(self) -> Iterator[Listing]:
+        for stack in self.datasets.values():
+            yield from stack.listings
+        yield from self.reports.listings
 
     def paths(self) -> frozenset[str]:
+        """The paths of all files of all datasets. Reads every listing."""
         return frozenset(
             file.path
-            for layers in self.datasets.values()
-            for layer in layers
+            for name in self.datasets
+            for layer in self.layers(name)
             for file in layer.files
         )
+
+    def names(self, path: str) -> bool:
+        """Whether a file belongs to this state: one of a dataset, or a listing."""
+        if any(listing.path == path for listing in self.listings()):
+            return True
+        layers = self.layers(path.partition("/")[0])
+        return any(file.path == path for layer in layers for file in layer.files)
+
+
+def _bytes(stack: Stack[Layer]) -> int:
+    listed = sum(listing.size for listing in stack.listings)
+    return listed + sum(layer.bytes for layer in stack.newest)
 
 
 class UnreadableManifest(Exception):
@@ -118,22 +226,33 @@ class UnreadableManifest(Exception):
 
 
 def encode(manifest: Manifest) -> bytes:
-    body = msgspec.json.encode(manifest)[:-1]
+    written = _Written(
+        manifest.version,
+        manifest.crawl,
+        manifest.round,
+        dict(manifest.datasets),
+        manifest.reports,
+        FORMAT,
+    )
+    body = msgspec.json.encode(written)[:-1]
     return b'%s,"xxh3":"%s"}' % (body, checksums.of_bytes(body).encode())
 
 
-def decode(data: bytes, version: int) -> Manifest:
+def decode(data: bytes, version: int, reader: Reader = unread) -> Manifest:
     """Decode the manifest of this version. Raises UnreadableManifest."""
     end = _END.search(data)
     if end is not None and checksums.of_bytes(data[: end.start()]) != end[1].decode():
         raise UnreadableManifest("is damaged: its checksum does not match")
     try:
         found = msgspec.json.decode(data, type=_Format).format
-        if found != FORMAT:
-            raise UnreadableManifest(f"has format {found}, but this Gossamer reads {FORMAT}", found)
+        if found not in (FORMAT, OLD_FORMAT):
+            readable = f"{OLD_FORMAT} and {FORMAT}"
+            raise UnreadableManifest(
+                f"has format {found}, but this Gossamer reads {readable}", found
+            )
         if end is None:
             raise UnreadableManifest("is damaged: the checksum at its end is missing")
-        manifest = _dated(msgspec.json.decode(data, type=Manifest))
+        manifest = _decoded(data, reader, old=found == OLD_FORMAT)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnreadableManifest(f"is damaged: {error}") from None
     if manifest.version != version:
@@ -141,25 +260,47 @@ def decode(data: bytes, version: int) -> Manifest:
     return manifest
 
 
-def _dated(manifest: Manifest) -> Manifest:
-    """A manifest whose layers all have versions.
+def _decoded(data: bytes, reader: Reader, *, old: bool) -> Manifest:
+    if old:
+        before = msgspec.json.decode(data, type=_Old)
+        datasets = {
+            name: Stack(newest=tuple(map(_dated, layers)))
+            for name, layers in before.datasets.items()
+        }
+        reports = Stack(newest=before.history)
+        return Manifest(before.version, before.crawl, before.round, datasets, reports, reader)
+    read = msgspec.json.decode(data, type=_Written)
+    return Manifest(read.version, read.crawl, read.round, read.datasets, read.history, reader)
 
-    Those of an older Gossamer get their round, which is not above the version that committed them.
-    """
-    datasets = {
-        name: tuple(
-            layer
-            if layer.version
-            else msgspec.structs.replace(layer, version=layer.round, since=layer.round)
-            for layer in layers
-        )
-        for name, layers in manifest.datasets.items()
-    }
-    return msgspec.structs.replace(manifest, datasets=datasets)
+
+def _dated(layer: Layer) -> Layer:
+    """A layer of an older Gossamer with versions: its round, which is not above the right one."""
+    if layer.version:
+        return layer
+    return msgspec.structs.replace(layer, version=layer.round, since=layer.round)
 
 
 class _Format(msgspec.Struct):
     format: int
+
+
+class _Written(msgspec.Struct):
+    version: int
+    crawl: str
+    round: int
+    datasets: dict[str, Stack[Layer]]
+    history: Stack[StepReport]
+    format: Literal[3]
+
+
+class _Old(msgspec.Struct):
+    """A manifest of OLD_FORMAT."""
+
+    version: int
+    crawl: str
+    round: int
+    datasets: dict[str, tuple[Layer, ...]]
+    history: tuple[StepReport, ...]
 
 
 _END = re.compile(rb',"xxh3":"([0-9a-f]{16})"\}\Z')

@@ -2,20 +2,22 @@
 
 Invariants
   * A file is written once, in the folder of its attempt, and never changed.
-  * A commit creates `manifest/<version>.json`, which names every file of every dataset. The
-    highest version is the crawl's state. Creation is exclusive and atomic (a hard link here,
-    a put-if-absent on object storage), so of two writers one gets Conflict, and a crash at any
-    time leaves the previous state intact.
-  * Files that no kept manifest names are garbage if Gossamer writes such names (filenames.py):
-    they come from an attempt that died, a task that ran twice, or a version that was replaced.
-    Other files are not ours and are never touched.
+  * A commit creates `manifest/<version>.json`, which names every file of every dataset, the older
+    ones through listings (listings.py). The highest version is the crawl's state. Creation is
+    exclusive and atomic (a hard link here, a put-if-absent on object storage), so of two writers
+    one gets Conflict, and a crash at any time leaves the previous state intact.
+  * Files that no kept manifest names are garbage (garbage.py) if Gossamer writes such names
+    (filenames.py): they come from an attempt that died, a task that ran twice, or a version that
+    was replaced. Other files are not ours and are never touched.
+  * All files of a dataset are in the folder of its name.
 
-Lineage: the immutable segments and `segments_N` of Lucene, and the log of Delta Lake
-(Armbrust et al., VLDB 2020, §3), without the log: a crawl has few enough files to name them all.
+Lineage: the immutable segments and `segments_N` of Lucene; the manifest lists of Apache Iceberg;
+Delta Lake (Armbrust et al., VLDB 2020, §3), without its log.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,18 +30,21 @@ from gossamer.backends import Backend, Holder
 from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl, Occupied
 from gossamer.filenames import (
     FOLDERS,
-    is_collected,
+    HISTORY,
     is_of_init,
     manifest_path,
     rewriter_of,
     version_of,
 )
+from gossamer.garbage import Garbage
+from gossamer.listings import Listings, recent
 from gossamer.manifest import (
     FORMAT,
-    HISTORY_LENGTH,
     File,
     Layer,
+    Listing,
     Manifest,
+    Stack,
     StepReport,
     UnreadableManifest,
     decode,
@@ -49,7 +54,7 @@ from gossamer.manifest import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Backend", "File", "Holder", "Layer", "Manifest", "StepReport", "Store"]
+__all__ = ["Backend", "File", "Holder", "Layer", "Manifest", "Stack", "StepReport", "Store"]
 
 NAMED = 3
 """How many foreign files an error names."""
@@ -73,6 +78,8 @@ class Store:
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
         self.manifest = Manifest(version=0, crawl="")
+        self._listings = Listings(backend, self.unreadable)
+        self._garbage = Garbage(backend)
         self._whole: set[File] = set()
         """Files that this process wrote, or verified by their checksums."""
 
@@ -125,7 +132,9 @@ class Store:
 
     def attempt(self, dataset: str) -> str:
         """A new folder name for the files of a future layer, which no other process uses."""
-        return f"{dataset}/{self.manifest.version + 1:08d}-{uuid.uuid4().hex[:8]}"
+        folder = f"{dataset}/{self.manifest.version + 1:08d}-{uuid.uuid4().hex[:8]}"
+        self._garbage.attempted(folder)
+        return folder
 
     def commit(
         self,
@@ -141,39 +150,51 @@ class Store:
         Raises MissingFile if a file is missing or has another size, and Conflict if another
         process committed since this one read the manifest.
         """
-        had = {layer for layers in self.manifest.datasets.values() for layer in layers}
-        put = [layer for layers in (replace or {}).values() for layer in layers]
-        added = [layer for layer in (*(append or {}).values(), *put) if layer not in had]
-        files = [file for layer in added for file in layer.files]
-        for file in files:
-            if not file.xxh3:
-                raise ValueError(f"{file.path}: its checksum was not computed")
-            if (wrong := self._wrong_size(file)) is not None:
-                raise self.error(Damage(file, wrong))
-        self.backend.sync(file.path for file in files)
         version = self.manifest.version + 1
-
-        def dated(layer: Layer) -> Layer:
-            if layer in had or layer.version:
-                return layer
-            return structs.replace(layer, version=version, since=version)
-
-        datasets = dict(self.manifest.datasets)
-        for name, layers in (replace or {}).items():
-            datasets[name] = tuple(map(dated, layers))
-        for name, layer in (append or {}).items():
-            datasets[name] = (*datasets.get(name, ()), dated(layer))
+        replace, append = replace or {}, append or {}
+        changes = {
+            name: self._listings.changed(
+                self._stack(name), version, replace.get(name), append.get(name)
+            )
+            for name in dict.fromkeys((*replace, *append))
+        }
+        for name, change in changes.items():
+            for file in change.added:
+                self._check_new(name, file)
+        added = [file for change in changes.values() for file in change.added]
+        replaced = [file for change in changes.values() for file in change.replaced]
+        self.backend.sync(file.path for file in added)
+        stacks = {name: change.stack for name, change in changes.items()}
         manifest = Manifest(
-            version=version,
-            crawl=self.manifest.crawl,
-            round=report.round,
-            datasets=datasets,
+            version,
+            self.manifest.crawl,
+            report.round,
+            {
+                name: self._listings.packed(name, version, stack, Layer)
+                for name, stack in {**self.manifest.datasets, **stacks}.items()
+            },
+            reader=self._listings.read,
         )
         done = structs.replace(report, bytes=manifest.bytes)
-        history = (*self.manifest.history, done)[-HISTORY_LENGTH:]
-        self._put(structs.replace(manifest, history=history))
-        self._whole.update(files)
+        reports = recent(self.manifest.reports.followed_by(done))
+        reports = self._listings.packed(HISTORY, version, reports, StepReport)
+        before = self.manifest
+        self._put(dataclasses.replace(manifest, reports=reports))
+        self._garbage.committed(before, self.manifest, added, replaced)
+        self._whole.difference_update(replaced)
+        self._whole.update(file for file in added if not _has_own_checksums(file))
         return self.manifest
+
+    def _stack(self, dataset: str) -> Stack[Layer]:
+        return self.manifest.datasets.get(dataset, Stack())
+
+    def _check_new(self, dataset: str, file: File) -> None:
+        if not file.path.startswith(f"{dataset}/"):
+            raise ValueError(f"{file.path}: not in the folder of {dataset}")
+        if not file.xxh3:
+            raise ValueError(f"{file.path}: its checksum was not computed")
+        if (wrong := self._wrong_size(file)) is not None:
+            raise self.error(Damage(file, wrong))
 
     def listed(self, dataset: str, round_: int | None = None) -> list[File]:
         """The files of a dataset in the manifest, without checking them."""
@@ -217,6 +238,13 @@ class Store:
         file, what = damage
         return MissingFile(f"{self.url}/{file.path}", what, self._file_remedy(file.path))
 
+    def unreadable(self, listing: Listing, what: str) -> CorruptManifest:
+        """The error for a listing of this state that cannot be read, and what is wrong with it."""
+        remedy = RESTORE + self._return_remedy(listing.path)
+        if self._versions()[-1] > self.manifest.version:  # its state may be no longer kept
+            remedy = "another process has committed since: run the command again"
+        return CorruptManifest(f"{self.url}/{listing.path}", what, remedy)
+
     def collect_garbage(self, keep_versions: int) -> int:
         """Delete the files that none of the last `keep_versions + 1` manifests names.
 
@@ -227,21 +255,14 @@ class Store:
         """
         self.claim()
         kept = self._versions()[-keep_versions - 1 :]
-        named = {manifest_path(version) for version in kept}
+        manifests: list[Manifest] = []
         for version in kept:
             try:
-                named |= self._read(version).paths()
+                manifests.append(self._read(version))
             except CorruptManifest:
                 if version == kept[-1]:
                     raise  # an older one protects nothing if it is damaged
-        garbage = {  # manifests first, so that none that exists ever names a deleted file
-            path: size
-            for folder in ("manifest", *FOLDERS)
-            for path, size in self.backend.sizes(folder)
-            if path not in named and is_collected(path)
-        }
-        self.backend.delete(garbage)
-        return sum(garbage.values())
+        return self._garbage.collect(kept, manifests)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -292,16 +313,19 @@ class Store:
         remedy = RESTORE
         if command := rewriter_of(path):
             remedy += f", or write it again: {command} {self.url}"
-        if later := self._states_since(path):
-            remedy += f", or return to the previous state: delete {' and '.join(later)}"
-        return remedy
+        return remedy + self._return_remedy(path)
+
+    def _return_remedy(self, path: str) -> str:
+        """How to return to a state without this file; empty if that is impossible."""
+        later = " and ".join(self._states_since(path))
+        return f", or return to the previous state: delete {later}" if later else ""
 
     def _states_since(self, path: str) -> list[str]:
         """The manifests to delete for a state without this file, newest first; [] if impossible."""
         later: list[str] = []
         for version in reversed(self._versions()):
             try:
-                if path not in self._read(version).paths():
+                if not self._read(version).names(path):
                     return later
             except CorruptManifest:
                 return []
@@ -315,7 +339,7 @@ class Store:
     def _read(self, version: int) -> Manifest:
         path = manifest_path(version)
         try:
-            return decode(self.backend.read(path), version)
+            return decode(self.backend.read(path), version, self._listings.read)
         except OSError as error:
             what, remedy = f"cannot be read: {error.strerror}", "check its owner and mode"
             raise CorruptManifest(f"{self.url}/{path}", what, remedy) from None

@@ -1,6 +1,7 @@
 """check: are the files of a crawl whole, and do its datasets agree?
 
-  1. `Store.verify` compares every file that the manifest names with its size and checksum.
+  1. `Store.verify` compares every file that the manifest names with its size and checksum, the
+     listings first; files that a damaged listing names are unknown.
   2. If all are whole, `archive.py` reads every body that `responses` names and compares it with its
      digest; `agreement.py` compares the datasets with each other; and `parts.py` compares the
      documents in the index with the rows of `indexed`.
@@ -11,22 +12,30 @@ can be fetched becomes due, and the rest is dropped and counted.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from gossamer.store import Damage
+from gossamer.errors import CorruptManifest
+from gossamer.store import Damage, File
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.errors import MissingFile
-    from gossamer.store import File
+    from gossamer.errors import StoreError
     from gossamer.workspace import Workspace
 
 
-def files(work: Workspace) -> Iterator[tuple[File, MissingFile | None]]:
+def files(work: Workspace) -> Iterator[tuple[File, StoreError | None]]:
     """Read every file of the current state, and yield each with what is wrong with it."""
-    store = work.store
-    listed = [file for name in store.manifest.datasets for file in store.listed(name)]
+    store, manifest = work.store, work.store.manifest
+    for listing in manifest.listings():
+        file = File(listing.path, listing.entries, listing.bytes, listing.xxh3)
+        ((_, wrong),) = store.verify([file])
+        yield file, None if wrong is None else store.unreadable(listing, wrong)
+    listed: list[File] = []
+    for name in manifest.datasets:
+        with suppress(CorruptManifest):  # its listing was yielded
+            listed += store.listed(name)
     for file, wrong in store.verify(listed):
         yield file, None if wrong is None else store.error(Damage(file, wrong))
 

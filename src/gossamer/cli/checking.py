@@ -56,9 +56,9 @@ def _is_whole(work: Workspace, console: Console) -> bool:
 
     from gossamer import check
 
-    layers = [layer for stack in work.store.manifest.datasets.values() for layer in stack]
-    count, size = sum(len(layer.files) for layer in layers), sum(layer.bytes for layer in layers)
-    state = f"{count:,} files ({size / 1e6:,.1f} MB, state {work.store.manifest.version})"
+    manifest = work.store.manifest
+    count, size = sum(manifest.totals(name).files for name in manifest.datasets), manifest.bytes
+    state = f"{count:,} files ({size / 1e6:,.1f} MB, state {manifest.version})"
     damaged = 0
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("checking", total=size)

@@ -94,13 +94,7 @@ def _from_manifest(work: Workspace, manifest: Manifest) -> dict[str, Any]:
         "round": manifest.round,
         "paused": pausing.reason(work.root, work.config.store.min_free_gb),
         "datasets": {
-            name: {
-                "rows": sum(layer.rows for layer in layers),
-                "bytes": sum(layer.bytes for layer in layers),
-                "layers": len(layers),
-                "files": sum(len(layer.files) for layer in layers),
-            }
-            for name, layers in manifest.datasets.items()
+            name: msgspec.to_builtins(manifest.totals(name)) for name in manifest.datasets
         },
         "counts": counts,
         "refused": refused(counts),

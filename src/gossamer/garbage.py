@@ -1,0 +1,142 @@
+"""Which files of a crawl does no kept manifest name any more?
+
+* What a version replaced is garbage once no older version is kept. Each commit says what it
+  replaced.
+* What an attempt wrote and no commit named: from a task that failed or ran twice, or a step that
+  raised an error. Each process knows its own attempts.
+* What other processes left, which died: for that, all files on disk are compared with all files
+  that the kept manifests name. This sweep happens at the first collection of a process, and
+  after another process committed. Later collections cost as much as what was written since.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gossamer.errors import CorruptManifest
+from gossamer.filenames import FOLDERS, is_collected, manifest_path, version_of
+from gossamer.manifest import Layer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from gossamer.backends import Backend
+    from gossamer.manifest import File, Manifest
+
+
+class Garbage:
+    """What a process remembers of its attempts and commits, to find garbage without a sweep.
+
+    Invariant: if `_state` is the newest version, then all files that a collection may delete, but
+    for those of processes that died since, are in `_replaced` or below one of `_attempts`; and the
+    newest version names no path in `_replaced`.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._state: Manifest | None = None
+        """The newest version that this object knows of. None: the next collection sweeps."""
+        self._attempts: list[str] = []
+        self._named: set[str] = set()
+        """What commits named since the last collection."""
+        self._replaced: dict[str, tuple[int, int]] = {}
+        """The first version that no longer names a file, and the file's size."""
+
+    def attempted(self, folder: str) -> None:
+        self._attempts.append(folder)
+
+    def committed(
+        self,
+        before: Manifest,
+        after: Manifest,
+        added: Collection[File],
+        replaced: Collection[File],
+    ) -> None:
+        """Learn of a commit of this process. `replaced` are the files that it no longer names."""
+        if self._state != before:
+            self._state = None
+            return
+        self._state = after
+        for file in added:
+            self._named.add(file.path)
+            self._replaced.pop(file.path, None)
+        for file in replaced:
+            self._replaced[file.path] = after.version, file.bytes
+
+    def collect(self, kept: Sequence[int], manifests: Sequence[Manifest]) -> int:
+        """Delete what no kept manifest names, and return the number of bytes freed.
+
+        `kept` are the versions to keep, oldest first, and `manifests` those that can be read; the
+        last one must be. Raises CorruptManifest.
+        """
+        known, self._state = self._state, None  # so an error here leads to a sweep
+        newest = manifests[-1]
+        files = self._own(kept[0]) if known == newest else self._swept(manifests)
+        # Manifests first, so that none that exists ever names a deleted file.
+        garbage = {
+            path: size
+            for path, size in (*self._manifests(kept, manifests), *files)
+            if is_collected(path)
+        }
+        self._backend.delete(garbage)
+        self._replaced = {
+            path: (version, size)
+            for path, (version, size) in self._replaced.items()
+            if version > kept[0]
+        }
+        self._attempts.clear()
+        self._named.clear()
+        self._state = newest
+        return sum(garbage.values())
+
+    def _manifests(
+        self, kept: Sequence[int], manifests: Sequence[Manifest]
+    ) -> list[tuple[str, int]]:
+        """Manifests that are not kept; then listings that no manifest names, and drafts."""
+        named = {listing.path for manifest in manifests for listing in manifest.listings()}
+        named.update(map(manifest_path, kept))
+        found = [each for each in self._backend.sizes("manifest") if each[0] not in named]
+        return sorted(found, key=lambda each: version_of(each[0]) is None)
+
+    def _own(self, oldest: int) -> Iterator[tuple[str, int]]:
+        """Yield garbage that this process made, if all versions from `oldest` on are kept."""
+        for path, (version, size) in self._replaced.items():
+            if version <= oldest:
+                yield path, size
+        for attempt in self._attempts:
+            for path, size in self._backend.sizes(attempt):
+                if path not in self._named:
+                    yield path, size
+
+    def _swept(self, manifests: Sequence[Manifest]) -> Iterator[tuple[str, int]]:
+        """Yield all garbage on disk, after learning what the kept versions replaced."""
+        named: dict[str, tuple[int, int]] = {}
+        """The newest version that names a file, and the file's size."""
+        listed: set[str] = set()
+        for manifest in reversed(manifests):
+            try:
+                for file in _files(manifest, listed):
+                    named.setdefault(file.path, (manifest.version, file.bytes))
+            except CorruptManifest:
+                if manifest is manifests[-1]:
+                    raise  # an older one protects nothing if it is damaged
+        newest = manifests[-1].version
+        self._replaced = {
+            path: (version + 1, size) for path, (version, size) in named.items() if version < newest
+        }
+        for folder in FOLDERS:
+            for path, size in self._backend.sizes(folder):
+                if path not in named:
+                    yield path, size
+
+
+def _files(manifest: Manifest, listed: set[str]) -> Iterator[File]:
+    """Yield the files of all datasets, except those in listings that were `listed` before."""
+    for stack in manifest.datasets.values():
+        for listing in stack.listings:
+            if listing.path not in listed:
+                listed.add(listing.path)
+                for layer in manifest.reader(listing, Layer):
+                    yield from layer.files
+        for layer in stack.newest:
+            yield from layer.files
