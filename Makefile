@@ -15,6 +15,7 @@ BACKEND := build/backend
 # Modules that the backend compiles (hatch_build.py), and again if they change.
 COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml)
 PURE := $(CURDIR)/build/pure
+PURE_TESTS := $(addprefix tests/test_parse_,html.py lines.py maintext*.py metadata.py fuzz.py)
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517
 
@@ -32,10 +33,10 @@ demo: $(VENV)/.run  ## crawl a small web on this machine, rank and index it, and
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-test-pure: $(VENV)/.dev  ## run the tests of the parser, with modules that are not compiled
+test-pure: $(VENV)/.dev  ## run the tests of main text and metadata, with modules that are not compiled
 	rm -rf $(PURE) && mkdir -p $(PURE)
 	tar -C src --exclude '*.so' -c gossamer | tar -C $(PURE) -x
-	PYTHONPATH=$(PURE) $(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile tests/test_parse*.py
+	PYTHONPATH=$(PURE) $(BIN)/pytest -n auto --maxprocesses 2 --dist loadfile $(PURE_TESTS)
 
 test-slow: $(VENV)/.dev  ## run the tests that take minutes each
 	$(BIN)/pytest -m 'slow and not spark' -n auto --maxprocesses 2 --dist loadfile

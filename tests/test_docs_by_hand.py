@@ -107,7 +107,8 @@ def test_every_module_has_its_place_in_the_architecture() -> None:
 
 
 def test_files_named_in_pages_exist() -> None:
-    files = [f"/{path.relative_to(ROOT)}" for path in ROOT.glob("[a-z]*/**/*.py")]
+    paths = (*ROOT.glob("*.py"), *ROOT.glob("[a-z]*/**/*.py"))
+    files = [f"/{path.relative_to(ROOT)}" for path in paths]
     missing = {
         f"{page}: {name}"
         for page in PAGES
