@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections import Counter
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from gossamer import parse, rounds, update
+from gossamer.errors import MissingFile
 from gossamer.parse import step, task
 from gossamer.parse.budget import Budget, domain_weights
 from gossamer.parse.guard import GuardedParser
@@ -28,7 +30,7 @@ from gossamer.parse.stored import (
     tapered,
 )
 from gossamer.store import File
-from stored_rounds import HOME, Fetched, store_round, table
+from stored_rounds import HOME, Fetched, archive_of, store_round, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -184,6 +186,20 @@ def test_parsing_again_takes_up_what_was_left(
     rounds.reparse(work)
     assert work.store.manifest.layers("unparsed") == ()
     assert len(table(work, "documents")) == 4
+
+
+def test_a_truncated_archive_of_a_page_that_was_left_is_found_before_it_is_parsed(
+    work: Workspace, killing: Callable[[dict[str, int]], Killed]
+) -> None:
+    killing({HOME + "1": 4})
+    store_round(work, PAGES[1:2])
+    parse.run(work)
+    update.run(work)
+    store_round(work, [Fetched(HOME + "new", b"<p>new")], round_=2)
+    path = Path(archive_of(work, 1))
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(MissingFile, match=path.name):
+        parse.run(work)
 
 
 def test_pages_beyond_the_budget_of_their_domain_are_parsed_by_later_rounds(

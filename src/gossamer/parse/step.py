@@ -14,6 +14,8 @@ from itertools import zip_longest
 from time import gmtime
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
+
 from gossamer import filters
 from gossamer.errors import UsageError
 from gossamer.monitor import clear
@@ -183,7 +185,8 @@ def parse_round(
     """
     files = work.store.files("responses", job.round)
     # This checks the WARC files: pages in a truncated one would be recorded as failed.
-    work.store.files(WARC.name, None if left else job.round)
+    for round_ in sorted({job.round, *_rounds_of(work, left)}):
+        work.store.files(WARC.name, round_)
     job = replace(job, files=(paths(files), paths(left)), moved=paths(moving(work, files)))
     workers = work.engine.workers
     cut = (pieces(some, PIECES_PER_WORKER * workers) for some in (files, left))
@@ -203,6 +206,12 @@ def parse_round(
         run = partial(parse_share, replace(job, domain_cpu_s=0))
         rows += work.engine.map_tasks([alone], run, YIELD, YIELD_DDL)
     return [row for row in rows if row not in again]
+
+
+def _rounds_of(work: Workspace, left: Sequence[File]) -> set[int]:
+    """The rounds that fetched the pages that are left."""
+    tables = (pq.read_table(f"{work.root}/{path}", columns=["round"]) for path in paths(left))
+    return {round_ for table in tables for round_ in table["round"].unique().to_pylist()}
 
 
 def paths(files: Iterable[File]) -> tuple[str, ...]:
