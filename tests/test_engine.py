@@ -161,8 +161,9 @@ def silent() -> Iterator[socket.socket]:
 
 
 def run_python(script: str) -> str:
-    run = [sys.executable, "-c", script]
-    return subprocess.run(run, capture_output=True, text=True, check=True, timeout=60).stdout
+    run, here = [sys.executable, "-c", script], Path(__file__).parent
+    done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=60, cwd=here)
+    return done.stdout
 
 
 UNSTOPPED = """
