@@ -15,6 +15,7 @@ from gossamer.store import File, Layer, StepReport
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gossamer.manifest import Entry, Listing
     from gossamer.store import Backend, Store
 
 
@@ -27,6 +28,11 @@ def put(store: Store, dataset: str, data: bytes = b"rows", round_: int = 1) -> L
     path = f"{store.attempt(dataset)}/{uuid.uuid4().hex}.{ending}"
     store.backend.create(path, data)
     return Layer(round_, (File(path, rows=2, bytes=len(data), xxh3=checksums.of_bytes(data)),))
+
+
+def unlisted(listing: Listing, kind: type[Entry]) -> tuple[Entry, ...]:
+    """Reads the listings of manifests that have none."""
+    raise AssertionError(f"{listing.path}, a listing of {kind.__name__}s")
 
 
 def committed(layer: Layer, version: int) -> Layer:

@@ -9,6 +9,7 @@ from gossamer import Crawl, rounds
 from gossamer.errors import Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.store import File, Layer, Manifest, Stack, StepReport
+from stores import unlisted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ def manifest(*done: str, due: int = 1, round_: int = 3) -> Manifest:
     older = [StepReport(step, round_ - 1, 0, 0.0) for step in ALL]
     newer = [StepReport(step, round_, 0, 0.0) for step in done]
     fetchlist, reports = Stack(newest=(listed,)), Stack(newest=(*older, *newer))
-    return Manifest(1, "crawl", round_, {"fetchlist": fetchlist}, reports)
+    return Manifest(1, "crawl", round_, {"fetchlist": fetchlist}, reports, reader=unlisted)
 
 
 @pytest.mark.parametrize("steps", range(1, len(ALL)))
@@ -38,7 +39,7 @@ def test_after_a_whole_round_the_next_one_begins() -> None:
 
 
 def test_a_new_crawl_lacks_every_step() -> None:
-    assert rounds.pending(Manifest(1, "crawl")) == ALL
+    assert rounds.pending(Manifest(1, "crawl", reader=unlisted)) == ALL
     assert rounds.pending(manifest("inject", due=0, round_=0)) == ALL
 
 

@@ -14,6 +14,7 @@ from gossamer.status.hosts import SHOWN_HOSTS, HostWatch
 from gossamer.status.queue import DAY_MS, HOUR_MS, Freshness, Queue, freshness, queue
 from gossamer.store import File, Layer, Manifest, Stack, StepReport
 from stored_web import put_rows
+from stores import unlisted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,13 +84,15 @@ def test_a_disk_is_full_when_the_crawl_would_pause(
     )
     layer = Layer(1, (File("warc/x", 1, 300_000_000),))
     datasets = {"warc": Stack(newest=(layer,))}
-    manifest = Manifest(1, "crawl", datasets=datasets, reports=Stack(newest=history))
+    manifest = Manifest(
+        1, "crawl", datasets=datasets, reports=Stack(newest=history), reader=unlisted
+    )
     found = disk.usage(str(tmp_path), manifest, 0.1, 4 * DAY_MS)
     assert (found.folder, found.free_bytes, found.used_bytes) == ("/disk", 500_000_000, 300_000_000)
     assert found.bytes_per_day == 100_000_000
     assert found.full_in_s == 4 * DAY_S
     assert disk.usage(str(tmp_path), manifest, 10, 4 * DAY_MS).full_in_s == 0
-    empty = disk.usage(str(tmp_path), Manifest(1, "crawl"), 0.1, 4 * DAY_MS)
+    empty = disk.usage(str(tmp_path), Manifest(1, "crawl", reader=unlisted), 0.1, 4 * DAY_MS)
     assert (empty.bytes_per_day, empty.full_in_s) == (None, None)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from gossamer.task_output import ParquetWriter, layers_of
 
@@ -79,7 +80,9 @@ def oldest(layers: Iterable[Layer]) -> int:
 
 
 def read_until(work: Workspace, record: Dataset) -> int | None:
-    """The version that a step has read; None if it has read nothing."""
+    """The version that a step has read; None if it has read nothing, or if nothing says so."""
+    if work.store.damaged(record.name):
+        return None
     version = _recorded(work, record).get(VERSION)
     return None if version is None else int(version)
 
@@ -96,7 +99,8 @@ def write(
 
 
 def _recorded(work: Workspace, record: Dataset) -> dict[str, str]:
-    return {row["kind"]: row["name"] for row in work.read(record.name).collect()}
+    tables = [pq.read_table(path) for path in work.paths(record.name)]
+    return {row["kind"]: row["name"] for table in tables for row in table.to_pylist()}
 
 
 def _made(work: Workspace, tables: Sequence[Dataset], settings: str) -> set[tuple[str, str]]:

@@ -120,11 +120,6 @@ class Reader(Protocol):
     def __call__(self, listing: Listing, kind: type[Entry]) -> tuple[Entry, ...]: ...
 
 
-def unread(listing: Listing, kind: type[Entry]) -> tuple[Entry, ...]:
-    """The reader of manifests that have no listings."""
-    raise NotImplementedError(f"{listing.path}, a listing of {kind.__name__}s")
-
-
 def entries(
     stack: Stack[Entry], kind: type[Entry], reader: Reader, round_: int | None = None
 ) -> tuple[Entry, ...]:
@@ -157,7 +152,7 @@ class Manifest:
     round: int = 0
     datasets: Mapping[str, Stack[Layer]] = field(default_factory=dict)
     reports: Stack[StepReport] = field(default_factory=Stack[StepReport])
-    reader: Reader = field(default=unread, repr=False, compare=False)
+    reader: Reader = field(repr=False, compare=False, kw_only=True)
 
     def layers(self, dataset: str, round_: int | None = None) -> tuple[Layer, ...]:
         """The layers of a dataset, oldest first; only those of `round_`, if it is given."""
@@ -238,7 +233,7 @@ def encode(manifest: Manifest) -> bytes:
     return b'%s,"xxh3":"%s"}' % (body, checksums.of_bytes(body).encode())
 
 
-def decode(data: bytes, version: int, reader: Reader = unread) -> Manifest:
+def decode(data: bytes, version: int, reader: Reader) -> Manifest:
     """Decode the manifest of this version. Raises UnreadableManifest."""
     end = _END.search(data)
     if end is not None and checksums.of_bytes(data[: end.start()]) != end[1].decode():
@@ -268,9 +263,12 @@ def _decoded(data: bytes, reader: Reader, *, old: bool) -> Manifest:
             for name, layers in before.datasets.items()
         }
         reports = Stack(newest=before.history)
-        return Manifest(before.version, before.crawl, before.round, datasets, reports, reader)
+        return Manifest(
+            before.version, before.crawl, before.round, datasets, reports, reader=reader
+        )
     read = msgspec.json.decode(data, type=_Written)
-    return Manifest(read.version, read.crawl, read.round, read.datasets, read.history, reader)
+    stacks = read.datasets, read.history
+    return Manifest(read.version, read.crawl, read.round, *stacks, reader=reader)
 
 
 def _dated(layer: Layer) -> Layer:

@@ -77,8 +77,8 @@ class Store:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self.manifest = Manifest(version=0, crawl="")
         self._listings = Listings(backend, self.unreadable)
+        self.manifest = Manifest(version=0, crawl="", reader=self._listings.read)
         self._garbage = Garbage(backend)
         self._whole: set[File] = set()
         """Files that this process wrote, or verified by their checksums."""
@@ -92,7 +92,8 @@ class Store:
         """Create a crawl. Raises what `check_vacant` does."""
         store = cls(backend)
         store.check_vacant(beside)
-        store._put(Manifest(version=1, crawl=uuid.uuid4().hex))
+        crawl = uuid.uuid4().hex
+        store._put(Manifest(version=1, crawl=crawl, reader=store._listings.read))
         return store
 
     def check_vacant(self, beside: Collection[str] = ()) -> None:

@@ -31,8 +31,19 @@ from gossamer.check.agreement import (
 from gossamer.check.archive import unreadable
 from gossamer.check.history import STEP, lacks_parsing
 from gossamer.check.parts import differing
-from gossamer.store import Layer
-from gossamer.tables import DATASETS, DUE_TIMES, PAGES, RESPONSES, VIRTUAL_PAGE
+from gossamer.graph.stored import is_imported
+from gossamer.tables import (
+    COUNTED,
+    DATASETS,
+    DOCUMENTS,
+    DUE_TIMES,
+    GRAPH,
+    JUDGED,
+    LINKS,
+    PAGES,
+    RESPONSES,
+    VIRTUAL_PAGE,
+)
 from gossamer.warc.reindexing import index_of
 
 if TYPE_CHECKING:
@@ -45,6 +56,10 @@ if TYPE_CHECKING:
 
 RECOMPUTED = frozenset(rounds.HARVEST) | {"graph.centrality", "postings"}
 """Steps that compute their datasets from others, and can do so from nothing."""
+FOLLOWED = frozenset((DOCUMENTS.name, LINKS.name, RESPONSES.name))
+"""Datasets of which steps read only what is new, so that they would not see what is gone."""
+RECORDS = (COUNTED.name, JUDGED.name)
+"""What these steps know of what they have read. Without it, they read everything."""
 SEARCHED = ("dedup", "index")
 """Steps whose datasets must agree with each other."""
 
@@ -79,11 +94,17 @@ def drop_damaged(work: Workspace, draft: Draft) -> None:
             continue
         kept = {file: mended(work, file) for file in wrong}
         layers = (
-            Layer(layer.round, tuple(filter(None, (kept.get(file, file) for file in layer.files))))
+            structs.replace(
+                layer, files=tuple(filter(None, (kept.get(file, file) for file in layer.files)))
+            )
             for layer in work.store.manifest.layers(name)
         )
         by_round = "round" in dataset.key  # such a round was fetched, even if nothing is left of it
         draft.replace[name] = tuple(layer for layer in layers if layer.files or by_round)
+    if not FOLLOWED.isdisjoint(draft.replace):
+        draft.replace |= dict.fromkeys(RECORDS, ())
+        if not is_imported(work):
+            draft.replace[GRAPH.name] = ()
     if PAGES.name in draft.replace:
         draft.replace[DUE_TIMES.name] = ()  # the next step that writes pages counts all of them
 
@@ -115,13 +136,12 @@ def reconcile(work: Workspace, draft: Draft) -> None:
         draft.replace |= {each.name: () for each in DATASETS.values() if each.writer in SEARCHED}
     lost, draft.counts["bodies_lost"] = work.scratch(unreadable(work))
     if draft.counts["bodies_lost"]:
+        layers, stack = work.store.manifest.layers(RESPONSES.name), lsm.layers(work, RESPONSES)
         draft.replace[RESPONSES.name] = tuple(
-            work.write(without_places(answers, lost), RESPONSES.name, layer.round)
-            for layer, answers in zip(
-                work.store.manifest.layers(RESPONSES.name),
-                lsm.layers(work, RESPONSES),
-                strict=True,
+            structs.replace(
+                layer, files=work.write(without_places(rows, lost), RESPONSES.name, 0).files
             )
+            for layer, rows in zip(layers, stack, strict=True)
         )
     rows, count = work.scratch(due_again(work, lost).unionByName(known_again(work)))
     draft.counts["pages_due"] = count

@@ -1,15 +1,20 @@
 """Layers become one, whose files are sorted by the key and do not overlap.
 
-Files that are not sorted yet are sorted first, as much of one as `Sizes.run` allows at a time.
-Then each task merges a range of keys: it holds a row group of each sorted file, and writes all rows
+Files that are not sorted yet are sorted first, as many rows together as `Sizes.run` allows. Then
+each task merges a range of keys: it holds a row group of each sorted file, and writes all rows
 whose keys are below the least key at which such a group ends. Of a key, the newest rows come first.
+
+So a task holds `Sizes.run_group` for each `Sizes.run` of new rows, however many small files they
+are in, and a row group of each layer that was merged before.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,8 +54,10 @@ class Sizes:
     """Of a merged file."""
     run: int = 256 << 20
     """Of the rows that are sorted at a time, decoded."""
+    run_group: int = 4 << 20
+    """Of a row group of sorted rows that are merged next, decoded."""
     group: int = 32 << 20
-    """Of a row group, decoded. A look-up reads one, and a merge holds one of each file."""
+    """Of a row group of a merged file, decoded. A look-up reads one."""
     group_rows: int = 100_000
 
 
@@ -74,7 +81,7 @@ class Range:
     """The keys that a task merges, of some sorted files: from `first` to before `last`."""
 
     paths: tuple[str, ...]
-    first: str | None
+    first: str
     last: str | None
 
 
@@ -92,15 +99,20 @@ def merged(
     dropped = tuple(file.path for file in outdated)
     folders = work.store.attempt(dataset.name), work.scratch_attempt()
     job = Job(work.root, dataset.name, window, *folders, dropped, sizes)
-    runs = [file.path for file in files if is_sorted(job, file.path)]
-    others = [file for file in files if file.path not in runs]
+    runs: list[File] = []
+    others: list[File] = []
+    for file in files:
+        (runs if is_sorted(job, file.path) else others).append(file)
     tasks = 1 if sum(file.bytes for file in others) <= SMALL_BYTES else work.engine.workers
     shares = [[file.path for file in share] for share in balance(others, tasks)]
-    runs += [str(row["path"]) for row in _mapped(work, shares, partial(sort, job))]
-    rows = _mapped(work, list(ranges(job, sorted(runs))), partial(merge, job))
-    made = layers_of(rows, layers[-1].round)
+    made = [str(row["path"]) for row in _mapped(work, shares, partial(sort, job))]
+    paths = sorted([*made, *(file.path for file in runs)])
+    rows = _mapped(work, list(ranges(job, paths)), partial(merge, job))
     version, since = max(each.version for each in layers), min(each.since for each in layers)
-    return [structs.replace(layer, version=version, since=since) for layer in made.values()]
+    return [
+        structs.replace(layer, version=version, since=since)
+        for layer in layers_of(rows, layers[-1].round).values()
+    ]
 
 
 def _mapped(work: Workspace, tasks: Sequence[Any], run: Any) -> list[dict[str, Any]]:
@@ -125,20 +137,31 @@ def order_of(dataset: str) -> tuple[pq.SortingColumn, ...]:
 
 
 def ranges(job: Job, paths: Sequence[str]) -> Iterator[Range]:
-    """Ranges of keys, each with about `Sizes.file` of sorted files."""
+    """Ranges of keys, each with about `Sizes.file` of sorted rows, and the files that have some."""
     groups: list[tuple[str, int]] = []
+    ends: dict[str, str | None] = {}
+    """By file, its greatest key; None if the file does not say it."""
+    begins: dict[str, str] = {}
     for path in paths:
         metadata = pq.read_metadata(f"{job.root}/{path}")
-        for number, (first, _) in enumerate(bounds(metadata, RULES[job.dataset][0])):
-            groups.append((first or "", _compressed(metadata.row_group(number))))
-    first, held = None, 0
+        for number, (least, most) in enumerate(bounds(metadata, RULES[job.dataset][0])):
+            groups.append((least or "", _compressed(metadata.row_group(number))))
+            begins.setdefault(path, least or "")
+            ends[path] = most
+    firsts, held = [""], 0
     for key, size in sorted(groups):
-        if held >= job.sizes.file and key != (first or ""):
-            yield Range(tuple(paths), first, key)
-            first, held = key, 0
+        if held >= job.sizes.file and key != firsts[-1]:
+            firsts.append(key)
+            held = 0
         held += size
-    if groups:
-        yield Range(tuple(paths), first, None)
+    for first, last in zip_longest(firsts, firsts[1:]):
+        within = (
+            path
+            for path, begin in begins.items()
+            if (last is None or begin < last) and ((end := ends[path]) is None or end >= first)
+        )
+        if listed := tuple(within):
+            yield Range(listed, first, last)
 
 
 def _compressed(group: pq.RowGroupMetaData) -> int:
@@ -156,47 +179,53 @@ def bounds(metadata: pq.FileMetaData, key: str) -> Iterator[tuple[str | None, st
 
 def sort(job: Job, paths: Sequence[str]) -> Iterator[Row]:
     """Write the rows of files to sorted ones."""
+    held: list[pa.Table] = []
+    size = 0
     for path in paths:
         with pq.ParquetFile(f"{job.root}/{path}") as file:
-            held: list[pa.Table] = []
             for number in range(file.num_row_groups):
                 held.append(_read(file, number, job.dataset))
-                if sum(table.nbytes for table in held) >= job.sizes.run:
+                size += held[-1].nbytes
+                if size >= job.sizes.run:
                     yield from _sorted_file(job, held)
-                    held = []
-            if held:
-                yield from _sorted_file(job, held)
+                    held, size = [], 0
+    if held:
+        yield from _sorted_file(job, held)
 
 
 def _sorted_file(job: Job, held: Sequence[pa.Table]) -> list[Row]:
-    groups = Groups(job, "scratch", job.scratch)
+    groups = Groups(job, "scratch", job.scratch, job.sizes.run_group)
     groups.write(in_order(job, held))
     return groups.close()
 
 
 def merge(job: Job, part: Range) -> list[Row]:
     """Write the rows of a range that stay."""
-    groups = Groups(job, job.dataset, job.attempt)
-    runs = [Run(job, path, part) for path in part.paths]
-    for rows in blocks(job, runs):
-        stays = kept(job.dataset, rows, job.window)
-        if job.outdated:
-            stays &= ~_outdated(job, rows)
-        groups.write(rows if stays.all() else rows.filter(pa.array(stays)))
+    groups = Groups(job, job.dataset, job.attempt, job.sizes.group)
+    with ExitStack() as open_:
+        files = [
+            open_.enter_context(pq.ParquetFile(f"{job.root}/{path}", pre_buffer=False))
+            for path in part.paths
+        ]
+        for rows in blocks(job, [Run(job, file, part) for file in files]):
+            stays = kept(job.dataset, rows, job.window)
+            if job.outdated:
+                stays &= ~_outdated(job, rows)
+            groups.write(rows if stays.all() else rows.filter(pa.array(stays)))
     return groups.close()
 
 
 class Run:
     """The rows of a sorted file in a range, which are read a row group at a time."""
 
-    def __init__(self, job: Job, path: str, part: Range) -> None:
+    def __init__(self, job: Job, file: pq.ParquetFile, part: Range) -> None:
         self._key, self._dataset, self._part = RULES[job.dataset][0], job.dataset, part
-        self._file = pq.ParquetFile(f"{job.root}/{path}", pre_buffer=False)
+        self._file = file
         self._groups = deque(
             number
-            for number, (least, most) in enumerate(bounds(self._file.metadata, self._key))
+            for number, (least, most) in enumerate(bounds(file.metadata, self._key))
             if (part.last is None or least is None or least < part.last)
-            and (part.first is None or most is None or most >= part.first)
+            and (most is None or most >= part.first)
         )
         self.held = DATASETS[job.dataset].schema.empty_table()
 
@@ -213,8 +242,7 @@ class Run:
     def load(self) -> None:
         """Hold the next row group, too."""
         rows = _read(self._file, self._groups.popleft(), self._dataset)
-        first, last = self._part.first, self._part.last
-        begin = 0 if first is None else _below(rows[self._key], first)
+        begin, last = _below(rows[self._key], self._part.first), self._part.last
         end = rows.num_rows if last is None else _below(rows[self._key], last)
         self.held = pa.concat_tables([self.held, rows.slice(begin, max(end - begin, 0))])
 
@@ -291,25 +319,25 @@ def _read(file: pq.ParquetFile, group: int, dataset: str) -> pa.Table:
 class Groups:
     """Writes rows to a file, in row groups of bounded sizes."""
 
-    def __init__(self, job: Job, dataset: str, attempt: str) -> None:
+    def __init__(self, job: Job, dataset: str, attempt: str, group: int) -> None:
         encoding: dict[str, Any] = {"sorting_columns": order_of(job.dataset)}
         if job.dataset == DOCUMENTS.name:
             encoding |= SMALL_PAGES
         schema = DATASETS[job.dataset].schema
         self._writer = ParquetWriter(job.root, dataset, attempt, schema=schema, encoding=encoding)
-        self._sizes = job.sizes
+        self._most_bytes, self._most_rows = group, job.sizes.group_rows
         self._held: list[pa.Table] = []
         self._rows = self._bytes = 0
 
     def write(self, rows: pa.Table) -> None:
-        fitting = rows.num_rows * self._sizes.group // max(rows.nbytes, 1)
-        most = max(min(self._sizes.group_rows, fitting), 1)
+        fitting = rows.num_rows * self._most_bytes // max(rows.nbytes, 1)
+        most = max(min(self._most_rows, fitting), 1)
         for at in range(0, rows.num_rows, most):
             part = rows.slice(at, most)
             self._held.append(part)
             self._rows += part.num_rows
             self._bytes += part.nbytes
-            if self._rows >= self._sizes.group_rows or self._bytes >= self._sizes.group:
+            if self._rows >= self._most_rows or self._bytes >= self._most_bytes:
                 self._flush()
 
     def _flush(self) -> None:
