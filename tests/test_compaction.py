@@ -148,6 +148,30 @@ def test_merged_layers_have_the_rows_that_stay_sorted_in_ranges(work: Workspace,
         assert len(bounds) > 1 or name != "documents"
 
 
+def test_many_small_files_are_sorted_together(work: Workspace) -> None:
+    """A merge may not open all files of hundreds of rounds at once."""
+    rows = [[{"url": page(n % 10), "round": n, "outcome": "ok"}] for n in range(60)]
+    made = layers(work, "responses", rows, 60)["responses"]
+    assert len(made.files) == len(rows)
+    job = merging.Job(work.root, "responses", 60, "", work.scratch_attempt(), (), SMALL)
+    found = list(merging.sort(job, [file.path for file in made.files]))
+    assert len(found) <= 5
+    assert sum(int(row["rows"] or 0) for row in found) == len(rows)
+
+
+def test_a_range_names_only_the_files_with_keys_in_it(work: Workspace) -> None:
+    texts = [[document(page(n), prose(n, 200), round=1)] for n in range(12)]
+    with work.step("test", 1) as draft:
+        draft.append |= layers(work, "documents", texts, 1)
+    stack = work.store.manifest.layers("documents")
+    (layer,) = merging.merged(work, DATASETS["documents"], stack, 1, sizes=SMALL)
+    paths = [file.path for file in layer.files]
+    job = merging.Job(work.root, "documents", 1, "", "", (), SMALL)
+    found = list(merging.ranges(job, paths))
+    assert len(found) > 1
+    assert sorted(path for part in found for path in part.paths) == sorted(paths)
+
+
 def test_links_of_a_page_stay_in_their_order(work: Workspace) -> None:
     rows = [{"src": page(0), "dst": page(n), "round": 1} for n in (7, 3, 5, 1)]
     others = [{"src": page(1), "dst": page(n), "round": 2} for n in (2, 1)]

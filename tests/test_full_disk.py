@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import rounds
+from gossamer import compaction, rounds
 from gossamer.api import Crawl
 from gossamer.errors import StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-RUN = {**rounds.ROUND, **rounds.HARVEST}
-STEPS = [*rounds.ROUND, *rounds.ROUND, *rounds.HARVEST]
+RUN = {**rounds.ROUND, **rounds.HARVEST, "compact": compaction.run}
+STEPS = [*rounds.ROUND, *rounds.ROUND, "compact", *rounds.HARVEST]
 AMPLE = "256m"
 TRIES = 1_000
 SPARE_PAGES = [2 * 3**n for n in range(8)]
@@ -86,8 +86,14 @@ def attempt(run: Callable[[Workspace], StepReport], crawl: Crawl) -> StoreFull |
 
 @pytest.mark.slow
 def test_every_step_survives_a_full_disk(
-    web: FakeWeb, disk: Disk, engine: Engine, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    web: FakeWeb,
+    disk: Disk,
+    engine: Engine,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(compaction, "FEW", 2)
     whole = Crawl.create(str(tmp_path / "whole"), loopback_settings(web.address), engine)
     settings = loopback_settings(web.address, "store.min_free_gb = 0")  # or it would pause
     starved = Crawl.create(str(disk.folder / "crawl"), settings, engine)

@@ -50,7 +50,9 @@ filter.max_depth = {}
 generate.pages = {}
 rank.tolerance = 1e-12
 """
-GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
+MERGING = "from gossamer import compaction; compaction.FEW = 2"
+GOSSAMER = [sys.executable, "-c", f"{MERGING}; from gossamer.cli import main; main()"]
+"""The command, which merges layers in every round."""
 MARK = "GOSSAMER_TEST_RUN"
 GONE_S = 20
 

@@ -40,6 +40,14 @@ def requested_without_response(work: Workspace) -> DataFrame:
     return _without(requested, work.read("responses"), "url")
 
 
+def stored_without_response(work: Workspace) -> DataFrame:
+    """Pages with a stored body, and no response that says where it is."""
+    stored = lsm.current(work, PAGES).where("stored_ms IS NOT NULL")
+    pages = stored.select("url", F.col("stored_ms").alias("fetched_ms"))
+    answers = work.read("responses").where("outcome = 'ok'")
+    return _without(pages, answers, "url", "fetched_ms").select("url")
+
+
 def answered_without_page(work: Workspace) -> DataFrame:
     return _without(work.read("responses").select("url"), lsm.current(work, PAGES), "url")
 
@@ -75,6 +83,7 @@ def indexed_without_choice(work: Workspace) -> DataFrame:
 
 RULES: Sequence[Rule] = (
     Rule("pages", "pages were requested, but have no response", requested_without_response),
+    Rule("pages", "pages were stored, but no response says where", stored_without_response),
     Rule("responses", "pages were answered, but are not known", answered_without_page),
     Rule("documents", "stored pages have no document", stored_without_document),
     Rule(

@@ -27,6 +27,7 @@ from gossamer.check.agreement import (
     answered_without_page,
     contradictions,
     requested_without_response,
+    stored_without_response,
 )
 from gossamer.check.archive import unreadable
 from gossamer.check.history import STEP, lacks_parsing
@@ -162,19 +163,22 @@ def without_places(answers: DataFrame, lost: DataFrame) -> DataFrame:
 
 
 def due_again(work: Workspace, lost: DataFrame) -> DataFrame:
-    """Rows of `pages` for the pages whose last stored body, or whose response, is lost."""
+    """Rows of `pages` for the pages whose last stored body, or the response with it, is lost."""
     stored = work.read(RESPONSES.name).where("outcome = 'ok'")
     last = stored.groupBy("url").agg(F.max("round").alias("round"))
     without_body = last.join(lost, on=["round", "url"], how="left_semi").select("url")
-    urls = without_body.union(requested_without_response(work)).distinct()
-    return lsm.rows_for(work, PAGES, urls).select(*_with(PAGES.column_names, unconditional()))
+    unanswered = requested_without_response(work).union(stored_without_response(work))
+    urls = without_body.union(unanswered).distinct()
+    columns = {"stored_ms": F.lit(None).cast("long")} | unconditional()
+    return lsm.rows_for(work, PAGES, urls).select(*_with(PAGES.column_names, columns))
 
 
 def known_again(work: Workspace) -> DataFrame:
     """Rows of `pages` for the pages that have a response, but no row."""
     answers = work.read(RESPONSES.name)
     unknown = answers.join(answered_without_page(work).distinct(), on="url", how="left_semi")
-    newest = Window.partitionBy("url").orderBy(F.desc("round"))
+    of_page = Window.partitionBy("url")
+    stored_ms = F.max(F.when(F.col("outcome") == "ok", F.col("fetched_ms"))).over(of_page)
     answered = F.col("outcome").isin("ok", "unchanged")
     columns = {
         "status": F.when(answered, "fetched").otherwise("unfetched"),
@@ -184,10 +188,11 @@ def known_again(work: Workspace) -> DataFrame:
         "history": F.lit(0).cast("long"),
         "found_ms": F.col("fetched_ms"),
         "fetches": answered.cast("int"),
-        "stored_ms": F.when(answered, F.col("fetched_ms")),
+        "stored_ms": F.col("stored_ms"),
         "interval_s": F.lit(int(work.config.update.interval_days * 86_400)).cast("long"),
     }
-    rows = unknown.withColumn("age", F.row_number().over(newest)).where("age = 1")
+    age = F.row_number().over(of_page.orderBy(F.desc("round")))
+    rows = unknown.withColumns({"age": age, "stored_ms": stored_ms}).where("age = 1")
     return rows.select(*_with(PAGES.column_names, columns | unconditional()))
 
 

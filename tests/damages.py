@@ -1,0 +1,46 @@
+"""Damages of files, and what is found of them in a crawl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gossamer import check
+from gossamer.api import Crawl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gossamer.workspace import Workspace
+
+
+def gone(file: Path) -> None:
+    file.unlink()
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def flip(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def longer(file: Path) -> None:
+    file.write_bytes(file.read_bytes() + b"\0")
+
+
+def wrong(work: Workspace) -> list[str]:
+    """What a check finds: paths of damaged files, or else sentences about contents."""
+    damaged = [file.path for file, error in check.files(work) if error is not None]
+    return damaged or list(check.contents(work))
+
+
+def reopened(crawl: Crawl) -> Crawl:
+    """The crawl as another process sees it, which has verified no file yet."""
+    return Crawl.open(crawl.path, crawl.work.engine)
+
+
+def indexed(crawl: Crawl) -> set[str]:
+    return {row.url for row in crawl.dataset("indexed").select("url").collect()}
