@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import compaction, rounds
+from gossamer import compaction, prune, rounds
 from gossamer.api import Crawl
 from gossamer.errors import StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-RUN = {**rounds.ROUND, **rounds.HARVEST, "compact": compaction.run}
-STEPS = [*rounds.ROUND, *rounds.ROUND, "compact", *rounds.HARVEST]
+RUN = {**rounds.ROUND, **rounds.HARVEST, "compact": compaction.run, "prune": prune.run}
+STEPS = [*rounds.ROUND, *rounds.ROUND, "compact", "prune", *rounds.HARVEST]
 AMPLE = "256m"
 TRIES = 1_000
 SPARE_PAGES = [2 * 3**n for n in range(8)]
@@ -94,8 +94,9 @@ def test_every_step_survives_a_full_disk(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(compaction, "FEW", 2)
-    whole = Crawl.create(str(tmp_path / "whole"), loopback_settings(web.address), engine)
-    settings = loopback_settings(web.address, "store.min_free_gb = 0")  # or it would pause
+    # Without a limit, or it would pause.
+    settings = loopback_settings(web.address, "store.min_free_gb = 0\nstore.warc_versions = 1")
+    whole = Crawl.create(str(tmp_path / "whole"), settings, engine)
     starved = Crawl.create(str(disk.folder / "crawl"), settings, engine)
     for crawl in (whole, starved):
         crawl.inject(web.web.seeds())

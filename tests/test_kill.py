@@ -49,10 +49,11 @@ engine.workers = 2
 filter.max_depth = {}
 generate.pages = {}
 rank.tolerance = 1e-12
+store.warc_versions = 1
 """
-MERGING = "from gossamer import compaction; compaction.FEW = 2"
+MERGING = "from gossamer import compaction, prune; compaction.FEW = prune.FEW = 2"
 GOSSAMER = [sys.executable, "-c", f"{MERGING}; from gossamer.cli import main; main()"]
-"""The command, which merges layers in every round."""
+"""The command, which merges layers and prunes the archive in every round."""
 MARK = "GOSSAMER_TEST_RUN"
 GONE_S = 20
 

@@ -31,7 +31,7 @@ def kind(modules: str, may_import: str) -> Kind:
 
 KINDS = {
     "step": kind(
-        "inject refresh generate fetch parse update compaction invert graph farms rank "
+        "inject refresh generate fetch parse update compaction prune invert graph farms rank "
         "boilerplate dedup index postings serve",
         "format foundation extension-point search status",
     ),

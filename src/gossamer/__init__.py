@@ -3,7 +3,7 @@
 Read `rounds.py` first: it shows the flow. There are five kinds of modules
 (tests/test_layering.py enforces which may import which):
 
-    steps             inject refresh generate fetch parse update compaction invert graph farms
+    steps             inject refresh generate fetch parse update compaction prune invert graph farms
                       rank boilerplate dedup index postings serve;
                       each is a verb, a command and a module; a step never imports a step
     formats           tables outcomes task_output lsm inputs lookup linkgraph farm_signs

@@ -199,12 +199,21 @@ class Manifest:
             for file in layer.files
         )
 
-    def names(self, path: str) -> bool:
-        """Whether a file belongs to this state: one of a dataset, or a listing."""
+    def names(self, path: str, round_: int | None = None) -> bool:
+        """Whether a file belongs to this state: one of a dataset, or a listing.
+
+        `round_`: that of its layer, probably, whose files are looked through first.
+        """
         if any(listing.path == path for listing in self.listings()):
             return True
-        layers = self.layers(path.partition("/")[0])
-        return any(file.path == path for layer in layers for file in layer.files)
+        dataset = path.partition("/")[0]
+        rounds = (None,) if round_ is None else (round_, None)
+        return any(
+            file.path == path
+            for each in rounds
+            for layer in self.layers(dataset, each)
+            for file in layer.files
+        )
 
 
 def _bytes(stack: Stack[Layer]) -> int:

@@ -31,6 +31,7 @@ from gossamer import (
     invert,
     parse,
     pausing,
+    prune,
     update,
 )
 from gossamer.monitor import clear
@@ -176,6 +177,8 @@ def _steps_left(work: Workspace, announce: Callable[[str, int], None]) -> Iterat
         yield _do(work, name, ROUND[name], number, announce)
     if compaction.due(work):
         yield _do(work, "compact", compaction.run, work.round, announce)
+    if prune.due(work):
+        yield _do(work, "prune", prune.run, work.round, announce)
     _clean(work)
 
 

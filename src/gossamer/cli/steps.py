@@ -63,6 +63,11 @@ STEPS: Mapping[str, str] = {
     Writes only documents that were added, changed or removed since the last run.
     Settings: index.* in gossamer.toml.
     """,
+    "prune": """Drop what is not kept from the archive (responses, warc → responses, warc).
+
+    Keeps what store.warc_versions and store.warc_days say, and every body that the crawl uses.
+    With these settings, crawls do it by themselves when the archive has grown.
+    """,
     "postings": """Build an index partitioned by terms (documents, dispositions → postings).
 
     A separate index for research, rebuilt on every run; `serve` and `search` do not use it.

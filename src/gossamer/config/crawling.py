@@ -183,7 +183,7 @@ class HistoryConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
             ge=0,
             le=1_000_000_000,
             description="number of rounds of which all responses, documents and links are kept, "
-            "even if newer ones replace them; the archive keeps every body",
+            "even if newer ones replace them, with their bodies in the archive",
         ),
     ] = 10
 
@@ -239,3 +239,33 @@ class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             "when there is more",
         ),
     ] = 0.5
+    warc_versions: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1_000_000,
+            description="number of bodies of each page that stay in the archive when it is "
+            "pruned; 0: one, or all if `warc_days` is 0, too",
+        ),
+    ] = 0
+    warc_days: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=100_000,
+            description="days for which every record stays in the archive; 0: as `warc_versions` "
+            "says",
+        ),
+    ] = 0
+    warc_whole: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="archive files that stay as they are, as patterns of their paths, such as "
+            '`["warc/00000012-*"]`',
+        ),
+    ] = ()
+
+    @property
+    def prunes(self) -> bool:
+        """Whether anything ever leaves the archive."""
+        return self.warc_versions > 0 or self.warc_days > 0

@@ -2,7 +2,8 @@
 
 A body is read once for pages that follow each other (`latest.py`). Those of one file of responses
 do, since fetch stores equal bodies of a file only once. Pages with equal bodies in several files
-move to the first of these files, by the name of its WARC file.
+move to the first of these files, by the name of its WARC file. When a round is parsed again, its
+files may have been merged; then nothing moves, and some bodies are read more than once.
 
 The engine finds the pages that move before the tasks run. So tasks need not communicate, and each
 page belongs to exactly one piece of a file, however often a task runs.
@@ -48,6 +49,8 @@ def moving(work: Workspace, files: Sequence[File]) -> tuple[File, ...]:
 
     if len(files) < 2 or sum(file.rows for file in files) < MIN_BODIES:  # noqa: PLR2004
         return ()
+    if not _name_one_archive_each(work, files):
+        return ()
     rows = work.engine.read([f"{work.root}/{file.path}" for file in files], RESPONSES.ddl)
     rows = rows.where("outcome = 'ok'").select(*ResponseRow._fields)
     bodies = rows.groupBy("digest").agg(
@@ -58,6 +61,18 @@ def moving(work: Workspace, files: Sequence[File]) -> tuple[File, ...]:
     shared = bodies.where((F.col("home") < F.col("last")) & (F.col("copies") <= MAX_COPIES))
     moved = rows.join(shared.select("digest", "home"), on="digest", how="inner")
     return work.scratch_files(moved.where("warc_file <> home").select(*ResponseRow._fields, "home"))
+
+
+def _name_one_archive_each(work: Workspace, files: Sequence[File]) -> bool:
+    """Whether the files are as fetch wrote them: `compact` and `prune` mix what they name."""
+    met: set[str] = set()
+    for file in files:
+        named = pq.read_table(f"{work.root}/{file.path}", columns=["warc_file"])["warc_file"]
+        found = {name for name in named.unique().to_pylist() if name is not None}
+        if len(found) > 1 or not met.isdisjoint(found):
+            return False
+        met |= found
+    return True
 
 
 def read_moves(paths: Sequence[str], warc_files: Sequence[str]) -> Moves:

@@ -184,9 +184,9 @@ def parse_round(
     sitemaps of robots.txt files are read. Raises MissingFile if a file is missing or incomplete.
     """
     files = work.store.files("responses", job.round)
-    # This checks the WARC files: pages in a truncated one would be recorded as failed.
-    for round_ in sorted({job.round, *_rounds_of(work, left)}):
-        work.store.files(WARC.name, round_)
+    # Pages in a truncated WARC file would be recorded as failed.
+    work.store.files(WARC.name, job.round)
+    work.store.check(_archives_of(work, left))
     job = replace(job, files=(paths(files), paths(left)), moved=paths(moving(work, files)))
     workers = work.engine.workers
     cut = (pieces(some, PIECES_PER_WORKER * workers) for some in (files, left))
@@ -208,10 +208,13 @@ def parse_round(
     return [row for row in rows if row not in again]
 
 
-def _rounds_of(work: Workspace, left: Sequence[File]) -> set[int]:
-    """The rounds that fetched the pages that are left."""
-    tables = (pq.read_table(f"{work.root}/{path}", columns=["round"]) for path in paths(left))
-    return {round_ for table in tables for round_ in table["round"].unique().to_pylist()}
+def _archives_of(work: Workspace, left: Sequence[File]) -> list[File]:
+    """The WARC files of the pages that are left."""
+    if not left:
+        return []
+    tables = (pq.read_table(f"{work.root}/{path}", columns=["warc_file"]) for path in paths(left))
+    named = {path for table in tables for path in table["warc_file"].unique().to_pylist()}
+    return [file for file in work.store.listed(WARC.name) if file.path in named]
 
 
 def paths(files: Iterable[File]) -> tuple[str, ...]:

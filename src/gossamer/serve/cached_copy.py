@@ -96,12 +96,7 @@ def find(work: Workspace, pages: PageInfo, url: str) -> Copy | Refusal:
             404, "The copy of this page was lost. The page is fetched again when it is due."
         )
     charset = _charset(document["content_type"], document["charset"])
-    named = {
-        file.path
-        for layer in work.store.manifest.layers("warc", row["round"])
-        for file in layer.files
-    }
-    if row["warc_file"] not in named:
+    if not work.store.manifest.names(row["warc_file"], row["round"]):
         return Refusal(503, f"The manifest does not name {row['warc_file']}: {RESTORE}.")
     return Copy(
         url,

@@ -23,15 +23,17 @@ from gossamer.warc.reader import (
     responses,
 )
 from gossamer.warc.records import payload_digest, request_head, response_head
-from gossamer.warc.writer import Capture, Known, WarcWriter
+from gossamer.warc.writer import ARCHIVE, Capture, Known, WarcWriter, index_path
 
 __all__ = [
+    "ARCHIVE",
     "Capture",
     "Known",
     "StoredResponse",
     "WarcReader",
     "WarcWriter",
     "head_fields",
+    "index_path",
     "payload_digest",
     "read_response",
     "request_head",

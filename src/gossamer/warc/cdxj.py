@@ -46,6 +46,18 @@ _QUERY_SESSIONS = (
 )
 
 
+class Entry(msgspec.Struct):
+    """The JSON object of a line; its fields are in this order."""
+
+    url: str
+    mime: str = ""
+    status: str = ""
+    digest: str = ""
+    length: str = ""
+    offset: str = ""
+    filename: str = ""
+
+
 def line(
     url: str,
     date: str,
@@ -73,6 +85,20 @@ def line(
     }
     present = msgspec.json.encode({name: value for name, value in fields.items() if value})
     return b"%b %b %b\n" % (key(url).encode(), timestamp(date).encode(), present)
+
+
+def read(line: bytes) -> tuple[bytes, int, Entry]:
+    """Return a line's key, its time as a number of 14 digits, and its fields."""
+    key_, time, fields = line.split(b" ", 2)
+    return key_, int(time), msgspec.json.decode(fields, type=Entry)
+
+
+def moved(line: bytes, offset: int, filename: str) -> bytes:
+    """Return the line of a capture whose record was copied, with its new place."""
+    place, _, fields = line.partition(b" {")
+    entry = msgspec.json.decode(b"{" + fields)
+    entry |= {"offset": str(offset), "filename": filename}
+    return b"%b %b\n" % (place, msgspec.json.encode(entry))
 
 
 def timestamp(date: str) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 BUFFER_BYTES = 128 << 10  # of the open file
 CHUNK_BYTES = 16 << 10  # decompressed per call
 HEAD_END = b"\r\n\r\n"
+HEAD_BYTES = 8 << 10
+"""More than the header of a record has, unless its URL is very long."""
 
 
 class StoredResponse(NamedTuple):
@@ -61,6 +63,16 @@ class WarcReader:
         while (member := self._member(offset)) is not None:
             yield member[0], offset, member[1]
             offset = member[1]
+
+    def fields(self, offset: int) -> dict[str, str]:
+        """Return the header fields of the record at `offset`, as far as they can be read."""
+        self._file.seek(offset)
+        decompressor = isal_zlib.decompressobj(GZIP)
+        try:
+            start = decompressor.decompress(self._file.read(HEAD_BYTES), HEAD_BYTES)
+        except isal_zlib.error:  # type: ignore[misc]  # as below
+            return {}
+        return head_fields(start.partition(HEAD_END)[0])
 
     def _member(self, offset: int) -> tuple[bytes, int] | None:
         """Return the data of a gzip member and the offset of the next; None if it is incomplete."""

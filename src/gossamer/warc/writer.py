@@ -23,7 +23,14 @@ HTTP_RESPONSE = "application/http; msgtype=response"
 HTTP_REQUEST = "application/http; msgtype=request"
 WARC_FIELDS = "application/warc-fields"
 PROFILES = "http://netpreserve.org/warc/1.1/revisit"
+ARCHIVE = ".warc.gz"
+"""How the name of a file ends."""
 _ID_PREFIX_CHARS = len("01234567-0123-4567-0123-")
+
+
+def index_path(path: str) -> str:
+    """The path of the index of a WARC file."""
+    return path.removesuffix(ARCHIVE) + ".cdxj"
 
 
 class Capture(NamedTuple):
@@ -74,11 +81,9 @@ class WarcWriter:
     """
 
     def __init__(self, root: str, attempt: str, info: Mapping[str, str]) -> None:
-        stem = uuid.uuid4().hex
-        self.path = f"{attempt}/{stem}.warc.gz"
+        self.path = f"{attempt}/{uuid.uuid4().hex}{ARCHIVE}"
         self.size = 0
         self._hasher = xxhash.xxh3_64()
-        self._index_path = f"{attempt}/{stem}.cdxj"
         self._root = Path(root)
         self._full_path = self._root / self.path
         self._name = self._full_path.name
@@ -150,12 +155,13 @@ class WarcWriter:
         if not self._index:
             return []
         index = b"".join(sorted(self._index))
-        path = self._root / self._index_path
+        index_file = index_path(self.path)
+        path = self._root / index_file
         with disk_errors(path):
             path.write_bytes(index)
         return [
             written("warc", self.path, len(self._index), self.size, self._hasher.hexdigest()),
-            written("warc", self._index_path, 0, len(index), checksums.of_bytes(index)),
+            written("warc", index_file, 0, len(index), checksums.of_bytes(index)),
         ]
 
     def _append(

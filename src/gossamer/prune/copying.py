@@ -1,0 +1,143 @@
+"""Copies what stays of some archive files into one, with its index.
+
+A record is a gzip member, so it is copied as it is: neither decompressed nor compressed again.
+Damage is copied, too, and found where the record is read. Each record names the warcinfo record
+that describes it (WARC-Warcinfo-ID, ISO 28500 §5.14); those of all files stand at the beginning.
+"""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gossamer import checksums
+from gossamer.backends import disk_errors
+from gossamer.checksums import ChecksummedFile
+from gossamer.filenames import SCRATCH
+from gossamer.task_output import ParquetWriter, Row, written
+from gossamer.warc import ARCHIVE, WarcReader, cdxj, index_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+MOVED = pa.schema(
+    [
+        ("file", pa.string()),
+        ("offset", pa.int64()),
+        ("new_file", pa.string()),
+        ("new_offset", pa.int64()),
+    ]
+)
+"""Where exchanges were, and where they are now."""
+CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all tasks have in common."""
+
+    root: str
+    attempt: str
+    scratch: str
+    kept: tuple[str, ...]
+    """Files of the exchanges that stay: file, offset, length."""
+
+
+class Source(NamedTuple):
+    """A file, the lines of its index by offset, and the exchanges of it that stay, in order."""
+
+    path: str
+    lines: dict[int, bytes]
+    offsets: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+
+def copy(job: Job, paths: Sequence[str]) -> list[Row]:
+    """Copy what stays of some files into one. Return rows of YIELD, one of them for MOVED."""
+    path = f"{job.attempt}/{uuid.uuid4().hex}{ARCHIVE}"
+    target, root = Path(job.root, path), Path(job.root)
+    moves = ParquetWriter(job.root, SCRATCH, job.scratch, schema=MOVED)
+    sources = list(_sources(job, paths))
+    index: list[bytes] = []
+    with disk_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = ChecksummedFile(target)
+        for source in sources:
+            file.write(warcinfo(root / source.path, min(source.lines), source.offsets))
+        for source in sources:
+            places = file.size + np.cumsum(source.lengths) - source.lengths
+            with (root / source.path).open("rb") as original:
+                for begin, length in runs(source.offsets, source.lengths):
+                    _copy(original, begin, length, file)
+            for old, new in zip(source.offsets.tolist(), places.tolist(), strict=True):
+                index.append(cdxj.moved(source.lines[old], new, target.name))
+            before, after = ([name] * places.size for name in (source.path, path))
+            moves.write(pa.table([before, source.offsets, after, places], names=MOVED.names))
+        file.close()
+    lines = b"".join(sorted(index))
+    with disk_errors(root / index_path(path)):
+        (root / index_path(path)).write_bytes(lines)
+    return [
+        written("warc", path, len(index), file.size, file.xxh3),
+        written("warc", index_path(path), 0, len(lines), checksums.of_bytes(lines)),
+        *moves.close(),
+    ]
+
+
+def _sources(job: Job, paths: Sequence[str]) -> Iterator[Source]:
+    table = pq.read_table(list(job.kept), filters=[("file", "in", list(paths))])
+    table = table.sort_by([("file", "ascending"), ("offset", "ascending")])
+    names = table["file"].to_numpy(zero_copy_only=False)
+    offsets, lengths = (table[name].to_numpy() for name in ("offset", "length"))
+    for path in paths:
+        within = slice(*(np.searchsorted(names, path, side) for side in ("left", "right")))
+        lines = Path(job.root, index_path(path)).read_bytes().splitlines()
+        of_offset = {int(cdxj.read(line)[2].offset): line for line in lines}
+        yield Source(path, of_offset, offsets[within], lengths[within])
+
+
+def warcinfo(path: Path, first: int, offsets: NDArray[np.int64]) -> bytes:
+    """The warcinfo records of a file that describe some of its exchanges.
+
+    `first`: the offset of its first exchange; `offsets`: those of the exchanges.
+    """
+    with WarcReader(path) as reader:
+        places = [
+            (begin, end)
+            for _, begin, end in takewhile(lambda each: each[1] < first, reader.records())
+        ]
+        if len(places) > 1:
+            named = {reader.fields(offset).get("warc-warcinfo-id") for offset in offsets.tolist()}
+            places = [
+                place for place in places if reader.fields(place[0])["warc-record-id"] in named
+            ]
+    with path.open("rb") as file:
+        return b"".join(_piece(file, begin, end - begin) for begin, end in places)
+
+
+def runs(offsets: NDArray[np.int64], lengths: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Offset and length of each run of neighbouring exchanges."""
+    ends = offsets + lengths
+    breaks = np.flatnonzero(offsets[1:] != ends[:-1]) + 1
+    firsts, lasts = np.r_[0, breaks], np.r_[breaks, ends.size] - 1
+    for begin, end in zip(offsets[firsts].tolist(), ends[lasts].tolist(), strict=True):
+        yield begin, end - begin
+
+
+def _piece(file: BinaryIO, begin: int, length: int) -> bytes:
+    file.seek(begin)
+    return file.read(length)
+
+
+def _copy(file: BinaryIO, begin: int, length: int, target: ChecksummedFile) -> None:
+    for at in range(begin, begin + length, CHUNK_BYTES):
+        target.write(_piece(file, at, min(CHUNK_BYTES, begin + length - at)))
