@@ -258,7 +258,7 @@ class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
         ),
     ] = 0
     warc_whole: Annotated[
-        tuple[str, ...],
+        tuple[Line, ...],
         Meta(
             description="archive files that stay as they are, as patterns of their paths, such as "
             '`["warc/00000012-*"]`',
