@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -13,78 +12,20 @@ import pytest
 from msgspec import structs
 
 from duplicates import document, prose, standing
-from gossamer import boilerplate, compaction, dedup, graph, inputs, linkgraph
+from gossamer import boilerplate, compaction, dedup, graph, inputs, invert, linkgraph
 from gossamer.compaction import merging, rules
 from gossamer.config import HistoryConfig
 from gossamer.lookup import Lookup
 from gossamer.tables import COUNTED, DATASETS, JUDGED
-from gossamer.task_output import ParquetWriter, layers_of
-from rows import PLAIN, put
-from stored_rounds import rows_of
+from histories import NAMES, Site, inlinks, layers, page
 
 if TYPE_CHECKING:
-    from gossamer.store import Layer
     from gossamer.workspace import Workspace
 
     Row = dict[str, Any]
 
-URLS, WINDOW = 40, 3
-NAMES = ("responses", "documents", "links")
+WINDOW = 3
 KEYS = {name: key for name, (key, _) in rules.RULES.items()}
-GROUP_ROWS = 4
-
-
-class Site:
-    """A site whose pages change, fail, redirect, lose their links, or are parsed a round late."""
-
-    def __init__(self, seed: int) -> None:
-        self.draw = random.Random(seed)  # noqa: S311  # reproducible
-        self.rows: dict[str, list[Row]] = {name: [] for name in NAMES}
-        self.late: list[Row] = []
-
-    def happen(self, work: Workspace, round_: int, pages: int = URLS // 3) -> None:
-        made: dict[str, list[Row]] = {name: [] for name in NAMES}
-        made["documents"], self.late = self.late, []
-        for number in self.draw.sample(range(URLS), pages):
-            url, outcome = page(number), self.draw.choice(OUTCOMES)
-            made["responses"].append({"url": url, "round": round_, "outcome": outcome})
-            if outcome == "ok":
-                text = prose(self.draw.randrange(9), self.draw.choice((20, 200)))
-                is_late = self.draw.random() < 0.2
-                row = document(url, text, round=round_, host="a.example")
-                (self.late if is_late else made["documents"]).append(row)
-            if outcome in linkgraph.ANSWERED:
-                targets = self.draw.sample(range(URLS), self.draw.choice((0, 1, 6)))
-                links = [{"src": url, "dst": page(each), "round": round_} for each in targets]
-                made["links"] += links[:1] if outcome == "redirect" else links
-        with work.step("test", round_) as draft:
-            for name, rows in made.items():
-                self.draw.shuffle(rows)
-                self.rows[name] += rows
-                draft.append |= layers(work, name, [rows[::2], rows[1::2]], round_)
-        states = [{"url": row["url"], "status": "fetched"} for row in made["responses"]]
-        put(work, "pages", states, round_)
-
-
-OUTCOMES = ("ok", "ok", "ok", "redirect", "timeout", "unchanged")
-
-
-def page(number: int) -> str:
-    return f"http://a.example/{number:02}"
-
-
-def layers(work: Workspace, name: str, files: list[list[Row]], round_: int) -> dict[str, Layer]:
-    """A layer of some files, in small row groups."""
-    written = []
-    for rows in files:
-        writer = ParquetWriter(work.root, name, work.store.attempt(name))
-        for at in range(0, len(rows), GROUP_ROWS):
-            plain = [PLAIN | row for row in rows[at : at + GROUP_ROWS]]
-            schema = DATASETS[name].schema
-            columns = [{key: row.get(key) for key in schema.names} for row in plain]
-            writer.write(rows_of(schema, columns))
-        written += writer.close()
-    return layers_of(written, round_)
 
 
 def stored(work: Workspace, name: str) -> list[tuple[Any, ...]]:
@@ -279,12 +220,13 @@ def test_a_harvest_of_merged_layers_is_that_of_all(
 
 
 REMEMBERED = (
-    *("graph", "boilerplate", "own_texts", "host_documents", "counted"),
+    *("inlinks", "inverted", "graph", "boilerplate", "own_texts", "host_documents", "counted"),
     *("sketched", "similar", "mirrors", "judged", "dispositions"),
 )
 
 
 def harvested(work: Workspace) -> tuple[Any, ...]:
+    invert.run(work)
     graph.run(work)
     boilerplate.run(work)
     dedup.run(work)
@@ -292,7 +234,7 @@ def harvested(work: Workspace) -> tuple[Any, ...]:
     of_graph = {(row["src"], row["dst"]) for row in linkgraph.current(work).collect()}
     pages = {url: row["disposition"] for url, row in standing(work).items()}
     survivors = {url: row["survivor"] for url, row in standing(work).items()}
-    return links, of_graph, arcs(work), pages, survivors
+    return links, inlinks(work), of_graph, arcs(work), pages, survivors
 
 
 def arcs(work: Workspace) -> set[tuple[str, str]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from gossamer.store import File, Layer
+    from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
 VOTES = ("a", "area", "frame", "iframe", "refresh", "canonical", "redirect")
@@ -28,10 +29,21 @@ ANSWERED = ("ok", "redirect")
 _ROBOTS = r"^[a-z]+://[^/]+/robots\.txt$"
 
 
+def are_votes(links: DataFrame) -> DataFrame:
+    """The links whose relation is in VOTES."""
+    return links.where(F.col("relation").isin(*VOTES))
+
+
 def votes(work: Workspace) -> DataFrame:
     """The current links whose relation is in VOTES."""
-    votes = work.read("links").where(F.col("relation").isin(*VOTES))
-    return _of_last_round(work, votes, _answers(work))
+    return _of_last_round(work, are_votes(work.read("links")), _answers(work))
+
+
+def votes_for(work: Workspace, targets: DataFrame) -> DataFrame:
+    """The current votes for some pages (a column `dst`, each once)."""
+    votes, _ = work.scratch(are_votes(work.read("links")).join(targets, on="dst", how="left_semi"))
+    sources = votes.select("src").distinct()
+    return _of_last_round(work, votes, _answers(work).join(sources, on="src", how="left_semi"))
 
 
 def counted(work: Workspace) -> Column:
@@ -51,15 +63,17 @@ def outdated(work: Workspace, pages: DataFrame) -> DataFrame:
     return pages.join(last, on=["src", "round"], how="left_anti")
 
 
-def outdated_until(work: Workspace, layers: Sequence[Layer], last: int) -> tuple[File, ...]:
+def outdated_until(
+    work: Workspace, layers: Sequence[Layer], last: int, version: int | None = None
+) -> tuple[File, ...]:
     """Scratch files of pages (src, round) with links in these layers that answered again since.
 
-    Of rounds up to `last` only.
+    Of rounds up to `last` only, and by answers that were committed up to a version of the crawl.
     """
     paths = [f"{work.root}/{file.path}" for layer in layers for file in layer.files]
     linking = work.engine.read(paths, LINKS.ddl).where(F.col("round") <= last)
     pages = linking.where(~F.col("src").rlike(_ROBOTS)).select("src", "round").distinct()
-    newest = _answers(work).groupBy("src").agg(F.max("round").alias("newest"))
+    newest = _answers(work, version).groupBy("src").agg(F.max("round").alias("newest"))
     old = pages.join(newest, on="src", how="inner").where("newest > round")
     return work.scratch_files(old.select("src", "round"))
 
@@ -75,15 +89,16 @@ def current(work: Workspace) -> DataFrame:
     return _of_last_round(work, links, _answers(work), read)
 
 
-def links_of(work: Workspace, sources: DataFrame) -> DataFrame:
+def links_of(work: Workspace, sources: DataFrame, version: int | None = None) -> DataFrame:
     """The links of these pages (a column `src`, each once) as they last answered.
 
-    Only the links of the rounds in which they did are read.
+    `version`: only by what was committed up to this version of the crawl. Only the links of the
+    rounds in which they answered are read.
     """
-    answers = _answers(work).join(sources, on="src", how="left_semi")
+    answers = _answers(work, version).join(sources, on="src", how="left_semi")
     last, _ = work.scratch(answers.groupBy("src").agg(F.max("round").alias("round")))
     rounds = [row["round"] for row in last.select("round").distinct().collect()]
-    links = work.read("links").where(F.col("round").isin(rounds))
+    links = _until(work, LINKS, version).where(F.col("round").isin(rounds))
     return links.join(last, on=["src", "round"], how="left_semi")
 
 
@@ -97,7 +112,7 @@ def changed(
     responses of other rounds if pages were parsed late. Returns pages (src), and the pages with the
     rounds (src, round) whose links in these files are not those of their last answer, if any are.
     """
-    votes = work.engine.read([*links], LINKS.ddl).where(F.col("relation").isin(*VOTES))
+    votes = are_votes(work.engine.read([*links], LINKS.ddl))
     answers = _answered(work.engine.read([*responses], RESPONSES.ddl))
     last = answers.groupBy("src").agg(F.max("round").alias("round"))
     linking, when = votes.select("src", "round").distinct(), ["src", "round"]
@@ -122,9 +137,24 @@ def links_of_robots(work: Workspace, hosts: DataFrame) -> DataFrame:
     return links.join(last, on=["src", "round"], how="left_semi")
 
 
-def _answers(work: Workspace) -> DataFrame:
+def _answers(work: Workspace, version: int | None = None) -> DataFrame:
     """The rounds in which each page answered: src, round."""
-    return _answered(work.read("responses"))
+    return _answered(_until(work, RESPONSES, version))
+
+
+def _until(work: Workspace, dataset: Dataset, version: int | None) -> DataFrame:
+    """The rows that were committed up to a version; None: all. Raises MissingFile."""
+    if version is None:
+        return work.read(dataset.name)
+    work.store.files(dataset.name)  # checks them
+    layers = work.store.manifest.layers(dataset.name)
+    paths = [
+        f"{work.root}/{file.path}"
+        for layer in layers
+        if layer.version <= version
+        for file in layer.files
+    ]
+    return work.engine.read(paths, dataset.ddl)
 
 
 def _answered(responses: DataFrame) -> DataFrame:

@@ -100,15 +100,11 @@ class Workspace:
         """All rows of all layers of a dataset, or those of one round."""
         return self.engine.read(self.paths(dataset, round_), DATASETS[dataset].ddl)
 
-    def write(
-        self, df: DataFrame, dataset: str, round_: int, group_rows: int | None = None
-    ) -> Layer:
-        """Write rows as a layer to be committed. They need the dataset's columns, in any order.
-
-        `group_rows`: rows of a row group of Parquet; only the embedded engine observes it.
-        """
-        rows = df.select(*DATASETS[dataset].column_names)
-        return Layer(round_, self._write(rows, dataset, group_rows=group_rows))
+    def write(self, df: DataFrame, dataset: str, round_: int) -> Layer:
+        """Write rows as a layer to be committed. They need the dataset's columns, in any order."""
+        table = DATASETS[dataset]
+        rows = df.select(*table.column_names)
+        return Layer(round_, self._write(rows, dataset, group_rows=table.group_rows))
 
     def scratch(self, df: DataFrame) -> tuple[DataFrame, int]:
         """Materialise rows that a step uses more than once; return them and their number.

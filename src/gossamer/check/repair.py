@@ -39,6 +39,7 @@ from gossamer.tables import (
     DOCUMENTS,
     DUE_TIMES,
     GRAPH,
+    INVERTED,
     JUDGED,
     LINKS,
     PAGES,
@@ -59,7 +60,7 @@ RECOMPUTED = frozenset(rounds.HARVEST) | {"graph.centrality", "postings"}
 """Steps that compute their datasets from others, and can do so from nothing."""
 FOLLOWED = frozenset((DOCUMENTS.name, LINKS.name, RESPONSES.name))
 """Datasets of which steps read only what is new, so that they would not see what is gone."""
-RECORDS = (COUNTED.name, JUDGED.name)
+RECORDS = (INVERTED.name, COUNTED.name, JUDGED.name)
 """What these steps know of what they have read. Without it, they read everything."""
 SEARCHED = ("dedup", "index")
 """Steps whose datasets must agree with each other."""

@@ -23,12 +23,12 @@ from gossamer import inputs, linkgraph
 from gossamer.compaction import merging, rules
 from gossamer.lsm import mergeable
 from gossamer.monitor import clear
-from gossamer.tables import COUNTED, DATASETS, DOCUMENTS, JUDGED, LINKS
+from gossamer.tables import COUNTED, DATASETS, DOCUMENTS, INVERTED, JUDGED, LINKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from gossamer.store import Layer, StepReport
+    from gossamer.store import File, Layer, StepReport
     from gossamer.workspace import Workspace
 
 FEW = 8
@@ -72,16 +72,19 @@ def _spans(work: Workspace, name: str) -> Iterator[tuple[int, int]]:
 
 def _read(work: Workspace, name: str) -> Iterator[int]:
     """The versions that steps have read which only read what is new in this dataset."""
-    if name == DOCUMENTS.name:
-        versions = (inputs.read_until(work, record) for record in (COUNTED, JUDGED))
-        yield from (version for version in versions if version is not None)
-    else:
+    records = (COUNTED, JUDGED) if name == DOCUMENTS.name else (INVERTED,)
+    versions = (inputs.read_until(work, record) for record in records)
+    yield from (version for version in versions if version is not None)
+    if name != DOCUMENTS.name:
         yield from (layer.version for layer in work.store.manifest.layers("graph")[-1:])
 
 
 def _merged(work: Workspace, name: str, layers: Sequence[Layer], *, oldest: bool) -> list[Layer]:
     """One layer of these, or none if no row stays; `oldest`: no layer is older than these."""
     window = work.round - work.config.history.rounds
-    whole = oldest and name == LINKS.name
-    outdated = linkgraph.outdated_until(work, layers, window) if whole else ()
+    outdated: tuple[File, ...] = ()
+    if oldest and name == LINKS.name:
+        # Steps that have not read an answer yet need to find the links that it replaces.
+        read = min(_read(work, name), default=None)
+        outdated = linkgraph.outdated_until(work, layers, window, read)
     return merging.merged(work, DATASETS[name], layers, window, outdated)

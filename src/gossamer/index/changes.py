@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import inputs
+from gossamer import inputs, lsm
 from gossamer.fulltext.analysis import OTHER, STEMMERS
 from gossamer.fulltext.layout import FIRST
+from gossamer.tables import INLINKS
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def with_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> 
     `3.9 docs`, and they replace no other anchor.
     """
     most = work.config.index.anchors
-    inlinks = work.read("inlinks").select(F.col("dst").alias("url"), "sources")
+    inlinks = lsm.current(work, INLINKS).select(F.col("dst").alias("url"), "sources")
     texts = F.filter(F.col("sources.anchor"), lambda anchor: F.length(anchor) > 0)
     own = inlinks.select("url", F.slice(texts, 1, most).alias("anchors"))
     in_turn = F.col("reason") == "version", "url", "number"

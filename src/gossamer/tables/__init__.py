@@ -39,6 +39,7 @@ from gossamer.tables.parsing import (
     GRAPH,
     HOST_RANKS,
     INLINKS,
+    INVERTED,
     LINKS,
     RANKED_NODES,
     RANKS,
@@ -69,6 +70,7 @@ __all__ = [
     "INDEX",
     "INDEXED",
     "INLINKS",
+    "INVERTED",
     "JUDGED",
     "LINKS",
     "MIRRORS",
@@ -96,7 +98,7 @@ DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
         *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, DUE_TIMES, WARC),
-        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, GRAPH, RANKS, RANKED_NODES, FARMS),
+        *(UNPARSED, DOCUMENTS, LINKS, INLINKS, INVERTED, GRAPH, RANKS, RANKED_NODES, FARMS),
         *(HOST_RANKS, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, MIRRORS, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),

@@ -59,6 +59,9 @@ class Dataset:
     """True: a row replaces older rows of its key. False: layers have different keys."""
     columns: tuple[Column, ...] = ()
     """Empty for files of other formats (WARC, the index), which docs/formats.md describes."""
+    group_rows: int | None = None
+    """Rows of a row group, of which a look-up decodes half on average; only the embedded engine
+    observes it. None: the engine's default, for short rows."""
 
     @cached_property
     def schema(self) -> pa.Schema:

@@ -124,6 +124,25 @@ INLINKS = Dataset(
             "linking pages and their anchor texts, at most 200, in the order of their URLs",
         ),
     ),
+    group_rows=1_024,
+)
+
+INVERTED = Dataset(
+    "inverted",
+    "on what inlinks are based",
+    key=("kind", "name"),
+    writer="invert",
+    readers=("invert",),
+    newest_wins=False,
+    columns=(
+        Column("kind", "string", "version, links, responses, or settings"),
+        Column(
+            "name",
+            "string",
+            "the version of the crawl that was read; that of the oldest rows of the dataset; empty "
+            "for settings",
+        ),
+    ),
 )
 
 GRAPH = Dataset(
