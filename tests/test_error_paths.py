@@ -55,6 +55,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "pause": ["CRAWL"],
     "resume": ["CRAWL"],
     "inject": ["CRAWL", "https://example.org/"],
+    "prune": ["CRAWL"],
     "reparse": ["CRAWL"],
     "generate": ["CRAWL"],
     "fetch": ["CRAWL"],

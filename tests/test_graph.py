@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import pyarrow.parquet as pq
 
 from gossamer import invert, linkgraph
+from gossamer.tables import DATASETS, INLINKS
 from rows import by_url, put
 
 if TYPE_CHECKING:
     import pytest
 
+    from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
 
@@ -58,7 +61,8 @@ def test_sources_are_bounded_and_counted(work: Workspace, monkeypatch: pytest.Mo
 def test_a_look_up_of_inlinks_decodes_few_rows(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(invert, "GROUP_ROWS", 2)
+    small = replace(INLINKS, group_rows=2)
+    monkeypatch.setitem(cast("dict[str, Dataset]", DATASETS), "inlinks", small)
     put(work, "links", [{"src": "s", "dst": f"d{n}"} for n in range(40)])
     invert.run(work)
     for path in work.paths("inlinks"):
