@@ -17,7 +17,7 @@ from warcio.archiveiterator import ArchiveIterator
 from archive import http_capture
 from crawl_settings import loopback_settings
 from damages import indexed, wrong
-from gossamer import compaction, prune
+from gossamer import checksums, compaction, prune
 from gossamer.api import Crawl
 from gossamer.config import HistoryConfig
 from gossamer.errors import UsageError
@@ -26,9 +26,10 @@ from gossamer.lookup import Lookup
 from gossamer.parse import copies
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.cached_copy import Copy, find
-from gossamer.tables import RESPONSES
+from gossamer.store import File
+from gossamer.tables import RESPONSES, UNPARSED
 from gossamer.task_output import ParquetWriter, layers_of
-from gossamer.warc import Known, WarcWriter, payload_digest, read_response
+from gossamer.warc import Known, WarcWriter, cdxj, payload_digest, read_response
 from gossamer.warc.reindexing import index_of
 from stored_rounds import Fetched, rows_of, store_round
 from tables import garbage
@@ -241,6 +242,37 @@ def test_files_that_an_archive_wants_whole_stay_as_they_are(work: Workspace) -> 
     assert len(archives(work)) == len(whole) + 1
 
 
+def test_a_file_stays_whose_index_lacks_bodies(work: Workspace) -> None:
+    """As that of a damaged file, which a repair wrote again, does beyond the damage."""
+    site = Site(11)
+    for round_ in range(1, 9):
+        site.happen(work, round_)
+    rows = work.read("responses").where("outcome = 'ok'").orderBy("round").collect()
+    last = max((row for row in rows if row.round == 1), key=lambda row: row.warc_offset)
+    index = Path(work.root, last.warc_file.replace(".warc.gz", ".cdxj"))
+    lines = index.read_bytes().splitlines(keepends=True)
+    some = b"".join(line for line in lines if int(cdxj.read(line)[2].offset) < last.warc_offset)
+    path = f"{work.store.attempt('warc')}/{index.name}"
+    work.store.backend.create(path, some)
+    new = File(path, 0, len(some), checksums.of_bytes(some))
+    with work.step("test", 8) as draft:
+        draft.replace["warc"] = tuple(
+            structs.replace(
+                layer,
+                files=tuple(
+                    new if file.path.endswith(index.name) else file for file in layer.files
+                ),
+            )
+            for layer in work.store.manifest.layers("warc")
+        )
+        draft.replace["responses"] = (work.store.manifest.layers("responses")[0],)
+    pruning(work, date_of(9), warc_versions=1)
+    assert prune.run(work).counts["records_dropped"]
+    kept = read_response(Path(work.root, last.warc_file), last.warc_offset)
+    assert texts(work)[last.url] == kept.body
+    assert Path(work.root, last.warc_file) in archives(work)
+
+
 def test_an_archive_of_which_nothing_goes_stays(work: Workspace) -> None:
     site = Site(7)
     site.happen(work, 1)
@@ -339,3 +371,25 @@ def test_a_crawl_whose_archive_is_pruned_is_whole(
 
 def newest_texts(crawl: Crawl) -> dict[str, str]:
     return {row.url: row.text for row in crawl.dataset("documents").orderBy("round").collect()}
+
+
+def test_bodies_of_pages_that_were_left_stay(work: Workspace) -> None:
+    """A page that waits for its parsing may have been fetched again since."""
+    site = Site(10)
+    for round_ in range(1, 8):
+        site.happen(work, round_)
+    rows = work.read("responses").where("outcome = 'ok'").orderBy("round").collect()
+    left = rows[0]
+    body = read_response(Path(work.root, left.warc_file), left.warc_offset).body
+    names = [name for name in UNPARSED.column_names if name != "why"]
+    waiting = {name: left[name] for name in names} | {"why": "postponed_cpu"}
+    writer = ParquetWriter(work.root, "unparsed", work.store.attempt("unparsed"))
+    writer.write(rows_of(UNPARSED.schema, [waiting]))
+    with work.step("test", 7) as draft:
+        draft.append |= layers_of(writer.close(), 7)
+        draft.replace["responses"] = ()
+    pruning(work, date_of(8), warc_versions=1)
+    assert prune.run(work).counts["records_dropped"]
+    (row,) = work.read("unparsed").collect()
+    assert row.warc_file != left.warc_file
+    assert read_response(Path(work.root, row.warc_file), row.warc_offset).body == body

@@ -1,5 +1,6 @@
 """prune: the archive without the records that the settings do not keep.
 
+    archives.py  the files of the archive, with their indexes
     staying.py   which records stay
     copying.py   files of which little stays are copied without the rest, with their indexes
     places.py    responses name the new places of bodies
@@ -22,11 +23,11 @@ from typing import TYPE_CHECKING
 from gossamer.errors import UsageError
 from gossamer.monitor import clear
 from gossamer.prune import places, staying
+from gossamer.prune.archives import Archive, indexed
 from gossamer.prune.copying import Job, copy
 from gossamer.store import Layer
 from gossamer.tables import RESPONSES, UNPARSED, WARC
 from gossamer.task_output import YIELD, YIELD_DDL, layers_of
-from gossamer.warc import ARCHIVE, index_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -66,16 +67,17 @@ def run(work: Workspace) -> StepReport:
     stack = work.store.manifest.layers(WARC.name)
     with work.step("prune", work.round) as draft:
         files = {file.path: file for file in work.store.files(WARC.name)}
-        archives = {path: file for path, file in files.items() if path.endswith(ARCHIVE)}
-        kept = staying.kept(work, staying.captures(work, list(archives.values())))
+        archives = list(indexed(files.values()))
+        kept = staying.kept(work, staying.captures(work, archives))
         kept_bytes = {row["file"]: int(row["bytes"]) for row in kept.sizes}
-        sparse = _sparse(archives, kept_bytes, config.warc_whole)
+        movable = [archive for archive in archives if archive.path not in kept.unclear]
+        sparse = _sparse(movable, kept_bytes, config.warc_whole)
         limit = int(work.config.fetch.warc_mb * (1 << 20))
         shares = list(_shares(sparse, kept_bytes, limit))
         job = Job(work.root, work.store.attempt(WARC.name), work.scratch_attempt(), kept.paths)
         rows = work.engine.map_tasks(shares, partial(copy, job), YIELD, YIELD_DDL, at_home=True)
         made = layers_of(rows, stack[-1].round if stack else 0)
-        gone = {path for file in sparse for path in (file, index_path(file))}
+        gone = {path for archive in sparse for path in (archive.path, archive.index_file)}
         stay = [file for path, file in files.items() if path not in gone]
         new = made[WARC.name].files if WARC.name in made else ()
         moved = [file.path for file in made["scratch"].files] if "scratch" in made else []
@@ -96,33 +98,34 @@ def run(work: Workspace) -> StepReport:
 
 
 def _sparse(
-    files: Mapping[str, File], kept_bytes: Mapping[str, int], whole: Sequence[str]
-) -> list[str]:
-    """The archive files to copy, in the order of their paths, which is that of their rounds."""
+    archives: Sequence[Archive], kept_bytes: Mapping[str, int], whole: Sequence[str]
+) -> list[Archive]:
+    """The files to copy, in the order of their paths, which is that of their rounds."""
     sparse, small = [], []
-    for path, file in sorted(files.items()):
-        if any(fnmatchcase(path, pattern) for pattern in whole):
+    for archive in archives:
+        if any(fnmatchcase(archive.path, pattern) for pattern in whole):
             continue
-        if kept_bytes.get(path, 0) < SPARSE * file.bytes:
-            sparse.append(path)
-        elif file.bytes < SMALL_BYTES:
-            small.append(path)
+        if kept_bytes.get(archive.path, 0) < SPARSE * archive.bytes:
+            sparse.append(archive)
+        elif archive.bytes < SMALL_BYTES:
+            small.append(archive)
     return sorted([*sparse, *(small if len(small) > 1 else ())])
 
 
 def _shares(
-    paths: Sequence[str], kept_bytes: Mapping[str, int], limit: int
-) -> Iterator[tuple[str, ...]]:
+    archives: Sequence[Archive], kept_bytes: Mapping[str, int], limit: int
+) -> Iterator[tuple[Archive, ...]]:
     """Neighbours, of which about `limit` bytes stay. Each share becomes a file."""
-    share: list[str] = []
+    share: list[Archive] = []
     size = 0
-    for path in paths:
-        if share and size + kept_bytes.get(path, 0) > limit:
+    for archive in archives:
+        more = kept_bytes.get(archive.path, 0)
+        if share and size + more > limit:
             yield tuple(share)
             share, size = [], 0
-        if path in kept_bytes:
-            share.append(path)
-            size += kept_bytes[path]
+        if more:
+            share.append(archive)
+            size += more
     if share:
         yield tuple(share)
 

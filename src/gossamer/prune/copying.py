@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gossamer.prune.archives import Archive
+
 MOVED = pa.schema(
     [
         ("file", pa.string()),
@@ -53,7 +55,7 @@ class Job:
 
 
 class Source(NamedTuple):
-    """A file, the lines of its index by offset, and the exchanges of it that stay, in order."""
+    """A file, the lines of its index by offset, and its exchanges that stay, in order."""
 
     path: str
     lines: dict[int, bytes]
@@ -61,12 +63,12 @@ class Source(NamedTuple):
     lengths: NDArray[np.int64]
 
 
-def copy(job: Job, paths: Sequence[str]) -> list[Row]:
+def copy(job: Job, archives: Sequence[Archive]) -> list[Row]:
     """Copy what stays of some files into one. Return rows of YIELD, one of them for MOVED."""
     path = f"{job.attempt}/{uuid.uuid4().hex}{ARCHIVE}"
     target, root = Path(job.root, path), Path(job.root)
     moves = ParquetWriter(job.root, SCRATCH, job.scratch, schema=MOVED)
-    sources = list(_sources(job, paths))
+    sources = list(_sources(job, archives))
     index: list[bytes] = []
     with disk_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -93,14 +95,15 @@ def copy(job: Job, paths: Sequence[str]) -> list[Row]:
     ]
 
 
-def _sources(job: Job, paths: Sequence[str]) -> Iterator[Source]:
-    table = pq.read_table(list(job.kept), filters=[("file", "in", list(paths))])
+def _sources(job: Job, archives: Sequence[Archive]) -> Iterator[Source]:
+    paths = [archive.path for archive in archives]
+    table = pq.read_table(list(job.kept), filters=[("file", "in", paths)])
     table = table.sort_by([("file", "ascending"), ("offset", "ascending")])
     names = table["file"].to_numpy(zero_copy_only=False)
     offsets, lengths = (table[name].to_numpy() for name in ("offset", "length"))
-    for path in paths:
+    for path, index, _ in archives:
         within = slice(*(np.searchsorted(names, path, side) for side in ("left", "right")))
-        lines = Path(job.root, index_path(path)).read_bytes().splitlines()
+        lines = Path(job.root, index).read_bytes().splitlines()
         of_offset = {int(cdxj.read(line)[2].offset): line for line in lines}
         yield Source(path, of_offset, offsets[within], lengths[within])
 

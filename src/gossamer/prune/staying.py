@@ -10,25 +10,25 @@ An exchange stays or goes as a whole: the answer, the request and the metadata.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from gossamer.filenames import SCRATCH
 from gossamer.task_output import YIELD, YIELD_DDL, ParquetWriter, balance
-from gossamer.warc import cdxj, index_path
+from gossamer.warc import cdxj
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import Row
     from pyspark.sql.column import Column
 
-    from gossamer.store import File
+    from gossamer.prune.archives import Archive
     from gossamer.task_output import Row as Yielded
     from gossamer.workspace import Workspace
 
@@ -58,27 +58,28 @@ class Kept(NamedTuple):
     """Scratch files of the exchanges that stay: file, offset, length."""
     sizes: list[Row]
     """The bytes of them, by file."""
+    unclear: frozenset[str]
+    """Files with bodies that are not in their indexes, as those of damaged files may not be."""
 
 
-def captures(work: Workspace, files: Sequence[File]) -> DataFrame:
-    """Read the indexes of archive files into rows of CAPTURES."""
-    shares = balance(files, 4 * work.engine.workers)
-    sizes = [[(file.path, file.bytes) for file in share] for share in shares]
+def captures(work: Workspace, archives: Sequence[Archive]) -> DataFrame:
+    """Read the indexes of the archive into rows of CAPTURES."""
+    shares = balance(archives, 4 * work.engine.workers)
     run = partial(_read, work.root, work.scratch_attempt())
-    rows = work.engine.map_tasks(sizes, run, YIELD, YIELD_DDL, at_home=True)
+    rows = work.engine.map_tasks(shares, run, YIELD, YIELD_DDL, at_home=True)
     return work.engine.read([f"{work.root}/{row['path']}" for row in rows], CAPTURES_DDL)
 
 
-def _read(root: str, attempt: str, files: Sequence[tuple[str, int]]) -> Iterator[Yielded]:
+def _read(root: str, attempt: str, archives: Sequence[Archive]) -> Iterator[Yielded]:
     writer = ParquetWriter(root, SCRATCH, attempt, schema=CAPTURES)
-    for path, size in files:
-        index = Path(root, index_path(path)).read_bytes()
+    for archive in archives:
+        index = Path(root, archive.index_file).read_bytes()
         entries = [(time, entry) for _, time, entry in map(cdxj.read, index.splitlines())]
         entries.sort(key=lambda each: int(each[1].offset))
         begins = [int(entry.offset) for _, entry in entries]
-        ends = [*begins[1:], size]
+        ends = [*begins[1:], archive.bytes]
         rows = [
-            (path, entry.url, time, begin, end - begin, entry.digest, *_kind(entry))
+            (archive.path, entry.url, time, begin, end - begin, entry.digest, *_kind(entry))
             for (time, entry), begin, end in zip(entries, begins, ends, strict=True)
         ]
         if rows:
@@ -104,16 +105,19 @@ def kept(work: Workspace, captures: DataFrame) -> Kept:
     for beside in ("file", "url"):
         referred = bodies.join(revisits, on=[beside, "digest"], how="left_semi")
         staying = staying.union(referred.select(*place))
-    for name in ("responses", "unparsed"):
-        stored = work.read(name).where("warc_file IS NOT NULL")
-        named = stored.selectExpr("warc_file AS file", "warc_offset AS offset")
-        named = captures.join(named, on=["file", "offset"], how="left_semi")
-        staying = staying.union(named.select(*place))
+    stored = (
+        work.read(name).select("warc_file", "warc_offset") for name in ("responses", "unparsed")
+    )
+    rows = reduce(DataFrame.union, stored).where("warc_file IS NOT NULL").distinct()
+    named, _ = work.scratch(rows.selectExpr("warc_file AS file", "warc_offset AS offset"))
+    record = ["file", "offset"]
+    staying = staying.union(captures.join(named, on=record, how="left_semi").select(*place))
+    unclear = named.join(captures, on=record, how="left_anti").select("file").distinct()
     files = work.scratch_files(staying.distinct())
     paths = tuple(f"{work.root}/{file.path}" for file in files)
     exchanges = work.engine.read(list(paths), "file string, offset long, length long")
     sizes = exchanges.groupBy("file").agg(F.sum("length").alias("bytes")).collect()
-    return Kept(paths, sizes)
+    return Kept(paths, sizes, frozenset(row["file"] for row in unclear.collect()))
 
 
 def chosen_by_age(captures: DataFrame, versions: int, since_ms: int | None) -> DataFrame:
