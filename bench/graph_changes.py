@@ -15,6 +15,7 @@ import argparse
 import gc
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ from gossamer.task_output import ParquetWriter, layers_of
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gossamer.bvgraph.codes import Numbers
     from gossamer.bvgraph.files import Csr
@@ -82,6 +83,20 @@ def answered(work: Workspace, pages: Numbers, src: Numbers, dst: Numbers, round_
         draft.append["responses"] = layer(work, "responses", urls_, round_, pages.size)
 
 
+@contextmanager
+def fetched_web(pages: int, links: int) -> Iterator[tuple[Workspace, Csr, int]]:
+    """A crawl that has fetched a synthetic web, its rows, and the number of its links."""
+    rows = synthetic(pages, links)
+    src = np.repeat(np.arange(pages), np.diff(rows.starts))
+    own = src != rows.targets
+    with tempfile.TemporaryDirectory() as folder:
+        work = Workspace(Store.create(LocalBackend(Path(folder, "crawl"))), Config())
+        answered(work, np.arange(pages), src[own], rows.targets[own], 1)
+        work.engine.spark.range(1).collect()  # the engine starts before the clock
+        yield work, rows, int(own.sum())
+        work.close()
+
+
 def answered_again(
     work: Workspace, random: np.random.Generator, rows: Csr, count: int, round_: int
 ) -> Numbers:
@@ -123,18 +138,11 @@ def main() -> None:
     parser.add_argument("--changed", type=float, default=0.01)
     options = parser.parse_args()
     random = np.random.default_rng(3)
-    with tempfile.TemporaryDirectory() as folder:
-        work = Workspace(Store.create(LocalBackend(Path(folder, "crawl"))), Config())
-        rows = synthetic(options.pages, options.links)
-        pages = options.pages
-        src = np.repeat(np.arange(pages), np.diff(rows.starts))
-        own = src != rows.targets
-        answered(work, np.arange(pages), src[own], rows.targets[own], 1)
-        work.engine.spark.range(1).collect()  # the engine starts before the clock
+    pages = options.pages
+    with fetched_web(pages, options.links) as (work, rows, links):
         build_s, build_cpu_s = timed(lambda: graph.run(work))
         print(
-            f"{pages:,} pages, {own.sum():,} links: built in {build_s:.1f} s,"
-            f" CPU {build_cpu_s:.1f} s"
+            f"{pages:,} pages, {links:,} links: built in {build_s:.1f} s, CPU {build_cpu_s:.1f} s"
         )
         whole_s = read_s(work)
         for round_ in range(2, 2 + ROUNDS):
@@ -150,7 +158,6 @@ def main() -> None:
         print(f"all rows in order: {read_s(work) / whole_s:.2f} times the time without changes")
         took_s, cpu_s = timed(lambda: graph.run(work, anew=True))
         print(f"built anew: {took_s:.1f} s, CPU {cpu_s:.1f} s")
-        work.close()
 
 
 if __name__ == "__main__":

@@ -13,21 +13,18 @@ With `--joins`, the ranks are computed by joins on the engine at first, too, as 
 from __future__ import annotations
 
 import argparse
-import tempfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from graph import synthetic
-from graph_changes import answered, answered_again, layer, timed, urls
+from graph_changes import answered_again, fetched_web, layer, timed, urls
 
 from gossamer import graph, rank
-from gossamer.backends import LocalBackend
-from gossamer.config import Config
 from gossamer.rank import joins
-from gossamer.store import Store
 from gossamer.tables import RANKS
-from gossamer.workspace import Workspace
+
+if TYPE_CHECKING:
+    from gossamer.workspace import Workspace
 
 ROUNDS = 3
 
@@ -62,18 +59,11 @@ def main() -> None:
     parser.add_argument("--changed", type=float, default=0.01)
     parser.add_argument("--joins", action="store_true")
     options = parser.parse_args()
-    random = np.random.default_rng(3)
-    pages = options.pages
-    rows = synthetic(pages, options.links)
-    src = np.repeat(np.arange(pages), np.diff(rows.starts))
-    own = src != rows.targets
-    with tempfile.TemporaryDirectory() as folder:
-        work = Workspace(Store.create(LocalBackend(Path(folder, "crawl"))), Config())
-        answered(work, np.arange(pages), src[own], rows.targets[own], 1)
+    random, pages = np.random.default_rng(3), options.pages
+    with fetched_web(pages, options.links) as (work, rows, links):
         fetched(work, np.arange(pages), 1)
-        work.engine.spark.range(1).collect()  # the engine starts before the clock
         built_s, built_cpu_s = timed(lambda: graph.run(work))
-        print(f"{pages:,} pages, {own.sum():,} links")
+        print(f"{pages:,} pages, {links:,} links")
         print(f"built in {built_s:.1f} s, {built_cpu_s:.1f} CPU s")
         ranked(work)  # loads the compiled code
         without_ranks(work)
@@ -100,7 +90,6 @@ def main() -> None:
                 f" {(graph_s + again_s) / full_s:.1%} of the seconds,"
                 f" {(graph_cpu_s + again_cpu_s) / full_cpu_s:.1%} of the CPU"
             )
-        work.close()
 
 
 if __name__ == "__main__":

@@ -193,6 +193,7 @@ def test_a_harvest_of_merged_layers_is_that_of_all(
 ) -> None:
     """Steps that read only what is new decide as those that read everything, merges or not."""
     monkeypatch.setattr(compaction, "FEW", 2)
+    monkeypatch.setattr(invert, "FEW_LINKS", 0)
     work.config = structs.replace(work.config, history=HistoryConfig(rounds=seed % 3))
     site = Site(seed)
     merges = 0

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 
+@pytest.fixture(autouse=True)
+def _many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No number of links is too small to look for what changed."""
+    monkeypatch.setattr(invert, "FEW_LINKS", 0)
+
+
 def anew(work: Workspace) -> None:
     with work.step("test", work.round) as draft:
         draft.replace |= {"inlinks": (), "inverted": ()}
@@ -115,6 +121,15 @@ def test_damaged_rows_are_written_again(work: Workspace) -> None:
         assert invert.run(fresh).counts == {"pages": 1}
         assert inlinks(fresh) == before
         work.store.refresh()
+
+
+def test_few_links_are_all_inverted(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(work, 1, {0: {5: "a"}, 1: {5: "b"}})
+    invert.run(work)
+    put(work, 2, {0: {}})
+    monkeypatch.setattr(invert, "FEW_LINKS", 100)
+    assert invert.run(work).counts == {"pages": 1}
+    assert inlinks(work) == {page(5): (1, [(page(1), "b")])}
 
 
 def damage(path: str) -> None:

@@ -1,9 +1,9 @@
 """invert: links → inlinks. The pages that link to each page, with their anchor texts.
 
-Once everything was inverted, only links that changed are: those of pages that answered or were
-parsed since. Most of such a page's links stay as they are, so few rows change. A row lists the
-first MAX_SOURCES linking pages. If it lists fewer than link to the page, and loses one of them, the
-links to this page are read again.
+Up to FEW_LINKS are all inverted. Of more, once they were, only those that changed are: links of
+pages that answered or were parsed since. Most of such a page's links stay as they are, so few rows
+change. A row lists the first MAX_SOURCES linking pages. If it lists fewer than link to the page,
+and loses one of them, the links to this page are read again.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
+FEW_LINKS = 100_000
+"""So many are sorted at once, sooner than the queries for what changed would be planned."""
 MAX_SOURCES = 200
 """Linking pages listed per page, the first by URL: a front page may have millions."""
 
 
 def run(work: Workspace) -> StepReport:
     read = (LINKS, RESPONSES)
-    anew = bool(work.store.damaged(INLINKS.name))
+    few = sum(layer.rows for layer in work.store.manifest.layers(LINKS.name)) <= FEW_LINKS
+    anew = few or bool(work.store.damaged(INLINKS.name))
     new = inputs.since(work, INVERTED, read, anew=anew)
     with work.step("invert", work.round) as draft:
         if new.anew:
