@@ -211,7 +211,7 @@ def end_to_end(work: Workspace, count: int, words: int, changed: float) -> None:
     commit(work, 2, documents=documents(some, words, 2, 1), ranks=ranks(count, 2))
     measured(f"after {some.size:,} of them changed", work, dedup.run)
     with work.step("forgotten", 2) as draft:
-        draft.replace |= {"sketched": (), "similar": (), "judged": ()}
+        draft.replace |= dict.fromkeys(("sketched", "similar", "shingled", "judged"), ())
     measured("the same with nothing remembered", work, dedup.run)
 
 

@@ -61,7 +61,7 @@ def standing(work: Workspace) -> Mapping[str, dict[str, Any]]:
 def forget(work: Workspace) -> None:
     """The next harvest compares all texts, and decides about all pages, anew."""
     with work.step("test", work.round) as draft:
-        draft.replace |= {"sketched": (), "similar": (), "judged": (), "mirrors": ()}
+        draft.replace |= dict.fromkeys(("sketched", "similar", "shingled", "judged", "mirrors"), ())
 
 
 @dataclass(frozen=True)

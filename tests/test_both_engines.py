@@ -42,6 +42,7 @@ FEWEST_ROWS = {
     "url_rules": 50,
     **dict.fromkeys(("farms", "mirrors"), 0),  # as this web has none
     "similar": 1,
+    "shingled": 2,
     "boilerplate": 1,
     "own_texts": 12,
 }

@@ -6,11 +6,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from duplicates import document, edited, forget, prose, similarity, standing, store
 from gossamer import dedup
 from gossamer.dedup import candidates, equal
 from gossamer.dedup.candidates import MAX_SHARING
 from gossamer.dedup.decided import MAX_COPIES
+from gossamer.tables import DATASETS
+from gossamer.task_output import ParquetWriter, layers_of
 from gossamer.workspace import Workspace
 from rows import put
 
@@ -140,7 +144,7 @@ def test_damaged_memory_is_made_anew(work: Workspace) -> None:
     store(work, [document(url, text) for url, text in texts.items()])
     dedup.run(work)
     found = standing(work)
-    for dataset in ("sketched", "similar"):
+    for dataset in ("sketched", "similar", "shingled"):
         again = Workspace.open(work.root, work.engine)
         path = Path(again.root, again.store.listed(dataset)[0].path)
         data = bytearray(path.read_bytes())
@@ -150,6 +154,45 @@ def test_damaged_memory_is_made_anew(work: Workspace) -> None:
         assert again.store.manifest.history[-1].counts["new_texts"] == len(texts)
         assert standing(again) == found
         assert not again.store.damaged(dataset)
+
+
+def test_what_an_older_version_remembers_is_made_anew(work: Workspace) -> None:
+    """Its bands were lists of numbers."""
+    store(work, [document(f"http://a.example/{at}", edited(prose(1), at, at)) for at in range(4)])
+    dedup.run(work)
+    found = standing(work)
+    schema = DATASETS["sketched"].schema.set(1, pa.field("bands", pa.list_(pa.int64())))
+    writer = ParquetWriter(work.root, "sketched", work.store.attempt("sketched"), schema=schema)
+    writer.write(pa.table([[1], [[2] * 14], [False]], schema=schema))
+    with work.step("test", 1) as draft:
+        draft.replace |= {name: (each,) for name, each in layers_of(writer.close(), 1).items()}
+    store(work, [document("http://a.example/4", edited(prose(1), 1, 5))], 2)
+    dedup.run(work)
+    assert work.store.manifest.history[-1].counts["new_texts"] == 5
+    rows = standing(work)
+    assert {url: rows[url]["survivor"] for url in found} == {
+        url: row["survivor"] for url, row in found.items()
+    }
+
+
+def test_texts_that_were_compared_are_not_read_again(work: Workspace) -> None:
+    """Neither those of pages that did not change, nor those of a page that returns to its text."""
+    documents = [document(f"http://a.example/{at}", edited(prose(1), at, at)) for at in range(6)]
+    store(work, documents)
+    dedup.run(work)
+    store(work, [document(documents[0]["url"], edited(prose(1), 9, 9))], 2)
+    dedup.run(work)
+    old, later = work.store.manifest.layers("shingled")
+    assert (old.rows, later.rows) == (len(documents), 1)
+    store(work, documents[:1], 3)
+    dedup.run(work)
+    assert work.store.manifest.history[-1].counts["new_texts"] == 1
+    assert work.store.manifest.layers("shingled") == (old, later)
+    found = standing(work)
+    assert {row["reason"] for row in found.values()} == {"near", None}
+    forget(work)
+    dedup.run(work)
+    assert standing(work) == found
 
 
 def test_a_harvest_without_changes_compares_nothing(work: Workspace) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from duplicates import document, edited, forget, prose, standing
+from duplicates import document, edited, forget, prose, standing, store
 from gossamer import boilerplate, dedup
 from rows import put
 
@@ -100,7 +100,23 @@ def test_a_harvest_of_changes_is_one_from_scratch(work: Workspace, seed: int) ->
     assert {"version", "mirror", "text", None} <= reasons
 
 
-REMEMBERED = ("sketched", "similar", "mirrors", "judged", "dispositions")
+REMEMBERED = ("sketched", "similar", "shingled", "mirrors", "judged", "dispositions")
+
+
+def test_a_harvest_follows_the_ranks_of_hosts_whose_pages_have_none(work: Workspace) -> None:
+    urls = [f"http://{host}/" for host in HOSTS]
+    store(work, [document(url, prose(1)) for url in urls])
+    for round_, best in enumerate(HOSTS, 1):
+        with work.step("test", round_) as draft:
+            draft.replace["host_ranks"] = ()
+        hosts = [{"host": host, "rank": 0.9 if host == best else 0.05} for host in HOSTS]
+        put(work, "host_ranks", hosts, round_)
+        dedup.run(work)
+        rows = standing(work)
+        best_url = f"http://{best}/"
+        assert {url: rows[url]["survivor"] for url in urls} == {
+            url: None if url == best_url else best_url for url in urls
+        }
 
 
 def test_a_harvest_follows_the_boilerplate_of_hosts(work: Workspace) -> None:

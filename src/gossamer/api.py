@@ -236,6 +236,13 @@ class Crawl:
 
         return linkgraph.current(self.work)
 
+    def inlinks(self) -> DataFrame:
+        """Who links to each page, as of the last harvest (dataset inlinks)."""
+        from gossamer import lsm
+        from gossamer.tables import INLINKS
+
+        return lsm.current(self.work, INLINKS).where("count > 0")
+
     def seed_hosts(self) -> Iterator[str]:
         """Yield the host of each seed once, as in the column `host` of pages."""
         seeds = self.pages().where("source = 'seed'").select("host").distinct()
@@ -311,12 +318,13 @@ class Crawl:
         return self._graphs[kind][1]
 
     def dataset(self, name: str) -> DataFrame:
-        """All rows of a dataset; of `pages` and `links`, only the current ones."""
-        return {"pages": self.pages, "links": self.links}.get(name, lambda: self.work.read(name))()
+        """All rows of a dataset; of `pages`, `links` and `inlinks`, only the current ones."""
+        current = {"pages": self.pages, "links": self.links, "inlinks": self.inlinks}
+        return current.get(name, lambda: self.work.read(name))()
 
     def rows_of(self, name: str) -> list[str]:
         """Paths of Parquet files that together hold the rows of `dataset(name)`, each once."""
-        if name in {"pages", "links"}:
+        if name in {"pages", "links", "inlinks"}:
             files = self.work.scratch_files(self.dataset(name))
             return [f"{self.path}/{file.path}" for file in files]
         return self.work.paths(name)

@@ -30,10 +30,19 @@ def of_documents(work: Workspace, wanted: DataFrame, *columns: str) -> DataFrame
     """`wanted` (materialised) with columns of the document with this `url` and `round`.
 
     Only rows of these rounds are read. A document is in a file of the round that parsed it, which
-    may be later than its own.
+    may be later than its own. Most are of the last round, whose files are few, so they are looked
+    up apart.
     """
     rounds = [row["round"] for row in wanted.select("round").distinct().collect()]
-    first = min(rounds, default=0)
+    first, last = min(rounds, default=0), max(rounds, default=0)
+    if first == last:
+        return _since(work, wanted, first, *columns)
+    newest = _since(work, wanted.where(F.col("round") == last), last, *columns)
+    return newest.unionByName(_since(work, wanted.where(F.col("round") < last), first, *columns))
+
+
+def _since(work: Workspace, wanted: DataFrame, first: int, *columns: str) -> DataFrame:
+    """As `of_documents`, with files of this round or later ones."""
     layers = [each for each in work.store.manifest.layers(DOCUMENTS.name) if each.round >= first]
     files = [file for layer in layers for file in layer.files]
     work.store.check(files)

@@ -44,15 +44,19 @@ def of_hosts(work: Workspace) -> DataFrame:
     return ranks.join(sizes.agg(F.count("*").alias("m")), on="host", how="left")
 
 
-def with_ranks(work: Workspace, pages: DataFrame, hosts: DataFrame | None = None) -> DataFrame:
-    """Add `rank` and `host_rank` to pages (with `url` and `host`, each URL once); both ≥ LEAST.
+def with_ranks(work: Workspace, pages: DataFrame) -> DataFrame:
+    """Add `rank` and `host_rank` to pages (with `url` and `host`, each URL once); both ≥ LEAST."""
+    return with_ranks_of_hosts(work, with_own_ranks(work, pages), of_hosts(work))
 
-    `hosts`: rows of `of_hosts`, if they are materialised, since that takes a pass over all ranks.
+
+def with_ranks_of_hosts(work: Workspace, pages: DataFrame, hosts: DataFrame) -> DataFrame:
+    """As `with_ranks`, of pages `with_own_ranks`. `hosts`: rows of `of_hosts`.
+
+    To count the pages of hosts takes a pass over all ranks. Only pages without one need that.
     """
-    hosts = of_hosts(work) if hosts is None else hosts
     jump = 1 - work.config.rank.damping
     by_chance = F.col("host_rank") * jump / F.coalesce("m", F.lit(1))
-    known = _with_own(work, pages).join(F.broadcast(hosts), on="host", how="left")
+    known = pages.join(F.broadcast(hosts), on="host", how="left")
     least = F.lit(LEAST)
     return known.withColumns(
         {
@@ -62,8 +66,8 @@ def with_ranks(work: Workspace, pages: DataFrame, hosts: DataFrame | None = None
     ).drop("m")
 
 
-def _with_own(work: Workspace, pages: DataFrame) -> DataFrame:
-    """Add the `rank` of those pages that `ranks` knows.
+def with_own_ranks(work: Workspace, pages: DataFrame) -> DataFrame:
+    """Add the `rank` of those pages (`url`) that `ranks` knows; null for the others.
 
     The hash table is built from the left side of a join.
     """

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.engine import Engine
     from gossamer.pool import PartitionFunction
+    from gossamer.tables import Dataset
 
 One = TypeVar("One")
 Other = TypeVar("Other")
@@ -102,18 +103,18 @@ class Workspace:
 
     def write(self, df: DataFrame, dataset: str, round_: int) -> Layer:
         """Write rows as a layer to be committed. They need the dataset's columns, in any order."""
-        table = DATASETS[dataset]
-        rows = df.select(*table.column_names)
-        return Layer(round_, self._write(rows, dataset, group_rows=table.group_rows))
+        rows = df.select(*DATASETS[dataset].column_names)
+        return Layer(round_, self._write(rows, dataset))
 
-    def scratch(self, df: DataFrame) -> tuple[DataFrame, int]:
+    def scratch(self, df: DataFrame, ddl: str | None = None) -> tuple[DataFrame, int]:
         """Materialise rows that a step uses more than once; return them and their number.
 
-        Not every engine can cache (Sail cannot), so the rows are written to scratch files.
+        Not every engine can cache (Sail cannot), so the rows are written to scratch files. `ddl`:
+        their columns. If there are no rows, the engine has to plan the query again to tell them.
         """
         files = self.scratch_files(df)
         if not files:
-            return self.engine.no_rows(df.schema), 0
+            return self.engine.no_rows(df.schema) if ddl is None else self.engine.read([], ddl), 0
         paths = [f"{self.root}/{file.path}" for file in files]
         return self.engine.read(paths, _ddl(paths[0])), sum(file.rows for file in files)
 
@@ -137,14 +138,14 @@ class Workspace:
         return self.engine.rows(pa.Table.from_batches(batches)), count
 
     def both(
-        self, rows: int, one: Callable[[], One], other: Callable[[], Other]
+        self, rows: int, one: Callable[[], One], other: Callable[[], Other], few: int = FEW
     ) -> tuple[One, Other]:
         """The results of two calls that read about so many rows, and do not depend on each other.
 
-        Few rows leave cores idle while the engine plans a query, so both calls run at once. With
-        many, they would compete for memory.
+        A `few` rows leave cores idle while the engine plans a query, so both calls run at once.
+        With many, they would compete for memory.
         """
-        if rows > FEW:
+        if rows > few:
             return one(), other()
         with ThreadPoolExecutor(1) as thread:
             meanwhile = thread.submit(other)
@@ -162,13 +163,7 @@ class Workspace:
         self._scratch.append(self.store.attempt("scratch"))
         return self._scratch[-1]
 
-    def _write(
-        self,
-        df: DataFrame,
-        dataset: str,
-        by: Sequence[str] = (),
-        group_rows: int | None = None,
-    ) -> tuple[File, ...]:
+    def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
         import pyarrow.parquet as pq
 
         from gossamer.engine import engine_errors
@@ -176,8 +171,8 @@ class Workspace:
         attempt = self.scratch_attempt() if dataset == "scratch" else self.store.attempt(dataset)
         with engine_errors(f"{self.root}/{attempt}"):
             rows = df.write.partitionBy(*by).option("compression", "zstd")
-            if group_rows is not None:
-                rows = rows.option("max_row_group_size", str(group_rows))
+            if (kind := DATASETS.get(dataset)) is not None:
+                rows = rows.options(**_sizes(kind))
             rows.parquet(f"{self.root}/{attempt}")
         files = (
             File(path, pq.read_metadata(f"{self.root}/{path}").num_rows, size)
@@ -227,6 +222,21 @@ class Workspace:
         manifest = self.store.commit(done, append=draft.append, replace=draft.replace)
         draft.done = manifest.history[-1]
         self._sweep()
+
+
+def _sizes(dataset: Dataset) -> dict[str, str]:
+    """Options for row groups and pages of a dataset, which only the embedded engine observes."""
+    options = {}
+    if dataset.group_rows is not None:
+        options["max_row_group_size"] = str(dataset.group_rows)
+    if dataset.page_rows is not None:
+        options |= {
+            "compression": "uncompressed",
+            "dictionary_enabled": "false",
+            "data_page_row_count_limit": str(dataset.page_rows),
+            "write_batch_size": str(dataset.page_rows),  # after each, it looks at the page's size
+        }
+    return options
 
 
 def _ddl(path: str) -> str:

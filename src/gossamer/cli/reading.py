@@ -114,7 +114,7 @@ def export(
 ) -> None:
     """Write a dataset as one Parquet, CSV or JSON-lines file.
 
-    `pages` and `links` are exported in their current state; other datasets with the rows
+    `pages`, `links` and `inlinks` are exported in their current state; other datasets with the rows
     of all rounds. In CSV, texts that a spreadsheet would run as a formula get an apostrophe
     before them.
 

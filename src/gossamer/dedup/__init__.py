@@ -15,11 +15,10 @@
     decided.py      the rows of dispositions
 
 Reads documents, own_texts, pages, ranks, host_ranks and what it wrote before; of the first three,
-only what is new since the last harvest (gossamer.inputs). It replaces mirrors and
-judged, and adds to dispositions, sketched and similar. Each page that is dropped names the page
-that survives in its place, the reason and the similarity. A change is followed to all pages that
-are connected to it, so the next best page takes the place of a survivor that is gone or has
-changed.
+only what is new since the last harvest (gossamer.inputs). It replaces mirrors and judged, and adds
+to dispositions, sketched, similar and shingled. Each page that is dropped names the page that
+survives in its place, the reason and the similarity. A change is followed to all pages that are
+connected to it, so the next best page takes the place of a survivor that is gone or has changed.
 
 Cost: in proportion to what has changed and what is connected to it, and passes over hashes of all
 documents. Texts are compared once (similar.py).
@@ -34,7 +33,7 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import inputs, lsm, page_ranks
+from gossamer import inputs, lsm
 from gossamer.dedup import (
     affected,
     decided,
@@ -61,6 +60,8 @@ if TYPE_CHECKING:
 RULES = 2
 """Raised with each change of the rules in this package: all pages are judged again."""
 INPUTS = (DOCUMENTS, PAGES, OWN_TEXTS)
+FEW = 100_000
+"""New rows up to which two queries run at once (`Workspace.both`)."""
 DROPPED_DDL = "url string, survivor string, reason string, similarity double"
 
 
@@ -71,27 +72,36 @@ def run(work: Workspace) -> StepReport:
         damaged = any(work.store.damaged(table.name) for table in (DISPOSITIONS, MIRRORS))
         since = inputs.since(work, JUDGED, INPUTS, _settings(work), anew=forgotten or damaged)
         before = known.stored(work, anew=since.anew)
-        fresh, replaced = documents.changed(work, since, before)
-        now = before.with_layer(fresh)
-        found, draft.counts["mirror_hosts"] = mirrors.mirrors(work, now)
-        hosts, _ = work.scratch(page_ranks.of_hosts(work))
-        nearby = fresh
-        if not since.anew:
+
+        def judged() -> tuple[DataFrame, DataFrame, Known, DataFrame, int]:
+            fresh, replaced = documents.changed(work, since, before)
+            now = before.with_layer(fresh)
+            return fresh, replaced, now, *mirrors.mirrors(work, now)
+
+        new_rows = sum(layer.rows for layers in since.layers.values() for layer in layers)
+        of_other_ranks, (fresh, replaced, now, found, draft.counts["mirror_hosts"]) = work.both(
+            new_rows,
+            lambda: None if since.anew else affected.of_other_ranks(work, before),
+            judged,
+            FEW,
+        )
+        nearby, families = fresh, None
+        if of_other_ranks is not None:
             seeds = fresh.select(*affected.KEYS).unionByName(replaced.select(*affected.KEYS))
-            seeds = seeds.unionByName(affected.of_other_ranks(work, now, hosts))
+            seeds = seeds.unionByName(of_other_ranks)
             if draft.counts["mirror_hosts"] or work.store.manifest.layers(MIRRORS.name):
                 seeds = seeds.unionByName(_of_other_mirrors(work, now, found))
             seeds, _ = work.scratch(seeds)
-            nearby = _with_families(work, now, fresh, seeds)
-        old = _older(work, fit(nearby))
+            nearby, families = _with_families(work, now, fresh, seeds)
+        old = _older(work, fit(nearby), families)
         texts = _texts(work, _without(fit(nearby), *old))
         similarities = similar.similar_texts(work, draft, texts, now, anew=forgotten)
         alike = similarities.alike()
         pages = fresh
         if not since.anew:
-            pages = affected.connected(work, now, seeds, alike)
-            old = _older(work, fit(pages))
-        ranked, _ = work.scratch(affected.with_rank_classes(work, fit(pages), hosts))
+            pages, families = affected.connected(work, now, seeds, alike)
+            old = _older(work, fit(pages), families)
+        ranked = affected.with_rank_classes(work, fit(pages))
         standing = _without(ranked, *old)
         if draft.counts["mirror_hosts"]:
             standing = mirrors.with_originals(standing, found, alike)
@@ -105,8 +115,13 @@ def run(work: Workspace) -> StepReport:
             held = held.withColumnRenamed("compared", "text").distinct()
             unchanged = pages.join(fresh.select("url"), on="url", how="left_anti")
             rows = decided.differing(rows, unchanged)
-        similarities.save(draft, held, standing.select(F.col("text_hash").alias("text")))
-        _save(work, draft, rows, anew=since.anew)
+        standing_texts = standing.select(F.col("text_hash").alias("text"))
+        work.both(
+            new_rows,
+            lambda: similarities.save(draft, held, standing_texts),
+            lambda: _save(work, draft, rows, anew=since.anew),
+            FEW,
+        )
         draft.replace[MIRRORS.name] = _layers(work.write(found, MIRRORS.name, work.round))
         draft.replace[JUDGED.name] = inputs.write(work, JUDGED, INPUTS, _settings(work))
     return draft.done
@@ -136,18 +151,28 @@ def _of_other_mirrors(work: Workspace, now: Known, found: DataFrame) -> DataFram
     return mirrors.of_hosts(now, hosts).select(*affected.KEYS)
 
 
-def _with_families(work: Workspace, now: Known, pages: DataFrame, seeds: DataFrame) -> DataFrame:
-    """`pages` and all others of the families of the `seeds`; materialised."""
-    families, count = work.scratch(seeds.select(F.explode("families").alias("family")).distinct())
+def _with_families(
+    work: Workspace, now: Known, pages: DataFrame, seeds: DataFrame
+) -> tuple[DataFrame, int]:
+    """`pages` and all others of the families of the `seeds`, materialised; number of families.
+
+    The seeds have the families of `pages`.
+    """
+    families, count = work.scratch(
+        seeds.select(F.explode("families").alias("family")).distinct(), affected.FAMILY_DDL
+    )
     if not count:
-        return pages
+        return pages, 0
     others = now.of_families(families).join(pages.select("url"), on="url", how="left_anti")
-    return work.scratch(pages.unionByName(others))[0]
+    return work.scratch(pages.unionByName(others))[0], count
 
 
-def _older(work: Workspace, pages: DataFrame) -> tuple[DataFrame, int]:
-    """The pages that newer versions stand for, materialised, and their number."""
-    if not work.config.dedup.versions:
+def _older(work: Workspace, pages: DataFrame, families: int | None) -> tuple[DataFrame, int]:
+    """The pages that newer versions stand for, materialised, and their number.
+
+    `families`: the number of families to which pages belong; None if it is not known.
+    """
+    if not work.config.dedup.versions or families == 0:
         return work.engine.read([], DROPPED_DDL), 0
     return versions.older(work, pages)
 
@@ -194,7 +219,8 @@ def _resolved(work: Workspace, stages: list[DataFrame]) -> DataFrame:
         chained, count = work.scratch(
             after.join(dropped, on="survivor", how="inner").select(
                 "url", F.col("next").alias("survivor"), "reason", "similarity"
-            )
+            ),
+            DROPPED_DDL,
         )
         if not count:
             return dropped

@@ -16,58 +16,81 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer.page_ranks import with_ranks
+from gossamer.page_ranks import LEAST, of_hosts, with_own_ranks, with_ranks_of_hosts
 from gossamer.tables import DISPOSITIONS, RANKS
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from gossamer.dedup.known import Known
     from gossamer.workspace import Workspace
 
 KEYS = ("text", "compared", "families")
 """Columns of `dispositions` by which pages are compared with others."""
+TEXT_DDL, FAMILY_DDL = "text long", "family long"
 
 
-def with_rank_classes(work: Workspace, pages: DataFrame, hosts: DataFrame) -> DataFrame:
+def with_rank_classes(work: Workspace, pages: DataFrame) -> DataFrame:
     """Add `rank`: the binary logarithm of the page's rank, 0 for an average page, rounded down.
 
-    Also its unrounded `host_rank`, and its `host`. `hosts`: rows of `page_ranks.of_hosts`.
+    Also its `host`. What takes time is materialised.
     """
-    ranked = with_ranks(work, pages.withColumn("host", host_column(F.col("url"))), hosts)
-    number = max(sum(layer.rows for layer in work.store.manifest.layers(RANKS.name)), 1)
-    return ranked.withColumn("rank", F.floor(F.log2(F.col("rank") * number)).cast("int"))
+    hosted = pages.withColumn("host", host_column(F.col("url")))
+    return _with_classes(work, work.scratch(with_own_ranks(work, hosted))[0])
 
 
-def of_other_ranks(work: Workspace, known: Known, hosts: DataFrame) -> DataFrame:
-    """The rows of pages in groups whose ranks have changed so much that others may survive."""
+def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
+    """The KEYS of pages in groups whose ranks have changed so much that others may survive."""
     grouped = known.where(lambda layer: layer.where("survivor IS NOT NULL OR copy_count > 0"))
-    grouped = grouped.select("url", *KEYS, "rank_class")
-    return with_rank_classes(work, grouped, hosts).where("rank <> rank_class").select(*KEYS)
+    ranked = with_own_ranks(work, grouped.select("url", *KEYS, "rank_class"))
+    same = _rank_class(work).eqNullSafe(F.col("rank_class"))
+    others = ranked.where(F.col("rank").isNull() | ~same)
+    hosted, _ = work.scratch(others.withColumn("host", host_column(F.col("url"))))
+    return _with_classes(work, hosted).where("rank <> rank_class").select(*KEYS)
 
 
-def connected(work: Workspace, known: Known, seeds: DataFrame, similar: DataFrame) -> DataFrame:
-    """The rows of all pages that are connected to some (KEYS), materialised.
+def _with_classes(work: Workspace, pages: DataFrame) -> DataFrame:
+    """Replace `rank`, which is null for pages that are not ranked themselves, by its class."""
+    unranked = pages.where("rank IS NULL").select("host").distinct()
+    hosts, number = work.scratch(unranked, "host string")
+    if number:
+        of_these = of_hosts(work).join(hosts, on="host", how="left_semi")
+        pages, _ = work.scratch(with_ranks_of_hosts(work, pages, of_these))
+    return pages.withColumn("rank", _rank_class(work))
 
-    `similar`: pairs of texts, `one` and `other`, both ways; materialised.
+
+def _rank_class(work: Workspace) -> Column:
+    number = max(sum(layer.rows for layer in work.store.manifest.layers(RANKS.name)), 1)
+    return F.floor(F.log2(F.greatest("rank", F.lit(LEAST)) * number)).cast("int")
+
+
+def connected(
+    work: Workspace, known: Known, seeds: DataFrame, similar: DataFrame
+) -> tuple[DataFrame, int]:
+    """The rows of all pages that are connected to some (KEYS), and the number of their families.
+
+    They are materialised. `similar`: pairs of texts, `one` and `other`, both ways; materialised.
     """
-    texts, families = work.engine.read([], "text long"), work.engine.read([], "family long")
-    rows, found = seeds, work.engine.read([], DISPOSITIONS.ddl)
+    texts, families = work.engine.read([], TEXT_DDL), work.engine.read([], FAMILY_DDL)
+    rows, found, number_of_families = seeds, work.engine.read([], DISPOSITIONS.ddl), 0
     while True:
         new_texts, number = work.scratch(
             rows.select(F.explode(F.array("text", "compared")).alias("text"))
             .where("text IS NOT NULL")
             .distinct()
-            .join(texts, on="text", how="left_anti")
+            .join(texts, on="text", how="left_anti"),
+            TEXT_DDL,
         )
         new_families, further = work.scratch(
             rows.select(F.explode("families").alias("family"))
             .distinct()
-            .join(families, on="family", how="left_anti")
+            .join(families, on="family", how="left_anti"),
+            FAMILY_DDL,
         )
+        number_of_families += further
         if not number + further:
-            return found
+            return found, number_of_families
         texts = _reached(work, texts.unionByName(new_texts), new_texts, similar)
         families = families.unionByName(new_families)
         found, _ = work.scratch(known.of_texts(texts))
@@ -86,7 +109,8 @@ def _reached(
             similar.join(frontier.withColumnRenamed("text", "one"), on="one", how="left_semi")
             .select(F.col("other").alias("text"))
             .distinct()
-            .join(texts, on="text", how="left_anti")
+            .join(texts, on="text", how="left_anti"),
+            TEXT_DDL,
         )
         if not number:
             return texts

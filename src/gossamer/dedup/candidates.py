@@ -21,15 +21,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gossamer import task_output
 from gossamer.filenames import SCRATCH
 from gossamer.sketches import BAND_VALUES, BANDS
-from gossamer.task_output import ParquetWriter
+from gossamer.task_output import ParquetWriter, balance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy.typing as npt
     from pyspark.sql import DataFrame
@@ -48,9 +49,11 @@ MAX_SHARING = 32
 NEIGHBOURS = 4
 PAIRS = pa.schema([("one", pa.int64()), ("other", pa.int64())])
 SHARED = pa.schema([("band", pa.int64()), ("text", pa.int64()), ("is_new", pa.bool_())])
-READ_ROWS = 100_000
+READ_ROWS = 16_384
+"""Texts whose bands are read at once: they stay in the processor's cache."""
 FILTER_BITS = 22
-BAND_HASHES_DDL = "text long, bands array<long>"
+BAND_BYTES = 8
+BAND_HASHES_DDL = "text long, bands binary"
 
 _RANDOM = {"compression": "none", "use_dictionary": False}
 """Hashes cannot be compressed."""
@@ -72,9 +75,10 @@ def candidates(work: Workspace, known: Sequence[File], new: Sequence[File]) -> D
     parts = 1 if rows <= FEW else max(work.engine.workers, -(-rows * BANDS // PART_BANDS))
     attempt = work.scratch_attempt()
     wanted = tuple(file.path for file in new) if few else ()
-    shared: list[Shared] = [
-        *(Shared(work.root, file.path, (), parts, attempt, is_new=True) for file in new),
-        *(Shared(work.root, file.path, wanted, parts, attempt, is_new=False) for file in known),
+    shared = [
+        Shared(work.root, tuple(file.path for file in files), counting, parts, attempt, is_new)
+        for every_file, counting, is_new in ((known, wanted, False), (new, (), True))
+        for files in balance(every_file, work.engine.workers)
     ]
     run = partial(
         work.engine.map_tasks,
@@ -96,10 +100,11 @@ def band_hashes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         column = batch.column("sketch")
         sketches = np.frombuffer(b"".join(column.drop_null().to_pylist()), "<u4")
         values = sketches.reshape(-1, BANDS, BAND_VALUES).astype(np.uint64)
-        sums = mixed((values * _FACTORS).sum(axis=2, dtype=np.uint64)).view(np.int64)
-        sketched = np.asarray(column.is_valid())
-        offsets = np.concatenate(([0], np.cumsum(sketched * BANDS))).astype(np.int32)
-        bands = pa.ListArray.from_arrays(pa.array(offsets), pa.array(sums.ravel()))
+        sums = mixed((values * _FACTORS).sum(axis=2, dtype=np.uint64)).astype("<u8", copy=False)
+        sizes = np.asarray(column.is_valid()) * (BANDS * BAND_BYTES)
+        offsets = np.concatenate(([0], np.cumsum(sizes))).astype("<i4")
+        held = [None, pa.py_buffer(offsets), pa.py_buffer(sums)]
+        bands = pa.Array.from_buffers(pa.binary(), batch.num_rows, held)
         yield pa.RecordBatch.from_arrays([batch.column("text"), bands], names=["text", "bands"])
 
 
@@ -111,10 +116,10 @@ def mixed(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 class Shared(NamedTuple):
-    """The input of a task: a file with `text` and `bands`, and `wanted` ones whose bands count."""
+    """The input of a task: files with `text` and `bands`, and `wanted` ones whose bands count."""
 
     root: str
-    path: str
+    paths: tuple[str, ...]
     wanted: tuple[str, ...]
     """If there are none, all bands count."""
     parts: int
@@ -123,7 +128,7 @@ class Shared(NamedTuple):
 
 
 def share_out(task: Shared) -> list[Row]:
-    """Write the bands of a file with their texts; name each written file by its part."""
+    """Write the bands of files with their texts; name each written file by its part."""
     writers: dict[int, ParquetWriter] = {}
     for texts, bands in _counting(task):
         part = (bands.view(np.uint64) % np.uint64(task.parts)).astype(np.int64)
@@ -145,35 +150,38 @@ def share_out(task: Shared) -> list[Row]:
 
 def _counting(task: Shared) -> Iterator[tuple[Integers, Integers]]:
     """The texts and bands that a task shares out."""
-    found = _bands(f"{task.root}/{task.path}")
+    found = _bands(task.root, task.paths)
     if not task.wanted:
-        yield from found
+        yield from ((texts.repeat(BANDS), bands) for texts, bands in found)
         return
-    files = (_bands(f"{task.root}/{path}") for path in task.wanted)
-    wanted = np.sort(np.concatenate([bands for file in files for _, bands in file]))
+    wanted = np.sort(np.concatenate([bands for _, bands in _bands(task.root, task.wanted)]))
     if wanted.size:
-        marked = np.zeros(1 << FILTER_BITS, np.bool_)
-        marked[_filter_place(wanted)] = True
+        marked = np.zeros((2, 1 << FILTER_BITS), np.bool_)
+        for of_filter, marks in enumerate(marked):
+            marks[_filter_place(wanted, of_filter)] = True
         for texts, bands in found:
-            passed = np.flatnonzero(marked[_filter_place(bands)])
+            passed = np.flatnonzero(marked[0].take(_filter_place(bands, 0)))
+            passed = passed[marked[1].take(_filter_place(bands[passed], 1))]
             at = np.minimum(np.searchsorted(wanted, bands[passed]), wanted.size - 1)
             counts = passed[wanted[at] == bands[passed]]
-            yield texts[counts], bands[counts]
+            yield texts[counts // BANDS], bands[counts]
 
 
-def _filter_place(bands: Integers) -> Integers:
-    """Where a band is marked in a table that fits in a cache: most others are excluded by it."""
-    return bands & ((1 << FILTER_BITS) - 1)
+def _filter_place(bands: Integers, of_filter: int) -> Integers:
+    """Where a band is marked in one of two tables that fit in a cache: few others pass both."""
+    return (bands >> (of_filter * FILTER_BITS)) & ((1 << FILTER_BITS) - 1)
 
 
-def _bands(path: str) -> Iterator[tuple[Integers, Integers]]:
-    """The bands in a file of `text` and `bands`, and the text of each, in batches."""
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(READ_ROWS, columns=["text", "bands"], use_threads=False):
-            lists = batch.column("bands")
-            counts = np.nan_to_num(lists.value_lengths().to_numpy(zero_copy_only=False))
-            texts = np.repeat(batch.column("text").to_numpy(), counts.astype(np.int64))
-            yield texts, lists.flatten().to_numpy()
+def _bands(root: str, paths: Iterable[str]) -> Iterator[tuple[Integers, Integers]]:
+    """The texts in files of `text` and `bands` that have bands, and these, in batches."""
+    for path in paths:
+        with pq.ParquetFile(f"{root}/{path}") as file:
+            for batch in file.iter_batches(READ_ROWS, columns=["text", "bands"], use_threads=False):
+                held = batch.filter(pc.greater(pc.binary_length(batch.column("bands")), 0))
+                column = held.column("bands").cast(pa.binary(BANDS * BAND_BYTES))
+                first, end = BANDS * column.offset, BANDS * (column.offset + len(column))
+                bands = np.frombuffer(column.buffers()[1], "<i8")[first:end]
+                yield held.column("text").to_numpy(), bands
 
 
 class Part(NamedTuple):

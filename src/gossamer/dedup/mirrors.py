@@ -46,7 +46,8 @@ def mirrors(work: Workspace, known: Known) -> tuple[DataFrame, int]:
         .groupBy("place")
         .agg(F.count("*").alias("pages"))
         .where("pages > 1")
-        .select("place")
+        .select("place"),
+        "place long",
     )
     if not count:
         return work.engine.read([], MIRRORS.ddl), 0

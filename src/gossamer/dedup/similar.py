@@ -10,9 +10,11 @@ meanwhile. Everything is compared again when rows that nobody needs outnumber th
 file is damaged.
 
 Candidates share a band (candidates.py). Those that seem similar are compared in full (verified.py).
+What is compared of them is kept, too (`shingled`): a text that was a candidate will often be one
+again, when another of its group changes, and need not be read for that.
 
 Cost: a pass over the bands of all texts, and one over the main texts of the rounds in which
-candidates were fetched.
+candidates were fetched that had been none before.
 """
 
 from __future__ import annotations
@@ -21,22 +23,29 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import lsm
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
 from gossamer.dedup.known import one_each
-from gossamer.dedup.verified import TEXTS_DDL, close, described, verified
+from gossamer.dedup.verified import close, described, verified
 from gossamer.own_texts import own_sketches
-from gossamer.tables import DISPOSITIONS, SIMILAR, SKETCHED
+from gossamer.store import Layer
+from gossamer.tables import DISPOSITIONS, SHINGLED, SIMILAR, SKETCHED
 from gossamer.workspace import FEW
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from gossamer.dedup.known import Known
+    from gossamer.store import File
     from gossamer.workspace import Draft, Workspace
 
 ENDS = ("one", "other")
+PAIR_DDL = "one long, other long"
 
 
 @dataclass
@@ -51,8 +60,8 @@ class Similarities:
     """Rows of `similar` from earlier harvests."""
     bands: DataFrame
     """The texts that are new, and their `bands`; materialised."""
-    described: list[str] = field(default_factory=list)
-    """Files with what is compared of texts, as far as this harvest needed it: see verified.py."""
+    shingled: list[File] = field(default_factory=list)
+    """Files with rows of `shingled` that this harvest has written."""
     found: list[DataFrame] = field(default_factory=list)
     """Further rows of `similar`, materialised."""
     number: int = 0
@@ -67,41 +76,72 @@ class Similarities:
         mirrored = pairs.select(F.col("other").alias("one"), F.col("one").alias("other"))
         return self.work.scratch(pairs.select("one", "other").unionByName(mirrored))[0]
 
-    def compare(self, pairs: DataFrame, *, only_close: bool = False) -> DataFrame | None:
-        """Compare pairs of texts (`one` < `other`, each once) that were not.
+    def compare_close(self, candidates: DataFrame) -> None:
+        """Compare those pairs that documents have, and that seem similar enough, as `compare`."""
+        left, number = self._not_compared(candidates)
+        if not number:
+            return
+        documents = _documents(self.work, self.known, _ends(left))
+        for end in ENDS:
+            present = documents.select(F.col("text").alias(end))
+            left = left.join(present, on=end, how="left_semi")
+        left, number = self.work.scratch(left)
+        if not number:
+            return
+        wanted, _ = self.work.scratch(documents.join(_ends(left), on="text", how="left_semi"))
+        texts = self._described(wanted, lambda missing: missing)
+        self._verify(close(self.work, left, number, texts), number, texts)
 
-        `only_close`: those that seem similar enough. Returns further rows of `similar`, if any.
+    def compare(self, pairs: DataFrame) -> DataFrame | None:
+        """Compare those pairs of texts (`one` < `other`, each once) that were not.
+
+        Documents have these texts. Returns further rows of `similar`, if any.
         """
-        compared = self.pairs().select(*ENDS)
-        left, number = self.work.scratch(pairs.join(compared, on=[*ENDS], how="left_anti"))
+        left, number = self._not_compared(pairs)
         if not number:
             return None
-        left, texts = self._described(left)
-        if only_close:
-            left = close(self.work, left, number, texts)
-        rows, number = verified(self.work, left, number, texts)
+        texts = self._described(
+            _ends(left), lambda missing: _documents(self.work, self.known, missing)
+        )
+        return self._verify(left, number, texts)
+
+    def _not_compared(self, pairs: DataFrame) -> tuple[DataFrame, int]:
+        compared = self.pairs().select(*ENDS)
+        return self.work.scratch(pairs.join(compared, on=[*ENDS], how="left_anti"), PAIR_DDL)
+
+    def _described(
+        self, texts: DataFrame, documents: Callable[[DataFrame], DataFrame]
+    ) -> DataFrame:
+        """The rows of `shingled` of these `texts` (`text`), materialised; there may be others.
+
+        A text is described once, since what it says never changes. `documents`: from texts to the
+        `url` and `round` of a document with each.
+        """
+        old = [] if self.anew else self.work.store.files(SHINGLED.name)
+        rows = self._read((*old, *self.shingled))
+        if not self.anew:
+            rows, _ = self.work.scratch(rows.join(texts, on="text", how="left_semi"))
+        missing, number = self.work.scratch(
+            texts.join(rows.select("text"), on="text", how="left_anti")
+        )
+        if not number:
+            return rows
+        files = described(self.work, documents(missing))
+        self.shingled += files
+        return rows.unionByName(self._read(files))
+
+    def _read(self, files: Sequence[File]) -> DataFrame:
+        paths = [f"{self.work.root}/{file.path}" for file in files]
+        return self.work.engine.read_some(paths, SHINGLED.ddl)
+
+    def _verify(self, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame | None:
+        rows, number = verified(self.work, pairs, count, texts)
         self.found += rows
         self.number += number
         return reduce(DataFrame.unionByName, rows) if number else None
 
-    def _described(self, pairs: DataFrame) -> tuple[DataFrame, DataFrame]:
-        """The pairs both of whose texts a document has, and these texts; both materialised."""
-        texts = self.work.engine.read(self.described, TEXTS_DDL)
-        known = texts.select("text")
-        missing, number = self.work.scratch(_ends(pairs).join(known, on="text", how="left_anti"))
-        if not number:
-            return pairs, texts
-        documents = _documents(self.work, self.known, missing)
-        present = known.unionByName(documents.select("text"))
-        for end in ENDS:
-            pairs = pairs.join(present.withColumnRenamed("text", end), on=end, how="left_semi")
-        pairs, _ = self.work.scratch(pairs)
-        places, _ = self.work.scratch(documents.join(_ends(pairs), on="text", how="left_semi"))
-        self.described += described(self.work, places)
-        return pairs, self.work.engine.read(self.described, TEXTS_DDL)
-
     def save(self, draft: Draft, candidates: DataFrame | None, standing: DataFrame) -> None:
-        """Draft `similar` and `sketched`, without the texts that no page has any more.
+        """Draft what is remembered; `sketched` without the texts that no page has any more.
 
         `standing`: the texts (`text`) that pages have, of those that are new and the `candidates`.
         If there are no candidates, all texts are.
@@ -109,12 +149,12 @@ class Similarities:
         draft.counts["compared_pairs"] = self.number
         rows = reduce(DataFrame.unionByName, self.found, self.work.engine.read([], SIMILAR.ddl))
         lsm.draft_rows(self.work, draft, SIMILAR, rows, self.number, anew=self.anew)
+        layer = Layer(self.work.round, tuple(self.shingled))
+        lsm.draft_layer(self.work, draft, SHINGLED, layer, anew=self.anew)
         gone = _sketched(self.work, candidates, anew=self.anew).join(
             standing, on="text", how="left_anti"
         )
-        struck = gone.withColumns(
-            {"bands": F.lit(None).cast("array<bigint>"), "is_struck": F.lit(True)}
-        )
+        struck = gone.withColumns({"bands": F.lit(None).cast("binary"), "is_struck": F.lit(True)})
         rows = self.bands.withColumn("is_struck", F.lit(False)).unionByName(struck)
         layer = self.work.write(rows, SKETCHED.name, self.work.round)
         lsm.draft_layer(self.work, draft, SKETCHED, layer, anew=self.anew)
@@ -131,14 +171,14 @@ def similar_texts(
     new, draft.counts["new_texts"] = work.scratch(
         texts.join(_sketched(work, anew=anew), on="text", how="left_anti")
     )
-    sketches, _ = work.scratch(own_sketches(work, new))
+    sketches = own_sketches(work, new)
     files = work.scratch_files(work.engine.map_partitions(sketches, band_hashes, BAND_HASHES_DDL))
     bands = work.engine.read([f"{work.root}/{file.path}" for file in files], BAND_HASHES_DDL)
     old = () if anew else work.store.files(SKETCHED.name)
     met, draft.counts["candidates"] = work.scratch(candidates(work, old, files))
     pairs = work.engine.read([], SIMILAR.ddl) if anew else lsm.current(work, SIMILAR)
     similarities = Similarities(work, known, anew, pairs, bands)
-    similarities.compare(met, only_close=True)
+    similarities.compare_close(met)
     return similarities
 
 
@@ -167,11 +207,22 @@ def _documents(work: Workspace, known: Known, texts: DataFrame) -> DataFrame:
 
 
 def outdated(work: Workspace) -> bool:
-    """Whether all texts are to be compared again: something is damaged, or most of it is old."""
+    """Whether all texts are to be compared again.
+
+    Something is damaged, most of it is old, or an older version of Gossamer wrote it, for which
+    bands were lists.
+    """
     texts, documents = (
         sum(layer.rows for layer in work.store.manifest.layers(table.name))
         for table in (SKETCHED, DISPOSITIONS)
     )
-    return texts > 2 * max(documents, FEW) or any(
-        work.store.damaged(table.name) for table in (SKETCHED, SIMILAR)
+    return (
+        texts > 2 * max(documents, FEW)
+        or any(work.store.damaged(table.name) for table in (SKETCHED, SIMILAR, SHINGLED))
+        or _has_lists(work)
     )
+
+
+def _has_lists(work: Workspace) -> bool:
+    paths = (f"{work.root}/{file.path}" for file in work.store.listed(SKETCHED.name)[:1])
+    return any(pa.types.is_list(pq.read_schema(path).field("bands").type) for path in paths)

@@ -7,7 +7,7 @@ estimate J as well as the sketches of documents do, and are at hand once the shi
 Of texts with more than MAX_SHINGLES, a sample by the lowest bits of the hashes is compared, by the
 same bits of both (Broder 1997, §3). The standard deviation is at most 0.006.
 
-Cost: a pass over the main texts of the rounds in which these texts were fetched.
+Cost: a pass over the main texts of the rounds in which texts were fetched that are not `shingled`.
 """
 
 from __future__ import annotations
@@ -23,30 +23,31 @@ from pyspark.sql import functions as F
 from gossamer import sketches
 from gossamer.dedup.estimates import NONE, with_estimates
 from gossamer.own_texts import OwnTexts, with_lines
+from gossamer.tables import SHINGLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gossamer.store import File
     from gossamer.workspace import Workspace
 
 ESTIMATED = 0.68
 """Three standard deviations below 0.8, the least that `dedup.similarity` can be."""
 PART_PAIRS = 1_000_000
-PART_BYTES = 500_000_000
+PART_BYTES = 1_000_000_000
 """Pairs whose sketches are joined at once, and bytes of shingles: a hash table does not spill."""
 MAX_SHINGLES = 16_384
-TEXTS_DDL = "text long, sketch binary, bits int, shingles binary"
 _RANGES = (np.arange(sketches.VALUES, dtype=np.uint64) * (1 << 32) // sketches.VALUES).astype("<u4")
 """The first hash of each range."""
 
 
-def described(work: Workspace, places: DataFrame) -> list[str]:
-    """Paths of files with what is compared of texts: `text`, its least shingles and all of them.
+def described(work: Workspace, places: DataFrame) -> tuple[File, ...]:
+    """Write rows of `shingled`.
 
     `places`: their `text`, and the `url` and `round` of a document with each; materialised.
     """
-    rows = work.engine.map_partitions(with_lines(work, places), shingled, TEXTS_DDL)
-    return [f"{work.root}/{file.path}" for file in work.scratch_files(rows)]
+    rows = work.engine.map_partitions(with_lines(work, places), shingled, SHINGLED.ddl)
+    return work.write(rows, SHINGLED.name, work.round).files
 
 
 def close(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame:
@@ -106,7 +107,7 @@ def _compared(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
 
 
 def shingled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """From rows of `own_texts.with_lines` to those of TEXTS_DDL; shingles are sorted, each once.
+    """From rows of `own_texts.with_lines` to those of `shingled`.
 
     Of many shingles, only those are kept whose lowest `bits` are 0.
     """

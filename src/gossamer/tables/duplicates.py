@@ -83,8 +83,9 @@ SKETCHED = Dataset(
         Column("text", "long", "text_hash of documents, or text of own_texts"),
         Column(
             "bands",
-            "array<long>",
-            "a hash of each of the 14 bands of its sketch, none without a sketch; null if struck",
+            "binary",
+            "a hash of each of the 14 bands of its sketch, 64 bits each; empty without a sketch, "
+            "null if struck",
         ),
         Column("is_struck", "boolean", "whether no page has the text any more"),
     ),
@@ -103,6 +104,26 @@ SIMILAR = Dataset(
         Column("other", "long", "the higher one"),
         Column("similarity", "double", "the share of their shingles that both have"),
     ),
+)
+
+SHINGLED = Dataset(
+    "shingled",
+    "what is compared of texts, as far as they were candidates, so that they are not read again",
+    key=("text",),
+    writer="dedup",
+    readers=("dedup",),
+    newest_wins=True,
+    columns=(
+        Column("text", "long", "as in sketched"),
+        Column(
+            "sketch",
+            "binary",
+            "its least shingle in each of 112 equal ranges of hashes, or 2^32 - 1: 32 bits each",
+        ),
+        Column("bits", "int", "of its shingles, those are kept whose lowest bits are 0: so many"),
+        Column("shingles", "binary", "hashes of its shingles, each once, sorted: 32 bits each"),
+    ),
+    page_rows=16,
 )
 
 MIRRORS = Dataset(
