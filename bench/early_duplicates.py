@@ -31,6 +31,7 @@ from parse_pieces import FETCHED_MS, HEADERS, WORKERS
 from gossamer.api import Crawl
 from gossamer.parse import step
 from gossamer.parse.copies import moving
+from gossamer.parse.job import job_of
 from gossamer.parse.parsers import rules_of
 from gossamer.tables import RESPONSES
 from gossamer.task_output import ParquetWriter, layers_of
@@ -87,7 +88,7 @@ def files_of(bodies: Sequence[bytes], kind: str, pages: int) -> list[list[bytes]
 
 def parse_s(work: Workspace) -> tuple[float, float]:
     """Seconds and CPU seconds of the parse step; its files belong to no commit."""
-    job = step.job_of(work, rules_of(work.config, work.root))
+    job = job_of(work, rules_of(work.config, work.root))
     begun_s, cpu_s = time.perf_counter(), tree_cpu_s()
     step.parse_round(work, job)
     return time.perf_counter() - begun_s, tree_cpu_s() - cpu_s

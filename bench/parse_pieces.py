@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from gossamer.api import Crawl
 from gossamer.parse import step
+from gossamer.parse.job import job_of
 from gossamer.parse.parsers import rules_of
 from gossamer.parse.stored import Piece, pieces
 from gossamer.tables import RESPONSES
@@ -79,7 +80,7 @@ def whole_files(files: Sequence[File], _tasks: int) -> list[Piece]:
 def parse_s(work: Workspace, *, whole: bool) -> float:
     """Seconds of the parse step; the files that it writes belong to no commit."""
     step.pieces = whole_files if whole else pieces  # type: ignore[attr-defined]
-    job = step.job_of(work, rules_of(work.config, work.root))
+    job = job_of(work, rules_of(work.config, work.root))
     begun_s = time.perf_counter()
     step.parse_round(work, job)
     return time.perf_counter() - begun_s

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.config import FilterConfig
+    from gossamer.task_output import Row
     from gossamer.workspace import Workspace
 
 HTML = "text/html; charset=utf-8"
@@ -51,6 +52,16 @@ def store_round(
     """Commit seeds and what a fetch of the round would leave; a file for each share."""
     if round_ == 1:
         store_seeds(work, seeds)
+    commit_fetch(work, write_shares(work, *shares, round_=round_), round_)
+
+
+def commit_fetch(work: Workspace, written: Sequence[Row], round_: int = 1) -> None:
+    with work.step("fetch", round_) as draft:
+        draft.append = layers_of(written, round_)
+
+
+def write_shares(work: Workspace, *shares: Sequence[Fetched], round_: int = 1) -> list[Row]:
+    """Write what a fetch of the round would leave; a file for each share."""
     written = []
     for share in shares:
         warc = WarcWriter(work.root, work.store.attempt("warc"), {})
@@ -58,8 +69,7 @@ def store_round(
         rows = [response(warc, page, round_) for page in share]
         responses.write(rows_of(RESPONSES.schema, rows))
         written += warc.close() + responses.close()
-    with work.step("fetch", round_) as draft:
-        draft.append = layers_of(written, round_)
+    return written
 
 
 def store_seeds(work: Workspace, seeds: Sequence[str]) -> None:

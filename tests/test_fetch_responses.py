@@ -13,12 +13,13 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from gossamer import parse
+from gossamer import checksums, parse
 from gossamer.config import FetchConfig
 from gossamer.errors import StoreFull
 from gossamer.fetch import responses as fetch_responses
 from gossamer.fetch.exchange import FetchResult
 from gossamer.fetch.responses import READ_BY_PARSERS, ResponseWriter, Wanted, truncation
+from gossamer.handover import Handover, taken
 from gossamer.parse.stored import bodies, read_answers
 from gossamer.tables import FETCHLIST, RESPONSES
 from gossamer.warc import payload_digest
@@ -340,6 +341,30 @@ def test_files_are_rolled_together(
         rows = pq.read_table(task.root / path).to_pylist()
         assert len({row["warc_file"] for row in rows} - {None}) == 1
     assert task.parsed() == {f"http://a.test/{number}": b"%d" % number for number in range(5)}
+
+
+def test_files_that_are_handed_over_become_smaller_and_their_archives_are_complete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quarter of the pages that are left, 20 at most and 3 at least."""
+    monkeypatch.setattr(fetch_responses, "PAGES_PER_FILE", 20)
+    monkeypatch.setattr(fetch_responses, "MIN_PAGES_PER_FILE", 3)
+    writer = ResponseWriter(
+        str(tmp_path), ("responses/1", "warc/1"), ROUND, FetchConfig(), Handover("scratch/1", 100)
+    )
+    sizes = []
+    for number in range(98):
+        writer.add(wanted(f"http://a.test/{number}"), replace(PAGE, body=b"%d" % number))
+        for file in taken(str(tmp_path), "scratch/1"):
+            sizes.append(file.rows)
+            answers = read_answers(str(tmp_path / file.path))
+            assert all(stored for _, stored in bodies(str(tmp_path), answers))
+            assert checksums.of_file(tmp_path / file.path) == file.xxh3
+    assert sizes == [20, 20, 15, 11, 8, 6, 5, 3, 3, 3, 3]
+    written = [row["rows"] for row in writer.close() if row["name"] == "responses"]
+    assert written == [*sizes, 1]
+    assert [file.rows for file in taken(str(tmp_path), "scratch/1")] == [1]
+    assert taken(str(tmp_path), "scratch/1") == []
 
 
 def test_a_copy_never_refers_to_a_file_that_is_closed(

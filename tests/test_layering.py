@@ -36,9 +36,9 @@ KINDS = {
         "format foundation extension-point search status",
     ),
     "format": kind(
-        "tables outcomes task_output lsm inputs lookup linkgraph farm_signs duplicates domains "
-        "depths due opic due_times page_ranks page_lines own_texts url_rules warc seeds export "
-        "fulltext "
+        "tables outcomes task_output handover lsm inputs lookup linkgraph farm_signs duplicates "
+        "domains depths due opic due_times page_ranks page_lines own_texts url_rules warc seeds "
+        "export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
         "graph.naming graph.overlaid graph.stored graph.rows graph.components "
         "graph.hyperball graph.harmonic graph.paths graph.neighbourhood graph.export graph.queries",

@@ -11,7 +11,7 @@ from gossamer import parse
 from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, MissingFile, UsageError
 from gossamer.monitor import heartbeats
-from gossamer.parse import Rules, step, task
+from gossamer.parse import Rules, job, task
 from gossamer.parse.stored import Piece
 from gossamer.sketches import described
 from gossamer.status import overview
@@ -260,7 +260,7 @@ def test_a_bad_pattern_is_told_before_anything_runs(work: Workspace) -> None:
 
 
 def test_too_many_seed_hosts(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step, "MAX_SEED_HOSTS", 2)
+    monkeypatch.setattr(job, "MAX_SEED_HOSTS", 2)
     store_round(work, [Fetched(HOME)], seeds=[f"https://{n}.org/" for n in "abc"])
     with pytest.raises(UsageError, match=r"filter\.scope"):
         parse.run(work)

@@ -36,6 +36,14 @@ def test_a_page_is_parsed_as_it_would_be_here() -> None:
         assert parser.parse(page("<p>next")).text == "next"
 
 
+def test_the_child_has_a_lower_priority_than_its_parent() -> None:
+    with GuardedParser(Rules()) as parser:
+        parser.parse(page("<p>text"))
+        assert parser._process is not None
+        mine = os.getpriority(os.PRIO_PROCESS, 0)
+        assert os.getpriority(os.PRIO_PROCESS, parser._process.pid) == mine + guard.LOWER
+
+
 def test_memory_has_an_end_and_the_next_page_is_parsed() -> None:
     # Each of the paragraphs reopens all the unlike b elements: 50 million of them.
     greedy = "<p>" + "".join(f"<b a={n:x}>" for n in range(5_000)) + "<p>x" * 10_000

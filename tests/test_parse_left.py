@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 from collections import Counter
 from itertools import chain
 from pathlib import Path
@@ -19,7 +16,6 @@ from gossamer import parse, rounds, update
 from gossamer.errors import MissingFile
 from gossamer.parse import step, task
 from gossamer.parse.budget import Budget, domain_weights
-from gossamer.parse.guard import GuardedParser
 from gossamer.parse.stored import (
     MIN_PAGES,
     PAGE_BYTES,
@@ -30,34 +26,15 @@ from gossamer.parse.stored import (
     tapered,
 )
 from gossamer.store import File
+from killed_parsers import Killed, spending
 from stored_rounds import HOME, Fetched, archive_of, store_round, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gossamer.parse.page import Page, ParsedPage
     from gossamer.workspace import Workspace
 
 PAGES = [Fetched(f"{HOME}{n}", b"<p>page %d<a href=/from/%d>l</a>" % (n, n)) for n in range(4)]
-
-
-class Killed(GuardedParser):
-    """A parser whose process is killed at these pages, as many times as given for each."""
-
-    def __init__(self, times: dict[str, int]) -> None:
-        super().__init__(parse.Rules())
-        self.times = Counter(times)
-        self.asked: list[str] = []
-
-    def _tried(self, page: Page) -> Any:
-        self.asked.append(page.url)
-        if self.times[page.url]:
-            self.times[page.url] -= 1
-            process = self._process or self._start()
-            assert isinstance(process, subprocess.Popen)
-            os.kill(process.pid, signal.SIGKILL)
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        return super()._tried(page)
 
 
 @pytest.fixture
@@ -230,18 +207,6 @@ def test_pages_beyond_the_budget_of_their_domain_are_parsed_by_later_rounds(
     )
 
 
-def spending(parser: Killed, cost_s: dict[str, float]) -> Callable[[Page], ParsedPage]:
-    """A parser that reports this much processor time for pages of these domains."""
-    parse_page = GuardedParser.parse
-
-    def parse(page: Page) -> ParsedPage:
-        before_s, parsed = parser.cpu_s, parse_page(parser, page)
-        parser.cpu_s = before_s + sum(s for name, s in cost_s.items() if name in page.url)
-        return parsed
-
-    return parse
-
-
 def row(n: int, host: str = "a.example", size: int = 100, offset: int | None = None) -> ResponseRow:
     where = n if offset is None else offset
     return ResponseRow(1, f"http://{host}/{n}", host, 0, 0, 0, None, size, False, "", "w", where)
@@ -320,6 +285,21 @@ def test_tasks_share_the_budget_of_a_domain_by_its_bytes() -> None:
         budget.spend(pages[0], 10.5)
     assert not budget.allows(pages[1])
     assert Budget(0, pages, {}).allows(pages[0])
+
+
+def test_tasks_that_run_at_once_share_what_is_left_of_a_budget_if_its_total_is_not_known() -> None:
+    pages = [row(1, "a.example"), row(2, "b.a.example"), row(3, "c.example")]
+    budget = Budget(60, pages, {}, {"a.example": 40.0}, tasks=2)
+    budget.spend(pages[0], 9.0)
+    assert budget.allows(pages[1])
+    budget.spend(pages[1], 1.5)
+    assert not budget.allows(pages[0])
+    assert budget.allows(pages[2])
+    assert budget.spent().to_pylist() == [{"domain": "a.example", "cpu_s": 10.5}]
+    assert not Budget(60, pages, {}, {"a.example": 70.0}).allows(pages[0])
+    unlimited = Budget(0, pages, {})
+    unlimited.spend(pages[0], 9.0)
+    assert unlimited.spent().num_rows == 0
 
 
 def test_a_domain_weighs_what_its_pages_do_in_all_files(work: Workspace) -> None:

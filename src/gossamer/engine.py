@@ -72,6 +72,11 @@ class Engine:
         atexit.register(self.stop)
         self._types: dict[str, StructType] = {}
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the engine is the embedded one."""
+        return self._pool is not None
+
     def __enter__(self) -> Self:
         return self
 
@@ -155,6 +160,18 @@ class Engine:
         with engine_errors(), self._in_order(run, more) as ordered:
             rows = one_each.mapInArrow(ordered, self._parsed(ddl))
             return [row.asDict() for row in rows.collect()]
+
+    def run_beside(
+        self, task: Task, fn: Callable[[Task], Iterable[dict[str, Any]]], schema: pa.Schema
+    ) -> list[dict[str, Any]]:
+        """Run `fn` for a task in a worker process, beside those of a `map_tasks` that is running.
+
+        Only the local engine has such processes. Returns the rows of the task.
+        """
+        assert self._pool is not None  # noqa: S101  # `is_local`
+        run = self._pool.wrap(partial(_run_tasks, (task,), fn, schema))
+        number = pa.RecordBatch.from_pydict({"id": [0]})
+        return [row for batch in run(iter([number])) for row in batch.to_pylist()]
 
     def _in_order(
         self, run: PartitionFunction, more: int

@@ -12,12 +12,14 @@
 
 One pass of generate, fetch, parse and update is a round. Each step ends in one commit, so a crawl
 that was interrupted, at any moment and in any way, resumes with the first step that was not
-committed. `reparse` parses all rounds again.
+committed. Pages are parsed while others are fetched (`parse.Ahead`), but this, too, is committed by
+`parse`. `reparse` parses all rounds again.
 """
 
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gossamer import (
@@ -40,6 +42,7 @@ from gossamer.status import REPARSE
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
+    from gossamer.parse import Ahead
     from gossamer.store import Manifest, StepReport
     from gossamer.workspace import Workspace
 
@@ -170,16 +173,27 @@ def _listed(manifest: Manifest) -> bool:
 
 
 def _steps_left(work: Workspace, announce: Callable[[str, int], None]) -> Iterator[StepReport]:
-    for name in pending(work.store.manifest):
-        if name != "generate" and name not in _steps(work.store.manifest):
-            continue
-        number = work.round + (name == "generate")
-        yield _do(work, name, ROUND[name], number, announce)
+    with parse.Ahead(work) as ahead:
+        begun = {"fetch": partial(_fetch, ahead=ahead), "parse": partial(_parse, ahead=ahead)}
+        for name in pending(work.store.manifest):
+            if name != "generate" and name not in _steps(work.store.manifest):
+                continue
+            number = work.round + (name == "generate")
+            yield _do(work, name, begun.get(name, ROUND[name]), number, announce)
     if compaction.due(work):
         yield _do(work, "compact", compaction.run, work.round, announce)
     if prune.due(work):
         yield _do(work, "prune", prune.run, work.round, announce)
     _clean(work)
+
+
+def _fetch(work: Workspace, ahead: Ahead) -> StepReport:
+    with ahead.beside_fetch() as notes:
+        return fetch.run(work, notes)
+
+
+def _parse(work: Workspace, ahead: Ahead) -> StepReport:
+    return parse.run(work, ahead)
 
 
 def _clean(work: Workspace) -> None:

@@ -88,7 +88,7 @@ class Workspace:
         return int(time.time() * 1000) if self.clock_ms is None else self.clock_ms
 
     def close(self) -> None:
-        self._sweep()
+        self.sweep()
         if self._engine is not None:
             self._engine.stop()
             self._engine = None
@@ -187,7 +187,8 @@ class Workspace:
             structs.replace(file, xxh3=self.store.backend.checksum(file.path)) for file in found
         )
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
+        """Delete the scratch files, as the end of a step does."""
         while self._scratch:
             attempt = self._scratch.pop()
             self.store.backend.delete([path for path, _ in self.store.backend.sizes(attempt)])
@@ -221,7 +222,7 @@ class Workspace:
         )
         manifest = self.store.commit(done, append=draft.append, replace=draft.replace)
         draft.done = manifest.history[-1]
-        self._sweep()
+        self.sweep()
 
 
 def _sizes(dataset: Dataset) -> dict[str, str]:

@@ -57,8 +57,8 @@ __all__ = ["run"]
 _PORT = re.compile(r":[0-9]+$")
 
 
-def run(work: Workspace) -> StepReport:
-    """Fetch the round's fetchlist.
+def run(work: Workspace, notes: str | None = None) -> StepReport:
+    """Fetch the round's fetchlist. Finished files are handed over in the folder `notes`, if any.
 
     Raises UsageError if there is no fetchlist or it was fetched already, and ConfigError if a
     secret of [[fetch.sites]] cannot be read.
@@ -81,9 +81,9 @@ def run(work: Workspace) -> StepReport:
         attempt = work.store.attempt
         attempts = (attempt("responses"), attempt("warc"), attempt("hosts"))
         rules, free_gb = work.config.urls, work.config.store.min_free_gb
+        common = (config, rules, attempts, free_gb, notes)
         parts = [
-            Part(work.root, round_, n, tuple(paths), known(n), config, rules, attempts, free_gb)
-            for n in part_numbers(paths)
+            Part(work.root, round_, n, tuple(paths), known(n), *common) for n in part_numbers(paths)
         ]
         rows = work.engine.map_tasks(parts, _fetch_part, YIELD, YIELD_DDL)
         draft.append = layers_of(rows, round_)

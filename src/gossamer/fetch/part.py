@@ -26,3 +26,5 @@ class Part:
     """The output folders of responses, warc and hosts, relative to the crawl's."""
     min_free_gb: float = 0
     """As in the settings of the store."""
+    notes: str | None = None
+    """The folder for notes of files that were closed (gossamer.handover)."""

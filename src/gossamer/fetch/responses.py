@@ -25,9 +25,15 @@ if TYPE_CHECKING:
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import FetchResult
+    from gossamer.handover import Handover
 
 PAGES_PER_FILE = 1_000
 """Stored pages per file: about as many as a parse task processes at once."""
+SHARE_PER_FILE = 4
+"""Files that are handed over hold at most a quarter of the pages that are left, so that parsing
+begins early, and few pages are left when the fetch ends."""
+MIN_PAGES_PER_FILE = 100
+"""But at least so many: a crawl keeps the files."""
 ROWS_PER_FILE = 20_000
 """Rows of any outcome per file. They are kept in memory, at 1 KB each with their CDXJ lines."""
 READ_BY_PARSERS = frozenset(
@@ -94,7 +100,12 @@ class ResponseWriter:
     """
 
     def __init__(
-        self, root: str, attempts: tuple[str, str], round_: int, config: FetchConfig
+        self,
+        root: str,
+        attempts: tuple[str, str],
+        round_: int,
+        config: FetchConfig,
+        handover: Handover | None = None,
     ) -> None:
         self._root = root
         self._attempt, self._warc_attempt = attempts
@@ -104,6 +115,8 @@ class ResponseWriter:
         self._files: list[Row] = []
         self._rows: list[ResponseRow] = []
         self._pages = 0
+        self._handover = handover
+        self._left = 0 if handover is None else handover.pages
         self._warc = self._new_warc()
 
     def add(self, page: Wanted, answer: FetchResult) -> str:
@@ -173,7 +186,7 @@ class ResponseWriter:
 
     def _roll_when_full(self) -> None:
         if (
-            self._pages >= PAGES_PER_FILE
+            self._pages >= self._pages_per_file()
             or len(self._rows) >= ROWS_PER_FILE
             or self._warc.size >= self._max_bytes
         ):
@@ -190,9 +203,18 @@ class ResponseWriter:
             ]
             writer = ParquetWriter(self._root, "responses", self._attempt)
             writer.write(pa.RecordBatch.from_arrays(columns, schema=RESPONSES.schema))
-            self._files += writer.close()
+            closed = writer.close()
+            self._files += closed
+            self._left -= len(self._rows)
+            if self._handover is not None:
+                self._handover.leave(self._root, closed[0])
         self._rows, self._pages = [], 0
         self._warc = self._new_warc()
+
+    def _pages_per_file(self) -> int:
+        if self._handover is None:
+            return PAGES_PER_FILE
+        return min(max(self._left // SHARE_PER_FILE, MIN_PAGES_PER_FILE), PAGES_PER_FILE)
 
     def _new_warc(self) -> WarcWriter:
         return WarcWriter(self._root, self._warc_attempt, self._info)

@@ -16,6 +16,7 @@ from gossamer.fetch.page_rows import PageRows
 from gossamer.fetch.responses import ResponseWriter, Wanted
 from gossamer.fetch.schemes import Fetchers
 from gossamer.fetch.visits import FetchLoop
+from gossamer.handover import Handover
 from gossamer.monitor import Heartbeat
 from gossamer.tables import HOSTS
 from gossamer.task_output import ParquetWriter, Row, counted
@@ -31,7 +32,8 @@ def fetch_part(part: Part) -> list[Row]:
     """Fetch a part. Return rows of YIELD: the files written, and the pages per outcome."""
     pages, book = read_part(part), HostBook.read(part.hosts)
     pa.default_memory_pool().release_unused()  # reading and sorting took 300 MB per million rows
-    writer = ResponseWriter(part.root, part.attempts[:2], part.round, part.config)
+    handover = None if part.notes is None else Handover(part.notes, len(pages))
+    writer = ResponseWriter(part.root, part.attempts[:2], part.round, part.config, handover)
     heartbeat = Heartbeat(part.root, "fetch", part.round, str(part.number), len(pages))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         visits = runner.run(_fetch_all(part, pages, book, writer, heartbeat))

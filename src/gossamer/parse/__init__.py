@@ -38,12 +38,13 @@ from typing import TYPE_CHECKING, Any
 from gossamer.parse.page import Content, Link, ParsedPage, Rules
 
 if TYPE_CHECKING:
+    from gossamer.parse.ahead import Ahead
     from gossamer.parse.content import parse_response
     from gossamer.parse.step import reparse, run
 
-__all__ = ["Content", "Link", "ParsedPage", "Rules", "parse_response", "reparse", "run"]
+__all__ = ["Ahead", "Content", "Link", "ParsedPage", "Rules", "parse_response", "reparse", "run"]
 
-_LATER = {"parse_response": "content", "reparse": "step", "run": "step"}
+_LATER = {"Ahead": "ahead", "parse_response": "content", "reparse": "step", "run": "step"}
 """Modules that take long to import: the guarded processes need no Arrow, the tasks no parsers."""
 
 

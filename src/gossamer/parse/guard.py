@@ -75,6 +75,11 @@ KILLED = frozenset(
 )
 """Exit codes of a process that was ended from outside; no page causes them."""
 
+LOWER = 5
+"""By how much the child's priority is lower than that of its parent (nice(2)). So fetch tasks come
+first while pages are parsed ahead. Parent and child wait for each other, so it costs them nothing.
+"""
+
 _ahead: list[subprocess.Popen[bytes]] = []
 """Children that no parser uses yet."""
 
@@ -227,6 +232,7 @@ def main(max_cpu_s: int) -> None:
     """Run the child process until the parent closes its end of the pipe, or dies."""
     from gossamer.parse import content  # noqa: F401  # it takes long: before there are pages
 
+    os.nice(LOWER)
     gc.freeze()
     gc.set_threshold(GARBAGE)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the parent, and with it the pipe

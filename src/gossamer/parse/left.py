@@ -6,6 +6,9 @@
 Such a page gets no new document, so an older one stays. Its response becomes a row of `unparsed`,
 which the next parse step reads and rewrites. An interrupted page is first tried again in the same
 step: on its own, in a second pass after all other tasks.
+
+A task that parses ahead (`ahead.py`) leaves pages, too: to the parse step of its round, which
+parses them as if nobody had taken them up.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from gossamer.parse.stored import ResponseRow
     from gossamer.task_output import Row
 
-POSTPONED, INTERRUPTED = "postponed_cpu", "interrupted"
+POSTPONED, INTERRUPTED, LATER = "postponed_cpu", "interrupted", "later"
 RETRIED = "retried_alone"
 """Name of the count of pages that go to the second pass."""
 
@@ -32,23 +35,29 @@ RETRIED = "retried_alone"
 class LeftWriter:
     """Collects the pages that a task leaves for later; `close` writes them."""
 
-    def __init__(self, root: str, attempts: Sequence[str], *, alone: bool) -> None:
-        """`attempts` are folders of unparsed and of scratch; `alone` marks the second pass."""
+    def __init__(self, root: str, attempts: Sequence[str], *, alone: bool, later: str = "") -> None:
+        """`attempts` are folders of unparsed and of scratch; `alone` marks the second pass.
+
+        `later` is a scratch folder for pages that a task leaves which parses ahead.
+        """
         unparsed, again = attempts
         self.alone = alone
         self._left = ParquetWriter(root, UNPARSED.name, unparsed)
         self._again = ParquetWriter(root, SCRATCH, again, schema=UNPARSED.schema)
+        self._later = ParquetWriter(root, SCRATCH, later, schema=UNPARSED.schema)
         self.postponed: list[ResponseRow] = []
         self.interrupted: list[ResponseRow] = []
+        self.later: list[ResponseRow] = []
 
     def close(self) -> list[Row]:
-        """Write the pages and return the rows of YIELD for up to two files.
+        """Write the pages and return the rows of YIELD for up to three files.
 
-        One is of unparsed, the other of scratch, with the pages for the second pass.
+        One is of unparsed, the others of scratch, with the pages for the second pass and for later.
         """
         _write(self._left, self.postponed, POSTPONED)
         _write(self._left if self.alone else self._again, self.interrupted, INTERRUPTED)
-        return self._left.close() + self._again.close()
+        _write(self._later, self.later, LATER)
+        return self._left.close() + self._again.close() + self._later.close()
 
 
 def _write(writer: ParquetWriter, answers: Sequence[ResponseRow], why: str) -> None:

@@ -11,28 +11,27 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
-from time import gmtime
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from gossamer import filters
 from gossamer.errors import UsageError
 from gossamer.monitor import clear
 from gossamer.parse import sandbox
+from gossamer.parse.ahead import Done
 from gossamer.parse.copies import moving
+from gossamer.parse.job import job_of
 from gossamer.parse.parsers import rules_of
 from gossamer.parse.stored import Piece, pieces, tapered
 from gossamer.parse.task import UNREADABLE_DDL, Job, Share, parse_share
 from gossamer.store import Layer
 from gossamer.tables import DOCUMENTS, HOSTS, LINKS, RESPONSES, REWRITTEN, UNPARSED, WARC
 from gossamer.task_output import YIELD, YIELD_DDL, balance, counts_of, layers_of
-from gossamer.url_rules import lessons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gossamer.parse.page import Rules
+    from gossamer.parse.ahead import Ahead
     from gossamer.store import File, StepReport
     from gossamer.task_output import Row
     from gossamer.workspace import Draft, Workspace
@@ -41,14 +40,12 @@ PIECES_PER_WORKER = 16
 """The last tasks consist of one piece each, so a core waits for at most 1/16 of the step's time."""
 COMPLETE = 2
 """Number of mechanisms of a complete sandbox: Landlock and seccomp."""
-MAX_SEED_HOSTS = 100_000
-"""Largest number of hosts for `filter.scope`: every task holds them in memory."""
 
 _log = logging.getLogger(__name__)
 
 
-def run(work: Workspace) -> StepReport:
-    """Parse what the round fetched.
+def run(work: Workspace, ahead: Ahead | None = None) -> StepReport:
+    """Parse what the round fetched and was not parsed `ahead`.
 
     Raises UsageError if there is nothing to parse or the round is already parsed, MissingFile if a
     file is missing or incomplete, and ConfigError for unusable settings, site rules and plugins.
@@ -69,7 +66,8 @@ def run(work: Workspace) -> StepReport:
     with work.step("parse", round_) as draft:
         hosts = work.store.files(HOSTS.name, round_)
         job = replace(job_of(work, rules), domain_cpu_s=work.config.parse.domain_cpu_s)
-        rows = parse_round(work, job, left=left, hosts=hosts)
+        done = Done() if ahead is None else ahead.done(job, work.store.listed("responses", round_))
+        rows = parse_round(work, job, left=left, hosts=hosts, done=done)
         draft.append = layers_of(rows, round_)
         unparsed = draft.append.pop(UNPARSED.name, None)
         draft.replace[UNPARSED.name] = () if unparsed is None else (unparsed,)
@@ -148,28 +146,6 @@ def parsed_rounds(work: Workspace) -> list[int]:
     return sorted(rounds)
 
 
-def job_of(work: Workspace, rules: Rules) -> Job:
-    """Return the job of all tasks for the newest round. Raises ConfigError and UsageError."""
-    filters.check(work.config.filter)
-    return Job(
-        work.root,
-        work.round,
-        work.config,
-        rules,
-        seed_hosts(work),
-        gmtime(work.now_ms() / 1000).tm_year,
-        fetch_began_ms(work),
-        (
-            work.store.attempt(DOCUMENTS.name),
-            work.store.attempt(LINKS.name),
-            work.store.attempt(UNPARSED.name),
-            work.scratch_attempt(),
-        ),
-        url_rules=lessons.active(work),
-        rewritten=work.store.attempt(REWRITTEN.name),
-    )
-
-
 def parse_round(
     work: Workspace,
     job: Job,
@@ -177,17 +153,23 @@ def parse_round(
     left: Sequence[File] = (),
     hosts: Sequence[File] = (),
     links: Sequence[File] = (),
+    done: Done = Done(),  # noqa: B008  # it is immutable
 ) -> list[Row]:
     """Run the tasks and return their rows of YIELD: the files written, and counts.
 
     `left` are the files of `unparsed`. `hosts` and `links` are files of these datasets from which
-    sitemaps of robots.txt files are read. Raises MissingFile if a file is missing or incomplete.
+    sitemaps of robots.txt files are read. `done` was parsed ahead, and the rows include it. Raises
+    MissingFile if a file is missing or incomplete.
     """
-    files = work.store.files("responses", job.round)
+    files = [
+        file for file in work.store.files("responses", job.round) if file.path not in done.files
+    ]
     # Pages in a truncated WARC file would be recorded as failed.
     work.store.files(WARC.name, job.round)
     work.store.check(_archives_of(work, left))
-    job = replace(job, files=(paths(files), paths(left)), moved=paths(moving(work, files)))
+    left = (*left, *done.later)
+    moved = paths(moving(work, files))
+    job = replace(job, files=(paths(files), paths(left)), moved=moved, spent=done.spent)
     workers = work.engine.workers
     cut = (pieces(some, PIECES_PER_WORKER * workers) for some in (files, left))
     new, old = (tapered(some, workers) for some in cut)
@@ -200,12 +182,14 @@ def parse_round(
     ]
     rows = work.engine.map_tasks(shares, partial(parse_share, job), YIELD, YIELD_DDL)
     again = [row for row in rows if str(row["path"]).startswith(f"{job.attempts[-1]}/")]
-    killed = tuple(Piece(str(row["path"]), 0, 1, int(row["bytes"] or 0)) for row in again)
+    killed = tuple(
+        Piece(str(row["path"]), 0, 1, int(row["bytes"] or 0)) for row in (*again, *done.killed)
+    )
     if killed:
         alone = Share(len(shares), unparsed=killed, alone=True)
         run = partial(parse_share, replace(job, domain_cpu_s=0))
         rows += work.engine.map_tasks([alone], run, YIELD, YIELD_DDL)
-    return [row for row in rows if row not in again]
+    return [*(row for row in rows if row not in again), *done.rows]
 
 
 def _archives_of(work: Workspace, left: Sequence[File]) -> list[File]:
@@ -219,25 +203,3 @@ def _archives_of(work: Workspace, left: Sequence[File]) -> list[File]:
 
 def paths(files: Iterable[File]) -> tuple[str, ...]:
     return tuple(file.path for file in files)
-
-
-def fetch_began_ms(work: Workspace) -> int:
-    """Return when the round's fetch began; 0 if the history does not have it."""
-    reports = work.store.manifest.history
-    fetches = [done for done in reports if (done.step, done.round) == ("fetch", work.round)]
-    return fetches[-1].started_ms if fetches else 0
-
-
-def seed_hosts(work: Workspace) -> tuple[str, ...]:
-    """Return the hosts of the seeds, sorted, if the scope of the crawl depends on them; else ()."""
-    if work.config.filter.scope == "any":
-        return ()
-    seeds = work.read("pages").where("source = 'seed'").select("host").distinct()
-    hosts = [row.host for row in seeds.limit(MAX_SEED_HOSTS + 1).collect()]
-    if len(hosts) > MAX_SEED_HOSTS:
-        raise UsageError(
-            f"{work.root}/gossamer.toml",
-            f"the seeds are on more than {MAX_SEED_HOSTS:,} hosts, too many for filter.scope",
-            'set filter.scope to "any", and restrict the crawl by filter.allow or filter.deny',
-        )
-    return tuple(sorted(hosts))

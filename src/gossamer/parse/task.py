@@ -7,6 +7,7 @@ for later (`left.py`).
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ import pyarrow as pa
 from gossamer.filenames import SCRATCH
 from gossamer.filters import Filters
 from gossamer.monitor import Heartbeat
-from gossamer.parse.budget import Budget, domain_weights
+from gossamer.parse.budget import SPENT, Budget, domain_weights
 from gossamer.parse.copies import answers_of
 from gossamer.parse.discovery import announced, announced_before, is_robots
 from gossamer.parse.guard import standing_parser
@@ -53,6 +54,19 @@ counts twice: it is stored whole, and as main text and boilerplate. With small g
 few columns spend most of their time on opening them."""
 
 
+class Early(NamedTuple):
+    """How a task parses pages while their round is being fetched (`ahead.py`)."""
+
+    over: str
+    """A file that appears when the fetch has ended. The task then ends as well."""
+    later: str
+    """Scratch folder for the pages that it has not parsed, with the columns of unparsed."""
+    spent: str
+    """Scratch folder for what domains took (SPENT)."""
+    tasks: int
+    """The number of such tasks that may run at once."""
+
+
 @dataclass(frozen=True)
 class Job:
     """What all tasks of a step have in common."""
@@ -81,6 +95,9 @@ class Job:
     unreadable: str | None = None
     """Scratch folder for a list (UNREADABLE) of pages whose stored body is damaged; they get no
     document. None: they get a document with the outcome `failed`."""
+    spent: tuple[tuple[str, float], ...] = ()
+    """What domains took ahead of this task, in seconds."""
+    early: Early | None = None
 
 
 @dataclass(frozen=True)
@@ -102,8 +119,16 @@ def parse_share(job: Job, share: Share) -> list[Row]:
     answers = _answers(job, share)
     heartbeat = Heartbeat(job.root, "parse", job.round, str(share.number), len(answers))
     writer = PageWriter(job, _filters(job.config.filter, job.seed_hosts, job.year))
-    left = LeftWriter(job.root, job.attempts[2:], alone=share.alone)
-    unreadable = _parse_pages(job, answers, writer, left, heartbeat)
+    later = "" if job.early is None else job.early.later
+    left = LeftWriter(job.root, job.attempts[2:], alone=share.alone, later=later)
+    budget = Budget(
+        job.domain_cpu_s,
+        answers,
+        _weights(job),
+        dict(job.spent),
+        job.early.tasks if job.early else 1,
+    )
+    unreadable = _parse_pages(job, answers, writer, left, budget, heartbeat)
     responses = [f"{job.root}/{piece.path}" for piece in share.responses if not piece.number]
     for redirect in read_redirects(responses):
         writer.add_redirect(redirect)
@@ -121,6 +146,10 @@ def parse_share(job: Job, share: Share) -> list[Row]:
             urls = ParquetWriter(job.root, SCRATCH, job.unreadable, schema=UNREADABLE)
             urls.write(pa.Table.from_pylist(unreadable, UNREADABLE))
             written += urls.close()
+    if job.early is not None and (spent := budget.spent()):
+        domains = ParquetWriter(job.root, SCRATCH, job.early.spent, schema=SPENT)
+        domains.write(spent)
+        written += domains.close()
     return written
 
 
@@ -129,18 +158,22 @@ def _parse_pages(
     answers: Sequence[ResponseRow],
     writer: PageWriter,
     left: LeftWriter,
+    budget: Budget,
     heartbeat: Heartbeat,
 ) -> list[dict[str, Any]]:
     """Parse pages, or leave them for later. Return rows of UNREADABLE."""
     most = MAX_ALONE if left.alone else len(answers)
     left.interrupted += answers[most:]
-    budget = Budget(job.domain_cpu_s, answers, _weights(job))
     parser = standing_parser(job.rules)
     unreadable: list[dict[str, Any]] = []
 
     def affordable(answer: ResponseRow) -> bool:
         allowed = budget.allows(answer)
-        if not allowed:
+        if job.early is not None:
+            allowed = allowed and not os.path.exists(job.early.over)  # noqa: PTH110  # each page
+            if not allowed:
+                left.later.append(answer)
+        elif not allowed:
             left.postponed.append(answer)
             heartbeat.beat(count=POSTPONED)
         return allowed
@@ -171,8 +204,9 @@ def _filters(config: FilterConfig, seed_hosts: tuple[str, ...], year: int) -> Fi
 
 
 def _weights(job: Job) -> dict[str, int]:
+    """The weights of the domains, if they are needed and known."""
     files = (tuple([f"{job.root}/{path}" for path in some]) for some in job.files)
-    return domain_weights(*files) if job.domain_cpu_s else {}
+    return domain_weights(*files) if job.domain_cpu_s and job.early is None else {}
 
 
 def _answers(job: Job, share: Share) -> list[ResponseRow]:

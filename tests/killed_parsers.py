@@ -1,0 +1,48 @@
+"""Parsers whose processes are killed, or that report the processor time that a test wants."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from gossamer import parse
+from gossamer.parse.guard import GuardedParser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gossamer.parse.page import Page, ParsedPage
+
+
+class Killed(GuardedParser):
+    """A parser whose process is killed at these pages, as many times as given for each."""
+
+    def __init__(self, times: dict[str, int]) -> None:
+        super().__init__(parse.Rules())
+        self.times = Counter(times)
+        self.asked: list[str] = []
+
+    def _tried(self, page: Page) -> Any:
+        self.asked.append(page.url)
+        if self.times[page.url]:
+            self.times[page.url] -= 1
+            process = self._process or self._start()
+            assert isinstance(process, subprocess.Popen)
+            os.kill(process.pid, signal.SIGKILL)
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        return super()._tried(page)
+
+
+def spending(parser: Killed, cost_s: dict[str, float]) -> Callable[[Page], ParsedPage]:
+    """A parser that reports this much processor time for pages of these domains."""
+    parse_page = GuardedParser.parse
+
+    def parse(page: Page) -> ParsedPage:
+        before_s, parsed = parser.cpu_s, parse_page(parser, page)
+        parser.cpu_s = before_s + sum(s for name, s in cost_s.items() if name in page.url)
+        return parsed
+
+    return parse
