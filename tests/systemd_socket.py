@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
-LONGEST_S = 60
+LONGEST_S = 120
 
 
 class Systemd:

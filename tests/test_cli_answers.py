@@ -86,6 +86,7 @@ FIGURES = {
     "path": "web",
     "round": 2,
     "paused": None,
+    "waiting": None,
     "queue": None,
     "disk": Disk("/", 31_000_000_000, 0, None, None),
     "pages": {"hosts": 1},
@@ -108,6 +109,9 @@ def test_status_shows_the_queue_and_the_disk(capsys: pytest.CaptureFixture[str])
     print_overview(figures)
     printed = capsys.readouterr().out
     assert "31.0 GB of disk space free\n" in printed
+    assert "waiting" not in printed
+    print_overview(figures | {"waiting": "no page will be due"})
+    assert "  waiting: no page will be due\n" in capsys.readouterr().out
     assert "due now" not in printed
     due = {"queue": Queue(1_234, 2_000, 3_000), "freshness": Freshness(1_000, 15, 60.0)}
     print_overview(figures | due | {"disk": Disk("/", 10**9, 0, 1e9, 86_400.0 * 2)})

@@ -15,6 +15,8 @@ HEAVY = {"pyspark", "pyarrow", "numpy", "tantivy", "aiohttp", "uvloop", "pandas"
     [
         # The first command that users run.
         ("main()", HEAVY | {"selectolax", "msgspec"}, "fakeweb"),
+        # The process that stays while others crawl, without end.
+        ("import gossamer.cli.renewal", HEAVY, ""),
         # The parser's process, of each task and each `gossamer parse`.
         ("import gossamer.parse.guard", HEAVY, ""),
     ],

@@ -19,9 +19,10 @@ from rich.console import Console
 
 from commands import gossamer
 from gossamer import pausing
+from gossamer.backends import Holder
 from gossamer.cli import top
 from gossamer.cli.live_view import view
-from gossamer.monitor import Heartbeat
+from gossamer.monitor import Heartbeat, Wait, waiting
 from gossamer.status import Watch
 from gossamer.status.disk import Disk
 from gossamer.status.fetching import Lane, Outcome, Round
@@ -48,6 +49,7 @@ FULL: dict[str, Any] = {
     "at_ms": 1_800_000_000_000,
     "paused": None,
     "running": EVIL,
+    "waiting": None,
     "problems": [],
     "lanes": [
         Lane(step, BIG, 2, BIG // 2, BIG, 0.1) for step in ("fetch", "boilerplate", "x", "y")
@@ -108,6 +110,13 @@ def test_what_a_running_crawl_shows(work: Workspace) -> None:
     for words in ("250 of 1,000", "40 URLs, 10 failed", "4,321", "timeout ×3", "7,654 ms", "tls"):
         assert words in text
     assert "failing hosts (1 of 2)" in text
+
+
+def test_a_crawl_that_waits_says_until_when(work: Workspace) -> None:
+    with waiting(work.root, Wait(Holder.me(), 1_800_000_000_000)):
+        assert "waiting: no page is due before 2027-01-15 08:00 UTC" in text_of(work)
+        with work.store.lock():
+            assert "running: " in text_of(work)
 
 
 def test_an_idle_crawl_a_paused_one_and_a_damaged_one_say_so(work: Workspace) -> None:

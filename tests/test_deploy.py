@@ -10,6 +10,7 @@ import pytest
 import typer.main
 
 from gossamer import cli
+from gossamer.stopping import CTRL_C
 
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
@@ -51,7 +52,7 @@ def test_the_unit_waits_for_the_messages_that_a_crawl_sends() -> None:
     service = settings_of(UNIT)["Service"]
     assert service["Type"] == ["notify"]
     assert service["ExecReload"] == ["/bin/kill -HUP $MAINPID"]
-    assert service["SuccessExitStatus"] == [str(cli.CTRL_C)]
+    assert service["SuccessExitStatus"] == [str(CTRL_C)]
     assert {"WatchdogSec", "Restart", "StateDirectory", "CacheDirectory"} <= service.keys()
 
 

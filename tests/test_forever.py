@@ -20,8 +20,10 @@ from crawl_settings import loopback_settings
 from gossamer import Crawl, forever, rounds
 from gossamer.errors import ConfigError, Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.filenames import CONFIG_NAME
+from gossamer.filenames import CONFIG_NAME, is_made_here
 from gossamer.forever import PARTS, Harvests, Listener
+from gossamer.status import Watch
+from gossamer.status.words import moment
 from systemd_socket import Systemd
 from test_kill import GOSSAMER
 
@@ -112,6 +114,47 @@ def test_what_it_has_fetched_is_found_while_it_waits(crawl: Crawl) -> None:
 
     run(crawl, search)
     assert title
+
+
+def test_others_see_until_when_it_waits(crawl: Crawl) -> None:
+    seen: set[str | None] = set()
+
+    class Seen(Script):
+        def look(self) -> None:
+            seen.add(Watch(crawl.work).look()["waiting"])
+            if len(seen) > 1:
+                raise Ended
+
+    script = Seen(lambda _: None)
+    with pytest.raises(Ended):
+        crawl.run_forever(script)
+    assert script.due_ms[0] is not None
+    assert seen == {None, f"no page is due before {moment(script.due_ms[0])}"}
+    assert Watch(crawl.work).look()["waiting"] is None
+    assert is_made_here(".waiting")
+
+
+def test_one_that_follows_another_waits_for_its_turn(crawl: Crawl) -> None:
+    others = crawl.work.store.lock()
+
+    class Patient(Script):
+        def begins(self) -> None:
+            others.__enter__()
+
+        def look(self) -> None:
+            if crawl.work.store.backend.holder() is not None and not self.looked:
+                self.looked = True
+                others.__exit__(None, None, None)
+
+        looked = False
+
+    script = Patient()
+    with crawl.work.store.lock(), pytest.raises(Locked):
+        crawl.run_forever(script)
+    with pytest.raises(Ended):
+        crawl.run_forever(script, follows=True)
+    assert script.looked
+    assert script.steps[0][:4] == ROUND
 
 
 def test_another_command_may_change_the_crawl_while_it_waits(crawl: Crawl, engine: Engine) -> None:

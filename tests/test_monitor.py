@@ -3,7 +3,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from gossamer.monitor import BEAT_S, Heartbeat, clear, heartbeats
+from msgspec import structs
+
+from gossamer.backends import Holder
+from gossamer.monitor import BEAT_S, Heartbeat, Wait, clear, heartbeats, wait_of, waiting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,3 +70,18 @@ def test_silence_forgets_one_step(tmp_path: Path) -> None:
     clear(str(tmp_path), "fetch")
     assert [beat.step for beat in heartbeats(str(tmp_path))] == ["parse"]
     clear(str(tmp_path / "nowhere"), "fetch")
+
+
+def test_a_wait_is_known_while_its_process_lives(tmp_path: Path) -> None:
+    me, folder = Holder.me(), str(tmp_path)
+    assert wait_of(folder) is None
+    with waiting(folder, Wait(me, 1_234)):
+        assert wait_of(folder) == Wait(me, 1_234)
+    assert wait_of(folder) is None
+    with waiting(folder, Wait(structs.replace(me, since_ms=0), None)):  # it had the same number
+        assert wait_of(folder) is None
+
+
+def test_a_crawl_waits_although_it_cannot_say_so(tmp_path: Path) -> None:
+    with waiting(str(tmp_path / "absent"), Wait(Holder.me(), None)):
+        assert wait_of(str(tmp_path / "absent")) is None

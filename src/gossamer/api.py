@@ -143,18 +143,20 @@ class Crawl:
                 done.append(step_report)
         return done
 
-    def run_forever(self, listener: Listener | None = None) -> None:
+    def run_forever(self, listener: Listener | None = None, *, follows: bool = False) -> None:
         """Run a round whenever a page is due, and rank and index, until an exception ends it.
 
         Meanwhile, other processes may change the crawl while no page is due. `listener` is told
-        what happens, and its exceptions end the crawl.
+        what happens, and its exceptions end the crawl. `follows`: another process ran this crawl
+        before, so this one waits if the crawl is locked. The memory of a process grows by some MB
+        per round; `gossamer crawl --forever` therefore replaces it from time to time.
         """
         from gossamer import forever
 
         self.work.prepare = prepare_worker
         listener = listener or forever.Listener()
         with self.work.errors():
-            for step_report in forever.run(self.work, listener):
+            for step_report in forever.run(self.work, listener, follows=follows):
                 listener.report(step_report)
 
     def refresh(self, pattern: str = "") -> StepReport:

@@ -57,8 +57,10 @@ class Holder(msgspec.Struct, frozen=True):
     since_ms: int
 
     @classmethod
-    def me(cls) -> Holder:
-        return cls(os.getpid(), socket.gethostname(), " ".join(sys.argv), int(time.time() * 1000))
+    def me(cls, pid: int | None = None) -> Holder:
+        """This process, or the one with the number `pid` on whose behalf it works."""
+        pid = os.getpid() if pid is None else pid
+        return cls(pid, socket.gethostname(), " ".join(sys.argv), int(time.time() * 1000))
 
     def lives(self) -> bool:
         """Whether the process is still there; of one on another machine, that is assumed."""

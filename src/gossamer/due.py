@@ -75,7 +75,9 @@ def of_ready_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame
 def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     """When the first page is due after some moment; None if none ever is.
 
-    A page of a host that must not be contacted is due when a round would wait for that host.
+    A page of a host that must not be contacted is due when a round would wait for that host. So
+    `due_times` cannot tell; to read only the pages of its next slot took 1.5 times the CPU of this
+    pass, which takes 0.25 s per million pages.
     """
     waiting = lsm.current(work, PAGES).where(~F.col("status").isin(*NEVER_AGAIN))
     due_ms = _due_ms(interval_s(work))

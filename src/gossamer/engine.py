@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import signal
 import sys
 import threading
 from contextlib import ExitStack, closing, contextmanager, nullcontext
@@ -68,6 +69,7 @@ class Engine:
                 end_unused(prepare)
             self.spark = connect(url, embedded=self._pool is not None)
             started.callback(self.spark.stop)
+            _handle_ctrl_c_again()
             self._started = started.pop_all()
         atexit.register(self.stop)
         self._types: dict[str, StructType] = {}
@@ -232,6 +234,15 @@ def _message_when_slow(after_s: float) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def _handle_ctrl_c_again() -> None:
+    """Let Ctrl-C do what it did before the engine started.
+
+    Fact (Sail 0.7.2): its server shuts down on SIGINT, also in a process that ignores the signal.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.getsignal(signal.SIGINT))
 
 
 def _start_sail(config: EngineConfig, workers: int) -> Any:

@@ -95,3 +95,7 @@ class Locked(StoreError):
 
 class EngineError(GossamerError):
     pass
+
+
+class WorkerDied(EngineError):
+    """A worker process of the engine was killed, and its step can be run again."""

@@ -77,7 +77,7 @@ _OF_INIT = re.compile(
     rf"{re.escape(CONFIG_NAME)}|\.{re.escape(CONFIG_NAME)}\.[0-9a-f]{{8}}|\.lock"
     r"|manifest/\.\d{8,}\.json\.[0-9a-f]{8}"
 )
-_NEWS = re.compile(r"\.stop|\.pause|heartbeats/[a-z]+-\d+\.(?:json|\d+\.draft)")
+_NEWS = re.compile(r"\.stop|\.pause|\.waiting|heartbeats/[a-z]+-\d+\.(?:json|\d+\.draft)")
 
 _REBUILT = ("invert", "farms", "rank", "boilerplate", "dedup", "index", "postings")
 _REWRITES = {

@@ -3,6 +3,9 @@
 While nothing is due, the crawl is not locked: other commands may add seeds, make pages due or
 change rules. It then goes on at once, as it does when its settings are read anew (SIGHUP).
 
+The process may be replaced between two rounds (`Listener.may_end`). The one that follows waits for
+its turn, as other commands may use the crawl meanwhile.
+
 A harvest costs about as much as what changed, but never nothing. So while pages are due, harvests
 take at most one part in PARTS of the time: a harvest of one second follows rounds of three.
 """
@@ -21,6 +24,7 @@ from gossamer import rounds
 from gossamer.due import next_due_ms
 from gossamer.errors import ConfigError, Locked
 from gossamer.filenames import CONFIG_NAME
+from gossamer.monitor import Wait, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -40,11 +44,17 @@ class Listener:
     def look(self) -> None:
         """Called before each step, and every LOOK_S seconds while the crawl waits."""
 
+    def begins(self) -> None:
+        """No other crawl runs here, and from now on the settings are read anew on SIGHUP."""
+
     def announce(self, step: str, round_: int) -> None:
         """A step begins."""
 
     def report(self, done: StepReport) -> None:
         """A step is committed."""
+
+    def may_end(self) -> None:
+        """A round is over. Nothing is lost or done again if an exception ends the crawl here."""
 
     def waits(self, due_ms: int | None) -> None:
         """No page is due before this time; None: none ever is."""
@@ -115,10 +125,11 @@ class Reload:
         return True
 
 
-def run(work: Workspace, listener: Listener) -> Iterator[StepReport]:
+def run(work: Workspace, listener: Listener, *, follows: bool = False) -> Iterator[StepReport]:
     """Run rounds without end, and yield the report of each step when it is committed.
 
-    Raises Locked if another process crawls when this one begins.
+    Raises Locked if another process crawls when this one begins, unless it `follows` one that
+    ended: then it waits for its turn.
     """
     reload, harvests = Reload(work, listener), Harvests()
 
@@ -127,18 +138,24 @@ def run(work: Workspace, listener: Listener) -> Iterator[StepReport]:
         reload.if_asked()
         listener.announce(step, round_)
 
-    with work.store.lock():
-        pass  # nobody else crawls; later, this process waits for its turn
+    if not follows:
+        with work.store.lock():
+            pass  # nobody else crawls; later, this process waits for its turn
     with reload.on_hangup():
+        listener.begins()
         while True:
             with _turn(work, listener):
-                due_ms = yield from _while_due(work, harvests, announce)
+                due_ms = yield from _while_due(work, harvests, announce, listener.may_end)
             listener.waits(due_ms)
-            harvests.is_stale = _wait(work, due_ms, listener, reload)
+            with waiting(work.root, Wait(work.store.holder(), due_ms)):
+                harvests.is_stale = _wait(work, due_ms, listener, reload)
 
 
 def _while_due(
-    work: Workspace, harvests: Harvests, announce: Callable[[str, int], None]
+    work: Workspace,
+    harvests: Harvests,
+    announce: Callable[[str, int], None],
+    round_ends: Callable[[], None],
 ) -> Generator[StepReport, None, int | None]:
     """Run rounds until nothing is due, and return when the next page will be."""
     while True:
@@ -149,6 +166,7 @@ def _while_due(
         if not found:
             # What was due already was not chosen: only a change of the crawl can alter that.
             return next_due_ms(work, began_ms)
+        round_ends()
 
 
 @contextmanager

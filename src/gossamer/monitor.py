@@ -3,6 +3,9 @@
 A task, wherever it runs, rewrites `heartbeats/<step>-<task>.json` every half second; `gossamer
 crawl`, `gossamer status` and the web page read these files. No step reads them, so nothing depends
 on them.
+
+A crawl without end that waits has a file, too (`waiting`): it holds no lock by which others could
+know of it.
 """
 
 from __future__ import annotations
@@ -10,10 +13,13 @@ from __future__ import annotations
 import os
 import re
 import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+
+from gossamer.backends import Holder  # noqa: TC001  # msgspec reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,3 +107,32 @@ def clear(folder: str, step: str) -> None:
     for path in Path(folder, "heartbeats").glob(f"{step}-*"):
         if of_step.fullmatch(path.name):
             path.unlink(missing_ok=True)
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """A crawl without end that waits until a page is due, at `until_ms`; None: none ever is."""
+
+    by: Holder
+    until_ms: int | None
+
+
+@contextmanager
+def waiting(folder: str, wait: Wait) -> Iterator[None]:
+    """Let others know of a wait while the block runs."""
+    path = Path(folder, ".waiting")
+    with suppress(OSError):  # a failure to report must not stop the work
+        path.write_bytes(msgspec.json.encode(wait))
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+
+
+def wait_of(folder: str) -> Wait | None:
+    """The wait of a crawl's process, if there is one."""
+    try:
+        wait = msgspec.json.decode(Path(folder, ".waiting").read_bytes(), type=Wait)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return wait if wait.by.lives() else None

@@ -43,7 +43,7 @@ from pyspark import cloudpickle
 
 from gossamer import worker_start
 from gossamer.backends import system_error
-from gossamer.errors import EngineError, GossamerError
+from gossamer.errors import EngineError, GossamerError, WorkerDied
 from gossamer.lean_arrow import forgo_pandas
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ class _Worker:
                 else:
                     return
         except (EOFError, ConnectionError):
-            raise EngineError(
+            raise WorkerDied(
                 f"worker process {self._process.pid}",
                 f"died with exit code {self._process.wait()}",
                 "a negative code is a signal; -9 is often the kernel short of memory: "

@@ -3,6 +3,10 @@
 Tasks run in other processes, maybe on other machines, and share only the crawl folder. While
 `on_signals` is open, the first SIGINT (Ctrl-C) or SIGTERM creates the file, and the step then ends
 in order. The second signal has its usual effect.
+
+Ctrl-C reaches every process of a terminal's job, and the end of a service may reach all of its
+processes. A process that is watched over by its parent (`leave_to_parent`) would get the signal a
+second time when the parent passes it on. So it heeds only WATCHED, which only the parent sends.
 """
 
 from __future__ import annotations
@@ -19,6 +23,21 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+CTRL_C = 130
+"""The exit code of a command that a signal has stopped."""
+WATCHED = signal.SIGUSR1
+"""The signal by which a parent stops the process that it watches over."""
+
+
+def leave_to_parent() -> None:
+    """Let only the parent stop this process from now on. SIGHUP is ignored until it is handled."""
+    for number in (*SIGNALS, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def heed_parent() -> None:
+    """Treat WATCHED as other processes treat Ctrl-C. Until now it has killed this process."""
+    signal.signal(WATCHED, signal.default_int_handler)
 
 
 def asked(root: str) -> bool:
@@ -29,6 +48,11 @@ def asked(root: str) -> bool:
 def ask(root: str) -> None:
     """Ask the running step to end."""
     _flag(root).touch()
+
+
+def heed_nobody() -> None:
+    """Ignore WATCHED too, in a process that is about to end: it would interrupt that."""
+    signal.signal(WATCHED, signal.SIG_IGN)
 
 
 class Signals:
@@ -59,7 +83,7 @@ def on_signals(root: str) -> Iterator[Signals]:
         return
 
     def first(_number: int, _frame: FrameType | None) -> None:
-        for number in SIGNALS:
+        for number in before:
             signal.signal(number, second)
         ask(root)
 
@@ -68,7 +92,7 @@ def on_signals(root: str) -> Iterator[Signals]:
         restore()
         signal.raise_signal(number)
 
-    before = {number: signal.signal(number, first) for number in SIGNALS}
+    before = {number: signal.signal(number, first) for number in _heeded()}
 
     def restore() -> None:
         for number, handler in before.items():
@@ -78,6 +102,11 @@ def on_signals(root: str) -> Iterator[Signals]:
         yield signals
     finally:
         restore()
+
+
+def _heeded() -> tuple[signal.Signals, ...]:
+    watched = signal.getsignal(WATCHED) is signal.default_int_handler
+    return (WATCHED,) if watched else SIGNALS
 
 
 def _flag(root: str) -> Path:

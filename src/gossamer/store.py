@@ -52,7 +52,7 @@ from gossamer.manifest import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["Backend", "File", "Holder", "Layer", "Manifest", "Stack", "StepReport", "Store"]
 
@@ -82,6 +82,8 @@ class Store:
         self._garbage = Garbage(backend)
         self._whole: set[File] = set()
         """Files that this process wrote, or verified by their checksums."""
+        self.holder: Callable[[], Holder] = Holder.me
+        """Returns who locks the crawl."""
 
     @property
     def url(self) -> str:
@@ -268,7 +270,7 @@ class Store:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Lock the crawl for writing, and read its newest state. Raises Locked and Occupied."""
-        with self.backend.lock(Holder.me()):
+        with self.backend.lock(self.holder()):
             self.refresh()
             self.claim()
             yield

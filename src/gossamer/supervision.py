@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import psutil
 
@@ -30,6 +30,16 @@ LOOKS = 3
 """Looks at a service in the time that it is given."""
 
 
+class Told(Protocol):
+    """Whoever is told how a service does."""
+
+    limit_s: float
+    """Seconds within which the service must say that it is alive; 0: it need not."""
+
+    def tell(self, **fields: str) -> None:
+        """Send fields of sd_notify(3), such as READY="1"."""
+
+
 class Supervisor:
     """Sends messages to systemd, and none if it did not start this process."""
 
@@ -41,7 +51,6 @@ class Supervisor:
             self.limit_s = 0.0  # meant for another process
 
     def tell(self, **fields: str) -> None:
-        """Send fields of sd_notify(3), such as READY="1"."""
         if not self._address:
             return
         message = "\n".join(f"{name}={value}" for name, value in fields.items())
@@ -50,15 +59,28 @@ class Supervisor:
             sender.sendto(message.encode(), self._address)
 
 
+def tree_bytes() -> int:
+    """Resident memory of this process and its descendants; what they share counts for each."""
+    total = 0
+    for each in _tree():
+        with suppress(psutil.NoSuchProcess):
+            total += each.memory_info().rss
+    return total
+
+
 def tree_cpu_s() -> float:
     """CPU seconds of this process and its descendants, with those that have ended."""
     total = 0.0
-    process = psutil.Process()
-    for each in (process, *process.children(recursive=True)):
+    for each in _tree():
         with suppress(psutil.NoSuchProcess):
             times = each.cpu_times()
             total += times.user + times.system + times.children_user + times.children_system
     return total
+
+
+def _tree() -> list[psutil.Process]:
+    process = psutil.Process()
+    return [process, *process.children(recursive=True)]
 
 
 class Watchdog:
@@ -66,7 +88,7 @@ class Watchdog:
 
     def __init__(
         self,
-        supervisor: Supervisor,
+        supervisor: Told,
         is_resting: Callable[[], bool],
         clock: Callable[[], float] = time.monotonic,
         cpu: Callable[[], float] = tree_cpu_s,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.errors import NothingFetched
 from gossamer.lookup import Lookup
 from gossamer.outcomes import OUTCOMES
+from gossamer.status.words import moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ class Failure(NamedTuple):
 
     def __str__(self) -> str:
         others = f" and {self.pages - 1:,} more" if self.pages > 1 else ""
-        again = f"; tried again after {when(self.again_ms)}" if self.again_ms else ""
+        again = f"; tried again after {moment(self.again_ms)}" if self.again_ms else ""
         detail = self.detail or OUTCOMES[self.outcome].meaning
         return f"{self.url}{others}: {self.outcome}: {detail}{again}"
 
@@ -107,7 +107,3 @@ def holds(work: Workspace, condition: str = "true") -> bool:
     from gossamer.tables import PAGES
 
     return bool(lsm.current(work, PAGES).where(condition).limit(1).count())
-
-
-def when(ms: int) -> str:
-    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"

@@ -31,8 +31,8 @@ from gossamer.cli import (
 )
 from gossamer.cli.terminal import printable
 from gossamer.errors import GossamerError, Stopped
+from gossamer.stopping import CTRL_C
 
-CTRL_C = 130
 PIPE_CLOSED = 141
 
 app = typer.Typer(
@@ -73,17 +73,17 @@ fakeweb.register(app)
 steps.register(app)
 
 
-def main() -> None:
-    """Run the console script."""
-    code = _run()
+def main(handed: object = None) -> None:
+    """Run the console script. `handed`: an object for the command, in its typer.Context."""
+    code = _run(handed)
     gc.freeze()  # or the interpreter searches all modules for cycles before it ends
     sys.exit(code)
 
 
-def _run() -> int:
+def _run(handed: object) -> int:
     """Run the command and return its exit code. Errors are printed to standard error."""
     try:
-        code = _command()
+        code = _command(handed)
         if sys.stdout is not None:
             sys.stdout.flush()  # reports a full disk; the interpreter's own flush at exit would not
     except Stopped as stopped:
@@ -102,13 +102,14 @@ def _run() -> int:
     return code
 
 
-def _command() -> int:
+def _command(handed: object) -> int:
     try:
-        app()
+        app(obj=handed)
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer and rich turn it into exit code 1
             raise end.__context__ from None
-        if end.code == CTRL_C:  # how typer reports KeyboardInterrupt
+        reason = end.__context__ and end.__context__.__cause__
+        if isinstance(reason, KeyboardInterrupt):  # typer has turned it into exit code 130
             message = "stopped; all committed steps are kept. Run the command again to resume"
             typer.echo(f"gossamer: {message}", err=True)
         return end.code if isinstance(end.code, int) else int(end.code is not None)

@@ -65,20 +65,7 @@ def print_overview(figures: dict[str, Any]) -> None:
         soft_wrap=True,
     )
     console.print("  " + ", ".join(f"{n:,} {name}" for name, n in sorted(pages.items())))
-    if figures["paused"]:
-        console.print(f"  paused: {figures['paused']}", highlight=False, soft_wrap=True)
-    if figures["queue"]:
-        queue, fresh = figures["queue"], figures["freshness"]
-        console.print(
-            f"  {queue.due:,} due now, {queue.within_hour:,} within an hour, "
-            f"{queue.within_day:,} within a day; {percent(fresh.share)} of {fresh.fetched:,} "
-            "fetched pages are fresh",
-            highlight=False,
-            soft_wrap=True,
-        )
-    disk = figures["disk"]
-    full = "" if disk.full_in_s is None else f", used up in {duration(disk.full_in_s)}"
-    console.print(f"  {size(disk.free_bytes)} of disk space free{full}", highlight=False)
+    _print_state(console, figures)
     table = Table("dataset", "rows", "MB", "layers", "files", box=None, header_style="dim")
     for name, held in figures["datasets"].items():
         numbers = (held["rows"], held["bytes"] / 1e6, held["layers"], held["files"])
@@ -107,3 +94,21 @@ def print_overview(figures: dict[str, Any]) -> None:
             highlight=False,
             soft_wrap=True,
         )
+
+
+def _print_state(console: Console, figures: dict[str, Any]) -> None:
+    for state in ("paused", "waiting"):
+        if figures[state]:
+            console.print(f"  {state}: {figures[state]}", highlight=False, soft_wrap=True)
+    if figures["queue"]:
+        queue, fresh = figures["queue"], figures["freshness"]
+        console.print(
+            f"  {queue.due:,} due now, {queue.within_hour:,} within an hour, "
+            f"{queue.within_day:,} within a day; {percent(fresh.share)} of {fresh.fetched:,} "
+            "fetched pages are fresh",
+            highlight=False,
+            soft_wrap=True,
+        )
+    disk = figures["disk"]
+    full = "" if disk.full_in_s is None else f", used up in {duration(disk.full_in_s)}"
+    console.print(f"  {size(disk.free_bytes)} of disk space free{full}", highlight=False)

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import typer
 from rich.console import Console
 
 from gossamer import rounds as _flow  # noqa: F401  # needed later
 from gossamer import unfetched
 from gossamer.api import Crawl
+from gossamer.backends import open_backend
 from gossamer.cli.progress import StepLines, StepProgress
-from gossamer.cli.settings import apply, new_settings, overridden, own_hosts, require_contact
+from gossamer.cli.settings import apply, new_settings, own_hosts, require_contact
 from gossamer.cli.steps import print_bad_line, print_report
 from gossamer.due import next_due_ms
-from gossamer.errors import NotACrawl
+from gossamer.errors import NotACrawl, WorkerDied
 from gossamer.seeds import check
+from gossamer.status.words import moment
+from gossamer.stopping import heed_nobody
+from gossamer.store import Store
 from gossamer.urls import UrlRules
+from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from gossamer.cli.renewal import Line
+    from gossamer.cli.standing import Kept
 
 
 class Asked(NamedTuple):
@@ -33,31 +41,49 @@ class Asked(NamedTuple):
     refresh: bool
     refresh_matching: str
     own: bool
-    forever: bool
-    with_page: bool
     as_json: bool
 
 
 def run(path: str, asked: Asked) -> None:
     """Crawl. Raises NothingFetched, and what the steps do."""
-    own = own_hosts(asked.urls) if asked.own else ()
     with _opened(path, asked) as crawl, crawl.work.errors():
-        if asked.contact or own:
-            apply(crawl, asked.contact, own)
-        if asked.urls or asked.lists:
-            crawl.inject(asked.urls, asked.lists, print_bad_line)
-        if asked.refresh or asked.refresh_matching:
-            print_report(crawl.refresh(asked.refresh_matching), asked.as_json)
-        contact = require_contact(crawl) or asked.contact
-        if asked.forever:
-            from gossamer.cli.standing import crawl_forever  # psutil takes long to import
-
-            settings = partial(overridden, contact, own)
-            crawl_forever(crawl, _progress(crawl, asked), settings, serve=asked.with_page)
-        else:
-            _until_nothing_is_due(crawl, asked)
+        _prepare(crawl, asked)
+        _until_nothing_is_due(crawl, asked)
     if not asked.as_json:
         Console().print(f'next: gossamer search {path} "words", or gossamer serve {path}')
+
+
+def run_forever(path: str, asked: Asked, line: Line) -> None:
+    """Crawl without end, as the process of renewal.py that does. Raises Exit to be replaced."""
+    from gossamer.cli.renewal import LOST_WORKER  # psutil takes long to import
+    from gossamer.cli.standing import Kept, crawl_forever
+
+    kept: Kept | None = line.kept
+    with _opened(path, asked) if kept is None else _opened_again(path, kept) as crawl:
+        crawl.work.store.holder = line.holder
+        with crawl.work.errors():
+            if kept is None:
+                contact, own = _prepare(crawl, asked)
+                kept = Kept(crawl.work.config, contact, own)
+            progress = _progress(crawl, asked)
+            try:
+                crawl_forever(crawl, progress, kept, line)
+            except WorkerDied as error:
+                heed_nobody()
+                progress.tell("lost", str(error))
+                raise typer.Exit(LOST_WORKER) from None
+
+
+def _prepare(crawl: Crawl, asked: Asked) -> tuple[str, tuple[str, ...]]:
+    """Do what comes before the first round; return the contact and own hosts for this run."""
+    own = own_hosts(asked.urls) if asked.own else ()
+    if asked.contact or own:
+        apply(crawl, asked.contact, own)
+    if asked.urls or asked.lists:
+        crawl.inject(asked.urls, asked.lists, print_bad_line)
+    if asked.refresh or asked.refresh_matching:
+        print_report(crawl.refresh(asked.refresh_matching), asked.as_json)
+    return require_contact(crawl) or asked.contact, own
 
 
 def _opened(path: str, asked: Asked) -> Crawl:
@@ -70,6 +96,14 @@ def _opened(path: str, asked: Asked) -> Crawl:
         # Bad seeds must not leave an empty crawl behind.
         check(asked.urls, asked.lists, UrlRules())
         return Crawl.create(path, new_settings(asked.contact), keep_settings=True)
+
+
+def _opened_again(path: str, kept: Kept) -> Crawl:
+    """Open the crawl with the settings that counted for the process before this one.
+
+    Those of gossamer.toml count when somebody says so; meanwhile it may be half edited.
+    """
+    return Crawl(Workspace(Store.open(open_backend(path)), kept.config))
 
 
 def _progress(crawl: Crawl, asked: Asked) -> StepLines | StepProgress:
@@ -101,5 +135,5 @@ def _seedless(absent: NotACrawl, crawl: str) -> NotACrawl:
 
 def _nothing_due(crawl: Crawl) -> str:
     due_ms = next_due_ms(crawl.work)
-    until = f" before {unfetched.when(due_ms)}" if due_ms else ""
+    until = f" before {moment(due_ms)}" if due_ms else ""
     return f"no page is due{until}; to fetch pages again now: gossamer crawl {crawl.path} --refresh"

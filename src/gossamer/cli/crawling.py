@@ -44,6 +44,7 @@ def init(
 
 
 def crawl(
+    context: typer.Context,
     crawl: CrawlFolder,
     urls: SeedUrls = None,
     lists: SeedLists = None,
@@ -122,6 +123,10 @@ def crawl(
     _check_limits(rounds, minutes, forever=forever, with_page=with_page)
     if own and not urls:
         raise typer.BadParameter("give the URLs whose hosts are your own", param_hint="--own")
+    if forever and context.obj is None:
+        from gossamer.cli.renewal import keep_crawling
+
+        raise typer.Exit(keep_crawling(crawl, serve=with_page, as_json=as_json))
     with started_ahead(prepare_worker):  # it imports its libraries while we import ours
         with without_collections():
             from gossamer.cli import crawl_run
@@ -137,11 +142,12 @@ def crawl(
             refresh=refresh,
             refresh_matching=refresh_matching,
             own=own,
-            forever=forever,
-            with_page=with_page,
             as_json=as_json,
         )
-        crawl_run.run(crawl, asked)
+        if forever:
+            crawl_run.run_forever(crawl, asked, context.obj)
+        else:
+            crawl_run.run(crawl, asked)
 
 
 def _check_limits(

@@ -76,6 +76,8 @@ def _state(crawl: Mapping[str, Any]) -> Text:
         words, style = f"paused: {crawl['paused']}", "yellow"
     elif crawl["running"]:
         words, style = f"running: {crawl['running']}", "green"
+    elif crawl["waiting"]:
+        words, style = f"waiting: {crawl['waiting']}", "green"
     else:
         words, style = "idle: nothing runs now", "dim"
     line = " ".join(printable(words).split())  # an error has two

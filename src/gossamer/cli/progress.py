@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,7 +20,7 @@ from rich.progress import (
 )
 
 from gossamer import pausing
-from gossamer.cli.terminal import echo_json
+from gossamer.cli.terminal import echo_event, echo_json
 from gossamer.monitor import heartbeats
 
 if TYPE_CHECKING:
@@ -155,8 +154,7 @@ class StepLines:
         echo_json(msgspec.json.encode(done))
 
     def tell(self, event: str, text: str) -> None:
-        at_ms = int(time.time() * 1000)
-        echo_json(msgspec.json.encode({"event": event, "at_ms": at_ms, "text": text}))
+        echo_event(event, text)
 
     def _watch(self) -> None:
         while not self._over.wait(LOOK_S):

@@ -1,116 +1,111 @@
-"""`gossamer crawl --forever`: a crawl that is a service, and may serve its search page, too."""
+"""`gossamer crawl --forever`: the process that crawls; that of renewal.py watches over it."""
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
 
 from gossamer import pausing
-from gossamer.errors import UsageError
+from gossamer.cli.renewal import RENEW
+from gossamer.cli.settings import overridden
 from gossamer.forever import Listener
-from gossamer.processes import start_python
-from gossamer.supervision import Supervisor, Watchdog
-from gossamer.unfetched import when, why_nothing
+from gossamer.status.words import idle_until, size
+from gossamer.stopping import heed_nobody
+from gossamer.supervision import Watchdog, tree_bytes
+from gossamer.unfetched import why_nothing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from gossamer.api import Crawl
     from gossamer.cli.progress import StepLines, StepProgress
+    from gossamer.cli.renewal import Line
     from gossamer.config import Config
     from gossamer.errors import ConfigError
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-END_S = 10.0
-"""Seconds in which the search page finishes its open requests."""
-_SERVE = "from gossamer.cli import main; main()"
+GROWTH = 1 / 8
+"""How much this process and its children may grow after their first round, as a part of
+`engine.memory_gb`. A round adds a few MB, and another process starts within two seconds."""
+
+
+class Kept(NamedTuple):
+    """What one process keeps for the next."""
+
+    config: Config
+    """The settings that count."""
+    contact: str
+    own: tuple[str, ...]
+    """What the command line adds to settings that are read anew."""
 
 
 class Standing(Listener):
-    """Shows a crawl without end to its user, and to systemd."""
+    """Shows a crawl without end to its user and to systemd, and ends a process that has grown."""
 
     def __init__(
-        self,
-        work: Workspace,
-        progress: StepProgress | StepLines,
-        settings: Callable[[Config], Config],
-        supervisor: Supervisor,
-        page: subprocess.Popen[bytes] | None,
+        self, work: Workspace, progress: StepProgress | StepLines, kept: Kept, line: Line
     ) -> None:
-        """`settings`: applies what the command line says to settings that were read anew."""
-        self._work, self._progress, self._settings = work, progress, settings
-        self._supervisor, self._page = supervisor, page
-        self.is_waiting = False
+        self._work, self._progress, self._kept, self._line = work, progress, kept, line
+        self.is_waiting = True
+        """Whether it waits on purpose: until a page is due, or for its turn."""
         self._reports: list[StepReport] = []
         """Of the steps since it waited."""
+        self._first_bytes = 0
+        """The memory after the first round and its harvest."""
 
-    def look(self) -> None:
-        if self._page is not None and (status := self._page.poll()) is not None:
-            raise UsageError(
-                "the search page", f"ended with status {status}", "its own message says why"
-            )
+    def begins(self) -> None:
+        self._line.keep(self._kept)
+        self._line.tell(READY="1")
 
     def announce(self, step: str, round_: int) -> None:
         self.is_waiting = False
-        self._supervisor.tell(STATUS=f"round {round_}: {step}")
+        self._line.tell(STATUS=f"round {round_}: {step}")
         self._progress.announce(step, round_)
 
     def report(self, done: StepReport) -> None:
         self._reports.append(done)
         self._progress.report(done)
 
+    def may_end(self) -> None:
+        now_bytes = tree_bytes()
+        self._first_bytes = self._first_bytes or now_bytes
+        if now_bytes - self._first_bytes > GROWTH * self._work.config.engine.memory_gb * 1e9:
+            grown = f"from {size(self._first_bytes)} to {size(now_bytes)}"
+            self._progress.tell("renew", f"the process has grown {grown}; another one goes on")
+            heed_nobody()
+            raise typer.Exit(RENEW)
+
     def waits(self, due_ms: int | None) -> None:
         self.is_waiting = True
         if (error := why_nothing(self._work, self._reports, seeds_given=False)) is not None:
             self._progress.tell("nothing", str(error))
         self._reports.clear()
-        text = f"no page is due before {when(due_ms)}" if due_ms else "no page will be due"
-        self._supervisor.tell(STATUS=text)
-        self._progress.tell("wait", text)
+        self._line.tell(STATUS=idle_until(due_ms))
+        self._progress.tell("wait", idle_until(due_ms))
 
     def settings(self, read: Config) -> Config:
         self._progress.tell("settings", "the settings were read anew")
-        return self._settings(read)
+        config = overridden(self._kept.contact, self._kept.own, read)
+        self._keep(config)
+        return config
 
     def refused(self, error: ConfigError) -> None:
         self._progress.tell("refused", f"{error}\n  → until then, the last valid settings count")
+        self._keep(self._work.config)
+
+    def _keep(self, config: Config) -> None:
+        self._kept = self._kept._replace(config=config)
+        self._line.keep(self._kept)
 
 
-def crawl_forever(
-    crawl: Crawl,
-    progress: StepProgress | StepLines,
-    settings: Callable[[Config], Config],
-    *,
-    serve: bool,
-) -> None:
-    """Crawl until a signal or an error ends it. `settings`: as in `Standing`."""
-    supervisor, work = Supervisor(), crawl.work
-    with _search_page(crawl.path) if serve else nullcontext() as page:
-        standing = Standing(work, progress, settings, supervisor, page)
+def crawl_forever(crawl: Crawl, progress: StepProgress | StepLines, kept: Kept, line: Line) -> None:
+    """Crawl until a signal or an error ends it. Raises Exit when another process must go on."""
+    work = crawl.work
+    standing = Standing(work, progress, kept, line)
 
-        def is_resting() -> bool:
-            is_paused = pausing.reason(work.root, work.config.store.min_free_gb) is not None
-            return standing.is_waiting or is_paused
+    def is_resting() -> bool:
+        is_paused = pausing.reason(work.root, work.config.store.min_free_gb) is not None
+        return standing.is_waiting or is_paused
 
-        with Watchdog(supervisor, is_resting), progress:
-            supervisor.tell(READY="1")
-            crawl.run_forever(standing)
-
-
-@contextmanager
-def _search_page(path: str) -> Iterator[subprocess.Popen[bytes]]:
-    """`gossamer serve` in a process of its own, which Ctrl-C does not reach: it ends after us."""
-    # What the crawl prints may be for programs, so the page says its address elsewhere.
-    page = start_python(_SERVE, ["serve", path], signal.SIGTERM, process_group=0, stdout=sys.stderr)
-    try:
-        yield page
-    finally:
-        page.terminate()
-        try:
-            page.wait(END_S)
-        except subprocess.TimeoutExpired:
-            page.kill()
+    with Watchdog(line, is_resting), progress:
+        crawl.run_forever(standing, follows=line.kept is not None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import json
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import typer
@@ -30,6 +32,12 @@ def printable(text: str) -> str:
 def echo_json(data: bytes) -> None:
     """Print JSON; on a terminal, control characters are escaped."""
     typer.echo(data.decode().translate(IN_JSON) if sys.stdout.isatty() else data)
+
+
+def echo_event(event: str, text: str) -> None:
+    """Print what happened between two steps as a line of JSON."""
+    line = {"event": event, "at_ms": int(time.time() * 1000), "text": text}
+    echo_json(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 class Screen:

@@ -33,7 +33,7 @@ def top(crawl: CrawlFolder) -> None:
     It shows what runs now, the newest rounds, errors of the last ten rounds by reason, hosts
     that fail and the slowest ones, pages that are due, the share of fetched pages that need not
     be fetched again yet, the last commit, and when the disk will be full. The crawl may be
-    running, paused or idle. q or Ctrl-C ends it. In a pipe or a file, it prints once.
+    running, waiting, paused or idle. q or Ctrl-C ends it. In a pipe or a file, it prints once.
 
     Example: gossamer top my-web
     """

@@ -17,11 +17,12 @@ from gossamer import pausing
 from gossamer.duplicates import REASONS
 from gossamer.errors import StoreError
 from gossamer.lookup import Lookup
-from gossamer.monitor import heartbeats
+from gossamer.monitor import heartbeats, wait_of
 from gossamer.status.disk import usage
 from gossamer.status.fetching import History, errors, lanes, rounds
 from gossamer.status.hosts import HostWatch
 from gossamer.status.queue import QueueWatch
+from gossamer.status.words import idle_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,6 +63,7 @@ class Watch:
         return _from_manifest(work, manifest) | {
             "at_ms": now_ms,
             "running": None if holder is None else holder.command,
+            "waiting": _waits(work) if holder is None else None,
             "problems": problems,
             "lanes": lanes(tasks, now_ms),
             "rounds": rounds(manifest.history),
@@ -78,6 +80,12 @@ class Watch:
 def overview(work: Workspace) -> dict[str, Any]:
     """The state of a crawl, for a single look: see `Watch`."""
     return Watch(work).look()
+
+
+def _waits(work: Workspace) -> str | None:
+    """Until when a crawl without end waits; None if there is none, or it works."""
+    wait = wait_of(work.root)
+    return None if wait is None else idle_until(wait.until_ms)
 
 
 def _from_manifest(work: Workspace, manifest: Manifest) -> dict[str, Any]:

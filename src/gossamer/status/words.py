@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from math import floor
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -25,6 +26,15 @@ def duration(seconds: float) -> str:
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def moment(at_ms: int) -> str:
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def idle_until(due_ms: int | None) -> str:
+    """Until when a crawl without end waits; None: no page will be due."""
+    return "no page will be due" if due_ms is None else f"no page is due before {moment(due_ms)}"
 
 
 def percent(share: float) -> str:

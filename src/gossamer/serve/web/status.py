@@ -46,6 +46,8 @@ class CrawlStatus(msgspec.Struct, frozen=True):
     at_ms: int
     running: str | None
     """The command that holds the crawl's lock for writing."""
+    waiting: str | None
+    """Until when a crawl without end waits, if it does."""
     problems: list[str]
     """Why some of the figures are missing."""
     version: int

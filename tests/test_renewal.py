@@ -1,0 +1,314 @@
+"""A crawl without end is run by processes that follow each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import psutil
+import pytest
+
+from crawl_settings import loopback_settings
+from gossamer import Crawl, rounds
+from gossamer.backends import open_backend
+from gossamer.cli.renewal import PATIENCE, WAITS_S, died, next_wait_s
+from gossamer.errors import Locked
+from gossamer.filenames import CONFIG_NAME
+from gossamer.stopping import CTRL_C
+from gossamer.store import Store
+from loopback import page
+from systemd_socket import LONGEST_S, Systemd
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+    from collections.abc import Iterator
+    from typing import Self
+
+    from gossamer.engine import Engine
+    from loopback import Loopback
+
+ROUND = list(rounds.ROUND)
+PAGES = 4
+AT_ONCE = "update.interval_days = 0.000001"
+"""All pages are always due."""
+ALWAYS = "from gossamer.cli import standing; standing.GROWTH = -1\n"
+"""Replaces the process after each round."""
+PROGRAM = """
+from gossamer.cli import main, renewal
+renewal.CRAWL, renewal.WAITS_S = {first!r} + renewal.CRAWL, (0, 0)
+main()
+"""
+
+
+class Service:
+    """`gossamer crawl --forever --json`. A context manager that kills it."""
+
+    def __init__(self, folder: Path, first: str = "", **environment: str) -> None:
+        """`first`: what each process that crawls does first, in Python."""
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-c", PROGRAM.format(first=first)),
+                *("crawl", str(folder), "http://a.test/", "--forever", "--json"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            process_group=0,
+            env={**os.environ, **environment},
+        )
+        assert self.process.stdout is not None
+        self._lines = map(json.loads, self.process.stdout)
+        self._timer = threading.Timer(LONGEST_S, self.process.kill)  # lines are awaited for ever
+        self._timer.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self.process.kill()
+        self.process.communicate()
+
+    def until(self, **fields: object) -> list[dict[str, Any]]:
+        """Read lines up to the first one that has these fields."""
+        read: list[dict[str, Any]] = []
+        for line in self._lines:
+            read.append(line)
+            if line.items() >= fields.items():
+                return read
+        raise AssertionError(f"it ended: {self.process.communicate()}")
+
+    def crawling(self) -> psutil.Process:
+        """The process that crawls now."""
+        (process,) = psutil.Process(self.process.pid).children()
+        return process
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> str:
+        """Stop it in order; return what it has written to standard error."""
+        self.process.send_signal(number)
+        _, errors = self.process.communicate()
+        assert self.process.returncode == CTRL_C
+        assert "Traceback" not in errors
+        assert errors.count("gossamer: ") == 1
+        assert "stopped; all committed steps are kept" in errors or "was stopped" in errors
+        return errors
+
+
+@pytest.fixture
+def folder(server: Loopback, tmp_path: Path) -> Path:
+    links = "".join(f'<a href="/{n}">{n}</a>' for n in range(1, PAGES))
+    server.answers |= {f"/{n}": page(b"<p>page %d" % n) for n in range(1, PAGES)}
+    server.answers["/"] = page(b"<p>all pages" + links.encode())
+    made = tmp_path / "crawl"
+    Crawl.create(str(made), loopback_settings(server.address, AT_ONCE)).close()
+    return made
+
+
+@pytest.fixture
+def systemd(tmp_path: Path) -> Iterator[Systemd]:
+    with Systemd(tmp_path) as listening:
+        yield listening
+
+
+def check_history(folder: Path, engine: Engine) -> None:
+    """Check that each step of each round was committed once, and all that was fetched is there."""
+    crawl = Crawl.open(str(folder), engine)
+    history = crawl.work.store.manifest.history
+    steps = [(done.round, done.step) for done in history if done.step in ROUND]
+    expected = [(number, step) for number in range(1, crawl.work.round + 1) for step in ROUND]
+    assert steps == expected[: len(steps)]
+    fetched = sum(done.counts.get("ok", 0) for done in history if done.step == "fetch")
+    updated = {done.round for done in history if done.step == "update"}
+    rows = crawl.pages().select("fetches").collect()
+    assert crawl.dataset("responses").where("outcome = 'ok'").count() == fetched
+    assert len(rows) == PAGES
+    assert max(row["fetches"] for row in rows) == max(updated)
+
+
+def test_a_process_that_has_grown_is_replaced_between_two_rounds(
+    folder: Path, engine: Engine
+) -> None:
+    pids = []
+    with Service(folder, ALWAYS) as service:
+        for number in (1, 2, 3):
+            lines = service.until(step="generate")
+            pids.append(service.crawling().pid)
+            lines += service.until(event="renew")
+            steps = [line for line in lines if line.get("step", "inject") != "inject"]
+            assert [line["step"] for line in steps] == [*ROUND, *rounds.HARVEST]
+            assert {line["round"] for line in steps} == {number}
+            assert "the process has grown from" in lines[-1]["text"]
+        service.end()
+    assert len(set(pids)) == len(pids)
+    check_history(folder, engine)
+
+
+def test_others_may_use_the_crawl_between_two_processes(
+    folder: Path, engine: Engine, systemd: Systemd
+) -> None:
+    with Service(folder, ALWAYS, NOTIFY_SOCKET=systemd.path) as service:
+        service.until(step="generate")
+        store = Store.open(open_backend(str(folder)))
+        holder = store.backend.holder()
+        assert holder is not None
+        assert holder.pid == service.process.pid, "not the one to be ended"
+        assert "--forever --json" in holder.command
+        assert systemd.received() == {"READY": "1"}
+        service.until(event="renew")
+        with ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(store.lock())
+                    break
+                except Locked:
+                    continue
+            while systemd.received() != {"READY": "1"}:  # the next process is there, and waits
+                pass
+            version = store.refresh().version
+        lines = service.until(step="generate")
+        assert lines[-1]["round"] == 2
+        assert store.refresh().version >= version + 1
+        service.end()
+    check_history(folder, engine)
+
+
+def test_a_process_that_is_killed_is_followed_by_another(
+    folder: Path, engine: Engine, systemd: Systemd
+) -> None:
+    with Service(folder, NOTIFY_SOCKET=systemd.path) as service:
+        for number in (2, 3):
+            service.until(step="generate", round=number)
+            while not systemd.is_silent():
+                pass  # it drops messages if it is not listened to
+            service.crawling().kill()
+            (died,) = service.until(event="died")[-1:]
+            assert "was killed by signal 9 (SIGKILL)" in died["text"]
+            assert "lower engine.memory_gb" in died["text"]
+            while "SIGKILL" not in systemd.received().get("STATUS", ""):
+                pass
+        service.until(step="update", round=4)
+        service.end()
+    check_history(folder, engine)
+
+
+def test_a_worker_that_is_killed_does_not_end_the_crawl(
+    server: Loopback, folder: Path, engine: Engine
+) -> None:
+    async def kill(_: StreamReader, writer: StreamWriter) -> None:
+        server.answers["/1"] = page(b"<p>page 1")
+        for worker in service.crawling().children():
+            worker.kill()
+        writer.write(page(b"nobody reads this"))
+
+    server.answers["/1"] = kill
+    with Service(folder) as service:
+        lost, died = service.until(event="died")[-2:]
+        assert lost["event"] == "lost"
+        assert "died with exit code -9" in lost["text"]
+        assert "lost a worker" in died["text"]
+        service.until(step="update", round=2)
+        service.end()
+    check_history(folder, engine)
+
+
+def test_a_crawl_that_never_began_ends_with_its_process(folder: Path) -> None:
+    with Service(folder, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)\n") as service:
+        out, errors = service.process.communicate()
+    assert service.process.returncode == 1
+    assert out == ""
+    assert "the process that crawls: was killed by signal 11 (SIGSEGV)\n" in errors
+    assert "→ run the command again" in errors
+
+
+def test_errors_end_the_crawl_with_their_message_and_code(folder: Path) -> None:
+    with Store.open(open_backend(str(folder))).lock(), Service(folder) as service:
+        _, errors = service.process.communicate()
+    assert service.process.returncode == 1
+    assert "has locked this crawl" in errors
+
+
+def test_settings_count_from_sighup_to_the_next_whatever_the_file_says(
+    server: Loopback, folder: Path
+) -> None:
+    file = Path(folder, CONFIG_NAME)
+    text = file.read_text()
+
+    def contacts(since: int) -> set[str]:
+        return {one.headers["user-agent"].partition("+")[2] for one in server.asked[since:]}
+
+    with Service(folder, ALWAYS) as service:
+        service.until(event="renew")
+        file.write_text(f'{text}\nfetch.contact = "a@b.test"')
+        service.process.send_signal(signal.SIGHUP)  # no process is there to be told
+        service.until(event="settings")
+        service.until(event="renew")
+        file.write_text("nonsense = 1")
+        since = len(server.asked)
+        service.process.send_signal(signal.SIGHUP)
+        assert "nonsense" in service.until(event="refused")[-1]["text"]
+        service.until(event="renew")
+        service.until(step="update")
+        assert contacts(since) == {"a@b.test)"}
+        service.end()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_all_processes_counts_once(
+    server: Loopback, folder: Path, number: signal.Signals
+) -> None:
+    async def stop(_: StreamReader, writer: StreamWriter) -> None:
+        os.killpg(service.process.pid, number)  # as a terminal does
+        writer.write(page(b"the first"))
+
+    server.answers["/1"] = stop
+    with Service(folder) as service:
+        _, errors = service.process.communicate()
+    assert service.process.returncode == CTRL_C
+    assert errors.count("gossamer: ") == 1
+    assert "the fetch of round 2 was stopped; what was fetched is kept" in errors
+    last = Store.open(open_backend(str(folder))).manifest.history[-1]
+    assert (last.round, last.step) == (2, "fetch")
+
+
+def test_the_last_of_several_signals_kills_a_crawl_that_does_not_end(folder: Path) -> None:
+    deaf = (
+        "import signal, gossamer.stopping\n"
+        "gossamer.stopping.heed_parent = lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+    )
+    with Service(folder, deaf) as service:
+        service.until(step="generate")
+        for _ in range(PATIENCE):
+            service.process.send_signal(signal.SIGTERM)
+            service.until(step="update")
+        service.end()
+
+
+def test_systemd_is_told_that_the_process_that_crawls_is_alive(
+    folder: Path, systemd: Systemd
+) -> None:
+    watched = {"NOTIFY_SOCKET": systemd.path, "WATCHDOG_USEC": "300000"}
+    with Service(folder, **watched) as service:
+        while "WATCHDOG" not in systemd.received():
+            pass
+        service.end()
+
+
+def test_waits_grow_while_processes_die_soon() -> None:
+    shortest_s, longest_s = WAITS_S
+    waits = [0.0]
+    for _ in range(12):
+        waits.append(next_wait_s(waits[-1], lived_s=1))
+    assert waits[1:4] == [shortest_s, 2 * shortest_s, 4 * shortest_s]
+    assert waits[-1] == longest_s
+    assert next_wait_s(longest_s, lived_s=longest_s) == shortest_s
+
+
+def test_the_signal_of_a_crash_is_named() -> None:
+    assert died(-signal.SIGABRT) == "was killed by signal 6 (SIGABRT)"
