@@ -1,6 +1,7 @@
 """Does a crawl without end stay as it is? Its rounds, one after another, as fast as they come.
 
     python bench/endless.py [--rounds 200] [--pages 200] [--changed 50] [--every 20] [--memory-gb 4]
+        [--warc-versions 0]
 
 `gossamer crawl --forever` fetches a site of PAGES pages, served by a process of its own, anew in
 each round, without a delay; before each round, CHANGED pages get another text. The process that
@@ -10,6 +11,7 @@ rounds, printed are
   s           seconds per round, with the harvests in between
   of these    seconds of commands other than `fetch`
   files       that the newest manifest names, those of `warc` apart, which grow with each round
+              unless the archive is pruned: WARC_VERSIONS bodies of each page stay; 0: all
   manifest    its size in KB, without listings
   command     resident memory in MB of the command's first process, which stays,
   crawling    of the process that crawls, and
@@ -143,6 +145,7 @@ def main() -> None:
     parser.add_argument("--changed", type=int, default=50)
     parser.add_argument("--every", type=int, default=20)
     parser.add_argument("--memory-gb", type=float, default=4.0, help="the setting engine.memory_gb")
+    parser.add_argument("--warc-versions", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="endless-") as scratch:
         root = Path(scratch, "site")
@@ -150,7 +153,11 @@ def main() -> None:
         site = Site(root, options.pages)
         with FakeWeb(Web(hosts=0, docs={HOST: root}), log_path="/dev/null") as web:
             folder = str(Path(scratch, "crawl"))
-            settings = {**AT_ONCE, "engine.memory_gb": options.memory_gb}
+            settings = {
+                **AT_ONCE,
+                "engine.memory_gb": options.memory_gb,
+                "store.warc_versions": options.warc_versions,
+            }
             Crawl.create(folder, local_settings(web.address, settings)).close()
             print(HEAD.format(*COLUMNS), flush=True)
             with subprocess.Popen(
