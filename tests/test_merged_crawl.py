@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
     from gossamer.tables import Dataset
 
-REFRESHES = 3
+REFRESHES = 2
 
 
 @pytest.fixture(autouse=True)

@@ -41,7 +41,8 @@ def test_the_child_has_a_lower_priority_than_its_parent() -> None:
         parser.parse(page("<p>text"))
         assert parser._process is not None
         mine = os.getpriority(os.PRIO_PROCESS, 0)
-        assert os.getpriority(os.PRIO_PROCESS, parser._process.pid) == mine + guard.LOWER
+        # Of a child that was started ahead, it may be lower than that.
+        assert os.getpriority(os.PRIO_PROCESS, parser._process.pid) >= mine + guard.LOWER
 
 
 def test_memory_has_an_end_and_the_next_page_is_parsed() -> None:

@@ -198,6 +198,7 @@ def test_a_process_that_is_killed_is_followed_by_another(
     check_history(folder, engine)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_does_not_end_the_crawl(
     server: Loopback, folder: Path, engine: Engine
 ) -> None:
@@ -234,6 +235,7 @@ def test_errors_end_the_crawl_with_their_message_and_code(folder: Path) -> None:
     assert "has locked this crawl" in errors
 
 
+@pytest.mark.slow
 def test_settings_count_from_sighup_to_the_next_whatever_the_file_says(
     server: Loopback, folder: Path
 ) -> None:
