@@ -97,7 +97,7 @@ def rows(crawl: Crawl, dataset: str) -> list[dict[str, Any]]:
     return sorted(found, key=str)
 
 
-BY_TASK = {"rewritten", "counted", "judged", "due_times"}
+BY_TASK = {"rewritten", "inverted", "counted", "judged", "due_times"}
 """Datasets that depend on how tasks share their work, on the names of files, or on the time."""
 
 
