@@ -2,7 +2,8 @@
 
 Facts
   * Most stacks change at their newer end only: each round adds WARC files, and those of earlier
-    rounds stay for ever. Where the newest rows win, small new layers come and go.
+    rounds stay, unless the archive is pruned. Where the newest rows win, small new layers come and
+    go.
   * A manifest that named all files would grow by some 150 bytes per file, and each commit, of which
     a round has several, would write it all.
 
