@@ -78,3 +78,24 @@ class Dataset:
     @property
     def column_names(self) -> list[str]:
         return [column.name for column in self.columns]
+
+
+def record_of_inputs(name: str, holds: str, writer: str, kinds: str) -> Dataset:
+    """A dataset in which a step notes what it has read (gossamer.inputs)."""
+    return Dataset(
+        name,
+        holds,
+        key=("kind", "name"),
+        writer=writer,
+        readers=(writer,),
+        newest_wins=False,
+        columns=(
+            Column("kind", "string", f"version, {kinds}, or settings"),
+            Column(
+                "name",
+                "string",
+                "the version of the crawl that was read; that of the oldest rows of the dataset; "
+                "or the settings",
+            ),
+        ),
+    )

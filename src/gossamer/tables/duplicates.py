@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.tables.dataset import Column, Dataset
+from gossamer.tables.dataset import Column, Dataset, record_of_inputs
 
 BOILERPLATE = Dataset(
     "boilerplate",
@@ -54,22 +54,11 @@ HOST_DOCUMENTS = Dataset(
     ),
 )
 
-COUNTED = Dataset(
+COUNTED = record_of_inputs(
     "counted",
     "on what boilerplate, own_texts and host_documents are based",
-    key=("kind", "name"),
-    writer="boilerplate",
-    readers=("boilerplate",),
-    newest_wins=False,
-    columns=(
-        Column("kind", "string", "version, documents, or settings"),
-        Column(
-            "name",
-            "string",
-            "the version of the crawl that was read; that of the oldest rows of the dataset; empty "
-            "for settings",
-        ),
-    ),
+    "boilerplate",
+    "documents",
 )
 
 SKETCHED = Dataset(
@@ -206,20 +195,4 @@ DISPOSITIONS = Dataset(
     ),
 )
 
-JUDGED = Dataset(
-    "judged",
-    "on what the dispositions are based",
-    key=("kind", "name"),
-    writer="dedup",
-    readers=("dedup",),
-    newest_wins=False,
-    columns=(
-        Column("kind", "string", "version, documents, or settings"),
-        Column(
-            "name",
-            "string",
-            "the version of the crawl that was read; that of the oldest rows of the dataset; or "
-            "the settings",
-        ),
-    ),
-)
+JUDGED = record_of_inputs("judged", "on what the dispositions are based", "dedup", "documents")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.tables.dataset import Column, Dataset
+from gossamer.tables.dataset import Column, Dataset, record_of_inputs
 from gossamer.tables.fetching import RESPONSES
 
 _TO_PARSE = ("round", "url", "host", "depth", "fetches", "fetched_ms", "content_type")
@@ -127,23 +127,7 @@ INLINKS = Dataset(
     group_rows=1_024,
 )
 
-INVERTED = Dataset(
-    "inverted",
-    "on what inlinks are based",
-    key=("kind", "name"),
-    writer="invert",
-    readers=("invert",),
-    newest_wins=False,
-    columns=(
-        Column("kind", "string", "version, links, responses, or settings"),
-        Column(
-            "name",
-            "string",
-            "the version of the crawl that was read; that of the oldest rows of the dataset; empty "
-            "for settings",
-        ),
-    ),
-)
+INVERTED = record_of_inputs("inverted", "on what inlinks are based", "invert", "links, responses")
 
 GRAPH = Dataset(
     "graph",
