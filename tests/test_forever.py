@@ -21,7 +21,8 @@ from gossamer import Crawl, forever, rounds
 from gossamer.errors import ConfigError, Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.filenames import CONFIG_NAME, is_made_here
-from gossamer.forever import PARTS, Harvests, Listener
+from gossamer.forever import Listener
+from gossamer.harvests import PARTS, Harvests
 from gossamer.status import Watch
 from gossamer.status.words import moment
 from systemd_socket import Systemd
@@ -235,26 +236,30 @@ def test_settings_are_read_anew_on_sighup(crawl: Crawl) -> None:
 
 
 def test_harvests_take_a_part_of_the_time_while_pages_are_due(
-    monkeypatch: pytest.MonkeyPatch,
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now_s = 0.0
 
-    def harvest(*_: object) -> Iterator[None]:
+    def harvest(*_: object) -> Iterator[StepReport]:
         nonlocal now_s
         now_s += 10
-        yield
+        return iter(())
+
+    def nothing(*_: object) -> None:
+        raise AssertionError
 
     monkeypatch.setattr(rounds, "harvest", harvest)
-    harvests = Harvests(lambda: now_s)
-    assert harvests.are_due(found=True)
-    list(harvests.harvest(None, None))  # type: ignore[arg-type]
-    assert not harvests.are_due(found=False)  # nothing has changed
-    assert not harvests.are_due(found=True)
-    now_s += (PARTS - 1) * 10 - 1
-    assert not harvests.are_due(found=True)
-    assert harvests.are_due(found=False)  # nothing else is left to do
-    now_s += 1
-    assert harvests.are_due(found=True)
+    with crawl.work.store.lock(), Harvests(nothing, nothing, lambda: now_s) as harvests:
+        assert harvests.are_due(found=True)
+        harvests.begin(crawl.work)
+        harvests.wait(60)
+        assert not harvests.are_due(found=False)  # nothing has changed
+        assert not harvests.are_due(found=True)
+        now_s += (PARTS - 1) * 10 - 1
+        assert not harvests.are_due(found=True)
+        assert harvests.are_due(found=False)  # nothing else is left to do
+        now_s += 1
+        assert harvests.are_due(found=True)
 
 
 @contextmanager

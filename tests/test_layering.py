@@ -45,16 +45,16 @@ KINDS = {
         "format foundation",
     ),
     "foundation": kind(
-        "engine pool lean_arrow store manifest listings garbage filenames checksums backends "
-        "damage ownership urls addresses own patterns encodings session_ids suffixes robots "
-        "robots_rules config monitor stopping pausing supervision errors workspace sorted_parts "
+        "engine pool lean_arrow store branches intact manifest listings garbage filenames "
+        "checksums backends damage ownership urls addresses own patterns encodings session_ids "
+        "suffixes robots robots_rules config monitor stopping pausing supervision errors workspace sorted_parts "
         "processes spark_client worker_start lean_imports sketches version_names",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),
     "search": kind("search", "format foundation extension-point"),
     "door": kind(
-        "api check cli rounds forever status unfetched compile_ahead preparation",
+        "api check cli rounds forever harvests status unfetched compile_ahead preparation",
         "step format foundation extension-point search door world",
     ),
     "world": kind("fakeweb", "errors processes"),

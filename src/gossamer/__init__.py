@@ -14,11 +14,11 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       graph/components graph/hyperball graph/harmonic graph/paths
                       graph/neighbourhood graph/export graph/queries
                       the data that enters, is stored in and leaves a crawl folder
-    foundations       engine pool lean_arrow store manifest listings garbage filenames checksums
-                      backends damage ownership urls addresses own patterns encodings session_ids
-                      suffixes robots robots_rules config monitor stopping pausing supervision
-                      errors workspace sorted_parts processes spark_client worker_start
-                      lean_imports sketches version_names
+    foundations       engine pool lean_arrow store branches intact manifest listings garbage
+                      filenames checksums backends damage ownership urls addresses own patterns
+                      encodings session_ids suffixes robots robots_rules config monitor stopping
+                      pausing supervision errors workspace sorted_parts processes spark_client
+                      worker_start lean_imports sketches version_names
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 

@@ -156,8 +156,7 @@ class Crawl:
         self.work.prepare = prepare_worker
         listener = listener or forever.Listener()
         with self.work.errors():
-            for step_report in forever.run(self.work, listener, follows=follows):
-                listener.report(step_report)
+            forever.run(self.work, listener, follows=follows)
 
     def refresh(self, pattern: str = "") -> StepReport:
         """Make known pages due: those whose URL contains `pattern` (RE2), or all except gone ones.

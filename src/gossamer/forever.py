@@ -3,11 +3,11 @@
 While nothing is due, the crawl is not locked: other commands may add seeds, make pages due or
 change rules. It then goes on at once, as it does when its settings are read anew (SIGHUP).
 
-The process may be replaced between two rounds (`Listener.may_end`). The one that follows waits for
-its turn, as other commands may use the crawl meanwhile.
+Rounds do not wait for harvests, which run beside them (harvests.py). Only pruning of the archive,
+which moves pages that a harvest may read, waits for a moment between two rounds without one.
 
-A harvest costs about as much as what changed, but never nothing. So while pages are due, harvests
-take at most one part in PARTS of the time: a harvest of one second follows rounds of three.
+The process may be replaced at such a moment (`Listener.may_end`). The one that follows waits for
+its turn, as other commands may use the crawl meanwhile.
 """
 
 from __future__ import annotations
@@ -17,32 +17,37 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from gossamer import config as configs
 from gossamer import rounds
 from gossamer.due import next_due_ms
 from gossamer.errors import ConfigError, Locked
 from gossamer.filenames import CONFIG_NAME
+from gossamer.harvests import Harvests
 from gossamer.monitor import Wait, waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Generator, Iterator
 
     from gossamer.config import Config
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-PARTS = 4
+Result = TypeVar("Result")
+
 LOOK_S = 0.5
 """Seconds between two looks at whether a page has become due, or somebody changed the crawl."""
 
 
 class Listener:
-    """What a crawl without end tells its caller. By default, nobody listens."""
+    """What a crawl without end tells its caller. By default, nobody listens.
+
+    A second thread announces and reports the steps of harvests, but never while another call runs.
+    """
 
     def look(self) -> None:
-        """Called before each step, and every LOOK_S seconds while the crawl waits."""
+        """Called before each step of a round, and every LOOK_S seconds while the crawl waits."""
 
     def begins(self) -> None:
         """No other crawl runs here, and from now on the settings are read anew on SIGHUP."""
@@ -54,7 +59,10 @@ class Listener:
         """A step is committed."""
 
     def may_end(self) -> None:
-        """A round is over. Nothing is lost or done again if an exception ends the crawl here."""
+        """A round is over, and no harvest runs.
+
+        Nothing is lost or done again if an exception ends the crawl here.
+        """
 
     def waits(self, due_ms: int | None) -> None:
         """No page is due before this time; None: none ever is."""
@@ -65,31 +73,6 @@ class Listener:
 
     def refused(self, error: ConfigError) -> None:
         """The new settings are invalid, so the old ones count."""
-
-
-class Harvests:
-    """When to harvest, by what was crawled since and by how long the last harvest took."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._took_s, self._ended_s = 0.0, clock()
-        self.is_stale = True
-        """Whether anything may have changed since."""
-
-    def are_due(self, *, found: bool) -> bool:
-        """Whether it is time, after a round that `found` something to do, or nothing."""
-        self.is_stale |= found
-        rested_s = self._clock() - self._ended_s
-        return self.is_stale and (not found or rested_s >= (PARTS - 1) * self._took_s)
-
-    def harvest(
-        self, work: Workspace, announce: Callable[[str, int], None]
-    ) -> Iterator[StepReport]:
-        began_s = self._clock()
-        yield from rounds.harvest(work, announce)
-        self._ended_s = self._clock()
-        self._took_s = self._ended_s - began_s
-        self.is_stale = False
 
 
 class Reload:
@@ -125,48 +108,85 @@ class Reload:
         return True
 
 
-def run(work: Workspace, listener: Listener, *, follows: bool = False) -> Iterator[StepReport]:
-    """Run rounds without end, and yield the report of each step when it is committed.
+def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
+    """Run rounds without end, until an exception ends them.
 
     Raises Locked if another process crawls when this one begins, unless it `follows` one that
     ended: then it waits for its turn.
     """
-    reload, harvests = Reload(work, listener), Harvests()
-
-    def announce(step: str, round_: int) -> None:
-        listener.look()
-        reload.if_asked()
-        listener.announce(step, round_)
-
+    crawl = _Crawl(work, listener)
     if not follows:
         with work.store.lock():
             pass  # nobody else crawls; later, this process waits for its turn
-    with reload.on_hangup():
+    with crawl.reload.on_hangup():
         listener.begins()
         while True:
-            with _turn(work, listener):
-                due_ms = yield from _while_due(work, harvests, announce, listener.may_end)
+            with _turn(work, listener), crawl.harvests:
+                due_ms = crawl.while_due()
             listener.waits(due_ms)
             with waiting(work.root, Wait(work.store.holder(), due_ms)):
-                harvests.is_stale = _wait(work, due_ms, listener, reload)
+                crawl.harvests.is_stale = _wait(work, due_ms, listener, crawl.reload)
 
 
-def _while_due(
-    work: Workspace,
-    harvests: Harvests,
-    announce: Callable[[str, int], None],
-    round_ends: Callable[[], None],
-) -> Generator[StepReport, None, int | None]:
-    """Run rounds until nothing is due, and return when the next page will be."""
-    while True:
-        began_ms = work.now_ms()
-        found = yield from rounds.round_(work, announce)
-        if harvests.are_due(found=found):
-            yield from harvests.harvest(work, announce)
-        if not found:
-            # What was due already was not chosen: only a change of the crawl can alter that.
-            return next_due_ms(work, began_ms)
-        round_ends()
+class _Crawl:
+    """The rounds and harvests of one crawl, and who listens to them."""
+
+    def __init__(self, work: Workspace, listener: Listener) -> None:
+        self._work, self._listener = work, listener
+        self._telling = threading.Lock()
+        self.reload = Reload(work, listener)
+        self.harvests = Harvests(self._announce, self._report)
+
+    def while_due(self) -> int | None:
+        """Run rounds until nothing is due, and return when the next page will be."""
+        work = self._work
+        while True:
+            began_ms = work.now_ms()
+            found = self._reported(rounds.round_(work, self._announce_round))
+            if not self.harvests.is_running():
+                self._reported(rounds.prune_archive(work, self._announce_round))
+                if found:
+                    self._listener.may_end()
+            if self.harvests.are_due(found=found):
+                self.harvests.begin(work)
+            if not found:
+                # What was due already was not chosen: only a change of the crawl can alter that.
+                due_ms = next_due_ms(work, began_ms)
+                if self._harvested(due_ms):
+                    work.store.refresh()  # with what the harvest has committed
+                    return due_ms
+
+    def _harvested(self, due_ms: int | None) -> bool:
+        """Wait until all that was crawled is searchable; False if a page is due earlier."""
+        while self.harvests.is_running() or self.harvests.is_stale:
+            if self.harvests.are_due(found=False):
+                self.harvests.begin(self._work)
+            if due_ms is not None and self._work.now_ms() >= due_ms:
+                return False
+            self._listener.look()
+            self.harvests.wait(LOOK_S)
+        return True
+
+    def _reported(self, steps: Generator[StepReport, None, Result]) -> Result:
+        while True:
+            try:
+                self._report(next(steps))
+            except StopIteration as end:
+                return cast("Result", end.value)
+
+    def _announce_round(self, step: str, round_: int) -> None:
+        self._listener.look()
+        self.harvests.is_running()  # raises its error
+        self.reload.if_asked()
+        self._announce(step, round_)
+
+    def _announce(self, step: str, round_: int) -> None:
+        with self._telling:
+            self._listener.announce(step, round_)
+
+    def _report(self, done: StepReport) -> None:
+        with self._telling:
+            self._listener.report(done)
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 * What a version replaced is garbage once no older version is kept. Each commit says what it
   replaced.
 * What an attempt wrote and no commit named: from a task that failed or ran twice, or a step that
-  raised an error. Each process knows its own attempts.
+  raised an error. Each process knows its own attempts, and which of them belong to steps that may
+  still run.
 * What other processes left, which died: for that, all files on disk are compared with all files
   that the kept manifests name. This sweep happens at the first collection of a process, and
   after another process committed. Later collections cost as much as what was written since.
@@ -24,26 +25,38 @@ if TYPE_CHECKING:
     from gossamer.manifest import File, Manifest
 
 
+class Attempts:
+    """The attempts of a store since its last collection."""
+
+    def __init__(self) -> None:
+        self.folders: list[str] = []
+        self.named: set[str] = set()
+        """The paths that commits named."""
+
+    def adopt(self, others: Attempts) -> None:
+        """Take over the attempts of a store that ends."""
+        self.folders += others.folders
+        self.named |= others.named
+
+    def clear(self) -> None:
+        self.folders.clear()
+        self.named.clear()
+
+
 class Garbage:
-    """What a process remembers of its attempts and commits, to find garbage without a sweep.
+    """What a process remembers of its commits, to find garbage without a sweep.
 
     Invariant: if `_state` is the newest version, then all files that a collection may delete, but
-    for those of processes that died since, are in `_replaced` or below one of `_attempts`; and the
-    newest version names no path in `_replaced`.
+    for those of processes that died since, are in `_replaced` or below an attempt of a store; and
+    the newest version names no path in `_replaced`.
     """
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._state: Manifest | None = None
         """The newest version that this object knows of. None: the next collection sweeps."""
-        self._attempts: list[str] = []
-        self._named: set[str] = set()
-        """What commits named since the last collection."""
         self._replaced: dict[str, tuple[int, int]] = {}
         """The first version that no longer names a file, and the file's size."""
-
-    def attempted(self, folder: str) -> None:
-        self._attempts.append(folder)
 
     def committed(
         self,
@@ -58,20 +71,30 @@ class Garbage:
             return
         self._state = after
         for file in added:
-            self._named.add(file.path)
             self._replaced.pop(file.path, None)
         for file in replaced:
             self._replaced[file.path] = after.version, file.bytes
 
-    def collect(self, kept: Sequence[int], manifests: Sequence[Manifest]) -> int:
+    def collect(
+        self,
+        kept: Sequence[int],
+        manifests: Sequence[Manifest],
+        attempts: Attempts,
+        others: Sequence[Attempts],
+    ) -> int:
         """Delete what no kept manifest names, and return the number of bytes freed.
 
         `kept` are the versions to keep, oldest first, and `manifests` those that can be read; the
-        last one must be. Raises CorruptManifest.
+        last one must be. What `attempts` wrote and nothing names is deleted, and they are cleared;
+        what `others` wrote is not. Raises CorruptManifest.
         """
         known, self._state = self._state, None  # so an error here leads to a sweep
         newest = manifests[-1]
-        files = self._own(kept[0]) if known == newest else self._swept(manifests)
+        if known == newest:
+            files = self._own(kept[0], attempts)
+        else:
+            running = tuple(f"{folder}/" for each in others for folder in each.folders)
+            files = (file for file in self._swept(manifests) if not file[0].startswith(running))
         # Manifests first, so that none that exists ever names a deleted file.
         garbage = {
             path: size
@@ -84,8 +107,7 @@ class Garbage:
             for path, (version, size) in self._replaced.items()
             if version > kept[0]
         }
-        self._attempts.clear()
-        self._named.clear()
+        attempts.clear()
         self._state = newest
         return sum(garbage.values())
 
@@ -98,14 +120,14 @@ class Garbage:
         found = [each for each in self._backend.sizes("manifest") if each[0] not in named]
         return sorted(found, key=lambda each: version_of(each[0]) is None)
 
-    def _own(self, oldest: int) -> Iterator[tuple[str, int]]:
+    def _own(self, oldest: int, attempts: Attempts) -> Iterator[tuple[str, int]]:
         """Yield garbage that this process made, if all versions from `oldest` on are kept."""
         for path, (version, size) in self._replaced.items():
             if version <= oldest:
                 yield path, size
-        for attempt in self._attempts:
+        for attempt in attempts.folders:
             for path, size in self._backend.sizes(attempt):
-                if path not in self._named:
+                if path not in attempts.named:
                     yield path, size
 
     def _swept(self, manifests: Sequence[Manifest]) -> Iterator[tuple[str, int]]:

@@ -97,7 +97,10 @@ def run(
     ends = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
     done = 0
     while (rounds is None or done < rounds) and time.monotonic() < ends:
-        if not (yield from round_(work, announce)):
+        found = yield from round_(work, announce)
+        yield from merge_layers(work, announce)
+        yield from prune_archive(work, announce)
+        if not found:
             break
         done += 1
     yield from harvest(work, announce)
@@ -122,12 +125,32 @@ def harvest(
     _clean(work)
 
 
+def merge_layers(
+    work: Workspace, announce: Callable[[str, int], None]
+) -> Generator[StepReport, None, None]:
+    """Merge layers of documents, links and responses, if there are many."""
+    if compaction.due(work):
+        yield _do(work, "compact", compaction.run, work.round, announce)
+        _clean(work)
+
+
+def prune_archive(
+    work: Workspace, announce: Callable[[str, int], None]
+) -> Generator[StepReport, None, None]:
+    """Drop what the archive need not keep, if it has grown."""
+    if prune.due(work):
+        yield _do(work, "prune", prune.run, work.round, announce)
+        _clean(work)
+
+
 def finish(
     work: Workspace, announce: Callable[[str, int], None] = lambda _step, _round: None
 ) -> Iterator[StepReport]:
     """Run the steps that are left in the newest round, if its pages are fetched."""
     if pending(work.store.manifest)[0] in ("parse", "update"):
         yield from _steps_left(work, announce)
+        yield from merge_layers(work, announce)
+        yield from prune_archive(work, announce)
 
 
 def reparse(
@@ -180,10 +203,6 @@ def _steps_left(work: Workspace, announce: Callable[[str, int], None]) -> Iterat
                 continue
             number = work.round + (name == "generate")
             yield _do(work, name, begun.get(name, ROUND[name]), number, announce)
-    if compaction.due(work):
-        yield _do(work, "compact", compaction.run, work.round, announce)
-    if prune.due(work):
-        yield _do(work, "prune", prune.run, work.round, announce)
     _clean(work)
 
 

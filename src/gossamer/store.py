@@ -10,6 +10,7 @@ Invariants
     (filenames.py): they come from an attempt that died, a task that ran twice, or a version that
     was replaced. Other files are not ours and are never touched.
   * All files of a dataset are in the folder of its name.
+  * Steps that run beside each other have branches of the store (branches.py).
 
 Lineage: the immutable segments and `segments_N` of Lucene; the manifest lists of Apache Iceberg;
 Delta Lake (Armbrust et al., VLDB 2020, §3), without its log.
@@ -19,14 +20,14 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from gossamer.backends import Backend, Holder
+from gossamer.branches import Shared, own, with_later
 from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl, Occupied
 from gossamer.filenames import (
     FOLDERS,
@@ -36,7 +37,8 @@ from gossamer.filenames import (
     rewriter_of,
     version_of,
 )
-from gossamer.garbage import Garbage
+from gossamer.garbage import Attempts
+from gossamer.intact import Damage
 from gossamer.listings import Listings, recent
 from gossamer.manifest import (
     FORMAT,
@@ -54,34 +56,36 @@ from gossamer.manifest import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Backend", "File", "Holder", "Layer", "Manifest", "Stack", "StepReport", "Store"]
+__all__ = [
+    "Backend",
+    "Damage",
+    "File",
+    "Holder",
+    "Layer",
+    "Manifest",
+    "Stack",
+    "StepReport",
+    "Store",
+]
 
 NAMED = 3
 """How many foreign files an error names."""
-THREADS = 4
-"""Threads that compute checksums. Two of them read cached files at the speed of memory."""
-
-
-class Damage(NamedTuple):
-    """A file that the manifest names, and what is wrong with it."""
-
-    file: File
-    what: str
 
 
 class Store:
     """The datasets of one crawl.
 
-    `manifest` is the version that this process last read or wrote; `refresh()` reads the newest.
+    `manifest` is the state that steps read: the version that this store last read or wrote.
+    `refresh()` reads the newest.
     """
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, beside: Shared | None = None) -> None:
         self.backend = backend
-        self._listings = Listings(backend, self.unreadable)
+        self._listings = Listings(backend, self.unreadable) if beside is None else beside.listings
         self.manifest = Manifest(version=0, crawl="", reader=self._listings.read)
-        self._garbage = Garbage(backend)
-        self._whole: set[File] = set()
-        """Files that this process wrote, or verified by their checksums."""
+        self._is_branch = beside is not None
+        self._shared = beside or Shared(backend, self._listings, self.manifest)
+        self._attempts = self._shared.open[self] = Attempts()
         self.holder: Callable[[], Holder] = Holder.me
         """Returns who locks the crawl."""
 
@@ -95,7 +99,8 @@ class Store:
         store = cls(backend)
         store.check_vacant(beside)
         crawl = uuid.uuid4().hex
-        store._put(Manifest(version=1, crawl=crawl, reader=store._listings.read))
+        store.manifest = Manifest(version=1, crawl=crawl, reader=store._listings.read)
+        store._put(store.manifest)
         return store
 
     def check_vacant(self, beside: Collection[str] = ()) -> None:
@@ -130,13 +135,28 @@ class Store:
         if not versions:
             raise NotACrawl(self.url, "is not a crawl", f"create one: gossamer init {self.url}")
         if versions[-1] != self.manifest.version:
-            self.manifest = self._read(versions[-1])
+            self.manifest = self._shared.newest = self._read(versions[-1])
         return self.manifest
+
+    @contextmanager
+    def branch(self) -> Iterator[Store]:
+        """A store for steps that run beside those of this one, in another thread.
+
+        When the block ends, the branch can commit no more: whoever uses it then gets Conflict.
+        """
+        with self._shared.guard:
+            branch = Store(self.backend, self._shared)
+            branch.manifest = self.manifest
+        try:
+            yield branch
+        finally:
+            with self._shared.guard:
+                self._attempts.adopt(self._shared.open.pop(branch))
 
     def attempt(self, dataset: str) -> str:
         """A new folder name for the files of a future layer, which no other process uses."""
         folder = f"{dataset}/{self.manifest.version + 1:08d}-{uuid.uuid4().hex[:8]}"
-        self._garbage.attempted(folder)
+        self._attempts.folders.append(folder)
         return folder
 
     def commit(
@@ -144,59 +164,75 @@ class Store:
         report: StepReport,
         append: Mapping[str, Layer] | None = None,
         replace: Mapping[str, Sequence[Layer]] | None = None,
-    ) -> Manifest:
+    ) -> StepReport:
         """Replace all layers of some datasets, append a layer to others, and add the step's report.
 
-        New layers get this version, unless they are made of others. The size of the datasets is
-        added to the report.
+        New layers get the version of this commit, unless they are made of others. Those of a branch
+        get the version that it has read: what others have committed since is newer. Returns the
+        report with the size of the datasets.
 
         Raises MissingFile if a file is missing or has another size, and Conflict if another
-        process committed since this one read the manifest.
+        process committed since this one read the manifest, or if this branch has ended.
         """
-        version = self.manifest.version + 1
         replace, append = replace or {}, append or {}
-        changes = {
-            name: self._listings.changed(
-                self._stack(name), version, replace.get(name), append.get(name)
+        with self._shared.guard:
+            if self not in self._shared.open:
+                raise Conflict(self.url, "this step was given up meanwhile", "run it again")
+            before = self._shared.newest
+            version = before.version + 1
+            date = self.manifest.version if self._is_branch else version
+            changes = {
+                name: self._listings.changed(
+                    before.datasets.get(name, Stack()),
+                    date,
+                    self._with_later(name, replace[name]) if name in replace else None,
+                    append.get(name),
+                )
+                for name in dict.fromkeys((*replace, *append))
+            }
+            for name, change in changes.items():
+                for file in change.added:
+                    self._check_new(name, file)
+            added = [file for change in changes.values() for file in change.added]
+            replaced = [file for change in changes.values() for file in change.replaced]
+            self.backend.sync(file.path for file in added)
+            stacks = {name: change.stack for name, change in changes.items()}
+            manifest = Manifest(
+                version,
+                before.crawl,
+                max(report.round, before.round),
+                {
+                    name: self._listings.packed(name, version, stack, Layer)
+                    for name, stack in {**before.datasets, **stacks}.items()
+                },
+                reader=self._listings.read,
             )
-            for name in dict.fromkeys((*replace, *append))
-        }
-        for name, change in changes.items():
-            for file in change.added:
-                self._check_new(name, file)
-        added = [file for change in changes.values() for file in change.added]
-        replaced = [file for change in changes.values() for file in change.replaced]
-        self.backend.sync(file.path for file in added)
-        stacks = {name: change.stack for name, change in changes.items()}
-        manifest = Manifest(
-            version,
-            self.manifest.crawl,
-            report.round,
-            {
-                name: self._listings.packed(name, version, stack, Layer)
-                for name, stack in {**self.manifest.datasets, **stacks}.items()
-            },
-            reader=self._listings.read,
-        )
-        done = structs.replace(report, bytes=manifest.bytes)
-        reports = recent(self.manifest.reports.followed_by(done))
-        reports = self._listings.packed(HISTORY, version, reports, StepReport)
-        before = self.manifest
-        self._put(dataclasses.replace(manifest, reports=reports))
-        self._garbage.committed(before, self.manifest, added, replaced)
-        self._whole.difference_update(replaced)
-        self._whole.update(file for file in added if not _has_own_checksums(file))
-        return self.manifest
+            done = structs.replace(report, bytes=manifest.bytes)
+            reports = recent(before.reports.followed_by(done))
+            reports = self._listings.packed(HISTORY, version, reports, StepReport)
+            after = dataclasses.replace(manifest, reports=reports)
+            self._put(after)
+            self._shared.garbage.committed(before, after, added, replaced)
+            self._attempts.named.update(file.path for file in added)
+            self._shared.intact.forget(replaced)
+            self._shared.intact.trust(added)
+            self.manifest = (
+                own(self.manifest, stacks, replace, append) if self._is_branch else after
+            )
+        return done
 
-    def _stack(self, dataset: str) -> Stack[Layer]:
-        return self.manifest.datasets.get(dataset, Stack())
+    def _with_later(self, name: str, layers: Sequence[Layer]) -> Sequence[Layer]:
+        read, newest = self.manifest.layers(name), self._shared.newest.layers(name)
+        if (found := with_later(layers, read, newest)) is None:
+            raise Conflict(self.url, f"{name}: another step replaced it", "run the step again")
+        return found
 
     def _check_new(self, dataset: str, file: File) -> None:
         if not file.path.startswith(f"{dataset}/"):
             raise ValueError(f"{file.path}: not in the folder of {dataset}")
         if not file.xxh3:
             raise ValueError(f"{file.path}: its checksum was not computed")
-        if (wrong := self._wrong_size(file)) is not None:
+        if (wrong := self._shared.intact.wrong_size(file)) is not None:
             raise self.error(Damage(file, wrong))
 
     def listed(self, dataset: str, round_: int | None = None) -> list[File]:
@@ -216,12 +252,12 @@ class Store:
 
     def check(self, files: Iterable[File]) -> None:
         """Check some files as `files` does. Raises MissingFile."""
-        for damage in self._damaged(files):
+        for damage in self._shared.intact.damaged(files):
             raise self.error(damage)
 
     def damaged(self, dataset: str) -> list[Damage]:
         """The damaged or missing files of a dataset, by the same checks as in `files`."""
-        return list(self._damaged(self.listed(dataset)))
+        return list(self._shared.intact.damaged(self.listed(dataset)))
 
     def whole(self, dataset: str) -> list[File]:
         """The intact files of a dataset, by the same checks as in `files`."""
@@ -230,12 +266,11 @@ class Store:
 
     def trust(self, files: Iterable[File]) -> None:
         """Skip the checksums of files that another process on this machine just verified."""
-        self._whole.update(files)
+        self._shared.intact.trust(files)
 
     def verify(self, files: Sequence[File]) -> Iterator[tuple[File, str | None]]:
         """Read all bytes of files, and yield each with what is wrong with it; None if intact."""
-        with ThreadPoolExecutor(THREADS) as threads:
-            yield from zip(files, threads.map(self._wrong_bytes, files), strict=True)
+        return self._shared.intact.verify(files)
 
     def error(self, damage: Damage) -> MissingFile:
         file, what = damage
@@ -251,21 +286,26 @@ class Store:
     def collect_garbage(self, keep_versions: int) -> int:
         """Delete the files that none of the last `keep_versions + 1` manifests names.
 
-        Returns the number of bytes freed. Only the holder of the lock may call this, and only
-        between two steps, since any attempt that no manifest names counts as dead. It spares files
+        Those that branches read are kept, too. Returns the number of bytes freed. Only the holder
+        of the lock may call this, and only between two steps of this store, since its attempts that
+        no manifest names count as dead; those of other branches do not. It spares files
         that Gossamer does not write, and files behind symbolic links, except in claimed folders.
         Raises what `claim` does, and CorruptManifest.
         """
-        self.claim()
-        kept = self._versions()[-keep_versions - 1 :]
-        manifests: list[Manifest] = []
-        for version in kept:
-            try:
-                manifests.append(self._read(version))
-            except CorruptManifest:
-                if version == kept[-1]:
-                    raise  # an older one protects nothing if it is damaged
-        return self._garbage.collect(kept, manifests)
+        with self._shared.guard:
+            self.claim()
+            versions = self._versions()
+            oldest = min(self._shared.oldest(), versions[-keep_versions - 1 :][0])
+            kept = [version for version in versions if version >= oldest]
+            manifests: list[Manifest] = []
+            for version in kept:
+                try:
+                    manifests.append(self._read(version))
+                except CorruptManifest:
+                    if version == kept[-1]:
+                        raise  # an older one protects nothing if it is damaged
+            others = self._shared.others(self)
+            return self._shared.garbage.collect(kept, manifests, self._attempts, others)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
@@ -279,38 +319,6 @@ class Store:
         """Raise Occupied if a dataset's folder is a link to another crawl's files."""
         for folder in FOLDERS:
             self.backend.claim(folder, self.manifest.crawl, self.manifest.paths)
-
-    def _damaged(self, files: Iterable[File]) -> Iterator[Damage]:
-        unknown: list[File] = []
-        for file in files:
-            if (wrong := self._wrong_size(file)) is not None:
-                yield Damage(file, wrong)
-            elif file not in self._whole and not _has_own_checksums(file):
-                unknown.append(file)
-        for file, wrong in self.verify(unknown) if unknown else ():
-            if wrong is not None:
-                yield Damage(file, wrong)
-            else:
-                self._whole.add(file)
-
-    def _wrong_size(self, file: File) -> str | None:
-        try:
-            size = self.backend.size(file.path)
-        except FileNotFoundError:
-            return "the manifest names this file, but it is gone"
-        if size != file.bytes:
-            return f"has {size} bytes, but {file.bytes} in the manifest"
-        return None
-
-    def _wrong_bytes(self, file: File) -> str | None:
-        if (wrong := self._wrong_size(file)) is not None:
-            return wrong
-        try:
-            if self.backend.checksum(file.path) != file.xxh3:
-                return "is damaged: its checksum is not the one in the manifest"
-        except OSError as error:
-            return f"cannot be read: {error.strerror}"
-        return None
 
     def _file_remedy(self, path: str) -> str:
         remedy = RESTORE
@@ -369,9 +377,4 @@ class Store:
             raise Conflict(
                 f"{self.url}/{path}", "another process committed first", "run the step again"
             ) from None
-        self.manifest = manifest
-
-
-def _has_own_checksums(file: File) -> bool:
-    """Whether readers of this file verify each record: those of WARC are gzip members."""
-    return file.path.startswith("warc/")
+        self._shared.newest = manifest

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -187,6 +187,19 @@ class Workspace:
             structs.replace(file, xxh3=self.store.backend.checksum(file.path)) for file in found
         )
 
+    @contextmanager
+    def branch(self) -> Iterator[Workspace]:
+        """A workspace for steps that run beside those of this one, in another thread.
+
+        See `Store.branch`. They use the same engine, and the settings of now.
+        """
+        with self.store.branch() as store:
+            beside = replace(self, store=store, _engine=self.engine, _scratch=[])
+            try:
+                yield beside
+            finally:
+                beside.sweep()
+
     def sweep(self) -> None:
         """Delete the scratch files, as the end of a step does."""
         while self._scratch:
@@ -220,8 +233,7 @@ class Workspace:
         done = StepReport(
             name, round_, started_ms, round(time.monotonic() - started, 3), dict(draft.counts)
         )
-        manifest = self.store.commit(done, append=draft.append, replace=draft.replace)
-        draft.done = manifest.history[-1]
+        draft.done = self.store.commit(done, append=draft.append, replace=draft.replace)
         self.sweep()
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
+    from gossamer.monitor import TaskProgress
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
@@ -53,8 +55,9 @@ class _Pauses:
 class StepProgress:
     """A context manager that shows progress; `Crawl.run` takes its `announce` and `report`.
 
-    On a terminal it draws a live bar. Elsewhere (a log, a pipe) it prints one line per finished
-    step.
+    On a terminal it draws a live bar for each thread that runs steps: those of rounds and, in a
+    crawl without end, of the harvest beside them. Elsewhere (a log, a pipe) it prints one line per
+    finished step.
     """
 
     def __init__(self, work: Workspace, console: Console) -> None:
@@ -71,7 +74,8 @@ class StepProgress:
             transient=True,
             disable=not console.is_terminal,
         )
-        self._step: tuple[str, int, TaskID] | None = None
+        self._steps: dict[int, tuple[str, int, TaskID]] = {}
+        """The running step of each thread."""
         self._over = threading.Event()
         self._watcher = threading.Thread(target=self._watch, daemon=True)
 
@@ -88,7 +92,7 @@ class StepProgress:
     def announce(self, step: str, round_: int) -> None:
         self._clear()
         task = self._bar.add_task(step, total=None, round=round_, rate="")
-        self._step = (step, round_, task)
+        self._steps[threading.get_ident()] = (step, round_, task)
 
     def report(self, done: StepReport) -> None:
         self._clear()
@@ -106,28 +110,27 @@ class StepProgress:
         self._console.print(text, highlight=False, soft_wrap=True)
 
     def _clear(self) -> None:
-        if self._step is not None:
-            step, self._step = self._step, None
+        step = self._steps.pop(threading.get_ident(), None)
+        if step is not None:
             self._bar.remove_task(step[2])
 
     def _watch(self) -> None:
         while not self._over.wait(LOOK_S):
             self._pauses.look()
-            step = self._step
-            if step is None:
-                continue
-            name, round_, task = step
-            beats = [
-                beat
-                for beat in heartbeats(self._work.root)
-                if beat.step == name and beat.round == round_
-            ]
-            if not beats or task not in self._bar.task_ids:
-                continue
-            done = sum(beat.done for beat in beats)
-            seconds = max(beat.at_ms for beat in beats) - min(beat.started_ms for beat in beats)
-            rate = f"{done / (seconds / 1000):,.0f}/s" if seconds else ""
-            total = sum(beat.total for beat in beats)
+            beats = list(heartbeats(self._work.root))
+            for name, round_, task in list(self._steps.values()):
+                self._draw(
+                    task, [beat for beat in beats if (beat.step, beat.round) == (name, round_)]
+                )
+
+    def _draw(self, task: TaskID, beats: list[TaskProgress]) -> None:
+        if not beats or task not in self._bar.task_ids:
+            return
+        done = sum(beat.done for beat in beats)
+        seconds = max(beat.at_ms for beat in beats) - min(beat.started_ms for beat in beats)
+        rate = f"{done / (seconds / 1000):,.0f}/s" if seconds else ""
+        total = sum(beat.total for beat in beats)
+        with suppress(KeyError):  # its step has just ended
             self._bar.update(task, completed=done, total=total, rate=rate)
 
 

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
+LAST = "index"
+"""The last step of a harvest."""
 GROWTH = 1 / 8
-"""How much this process and its children may grow after their first round, as a part of
+"""How much this process and its children may grow after their first harvest, as a part of
 `engine.memory_gb`. A round adds a few MB, and another process starts within two seconds."""
 
 
@@ -51,7 +53,8 @@ class Standing(Listener):
         self._reports: list[StepReport] = []
         """Of the steps since it waited."""
         self._first_bytes = 0
-        """The memory after the first round and its harvest."""
+        """The memory after a round that followed a harvest; 0: there was none yet."""
+        self._has_harvested = False
 
     def begins(self) -> None:
         self._line.keep(self._kept)
@@ -64,9 +67,12 @@ class Standing(Listener):
 
     def report(self, done: StepReport) -> None:
         self._reports.append(done)
+        self._has_harvested |= done.step == LAST
         self._progress.report(done)
 
     def may_end(self) -> None:
+        if not self._has_harvested:
+            return
         now_bytes = tree_bytes()
         self._first_bytes = self._first_bytes or now_bytes
         if now_bytes - self._first_bytes > GROWTH * self._work.config.engine.memory_gb * 1e9:

@@ -5,8 +5,8 @@ them in worker processes beside the fetch, and `run` of the step only what is le
 of it at once. The results are those of parsing afterwards:
 
   * What was parsed ahead counts only if the fetch has committed the same files, with the same
-    checksums, and if nothing was committed since and the step's job is the same: settings may have
-    been read anew.
+    checksums, and if the step's job is the same: settings may have been read anew. Meanwhile, the
+    crawl is locked, and a harvest beside the round changes nothing that a job depends on.
   * When the fetch ends, so do the tasks, after the page that they are parsing. The pages that they
     have not parsed are left to the step, which divides them among all workers.
   * Pages of domains that have used up much of their processor time are left to the step, too. It
@@ -96,7 +96,7 @@ class Ahead:
 
     def __init__(self, work: Workspace) -> None:
         self._work = work
-        self._version = 0
+        self._began = False
         self._job: Job | None = None
         self._spent = SPENT.empty_table()
         self._guard = threading.Lock()
@@ -108,7 +108,7 @@ class Ahead:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._version:
+        if self._began:
             self._join()
             self._work.sweep()
 
@@ -125,7 +125,7 @@ class Ahead:
             return
         # Scratch files of its own, which outlive the step that is running.
         self._work = replace(work, _engine=work.engine, _scratch=[])
-        self._version = work.store.manifest.version
+        self._began = True
         clear(work.root, "parse")
         folder = self._work.scratch_attempt()
         watcher = threading.Thread(target=self._watch, args=(folder,), daemon=True)
@@ -146,8 +146,7 @@ class Ahead:
         clear(self._work.root, "parse")
         with self._guard:
             results, spent = tuple(self._results), self._notable()
-        version = self._work.store.manifest.version
-        if version != self._version + 1 or _aims(job) != _aims(self._job):
+        if _aims(job) != _aims(self._job):
             return Done()
         committed = set(files)
         kept = [(of, rows) for of, rows in results if committed.issuperset(of)]

@@ -1,0 +1,104 @@
+"""Harvests beside the rounds of a crawl without end: when, and in which thread?
+
+A harvest reads the crawl as it was after a round (`Workspace.branch`) while the next rounds are
+fetched, and then merges layers. There is one at a time. It costs about as much as what changed, but
+never nothing, and shares the cores with the fetch. So while pages are due, harvests take at most
+one part in PARTS of the time: a harvest of one second begins three seconds after the last one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import ExitStack
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from gossamer import rounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Self
+
+    from gossamer.store import StepReport
+    from gossamer.workspace import Workspace
+
+PARTS = 4
+END_S = 2.0
+"""Seconds that a harvest may take to end which is given up. It can commit nothing any more."""
+
+
+class Harvests:
+    """The harvests of one crawl; a context manager that gives up the one that is running.
+
+    `announce` and `report` are called in the thread of the harvest.
+    """
+
+    def __init__(
+        self,
+        announce: Callable[[str, int], None],
+        report: Callable[[StepReport], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._announce, self._report, self._clock = announce, report, clock
+        self._took_s, self._ended_s = 0.0, clock()
+        self._thread: threading.Thread | None = None
+        self._branch = ExitStack()
+        self._error: BaseException | None = None
+        self.is_stale = True
+        """Whether anything may have changed since the last one began."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._branch.close()
+        self.wait(END_S)
+
+    def are_due(self, *, found: bool) -> bool:
+        """Whether it is time, after a round that `found` something to do, or nothing.
+
+        Raises what `is_running` does.
+        """
+        self.is_stale |= found
+        if self.is_running() or not self.is_stale:
+            return False
+        return not found or self._clock() - self._ended_s >= (PARTS - 1) * self._took_s
+
+    def begin(self, work: Workspace) -> None:
+        """Harvest what there is now."""
+        self.is_stale = False
+        branch = self._branch.enter_context(work.branch())
+        self._thread = threading.Thread(target=self._run, args=(branch,), daemon=True)
+        self._thread.start()
+
+    def is_running(self) -> bool:
+        """Whether a harvest runs. Raises the error that has ended one."""
+        if self._thread is None:
+            return False
+        if self._thread.is_alive():
+            return True
+        self._thread = None
+        self._branch.close()
+        if self._error is not None:
+            raise self._error
+        return False
+
+    def wait(self, seconds: float) -> None:
+        """Wait until no harvest runs, but not for longer."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def _run(self, branch: Workspace) -> None:
+        began_s = self._clock()
+        try:
+            with branch.errors():
+                for done in chain(
+                    rounds.harvest(branch, self._announce),
+                    rounds.merge_layers(branch, self._announce),
+                ):
+                    self._report(done)
+        except BaseException as error:  # noqa: BLE001  # `is_running` raises it
+            self._error = error
+        self._ended_s = self._clock()
+        self._took_s = self._ended_s - began_s
