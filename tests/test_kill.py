@@ -24,7 +24,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 from tables import answers, damaged_records, garbage, tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from gossamer.engine import Engine
 
@@ -51,9 +51,29 @@ generate.pages = {}
 rank.tolerance = 1e-12
 store.warc_versions = 1
 """
-MERGING = "from gossamer import compaction, prune; compaction.FEW = prune.FEW = 2"
-GOSSAMER = [sys.executable, "-c", f"{MERGING}; from gossamer.cli import main; main()"]
+MERGING = """
+from gossamer import compaction, prune
+compaction.FEW = prune.FEW = 2
+"""
+GOSSAMER = [sys.executable, "-c", f"{MERGING}\nfrom gossamer.cli import main; main()"]
 """The command, which merges layers and prunes the archive in every round."""
+ALWAYS = "from gossamer import harvests; harvests.PARTS = 1\n"
+"""A harvest begins after each round without one."""
+FOREVER = f"""
+from gossamer.cli import main, renewal
+renewal.CRAWL = {MERGING + ALWAYS!r} + renewal.CRAWL
+main()
+"""
+RUNS = [
+    pytest.param((), GOSSAMER, id="rounds, then a harvest"),
+    pytest.param(
+        ("--forever",),
+        [sys.executable, "-c", FOREVER],
+        id="harvests beside rounds",
+        marks=pytest.mark.slow,
+    ),
+]
+"""Further words of `gossamer crawl`, and what runs it."""
 MARK = "GOSSAMER_TEST_RUN"
 GONE_S = 20
 
@@ -102,10 +122,12 @@ def start(folder: Path, web: FakeWeb, mark: str) -> subprocess.Popen[bytes]:
     return launch(folder, mark, "crawl", *web.web.seeds())
 
 
-def launch(folder: Path, mark: str, command: str, *words: str) -> subprocess.Popen[bytes]:
+def launch(
+    folder: Path, mark: str, command: str, *words: str, program: Sequence[str] = GOSSAMER
+) -> subprocess.Popen[bytes]:
     with (folder.parent / "stderr").open("ab") as stderr:
         return subprocess.Popen(
-            [*GOSSAMER, *command.split(), str(folder), *words],
+            [*program, *command.split(), str(folder), *words],
             env=os.environ | {MARK: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -162,14 +184,22 @@ def wait(process: subprocess.Popen[bytes], seconds: float) -> None:
         process.wait(seconds)
 
 
+@pytest.mark.parametrize(("words", "program"), RUNS)
 def test_a_crawl_that_is_killed_often_ends_as_one_that_is_not(
-    web: FakeWeb, whole: Path, mark: str, engine: Engine, tmp_path: Path, size: Size
+    web: FakeWeb,
+    whole: Path,
+    mark: str,
+    engine: Engine,
+    tmp_path: Path,
+    size: Size,
+    words: Sequence[str],
+    program: Sequence[str],
 ) -> None:
     killed = create(tmp_path / "killed", web, size)
     chance = random.Random(7)  # noqa: S311 - moments, not secrets
     cut_off: set[int] = set()
     for _ in range(size.kills):
-        process = start(killed, web, mark)
+        process = launch(killed, mark, "crawl", *web.web.seeds(), *words, program=program)
         kill_somewhen(process, killed, chance)
         if process.returncode == -signal.SIGKILL:
             cut_off.add(version(killed))

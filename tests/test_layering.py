@@ -47,8 +47,9 @@ KINDS = {
     "foundation": kind(
         "engine pool lean_arrow store branches intact manifest listings garbage filenames "
         "checksums backends damage ownership urls addresses own patterns encodings session_ids "
-        "suffixes robots robots_rules config monitor stopping pausing supervision errors workspace sorted_parts "
-        "processes spark_client worker_start lean_imports sketches version_names",
+        "suffixes robots robots_rules config monitor stopping pausing supervision errors "
+        "workspace sorted_parts processes spark_client worker_start lean_imports sketches "
+        "version_names",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),

@@ -3,8 +3,8 @@
 Steps may run beside each other in one process, each with a branch of the store (`Store.branch`).
 
 Invariants
-  * A branch reads the state of its beginning, and what was committed through it. So what others
-    commit never changes under a running step.
+  * A branch reads the newest state of its beginning, and what was committed through it. So what
+    others commit never changes under a running step.
   * Commits are serialised: each follows the newest version, and changes only the datasets of its
     step. Two branches never change the same dataset, but for layers that one of them appends while
     the other merges older ones.
@@ -64,15 +64,16 @@ class Shared:
 
 
 def with_later(
-    layers: Sequence[Layer], read: Sequence[Layer], newest: Sequence[Layer]
+    layers: Sequence[Layer], read: Sequence[Layer], newest: Sequence[Layer], version: int
 ) -> Sequence[Layer] | None:
     """The layers that replace those that were `read`, and what others have appended since.
 
-    None if the newest layers do not begin with those that were read.
+    None if others have not only appended layers since this `version`.
     """
-    if tuple(newest[: len(read)]) != tuple(read):
+    before, later = tuple(newest[: len(read)]), newest[len(read) :]
+    if before != tuple(read) or any(layer.version <= version for layer in later):
         return None
-    return (*layers, *newest[len(read) :])
+    return (*layers, *later)
 
 
 def own(

@@ -154,6 +154,7 @@ class _Crawl:
                 due_ms = next_due_ms(work, began_ms)
                 if self._harvested(due_ms):
                     work.store.refresh()  # with what the harvest has committed
+                    work.store.collect_garbage(work.config.store.keep_versions)
                     return due_ms
 
     def _harvested(self, due_ms: int | None) -> bool:

@@ -140,13 +140,13 @@ class Store:
 
     @contextmanager
     def branch(self) -> Iterator[Store]:
-        """A store for steps that run beside those of this one, in another thread.
+        """A store for steps that run beside those of this one, in another thread (branches.py).
 
         When the block ends, the branch can commit no more: whoever uses it then gets Conflict.
         """
         with self._shared.guard:
             branch = Store(self.backend, self._shared)
-            branch.manifest = self.manifest
+            branch.manifest = self._shared.newest
         try:
             yield branch
         finally:
@@ -154,7 +154,11 @@ class Store:
                 self._attempts.adopt(self._shared.open.pop(branch))
 
     def attempt(self, dataset: str) -> str:
-        """A new folder name for the files of a future layer, which no other process uses."""
+        """A new folder name for the files of a future layer, which no other process uses.
+
+        Raises Conflict if this branch has ended.
+        """
+        self._check_open()
         folder = f"{dataset}/{self.manifest.version + 1:08d}-{uuid.uuid4().hex[:8]}"
         self._attempts.folders.append(folder)
         return folder
@@ -176,8 +180,7 @@ class Store:
         """
         replace, append = replace or {}, append or {}
         with self._shared.guard:
-            if self not in self._shared.open:
-                raise Conflict(self.url, "this step was given up meanwhile", "run it again")
+            self._check_open()
             before = self._shared.newest
             version = before.version + 1
             date = self.manifest.version if self._is_branch else version
@@ -221,9 +224,13 @@ class Store:
             )
         return done
 
+    def _check_open(self) -> None:
+        if self not in self._shared.open:
+            raise Conflict(self.url, "this step was given up meanwhile", "run it again")
+
     def _with_later(self, name: str, layers: Sequence[Layer]) -> Sequence[Layer]:
         read, newest = self.manifest.layers(name), self._shared.newest.layers(name)
-        if (found := with_later(layers, read, newest)) is None:
+        if (found := with_later(layers, read, newest, self.manifest.version)) is None:
             raise Conflict(self.url, f"{name}: another step replaced it", "run the step again")
         return found
 

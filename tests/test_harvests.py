@@ -1,0 +1,161 @@
+"""Harvests beside the rounds of a crawl without end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawl_settings import loopback_settings
+from gossamer import Crawl, check, forever, rounds
+from gossamer.errors import WorkerDied
+from gossamer.forever import Listener
+from loopback import page
+from tables import garbage
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gossamer.engine import Engine
+    from gossamer.store import StepReport
+    from gossamer.workspace import Workspace
+    from loopback import Loopback
+
+LONGEST_S = 60
+"""Nobody waits for longer. If somebody does, the test fails."""
+LINKS = b'<a href="/first">first</a> <a href="/held">held</a>'
+
+
+class Ended(Exception):
+    """Ends a crawl in a test."""
+
+
+class Listening(Listener):
+    """Notes the steps in the order of their commits, and ends the crawl when it waits."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[int, str]] = []
+
+    def report(self, done: StepReport) -> None:
+        self.steps.append((done.round, done.step))
+
+    def waits(self, _due_ms: int | None) -> None:
+        raise Ended
+
+
+@pytest.fixture
+def crawl(
+    server: Loopback, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Crawl]:
+    monkeypatch.setattr(forever, "LOOK_S", 0.01)
+    server.answers = {"/": page(LINKS), "/first": page(b"alpha"), "/held": page(b"beta")}
+    made = Crawl.create(str(tmp_path / "crawl"), loopback_settings(server.address), engine)
+    made.inject(["http://a.test/"])
+    yield made
+    assert not any(wrong for _, wrong in check.files(made.work))
+    assert list(check.contents(made.work)) == []
+
+
+def test_a_page_is_fetched_while_those_of_the_round_before_are_indexed(
+    crawl: Crawl, server: Loopback
+) -> None:
+    """The server holds back a page of the second round until the first one is searchable."""
+    indexed = threading.Event()
+    in_time = []
+
+    async def hold(_reader: StreamReader, writer: StreamWriter) -> None:
+        in_time.append(await asyncio.to_thread(indexed.wait, LONGEST_S))
+        writer.write(page(b"beta"))
+
+    class Indexed(Listening):
+        def report(self, done: StepReport) -> None:
+            super().report(done)
+            if done.step == "index":
+                indexed.set()
+
+    server.answers["/held"] = hold
+    listener = Indexed()
+    with pytest.raises(Ended):
+        crawl.run_forever(listener)
+    assert in_time == [True]
+    steps = listener.steps
+    assert steps.index((1, "index")) < steps.index((2, "fetch")) < steps.index((3, "index"))
+    assert [name for number, name in steps if number == 1] == [*rounds.ROUND, *rounds.HARVEST]
+    assert {hit.url for hit in crawl.search("beta").hits} == {"http://a.test/held"}
+    assert garbage(crawl) == set()
+
+
+def test_what_was_crawled_beside_a_harvest_is_harvested_next(crawl: Crawl) -> None:
+    """The harvest of the first round is held back until the third one has begun."""
+    later = threading.Event()
+
+    class Held(Listening):
+        def announce(self, step: str, round_: int) -> None:
+            if (step, round_) == ("generate", 3):
+                later.set()
+
+    def held(work: Workspace) -> StepReport:
+        assert later.wait(LONGEST_S)
+        return invert(work)
+
+    invert = rounds.HARVEST["invert"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rounds, "HARVEST", {**rounds.HARVEST, "invert": held})
+        listener = Held()
+        with pytest.raises(Ended):
+            crawl.run_forever(listener)
+    steps = listener.steps
+    assert steps.index((2, "update")) < steps.index((1, "invert"))
+    assert [number for number, name in steps if name == "index"] == [1, 3]
+    rows = {row["url"]: row["round"] for row in crawl.dataset("indexed").collect()}
+    assert rows == {"http://a.test/": 1, "http://a.test/first": 2, "http://a.test/held": 2}
+    assert {hit.url for hit in crawl.search("beta").hits} == {"http://a.test/held"}
+
+
+def test_an_error_of_a_harvest_ends_the_crawl(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dies(_: Workspace) -> StepReport:
+        raise WorkerDied("worker process 1", "died", "start it again")
+
+    monkeypatch.setattr(rounds, "HARVEST", {**rounds.HARVEST, "rank": dies})
+    with pytest.raises(WorkerDied):
+        crawl.run_forever(Listening())
+    with crawl.work.store.lock():
+        assert "graph" in {done.step for done in crawl.work.store.manifest.history}
+
+
+def test_a_harvest_that_is_given_up_commits_nothing(
+    crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, over, done = threading.Event(), threading.Event(), threading.Event()
+
+    class Impatient(Listening):
+        def look(self) -> None:
+            if begun.is_set():
+                raise Ended
+
+    def slow(work: Workspace) -> StepReport:
+        begun.set()
+        assert over.wait(LONGEST_S)
+        try:
+            return invert(work)
+        finally:
+            done.set()
+
+    invert = rounds.HARVEST["invert"]
+    monkeypatch.setattr("gossamer.harvests.END_S", 0.0)
+    monkeypatch.setattr(rounds, "HARVEST", {**rounds.HARVEST, "invert": slow})
+    with pytest.raises(Ended):
+        crawl.run_forever(Impatient())
+    with crawl.work.store.lock():  # somebody else may work now
+        version = crawl.work.store.manifest.version
+        over.set()
+        assert done.wait(LONGEST_S)
+        assert crawl.work.store.refresh().version == version
+        crawl.work.store.collect_garbage(keep_versions=0)
+    assert garbage(crawl) == set()
