@@ -111,8 +111,8 @@ def crawl(
     If no page could be fetched, the reasons are printed and the exit code is 1.
 
     With --forever it fetches pages again when they are due (update.interval_days), and makes
-    them searchable after each round. While no page is due, other commands may change the
-    crawl. SIGHUP reads gossamer.toml anew.
+    those of a round searchable while the next ones are fetched. While no page is due, other
+    commands may change the crawl. SIGHUP reads gossamer.toml anew.
 
     Example: gossamer crawl my-web https://example.org/ --contact bot@example.org --rounds 3
     """
