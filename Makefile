@@ -19,6 +19,9 @@ PURE_TESTS := $(addprefix tests/test_parse_,html.py lines.py maintext*.py metada
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517
 
+# Without bytecode, each of the hundreds of processes that tests start compiles the sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-pure test-slow test-fuzz test-browser test-spark test-spark-slow lint bench docs lock audit audit-database clean
 
