@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -81,6 +82,23 @@ def crawl(fake: FakeWeb, engine: Engine, tmp_path: Path, monkeypatch: pytest.Mon
     return made
 
 
+@pytest.fixture(scope="module")
+def whole(fake: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl that has fetched all pages and harvested."""
+    folder = tmp_path_factory.mktemp("whole") / "crawl"
+    made = Crawl.create(str(folder), loopback_settings(fake.address), engine)
+    made.inject(fake.web.seeds())
+    made.run()
+    return folder
+
+
+@pytest.fixture
+def idle(whole: Path, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Crawl:
+    """A copy of it, in which nothing is due."""
+    monkeypatch.setattr(forever, "LOOK_S", 0.0)
+    return Crawl.open(str(shutil.copytree(whole, tmp_path / "crawl")), engine)
+
+
 def run(crawl: Crawl, *acts: Callable[[int | None], object]) -> Script:
     script = Script(*acts)
     with pytest.raises(Ended):
@@ -117,21 +135,21 @@ def test_what_it_has_fetched_is_found_while_it_waits(crawl: Crawl) -> None:
     assert title
 
 
-def test_others_see_until_when_it_waits(crawl: Crawl) -> None:
+def test_others_see_until_when_it_waits(idle: Crawl) -> None:
     seen: set[str | None] = set()
 
     class Seen(Script):
         def look(self) -> None:
-            seen.add(Watch(crawl.work).look()["waiting"])
+            seen.add(Watch(idle.work).look()["waiting"])
             if len(seen) > 1:
                 raise Ended
 
     script = Seen(lambda _: None)
     with pytest.raises(Ended):
-        crawl.run_forever(script)
+        idle.run_forever(script)
     assert script.due_ms[0] is not None
     assert seen == {None, f"no page is due before {moment(script.due_ms[0])}"}
-    assert Watch(crawl.work).look()["waiting"] is None
+    assert Watch(idle.work).look()["waiting"] is None
     assert is_made_here(".waiting")
 
 
@@ -158,13 +176,13 @@ def test_one_that_follows_another_waits_for_its_turn(crawl: Crawl) -> None:
     assert script.steps[0][:4] == ROUND
 
 
-def test_another_command_may_change_the_crawl_while_it_waits(crawl: Crawl, engine: Engine) -> None:
+def test_another_command_may_change_the_crawl_while_it_waits(idle: Crawl, engine: Engine) -> None:
     def refresh(_due_ms: int | None) -> None:
-        Crawl.open(crawl.path, engine).refresh()
+        Crawl.open(idle.path, engine).refresh()
 
-    script = run(crawl, refresh)
+    script = run(idle, refresh)
     assert script.steps[1][:4] == ROUND
-    assert {row["fetches"] for row in crawl.pages().where("status = 'fetched'").collect()} == {2}
+    assert {row["fetches"] for row in idle.pages().where("status = 'fetched'").collect()} == {2}
 
 
 def test_nobody_else_may_while_it_works(crawl: Crawl, engine: Engine) -> None:
@@ -182,8 +200,8 @@ def test_it_does_not_begin_beside_another_crawl(crawl: Crawl) -> None:
         Crawl.open(crawl.path).run_forever()
 
 
-def test_it_waits_for_its_turn_after_other_commands(crawl: Crawl) -> None:
-    others = crawl.work.store.lock()
+def test_it_waits_for_its_turn_after_other_commands(idle: Crawl) -> None:
+    others = idle.work.store.lock()
     looked = threading.Event()
 
     class Patient(Script):
@@ -193,18 +211,18 @@ def test_it_waits_for_its_turn_after_other_commands(crawl: Crawl) -> None:
                 looked.clear()
 
     def another_begins(due_ms: int | None) -> None:
-        crawl.work.clock_ms = due_ms
+        idle.work.clock_ms = due_ms
         others.__enter__()
         looked.set()
 
     script = Patient(another_begins)
     with pytest.raises(Ended):
-        crawl.run_forever(script)
+        idle.run_forever(script)
     assert script.steps[1][:4] == ROUND
 
 
-def test_settings_are_read_anew_on_sighup(crawl: Crawl) -> None:
-    file = Path(crawl.path, CONFIG_NAME)
+def test_settings_are_read_anew_on_sighup(idle: Crawl) -> None:
+    file = Path(idle.path, CONFIG_NAME)
     text = file.read_text()
 
     def write(text: str) -> Callable[[int | None], None]:
@@ -223,9 +241,9 @@ def test_settings_are_read_anew_on_sighup(crawl: Crawl) -> None:
     before = signal.getsignal(signal.SIGHUP)
     script = Contact(write(text + '\nfetch.contact = "a@b.test"'), write(text + "\nnonsense = 1"))
     with pytest.raises(Ended):
-        crawl.run_forever(script)
+        idle.run_forever(script)
     assert contacts == ["a@b.test"]
-    assert crawl.work.config.fetch.contact == "a@b.test"
+    assert idle.work.config.fetch.contact == "a@b.test"
     (refusal,) = script.refusals
     assert "nonsense" in refusal
     assert str(file) in refusal
