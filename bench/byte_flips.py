@@ -21,7 +21,7 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from local_settings import local_settings
 
@@ -152,16 +152,25 @@ def files_of(root: Path) -> list[str]:
 
 
 def flipped(root: Path, path: str, draws: random.Random) -> Iterator[int]:
-    """Change a byte of a file, yield its offset, and restore it."""
-    file = root / path
-    data = file.read_bytes()
-    at = draws.randrange(len(data))
-    changed = bytes([data[at] ^ draws.randrange(1, 256)])
-    file.write_bytes(data[:at] + changed + data[at + 1 :])
-    try:
-        yield at
-    finally:
-        file.write_bytes(data)
+    """Change a byte of a file, yield its offset, and restore it.
+
+    The file keeps its size all the time: it may be mapped into memory by a reader that is not
+    collected yet, which would die of SIGBUS beyond the end of a file that is written anew.
+    """
+    with (root / path).open("r+b") as file:
+        data = file.read()
+        at = draws.randrange(len(data))
+        _put(file, at, data[at] ^ draws.randrange(1, 256))
+        try:
+            yield at
+        finally:
+            _put(file, at, data[at])
+
+
+def _put(file: BinaryIO, at: int, byte: int) -> None:
+    file.seek(at)
+    file.write(bytes([byte]))
+    file.flush()
 
 
 def is_found(root: Path, path: str) -> bool:

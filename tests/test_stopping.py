@@ -30,7 +30,8 @@ fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
 fetch.resolve = {{ "*.test" = "{address}" }}
 """
-PAGES = [f"http://a.test/{n}" for n in range(8)]
+PAGES = [f"http://a.test/{n}" for n in range(14)]
+"""More than are fetched between two looks of the fetch whether to stop."""
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 
 
@@ -58,6 +59,8 @@ def test_one_signal_ends_the_fetch_and_keeps_what_it_has(
 ) -> None:
     async def stop(_: StreamReader, writer: StreamWriter) -> None:
         child.send_signal(number)
+        while not stopping.asked(str(folder)):  # noqa: ASYNC110  # another process makes it
+            await asyncio.sleep(0)
         writer.write(page(b"the third"))
 
     server.answers["/2"] = stop
