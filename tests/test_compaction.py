@@ -197,7 +197,7 @@ def test_a_harvest_of_merged_layers_is_that_of_all(
     work.config = structs.replace(work.config, history=HistoryConfig(rounds=seed % 3))
     site = Site(seed)
     merges = 0
-    for round_ in range(1, 10):
+    for round_ in range(1, 9):
         site.happen(work, round_)
         if compaction.due(work):
             merges += 1

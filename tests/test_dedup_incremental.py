@@ -90,6 +90,8 @@ def test_a_harvest_of_changes_is_one_from_scratch(work: Workspace, seed: int) ->
         found = standing(work)
         mirrors = {tuple(row) for row in work.read("mirrors").collect()}
         reasons |= {row["reason"] for row in found.values()}
+        if manuals.round == 1:
+            continue  # that was one from scratch
         layers = {name: work.store.manifest.layers(name) for name in REMEMBERED}
         forget(work)
         dedup.run(work)
@@ -145,12 +147,13 @@ def test_a_harvest_follows_the_boilerplate_of_hosts(work: Workspace) -> None:
         boilerplate.run(work)
         dedup.run(work)
         found = standing(work)
-        layers = {name: work.store.manifest.layers(name) for name in REMEMBERED}
-        forget(work)
-        dedup.run(work)
-        assert standing(work) == found
-        with work.step("test", work.round) as draft:
-            draft.replace |= layers
+        if round_ > 1:  # the first one is from scratch
+            layers = {name: work.store.manifest.layers(name) for name in REMEMBERED}
+            forget(work)
+            dedup.run(work)
+            assert standing(work) == found
+            with work.step("test", work.round) as draft:
+                draft.replace |= layers
         reasons |= {row["reason"] for row in found.values()}
         for url, row in found.items():
             compared.setdefault(url, set()).add((row["round"], row["compared"]))

@@ -215,7 +215,7 @@ def test_every_command_has_rows() -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A crawl of one round, with all datasets, whose second round is generated."""
     folder = tmp_path_factory.mktemp("whole") / "crawl"
     with FakeWeb(Web(hosts=2, pages_per_host=4, mix=Mix.plain())) as web:
@@ -225,12 +225,30 @@ def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     run_postings(crawl.work)
     graph.run(crawl.work)
     generate.run(crawl.work)
-    return folder
+    before = contents(folder)
+    yield folder
+    assert contents(folder) == before, "a test wrote into a file that all of them share"
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.fixture
 def crawl(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "crawl"))
+    """A copy, which shares the files that are written once: those of datasets."""
+
+    def copy(source: str, target: str) -> None:
+        is_data = len(Path(source).relative_to(whole).parts) > 2
+        (os.link if is_data else shutil.copy2)(source, target)
+
+    return Path(shutil.copytree(whole, tmp_path / "crawl", copy_function=copy))
+
+
+def replace(file: Path, data: bytes | bytearray) -> None:
+    """Write another file in the place of one that is shared."""
+    file.unlink()
+    file.write_bytes(data)
 
 
 @contextmanager
@@ -387,7 +405,7 @@ DAMAGED = [(dataset, command) for dataset, names in READERS.items() for command 
 def test_a_damaged_file_is_named(dataset: str, command: str, crawl: Path, tmp_path: Path) -> None:
     manifest = Crawl.open(str(crawl)).work.store.manifest
     file = crawl / manifest.layers(dataset)[-1].files[0].path
-    file.write_bytes(bytes(file.stat().st_size))
+    replace(file, bytes(file.stat().st_size))
     words = [
         {"CRAWL": str(crawl), "OUT": str(tmp_path / "out")}.get(w, w) for w in OF_A_CRAWL[command]
     ]
@@ -402,7 +420,7 @@ def test_an_export_of_a_damaged_file_names_it(dataset: str, crawl: Path, tmp_pat
     file = crawl / manifest.layers(dataset)[-1].files[0].path
     data = bytearray(file.read_bytes())
     data[4 : len(data) // 2] = bytes(len(data) // 2 - 4)
-    file.write_bytes(data)
+    replace(file, data)
     told = gossamer("export", crawl, dataset, "-o", tmp_path / "out", code=1).stderr
     assert told.startswith(f"gossamer: {file}: "), told
 

@@ -137,7 +137,7 @@ def test_a_process_that_has_grown_is_replaced_between_two_rounds(
 ) -> None:
     pids, last = [], 0
     with Service(folder, ALWAYS) as service:
-        for _ in range(3):
+        for _ in range(2):
             lines = service.until(step="generate")
             pids.append(service.crawling().pid)
             lines += service.until(event="renew")

@@ -338,27 +338,27 @@ def test_known_pages_become_aliases_and_what_was_fetched_stays(work: Workspace) 
     assert pages[url("/d/1?sid=1")]["status"] == pages[url("/d/1?sid=2")]["status"] == "alias"
 
 
-def alias(name: str, target: str, work: Workspace) -> dict[str, Any]:
+def alias(name: str, target: str, rule: str) -> dict[str, Any]:
     """A row of `rewritten`."""
-    return {
-        "url": name,
-        "target": target,
-        "rules": [rules(work)[SID]["rule"]],
-        "depth": 3,
-        "hops": 0,
-    }
+    return {"url": name, "target": target, "rules": [rule], "depth": 3, "hops": 0}
+
+
+def sid(work: Workspace) -> str:
+    """The identifier of the rule about `sid`."""
+    rule: str = rules(work)[SID]["rule"]
+    return rule
 
 
 def test_aliases_become_pages_when_their_rule_is_dropped(work: Workspace) -> None:
     known = url("/d/950?sid=1")
     put(work, "pages", [{"url": known, "host": HOST}], 0)
     round_of(work, twins(with_sid, MANY))
-    found = alias(url("/d/970?sid=1"), url("/d/970"), work)
+    found = alias(url("/d/970?sid=1"), url("/d/970"), sid(work))
     pages = round_of(work, {}, rewritten=[found])
     assert found["url"] not in pages
     assert pages[known]["status"] == "alias"
     first, second = with_sid(999)
-    late = alias(url("/d/971?sid=1"), url("/d/971"), work)
+    late = alias(url("/d/971?sid=1"), url("/d/971"), sid(work))
     pages = round_of(work, {first: 99, second: -99}, rewritten=[late])
     assert rules(work)[SID]["state"] == "contradicted"
     assert {pages[each]["status"] for each in (known, found["url"], late["url"])} == {"unfetched"}
@@ -381,7 +381,8 @@ def test_aliases_become_pages_when_their_target_is_missing(work: Workspace) -> N
     put(work, "pages", [{"url": url("/d/972"), "host": HOST, "status": "gone"}], 0)
     round_of(work, twins(with_sid, MANY))
     names = {number: url(f"/d/{number}?sid=1") for number in (970, 971, 972)}
-    rows = [alias(name, url(f"/d/{number}"), work) for number, name in names.items()]
+    rule = sid(work)
+    rows = [alias(name, url(f"/d/{number}"), rule) for number, name in names.items()]
     pages = round_of(work, {url("/d/970"): None}, rewritten=rows)
     assert rules(work)[SID]["state"] == "active"
     assert [names[number] in pages for number in names] == [True, False, True]
@@ -391,8 +392,9 @@ def test_a_share_of_targets_is_sampled_once(work: Workspace) -> None:
     round_of(work, twins(with_sid, 50))
     config = structs.replace(work.config.url_rules, sample=0.3)
     work.config = structs.replace(work.config, url_rules=config)
+    rule = sid(work)
     rows = [
-        alias(url(f"/d/{number}?sid={value}"), url(f"/d/{number}"), work)
+        alias(url(f"/d/{number}?sid={value}"), url(f"/d/{number}"), rule)
         for number in range(100, 300)
         for value in range(3)
     ]
@@ -408,7 +410,7 @@ def test_a_share_of_targets_is_sampled_once(work: Workspace) -> None:
 def test_a_disabled_rule_stays_disabled_and_can_be_enabled(work: Workspace) -> None:
     round_of(work, twins(with_sid))
     known = url("/d/50?sid=1")
-    round_of(work, {}, rewritten=[alias(known, url("/d/50"), work)])
+    round_of(work, {}, rewritten=[alias(known, url("/d/50"), sid(work))])
     crawl, rule = Crawl(work), rules(work)[SID]["rule"]
     crawl.disable_rule(rule)
     assert by_url(crawl.pages())[known]["status"] == "unfetched"
