@@ -10,7 +10,8 @@ agreed:
     evidence.py      what the pages of a round say about forms
     learning.py      from evidence to rules, and when a rule is dropped
     rewriting.py     rewriting URLs by the rules that are active
-    aliases.py       URLs that were rewritten, samples of them, and their return
+    aliases.py       URLs that were rewritten, and their return
+    samples.py       which of them are fetched all the same
     lessons.py       what `update` and `parse` call
     listing.py       reading, testing and disabling rules
 

@@ -5,7 +5,7 @@ rows of `aliases`, which say what `update` does with the pages of these URLs:
 
     a new alias     does not become a page. But of a share of the targets (`url_rules.sample`), one
                     alias is fetched all the same; `evidence` compares it with the target. The share
-                    is larger while there is little evidence (`_chosen`). The number of samples is
+                    is larger while there is little evidence (samples.py). The number of samples is
                     bounded by that of the targets, so a site that makes a new session id for each
                     link gets no more of them.
     a new rule      the known pages that it would rewrite become aliases. The target of a page that
@@ -15,7 +15,8 @@ rows of `aliases`, which say what `update` does with the pages of these URLs:
                     the URL without a session id may lead to something else than all others.
     target fetched  its aliases that were fetched before the rule are replaced by it
     target missing  its aliases become pages: they may not be
-    dropped rule    all of its aliases become pages, as they do after a trial that decided nothing
+    dropped rule    its aliases become pages, as they do after a trial that decided nothing; those
+                    that were never fetched and that other rules still rewrite get their target
 
 Seeds are always fetched as they were given. Aliases of a target are bounded as URLs of a path are
 that differ only in their query (`update.new_queries_per_path`).
@@ -27,13 +28,13 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-import xxhash
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from gossamer import lsm
 from gossamer.outcomes import OUTCOMES
 from gossamer.tables import ALIASES, PAGES, REWRITTEN
+from gossamer.url_rules import samples
 from gossamer.url_rules.learning import IN_USE
 from gossamer.url_rules.rewriting import rewriter_of
 from gossamer.urls import host_column
@@ -51,13 +52,8 @@ TURNS_DDL = "url string, becomes string, due_ms long"
 FOUND = ("url", "found_depth", "found_hops", "found_inlinks", "found_source")
 DEAD = ("gone", "excluded")
 """Statuses of targets that have no page."""
-RULE_OF_THREE = 3
-"""Of n agreements without exception follows that at most 3/n differ (`learning`)."""
-MARGIN = 1.5
-"""So many times the comparisons that a rule on trial needs are made: some are inconclusive."""
 _KNOWN_DDL = f"{REWRITTEN.ddl}, inlinks long, fetched boolean, due_ms long"
 _KEPT = ("depth", "hops", "inlinks", "fetched", "due_ms")
-_DRAWN_DDL = f"{REWRITTEN.ddl}, fetched boolean, turn long, lot double, supports long, missing long"
 
 
 class Turns(NamedTuple):
@@ -88,10 +84,14 @@ def turns(
     """
     unsettled, _ = work.scratch(changed_rules.where("NOT settled").select("rule", "host", "state"))
     started = unsettled.where(F.col("state").isin(*IN_USE))
+    dropped, number = work.scratch(
+        unsettled.where(~F.col("state").isin(*IN_USE)).select("rule"), "rule string"
+    )
     before = _known_before(work, started, answers, met, rules)
-    new, _ = work.scratch(_new(work, before, rules))
-    dropped = unsettled.where(~F.col("state").isin(*IN_USE)).select("rule")
-    returning, _ = work.scratch(_returning(work, new, dropped, answers))
+    moved = _moved(work, dropped, rules) if number else work.engine.read([], _KNOWN_DDL)
+    new, _ = work.scratch(_new(work, before, moved, rules))
+    before = before.unionByName(moved)
+    returning, _ = work.scratch(_returning(work, new, dropped if number else None, answers))
     rows, count = work.scratch(lsm.newest([new.select(*ALIASES.column_names), returning], "url"))
     each = new.select("sampled", F.explode("rules").alias("rule"))
     counts = each.groupBy("rule").agg(
@@ -168,8 +168,29 @@ def _rewritten(
         yield pa.RecordBatch.from_pydict(columns).filter(mask)
 
 
-def _new(work: Workspace, before: DataFrame, rules: tuple[str, ...]) -> DataFrame:
-    """New rows of `aliases`: those that `parse` has found, and known pages.
+def _moved(work: Workspace, dropped: DataFrame, rules: tuple[str, ...]) -> DataFrame:
+    """Aliases of dropped rules that other rules still rewrite: rows of _KNOWN_DDL.
+
+    Without them, each URL with a session id would be fetched because of another parameter. Those
+    that were fetched, as samples or before a rule, are pages already, and stay pages.
+    """
+    waiting = lsm.current(work, ALIASES).where("active AND NOT sampled AND NOT fetched")
+    found = work.read(REWRITTEN.name).select(*REWRITTEN.column_names)
+    known = lsm.rows_for(work, ALIASES, found.select("url").distinct()).select("url")
+    found = found.join(known, on="url", how="left_anti")
+    every = waiting.select(*REWRITTEN.column_names).unionByName(found)
+    uses = every.select("url", F.explode("rules").alias("rule"))
+    urls = uses.join(dropped, on="rule", how="left_semi").select("url").distinct()
+    nearest = every.join(urls, on="url", how="left_semi").groupBy("url")
+    rows = nearest.agg(F.min("depth").alias("depth"), F.min("hops").alias("hops")).select(
+        *("url", "depth", "hops", F.lit(1).cast("long").alias("inlinks")),
+        *(F.lit(False).alias("fetched"), F.lit(0).cast("long").alias("due_ms")),
+    )
+    return work.map_rows(rows, partial(_rewritten, rules), _KNOWN_DDL)[0]
+
+
+def _new(work: Workspace, before: DataFrame, moved: DataFrame, rules: tuple[str, ...]) -> DataFrame:
+    """New rows of `aliases`: those that `parse` has found, known pages, and those with new targets.
 
     A further column says whether the target is `due`, because it is to be compared with the alias.
     """
@@ -179,7 +200,9 @@ def _new(work: Workspace, before: DataFrame, rules: tuple[str, ...]) -> DataFram
     known, _ = work.scratch(lsm.rows_for(work, ALIASES, met).select("url", "active"))
     # An alias that has returned is a page. Only a rule that starts later makes it an alias again.
     found = found.join(known.select("url"), on="url", how="left_anti")
+    found = found.join(moved.select("url"), on="url", how="left_anti")
     pages = before.join(known.where("active").select("url"), on="url", how="left_anti")
+    pages = pages.join(moved.select("url"), on="url", how="left_anti").unionByName(moved)
     first = Window.partitionBy("url").orderBy(F.desc("fetched"), "depth", "target")
     single = (
         found.select(*names)
@@ -188,14 +211,16 @@ def _new(work: Workspace, before: DataFrame, rules: tuple[str, ...]) -> DataFram
         .where("place = 1")
         .drop("place")
     )
-    drawn, _ = work.map_rows(single, partial(_drawn, rules), _DRAWN_DDL)
+    drawn, _ = work.map_rows(single, partial(samples.drawn, rules), samples.DRAWN_DDL)
     in_turn = Window.partitionBy("target").orderBy("fetched", "turn", "url")
     placed, _ = work.scratch(
         drawn.withColumn("place", F.row_number().over(in_turn)).where(
             F.col("fetched") | (F.col("place") <= work.config.update.new_queries_per_path)
         )
     )
-    chosen, _ = work.scratch(_chosen(placed.where("place = 1"), work.config.url_rules.sample))
+    chosen, _ = work.scratch(
+        samples.chosen(placed.where("place = 1"), work.config.url_rules.sample)
+    )
     targets = chosen.where("NOT fetched").select("target")
     cut = [layer.join(targets, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)]
     had = lsm.newest(cut, "url").where("sampled").select("target").distinct()
@@ -210,75 +235,12 @@ def _new(work: Workspace, before: DataFrame, rules: tuple[str, ...]) -> DataFram
     )
 
 
-def _chosen(firsts: DataFrame, sample: float) -> DataFrame:
-    """The aliases that are compared with their targets; `firsts` has one alias for each target.
-
-    For rules on trial, these are as many as are needed, rather of pages that were not fetched yet.
-
-    Each comparison that is made counts for the next one, because a single one that differs drops
-    the rule. If the share is 3/(n + k) after k of m comparisons, then dk/dm = 3/(n + k), and
-    k = sqrt(n² + 6 m) - n.
-    """
-    alike = Window.partitionBy(F.array_join("rules", " "))
-    count, supports = F.count("*").over(alike), F.col("supports").cast("double")
-    expected = F.sqrt(supports * supports + 2 * RULE_OF_THREE * count) - supports
-    place = F.row_number().over(alike.orderBy("fetched", "lot"))
-    drawn = firsts.withColumn("share", expected / count).withColumn("place", place)
-    by_chance = F.col("lot") < F.greatest(F.lit(sample), F.col("share"))
-    return drawn.where(by_chance | (F.col("place") <= F.col("missing") * MARGIN))
-
-
-def _drawn(rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Add a random order of aliases (`turn`), a lot for their target, and the rules' evidence."""
-    rewriter = rewriter_of(rules)
-    for batch in batches:
-        urls, targets, used = (batch.column(n).to_pylist() for n in ("url", "target", "rules"))
-        columns = [
-            pa.array([xxhash.xxh3_64_intdigest(url.encode()) >> 1 for url in urls], pa.int64()),
-            pa.array(map(_lot, targets), pa.float64()),
-            pa.array([rewriter.least_supports(each) for each in used], pa.int64()),
-            pa.array([rewriter.most_missing(each) for each in used], pa.int64()),
-        ]
-        yield pa.RecordBatch.from_arrays(
-            [*batch.columns, *columns],
-            names=[*batch.schema.names, "turn", "lot", "supports", "missing"],
-        )
-
-
-def _lot(target: str) -> float:
-    """A random number below 1 that belongs to a target."""
-    return xxhash.xxh3_64_intdigest(target.encode()) / 2**64
-
-
-def outstanding(work: Workspace, rules: DataFrame, answers: DataFrame) -> DataFrame:
-    """Those of `rules` with samples that were not compared yet: rows with `rule`."""
-    uses = F.explode("rules").alias("rule")
-    samples = [
-        layer.where("sampled").select("url", "target", uses).join(rules, on="rule", how="left_semi")
-        for layer in lsm.layers(work, ALIASES)
-    ]
-    sampled, _ = work.scratch(reduce(DataFrame.union, samples))
-    active = lsm.rows_for(work, ALIASES, sampled.select("url")).where("active").select("url")
-    pages, _ = work.scratch(
-        sampled.join(active, on="url", how="left_semi").select(
-            "rule", F.explode(F.array("url", "target")).alias("url")
-        )
-    )
-    return (
-        pages.join(lsm.rows_for(work, PAGES, pages.select("url")), on="url", how="inner")
-        .where("status = 'unfetched'")
-        .join(answers.where("outcome <> 'postponed'"), on="url", how="left_anti")
-        .select("rule")
-        .distinct()
-    )
-
-
 def _returning(
-    work: Workspace, new: DataFrame, dropped: DataFrame, answers: DataFrame
+    work: Workspace, new: DataFrame, dropped: DataFrame | None, answers: DataFrame
 ) -> DataFrame:
     """Aliases that become pages, as rows of `aliases`: of dropped rules, and of missing targets."""
     parts = []
-    if dropped.limit(1).count():
+    if dropped is not None:
         stack = [*lsm.layers(work, ALIASES), new]
         used = lsm.newest(stack, "url").where("active")
         urls = used.select("url", F.explode("rules").alias("rule"))

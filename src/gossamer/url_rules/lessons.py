@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from gossamer import lsm
 from gossamer.tables import ALIASES, REWRITTEN, URL_FORMS, URL_RULES
-from gossamer.url_rules import aliases, evidence, fingerprints, learning
+from gossamer.url_rules import aliases, evidence, fingerprints, learning, samples
 from gossamer.url_rules.forms import WHOLE_HOST
 from gossamer.url_rules.learning import ACTIVE, CONTRADICTED, IN_USE, LEARNING, TRIAL
 from gossamer.url_rules.rewriting import COLUMNS, MAX_RULES
@@ -117,7 +117,7 @@ def with_ended_trials(
     now = lsm.newest([trials, changed.join(trials, on="rule", how="left_semi")], "rule")
     ended = (
         now.where(F.col("state") == TRIAL)
-        .join(aliases.outstanding(work, trials, answers), on="rule", how="left_anti")
+        .join(samples.outstanding(work, trials, answers), on="rule", how="left_anti")
         .withColumns({"state": F.lit(LEARNING), "settled": F.lit(False)})
     )
     return work.scratch(lsm.newest([changed, ended.select(*URL_RULES.column_names)], "rule"))
