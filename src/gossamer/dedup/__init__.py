@@ -8,11 +8,13 @@
     equal.py        one page stands for all with an equal text
     near.py         … and for those with nearly the same text
     similar.py      which texts are similar: compared once, and remembered
+    reached.py      which texts are connected by similar pairs
     candidates.py   which texts may be similar: those whose sketches agree in a band
     estimates.py    how similar two documents are, by their sketches
     verified.py     … and by all their words
     survivors.py    the rule by which one of several pages survives
     decided.py      the rows of dispositions
+    counts.py       how many documents are dropped, by reason
 
 Reads documents, own_texts, pages, ranks, host_ranks and what it wrote before; of the first three,
 only what is new since the last harvest (gossamer.inputs). It replaces mirrors and judged, and adds
@@ -36,6 +38,7 @@ from pyspark.sql import functions as F
 from gossamer import inputs, lsm
 from gossamer.dedup import (
     affected,
+    counts,
     decided,
     documents,
     equal,
@@ -45,7 +48,6 @@ from gossamer.dedup import (
     similar,
     versions,
 )
-from gossamer.engine import engine_errors
 from gossamer.monitor import clear
 from gossamer.tables import DISPOSITIONS, DOCUMENTS, JUDGED, MIRRORS, OWN_TEXTS, PAGES
 
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from gossamer.store import Layer, StepReport
     from gossamer.workspace import Draft, Workspace
 
+STEP = "dedup"
 RULES = 2
 """Raised with each change of the rules in this package: all pages are judged again."""
 INPUTS = (DOCUMENTS, PAGES, OWN_TEXTS)
@@ -66,8 +69,8 @@ DROPPED_DDL = "url string, survivor string, reason string, similarity double"
 
 
 def run(work: Workspace) -> StepReport:
-    clear(work.root, "dedup")
-    with work.step("dedup", work.round) as draft:
+    clear(work.root, STEP)
+    with work.step(STEP, work.round) as draft:
         forgotten = similar.outdated(work)
         damaged = any(work.store.damaged(table.name) for table in (DISPOSITIONS, MIRRORS))
         since = inputs.since(work, JUDGED, INPUTS, _settings(work), anew=forgotten or damaged)
@@ -96,30 +99,30 @@ def run(work: Workspace) -> StepReport:
         old = _older(work, fit(nearby), families)
         texts = _texts(work, _without(fit(nearby), *old))
         similarities = similar.similar_texts(work, draft, texts, now, anew=forgotten)
-        alike = similarities.alike()
         pages = fresh
         if not since.anew:
-            pages, families = affected.connected(work, now, seeds, alike)
+            pages, families = affected.connected(work, now, seeds, similarities)
             old = _older(work, fit(pages), families)
         ranked = affected.with_rank_classes(work, fit(pages))
         standing = _without(ranked, *old)
         if draft.counts["mirror_hosts"]:
-            standing = mirrors.with_originals(standing, found, alike)
+            standing = mirrors.with_originals(standing, found, similarities.alike())
         if standing is not ranked:
             standing, _ = work.scratch(standing)
         dropped = _resolved(work, [old[0], *_dropped(work, standing, similarities)])
         rows = decided.decided(pages, ranked, dropped)
-        held = None
+        held = was = None
         if not since.anew:
             held = pages.select("compared").unionByName(replaced.select("compared"))
             held = held.withColumnRenamed("compared", "text").distinct()
             unchanged = pages.join(fresh.select("url"), on="url", how="left_anti")
             rows = decided.differing(rows, unchanged)
+            was = unchanged.select("url", "reason").unionByName(replaced.select("url", "reason"))
         standing_texts = standing.select(F.col("text_hash").alias("text"))
         work.both(
             new_rows,
             lambda: similarities.save(draft, held, standing_texts),
-            lambda: _save(work, draft, rows, anew=since.anew),
+            lambda: _save(work, draft, rows, was),
             FEW,
         )
         draft.replace[MIRRORS.name] = _layers(work.write(found, MIRRORS.name, work.round))
@@ -227,19 +230,17 @@ def _resolved(work: Workspace, stages: list[DataFrame]) -> DataFrame:
         dropped, _ = work.scratch(ended.unionByName(chained))
 
 
-def _save(work: Workspace, draft: Draft, rows: DataFrame, *, anew: bool) -> None:
-    """Draft `dispositions`, and count them by reason."""
+def _save(work: Workspace, draft: Draft, rows: DataFrame, was: DataFrame | None) -> None:
+    """Draft `dispositions`, and count them by reason.
+
+    `was`: the `url` and `reason` that rows had; None if all is judged anew.
+    """
     layer = work.write(rows, DISPOSITIONS.name, work.round)
-    lsm.draft_layer(work, draft, DISPOSITIONS, layer, anew=anew)
+    lsm.draft_layer(work, draft, DISPOSITIONS, layer, anew=was is None)
     draft.counts["changed"] = layer.rows
     paths = [f"{work.root}/{file.path}" for file in layer.files]
-    now = known.stored(work, anew=anew).with_layer(work.engine.read(paths, DISPOSITIONS.ddl))
-    reasons = now.where(lambda layer: layer.select("url", "reason")).groupBy("reason").count()
-    with engine_errors():
-        counts = {row["reason"]: row["count"] for row in reasons.collect()}
-    draft.counts["documents"] = sum(counts.values())
-    named = (reason for reason in sorted(counts, key=str) if reason)
-    draft.counts |= {f"duplicate_{reason}": counts[reason] for reason in named}
+    written = work.engine.read(paths, DISPOSITIONS.ddl)
+    draft.counts |= counts.by_reason(work, STEP, written, was)
 
 
 def _layers(layer: Layer) -> tuple[Layer, ...]:

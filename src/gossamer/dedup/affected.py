@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from gossamer.dedup.known import Known
+    from gossamer.dedup.similar import Similarities
+    from gossamer.store import File
     from gossamer.workspace import Workspace
 
 KEYS = ("text", "compared", "families")
@@ -66,21 +68,21 @@ def _rank_class(work: Workspace) -> Column:
 
 
 def connected(
-    work: Workspace, known: Known, seeds: DataFrame, similar: DataFrame
+    work: Workspace, known: Known, seeds: DataFrame, similarities: Similarities
 ) -> tuple[DataFrame, int]:
     """The rows of all pages that are connected to some (KEYS), and the number of their families.
 
-    They are materialised. `similar`: pairs of texts, `one` and `other`, both ways; materialised.
+    They are materialised.
     """
     texts, families = work.engine.read([], TEXT_DDL), work.engine.read([], FAMILY_DDL)
     rows, found, number_of_families = seeds, work.engine.read([], DISPOSITIONS.ddl), 0
+    begins: list[File] = []
     while True:
-        new_texts, number = work.scratch(
+        new_texts = work.scratch_files(
             rows.select(F.explode(F.array("text", "compared")).alias("text"))
             .where("text IS NOT NULL")
             .distinct()
-            .join(texts, on="text", how="left_anti"),
-            TEXT_DDL,
+            .join(texts, on="text", how="left_anti")
         )
         new_families, further = work.scratch(
             rows.select(F.explode("families").alias("family"))
@@ -89,29 +91,13 @@ def connected(
             FAMILY_DDL,
         )
         number_of_families += further
-        if not number + further:
+        if not new_texts and not further:
             return found, number_of_families
-        texts = _reached(work, texts.unionByName(new_texts), new_texts, similar)
+        begins += new_texts
+        texts = similarities.reached(begins)
         families = families.unionByName(new_families)
         found, _ = work.scratch(known.of_texts(texts))
         if further:
             others = known.of_families(families).join(found, on="url", how="left_anti")
             found, _ = work.scratch(found.unionByName(others))
         rows = found
-
-
-def _reached(
-    work: Workspace, texts: DataFrame, frontier: DataFrame, similar: DataFrame
-) -> DataFrame:
-    """`texts` and all that are connected to the `frontier` by similar pairs."""
-    while True:
-        frontier, number = work.scratch(
-            similar.join(frontier.withColumnRenamed("text", "one"), on="one", how="left_semi")
-            .select(F.col("other").alias("text"))
-            .distinct()
-            .join(texts, on="text", how="left_anti"),
-            TEXT_DDL,
-        )
-        if not number:
-            return texts
-        texts = texts.unionByName(frontier)

@@ -40,7 +40,7 @@ OF_DOCUMENTS = (
 DECIDED_LATER = (
     *("survivor", "reason", "similarity", "copy_count", "version_count", "copies", "rank_class"),
 )
-OF_CHANGED = (*OF_DOCUMENTS, "found_ms", "disposition", "compared", "families")
+OF_CHANGED = (*OF_DOCUMENTS, "found_ms", "disposition", "compared", "families", "reason")
 """Columns of `dispositions` that are read of pages that may have changed."""
 
 
@@ -50,9 +50,7 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
     The latter have only the columns OF_CHANGED. Nothing is decided about the former yet: their
     `disposition` is `indexed`, or the reason against it. Both are materialised.
     """
-    values = (F.max_by(name, "round").alias(name) for name in NEWEST)
-    newest = work.engine.read(inputs.paths(work, DOCUMENTS), DOCUMENTS.ddl).groupBy("url")
-    new = described(newest.agg(*values, F.max("round").alias("round")))
+    new = described(_newest(work.engine.read(inputs.paths(work, DOCUMENTS), DOCUMENTS.ddl)))
     if inputs.anew:
         before = work.engine.read([], DISPOSITIONS.ddl)
         rows = new.join(_states(lsm.current(work, PAGES)), on="url", how="left")
@@ -81,6 +79,13 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
         )
     )
     return fresh, work.scratch(before.join(fresh.select("url"), on="url", how="left_semi"))[0]
+
+
+def _newest(documents: DataFrame) -> DataFrame:
+    """The newest of the documents of each URL."""
+    last = documents.groupBy("url").agg(F.max("round").alias("round"))
+    rows = documents.select("url", "round", *NEWEST)
+    return last.join(rows, on=["url", "round"], how="inner")
 
 
 def described(newest: DataFrame) -> DataFrame:

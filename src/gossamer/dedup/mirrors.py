@@ -16,10 +16,9 @@ all pages of the hosts in question.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.dedup.known import FIT
@@ -27,6 +26,8 @@ from gossamer.tables import HOST_RANKS, MIRRORS
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from gossamer.dedup.known import Known
     from gossamer.workspace import Workspace
 
@@ -40,10 +41,9 @@ COMMON = 0.5
 
 def mirrors(work: Workspace, known: Known) -> tuple[DataFrame, int]:
     """The rows of the dataset `mirrors`, materialised, and their number."""
-    at_places = [layer.where(FIT).select("place") for layer in known.layers]
+    at_places = known.where(lambda layer: layer.where(FIT).select("url", "place"))
     twice, count = work.scratch(
-        reduce(DataFrame.unionByName, at_places)
-        .groupBy("place")
+        at_places.groupBy("place")
         .agg(F.count("*").alias("pages"))
         .where("pages > 1")
         .select("place"),

@@ -20,17 +20,16 @@ candidates were fetched that had been none before.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import lsm
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
 from gossamer.dedup.known import one_each
+from gossamer.dedup.reached import reached
 from gossamer.dedup.verified import close, described, verified
 from gossamer.own_texts import own_sketches
 from gossamer.store import Layer
@@ -39,6 +38,8 @@ from gossamer.workspace import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from pyspark.sql import DataFrame
 
     from gossamer.dedup.known import Known
     from gossamer.store import File
@@ -62,19 +63,27 @@ class Similarities:
     """The texts that are new, and their `bands`; materialised."""
     shingled: list[File] = field(default_factory=list)
     """Files with rows of `shingled` that this harvest has written."""
-    found: list[DataFrame] = field(default_factory=list)
-    """Further rows of `similar`, materialised."""
-    number: int = 0
+    found: list[File] = field(default_factory=list)
+    """Files with further rows of `similar`."""
 
     def pairs(self) -> DataFrame:
         """All rows of `similar`."""
-        return reduce(DataFrame.unionByName, self.found, self.stored)
+        return self.stored.unionByName(self._further()) if self.found else self.stored
+
+    def _further(self) -> DataFrame:
+        return self.work.engine.read(self._paths(self.found), SIMILAR.ddl)
 
     def alike(self) -> DataFrame:
-        """The pairs of texts that are similar, both ways: `one`, `other`; materialised."""
+        """The pairs of texts that are similar, both ways: `one`, `other`."""
         pairs = self.pairs().where(F.col("similarity") >= self.work.config.dedup.similarity)
         mirrored = pairs.select(F.col("other").alias("one"), F.col("one").alias("other"))
-        return self.work.scratch(pairs.select("one", "other").unionByName(mirrored))[0]
+        return pairs.select("one", "other").unionByName(mirrored)
+
+    def reached(self, texts: Sequence[File]) -> DataFrame:
+        """The texts (`text`) of files, and all that similar pairs connect to them; materialised."""
+        old = [] if self.anew else self.work.store.files(SIMILAR.name)
+        least = self.work.config.dedup.similarity
+        return reached(self.work, (*old, *self.found), least, texts)
 
     def compare_close(self, candidates: DataFrame) -> None:
         """Compare those pairs that documents have, and that seem similar enough, as `compare`."""
@@ -131,14 +140,15 @@ class Similarities:
         return rows.unionByName(self._read(files))
 
     def _read(self, files: Sequence[File]) -> DataFrame:
-        paths = [f"{self.work.root}/{file.path}" for file in files]
-        return self.work.engine.read_some(paths, SHINGLED.ddl)
+        return self.work.engine.read_some(self._paths(files), SHINGLED.ddl)
+
+    def _paths(self, files: Sequence[File]) -> list[str]:
+        return [f"{self.work.root}/{file.path}" for file in files]
 
     def _verify(self, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame | None:
-        rows, number = verified(self.work, pairs, count, texts)
-        self.found += rows
-        self.number += number
-        return reduce(DataFrame.unionByName, rows) if number else None
+        files = verified(self.work, pairs, count, texts)
+        self.found += files
+        return self.work.engine.read(self._paths(files), SIMILAR.ddl) if files else None
 
     def save(self, draft: Draft, candidates: DataFrame | None, standing: DataFrame) -> None:
         """Draft what is remembered; `sketched` without the texts that no page has any more.
@@ -146,9 +156,8 @@ class Similarities:
         `standing`: the texts (`text`) that pages have, of those that are new and the `candidates`.
         If there are no candidates, all texts are.
         """
-        draft.counts["compared_pairs"] = self.number
-        rows = reduce(DataFrame.unionByName, self.found, self.work.engine.read([], SIMILAR.ddl))
-        lsm.draft_rows(self.work, draft, SIMILAR, rows, self.number, anew=self.anew)
+        number = draft.counts["compared_pairs"] = sum(file.rows for file in self.found)
+        lsm.draft_rows(self.work, draft, SIMILAR, self._further(), number, anew=self.anew)
         layer = Layer(self.work.round, tuple(self.shingled))
         lsm.draft_layer(self.work, draft, SHINGLED, layer, anew=self.anew)
         gone = _sketched(self.work, candidates, anew=self.anew).join(

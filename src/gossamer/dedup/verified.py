@@ -63,22 +63,20 @@ def close(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> Da
     return reduce(DataFrame.unionByName, shares)
 
 
-def verified(
-    work: Workspace, pairs: DataFrame, count: int, texts: DataFrame
-) -> tuple[list[DataFrame], int]:
-    """Rows of `similar` for pairs (`one`, `other`) of `described` texts, in parts; their number.
+def verified(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> list[File]:
+    """Write rows of `similar` for pairs (`one`, `other`) of `described` texts to scratch files.
 
-    There are at most `count` pairs. All are materialised.
+    There are at most `count` pairs. `pairs` and `texts` are materialised.
     """
     total = 4 * MAX_SHINGLES * count
     if 2 * total > PART_BYTES:
         sizes = texts.select(F.col("text").alias("one"), F.length("shingles").alias("bytes"))
         total = pairs.join(sizes, on="one", how="inner").agg(F.sum("bytes")).collect()[0][0] or 0
-    parts = [
-        work.scratch(_compared(work, part, texts))
+    return [
+        file
         for part in _in_parts(pairs, 1 + 2 * total // PART_BYTES)
+        for file in work.scratch_files(_compared(work, part, texts))
     ]
-    return [rows for rows, _ in parts], sum(number for _, number in parts)
 
 
 def _in_parts(pairs: DataFrame, parts: int) -> Iterator[DataFrame]:

@@ -1,0 +1,92 @@
+"""Which texts are connected to some by similar pairs? A breadth-first search in one task.
+
+In each step, the task reads all pairs, and holds only the texts that it has reached. A query of the
+engine for each step would take longer than the reading: a harvest reaches few texts, in few steps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from gossamer import task_output
+from gossamer.filenames import SCRATCH
+from gossamer.task_output import ParquetWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy.typing as npt
+    from pyspark.sql import DataFrame
+
+    from gossamer.store import File
+    from gossamer.task_output import Row
+    from gossamer.workspace import Workspace
+
+    Integers = npt.NDArray[np.int64]
+
+TEXTS = pa.schema([("text", pa.int64())])
+READ_PAIRS = 1 << 17
+"""Pairs that are held at once."""
+
+
+def reached(
+    work: Workspace, pairs: Sequence[File], similarity: float, texts: Sequence[File]
+) -> DataFrame:
+    """The `text` of files, and of all that are connected to them; each once, materialised.
+
+    `pairs` are files with rows of `similar`, which may repeat; those of this `similarity` count.
+    """
+    ends, begins = (tuple(file.path for file in files) for files in (pairs, texts))
+    task = Search(work.root, ends, similarity, begins, work.scratch_attempt())
+    written = work.engine.map_tasks(
+        [task], search, task_output.YIELD, task_output.YIELD_DDL, at_home=True
+    )
+    return work.engine.read([f"{work.root}/{row['path']}" for row in written], "text long")
+
+
+class Search(NamedTuple):
+    """The input of a task: files of similar pairs, and of the texts from which it begins."""
+
+    root: str
+    pairs: tuple[str, ...]
+    similarity: float
+    texts: tuple[str, ...]
+    attempt: str
+
+
+def search(task: Search) -> list[Row]:
+    """Write the texts that are reached."""
+    begins = [pq.read_table(f"{task.root}/{path}", columns=["text"]) for path in task.texts]
+    found = np.unique(pa.concat_tables(begins).column("text").to_numpy() if begins else [])
+    frontier = found
+    while frontier.size:
+        next_to = [
+            there[_among(here, frontier)]
+            for one, other in _pairs(task)
+            for here, there in ((one, other), (other, one))
+        ]
+        frontier = np.setdiff1d(np.concatenate(next_to) if next_to else frontier[:0], found)
+        found = np.union1d(found, frontier)
+    writer = ParquetWriter(task.root, SCRATCH, task.attempt, schema=TEXTS)
+    writer.write(pa.table([found], schema=TEXTS))
+    return writer.close()
+
+
+def _pairs(task: Search) -> Iterator[tuple[Integers, Integers]]:
+    columns = ["one", "other", "similarity"]
+    for path in task.pairs:
+        with pq.ParquetFile(f"{task.root}/{path}") as file:
+            for batch in file.iter_batches(READ_PAIRS, columns=columns, use_threads=False):
+                similar = batch.filter(pc.greater_equal(batch.column(2), task.similarity))
+                yield similar.column(0).to_numpy(), similar.column(1).to_numpy()
+
+
+def _among(texts: Integers, wanted: Integers) -> npt.NDArray[np.bool_]:
+    """Which of the texts are among those that are `wanted`, which are sorted."""
+    at = np.minimum(np.searchsorted(wanted, texts), wanted.size - 1)
+    return np.equal(wanted[at], texts)
