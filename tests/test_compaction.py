@@ -222,7 +222,7 @@ def test_a_harvest_of_merged_layers_is_that_of_all(
 
 REMEMBERED = (
     *("inlinks", "inverted", "graph", "boilerplate", "own_texts", "host_documents", "counted"),
-    *("sketched", "similar", "shingled", "mirrors", "judged", "dispositions"),
+    *("sketched", "similar", "shingled", "mirrors", "shared_places", "judged", "dispositions"),
 )
 
 

@@ -102,7 +102,9 @@ def test_a_harvest_of_changes_is_one_from_scratch(work: Workspace, seed: int) ->
     assert {"version", "mirror", "text", None} <= reasons
 
 
-REMEMBERED = ("sketched", "similar", "shingled", "mirrors", "judged", "dispositions")
+REMEMBERED = (
+    *("sketched", "similar", "shingled", "mirrors", "shared_places", "judged", "dispositions"),
+)
 
 
 def test_a_harvest_follows_the_ranks_of_hosts_whose_pages_have_none(work: Workspace) -> None:

@@ -9,6 +9,7 @@
     near.py         … and for those with nearly the same text
     similar.py      which texts are similar: compared once, and remembered
     reached.py      which texts are connected by similar pairs
+    wanted.py       which of many hashes are among some
     candidates.py   which texts may be similar: those whose sketches agree in a band
     estimates.py    how similar two documents are, by their sketches
     verified.py     … and by all their words
@@ -17,10 +18,11 @@
     counts.py       how many documents are dropped, by reason
 
 Reads documents, own_texts, pages, ranks, host_ranks and what it wrote before; of the first three,
-only what is new since the last harvest (gossamer.inputs). It replaces mirrors and judged, and adds
-to dispositions, sketched, similar and shingled. Each page that is dropped names the page that
-survives in its place, the reason and the similarity. A change is followed to all pages that are
-connected to it, so the next best page takes the place of a survivor that is gone or has changed.
+only what is new since the last harvest (gossamer.inputs). It replaces mirrors, shared_places and
+judged, and adds to dispositions, sketched, similar and shingled. Each page that is dropped names
+the page that survives in its place, the reason and the similarity. A change is followed to all
+pages that are connected to it, so the next best page takes the place of a survivor that is gone or
+has changed.
 
 Cost: in proportion to what has changed and what is connected to it, and passes over hashes of all
 documents. Texts are compared once (similar.py).
@@ -49,7 +51,15 @@ from gossamer.dedup import (
     versions,
 )
 from gossamer.monitor import clear
-from gossamer.tables import DISPOSITIONS, DOCUMENTS, JUDGED, MIRRORS, OWN_TEXTS, PAGES
+from gossamer.tables import (
+    DISPOSITIONS,
+    DOCUMENTS,
+    JUDGED,
+    MIRRORS,
+    OWN_TEXTS,
+    PAGES,
+    SHARED_PLACES,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,9 +70,11 @@ if TYPE_CHECKING:
     from gossamer.workspace import Draft, Workspace
 
 STEP = "dedup"
-RULES = 2
+RULES = 3
 """Raised with each change of the rules in this package: all pages are judged again."""
 INPUTS = (DOCUMENTS, PAGES, OWN_TEXTS)
+STORED = (DISPOSITIONS, MIRRORS, SHARED_PLACES)
+"""Datasets without which all pages are judged again."""
 FEW = 100_000
 """New rows up to which two queries run at once (`Workspace.both`)."""
 DROPPED_DDL = "url string, survivor string, reason string, similarity double"
@@ -72,27 +84,29 @@ def run(work: Workspace) -> StepReport:
     clear(work.root, STEP)
     with work.step(STEP, work.round) as draft:
         forgotten = similar.outdated(work)
-        damaged = any(work.store.damaged(table.name) for table in (DISPOSITIONS, MIRRORS))
+        damaged = any(work.store.damaged(table.name) for table in STORED)
         since = inputs.since(work, JUDGED, INPUTS, _settings(work), anew=forgotten or damaged)
         before = known.stored(work, anew=since.anew)
 
-        def judged() -> tuple[DataFrame, DataFrame, Known, DataFrame, int]:
+        def judged() -> tuple[DataFrame, DataFrame, Known, DataFrame, DataFrame, int]:
             fresh, replaced = documents.changed(work, since, before)
             now = before.with_layer(fresh)
-            return fresh, replaced, now, *mirrors.mirrors(work, now)
+            places, shared = mirrors.shared_places(work, now, fresh, anew=since.anew)
+            return fresh, replaced, now, places, *mirrors.mirrors(work, now, places, shared)
 
         new_rows = sum(layer.rows for layers in since.layers.values() for layer in layers)
-        of_other_ranks, (fresh, replaced, now, found, draft.counts["mirror_hosts"]) = work.both(
+        of_other_ranks, (fresh, replaced, now, places, found, hosts) = work.both(
             new_rows,
             lambda: None if since.anew else affected.of_other_ranks(work, before),
             judged,
             FEW,
         )
+        draft.counts["mirror_hosts"] = hosts
         nearby, families = fresh, None
         if of_other_ranks is not None:
             seeds = fresh.select(*affected.KEYS).unionByName(replaced.select(*affected.KEYS))
             seeds = seeds.unionByName(of_other_ranks)
-            if draft.counts["mirror_hosts"] or work.store.manifest.layers(MIRRORS.name):
+            if hosts or work.store.manifest.layers(MIRRORS.name):
                 seeds = seeds.unionByName(_of_other_mirrors(work, now, found))
             seeds, _ = work.scratch(seeds)
             nearby, families = _with_families(work, now, fresh, seeds)
@@ -105,7 +119,7 @@ def run(work: Workspace) -> StepReport:
             old = _older(work, fit(pages), families)
         ranked = affected.with_rank_classes(work, fit(pages))
         standing = _without(ranked, *old)
-        if draft.counts["mirror_hosts"]:
+        if hosts:
             standing = mirrors.with_originals(standing, found, similarities.alike())
         if standing is not ranked:
             standing, _ = work.scratch(standing)
@@ -125,7 +139,8 @@ def run(work: Workspace) -> StepReport:
             lambda: _save(work, draft, rows, was),
             FEW,
         )
-        draft.replace[MIRRORS.name] = _layers(work.write(found, MIRRORS.name, work.round))
+        for name, replacing in ((MIRRORS.name, found), (SHARED_PLACES.name, places)):
+            draft.replace[name] = _layers(work.write(replacing, name, work.round))
         draft.replace[JUDGED.name] = inputs.write(work, JUDGED, INPUTS, _settings(work))
     return draft.done
 

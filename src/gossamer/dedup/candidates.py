@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gossamer import task_output
+from gossamer.dedup.wanted import Wanted
 from gossamer.filenames import SCRATCH
 from gossamer.sketches import BAND_VALUES, BANDS
 from gossamer.task_output import ParquetWriter, balance
@@ -51,7 +51,6 @@ PAIRS = pa.schema([("one", pa.int64()), ("other", pa.int64())])
 SHARED = pa.schema([("band", pa.int64()), ("text", pa.int64()), ("is_new", pa.bool_())])
 READ_ROWS = 16_384
 """Texts whose bands are read at once: they stay in the processor's cache."""
-FILTER_BITS = 22
 BAND_BYTES = 8
 BAND_HASHES_DDL = "text long, bands binary"
 
@@ -154,22 +153,10 @@ def _counting(task: Shared) -> Iterator[tuple[Integers, Integers]]:
     if not task.wanted:
         yield from ((texts.repeat(BANDS), bands) for texts, bands in found)
         return
-    wanted = np.sort(np.concatenate([bands for _, bands in _bands(task.root, task.wanted)]))
-    if wanted.size:
-        marked = np.zeros((2, 1 << FILTER_BITS), np.bool_)
-        for of_filter, marks in enumerate(marked):
-            marks[_filter_place(wanted, of_filter)] = True
-        for texts, bands in found:
-            passed = np.flatnonzero(marked[0].take(_filter_place(bands, 0)))
-            passed = passed[marked[1].take(_filter_place(bands[passed], 1))]
-            at = np.minimum(np.searchsorted(wanted, bands[passed]), wanted.size - 1)
-            counts = passed[wanted[at] == bands[passed]]
-            yield texts[counts // BANDS], bands[counts]
-
-
-def _filter_place(bands: Integers, of_filter: int) -> Integers:
-    """Where a band is marked in one of two tables that fit in a cache: few others pass both."""
-    return (bands >> (of_filter * FILTER_BITS)) & ((1 << FILTER_BITS) - 1)
+    wanted = Wanted(np.concatenate([bands for _, bands in _bands(task.root, task.wanted)]))
+    for texts, bands in found:
+        counts = wanted.places(bands)
+        yield texts[counts // BANDS], bands[counts]
 
 
 def _bands(root: str, paths: Iterable[str]) -> Iterator[tuple[Integers, Integers]]:
@@ -177,11 +164,14 @@ def _bands(root: str, paths: Iterable[str]) -> Iterator[tuple[Integers, Integers
     for path in paths:
         with pq.ParquetFile(f"{root}/{path}") as file:
             for batch in file.iter_batches(READ_ROWS, columns=["text", "bands"], use_threads=False):
-                held = batch.filter(pc.greater(pc.binary_length(batch.column("bands")), 0))
-                column = held.column("bands").cast(pa.binary(BANDS * BAND_BYTES))
-                first, end = BANDS * column.offset, BANDS * (column.offset + len(column))
-                bands = np.frombuffer(column.buffers()[1], "<i8")[first:end]
-                yield held.column("text").to_numpy(), bands
+                column = batch.column("bands")
+                _, offsets, bands = column.buffers()
+                if bands is None:
+                    continue
+                # Those of rows without bands are empty, so the others' are one after the other.
+                ends = np.frombuffer(offsets, "<i4")[column.offset :][: len(column) + 1]
+                held = np.frombuffer(bands, "<i8")[ends[0] // BAND_BYTES : ends[-1] // BAND_BYTES]
+                yield batch.column("text").to_numpy()[ends[1:] > ends[:-1]], held
 
 
 class Part(NamedTuple):

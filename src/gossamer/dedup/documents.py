@@ -66,7 +66,8 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
         "disposition", F.coalesce(_left_out(work), F.lit("indexed"))
     )
     if not inputs.anew:
-        judged = _differing(judged, before)
+        # Families are joined with the pages from which they come: without files, both are computed.
+        judged, _ = work.scratch(_differing(judged, before))
     judged = with_families(with_place(_scoped(work, judged)))
     fresh, _ = work.scratch(
         judged.select(

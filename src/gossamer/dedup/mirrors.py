@@ -10,24 +10,26 @@ A page of a mirror yields to the page at the same path of the original, as if it
 its canonical one (survivors.py). So it is dropped only if the two have the same content, and what a
 mirror alone has is found there.
 
-Cost: a look at a hash of path and text of every page; joins of those that two pages have, and of
-all pages of the hosts in question.
+A hash of path and text that two pages have stays remembered (`shared_places`), so that a harvest
+only looks for those of pages that have changed.
+
+Cost: a look at these hashes of all pages; joins of pages that share one, and of all pages of the
+hosts in question.
 """
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from gossamer.dedup.known import FIT
-from gossamer.tables import HOST_RANKS, MIRRORS
+from gossamer.tables import HOST_RANKS, MIRRORS, SHARED_PLACES
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from gossamer.dedup.known import Known
     from gossamer.workspace import Workspace
 
@@ -39,20 +41,36 @@ COMMON = 0.5
 """Share of the paths of the smaller host that both must have."""
 
 
-def mirrors(work: Workspace, known: Known) -> tuple[DataFrame, int]:
-    """The rows of the dataset `mirrors`, materialised, and their number."""
-    at_places = known.where(lambda layer: layer.where(FIT).select("url", "place"))
-    twice, count = work.scratch(
-        at_places.groupBy("place")
-        .agg(F.count("*").alias("pages"))
-        .where("pages > 1")
-        .select("place"),
-        "place long",
-    )
+def shared_places(
+    work: Workspace, known: Known, fresh: DataFrame, *, anew: bool
+) -> tuple[DataFrame, int]:
+    """The rows of the dataset `shared_places`, materialised, and their number.
+
+    Further ones are those of `fresh` pages, unless all is judged `anew`. Some may be shared no
+    more, which does no harm.
+    """
+    if anew:
+        pages = known.where(lambda layer: layer.where(FIT).select("url", "place"))
+    else:
+        places = fresh.where(FIT).select("place").distinct()
+        at_places = [layer.join(places, on="place", how="left_semi") for layer in known.layers]
+        pages = reduce(DataFrame.unionByName, [layer.select("url", "place") for layer in at_places])
+    ends = pages.groupBy("place").agg(F.min("url").alias("first"), F.max("url").alias("last"))
+    shared = ends.where("first <> last").select("place")
+    if not anew:
+        shared = shared.unionByName(work.read(SHARED_PLACES.name)).distinct()
+    return work.scratch(shared, SHARED_PLACES.ddl)
+
+
+def mirrors(work: Workspace, known: Known, places: DataFrame, count: int) -> tuple[DataFrame, int]:
+    """The rows of the dataset `mirrors`, materialised, and their number.
+
+    `places`: so many rows of `shared_places`.
+    """
     if not count:
         return work.engine.read([], MIRRORS.ddl), 0
     shared = _with_paths(
-        known.where(lambda layer: layer.join(twice, on="place", how="left_semi")).where(FIT)
+        known.where(lambda layer: layer.join(places, on="place", how="left_semi")).where(FIT)
     )
     ranked = work.read(HOST_RANKS.name).select("host", F.col("rank").alias("host_rank"))
     best = Window.partitionBy("place").orderBy(

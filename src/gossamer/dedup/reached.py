@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gossamer import task_output
+from gossamer.dedup.wanted import Wanted
 from gossamer.filenames import SCRATCH
 from gossamer.task_output import ParquetWriter
 
@@ -65,8 +66,9 @@ def search(task: Search) -> list[Row]:
     found = np.unique(pa.concat_tables(begins).column("text").to_numpy() if begins else [])
     frontier = found
     while frontier.size:
+        wanted = Wanted(frontier)
         next_to = [
-            there[_among(here, frontier)]
+            there[wanted.places(here)]
             for one, other in _pairs(task)
             for here, there in ((one, other), (other, one))
         ]
@@ -84,9 +86,3 @@ def _pairs(task: Search) -> Iterator[tuple[Integers, Integers]]:
             for batch in file.iter_batches(READ_PAIRS, columns=columns, use_threads=False):
                 similar = batch.filter(pc.greater_equal(batch.column(2), task.similarity))
                 yield similar.column(0).to_numpy(), similar.column(1).to_numpy()
-
-
-def _among(texts: Integers, wanted: Integers) -> npt.NDArray[np.bool_]:
-    """Which of the texts are among those that are `wanted`, which are sorted."""
-    at = np.minimum(np.searchsorted(wanted, texts), wanted.size - 1)
-    return np.equal(wanted[at], texts)

@@ -132,6 +132,16 @@ MIRRORS = Dataset(
     ),
 )
 
+SHARED_PLACES = Dataset(
+    "shared_places",
+    "where pages of several URLs have equal paths and texts, as those of mirrors do",
+    key=("place",),
+    writer="dedup",
+    readers=("dedup",),
+    newest_wins=False,
+    columns=(Column("place", "long", "as in dispositions; some may be shared no more"),),
+)
+
 DISPOSITIONS = Dataset(
     "dispositions",
     "what becomes of the document of each page, and what decided it: it is indexed, or why not",
