@@ -126,7 +126,8 @@ class Peak(threading.Thread):
             self.bytes = max(self.bytes, total)
 
 
-def measured(name: str, work: Workspace, step: Callable[[Workspace], object]) -> None:
+def measured(name: str, work: Workspace, step: Callable[[Workspace], object]) -> float:
+    """Print what a step takes, and return its CPU seconds."""
     began_s, began_cpu_s = time.perf_counter(), tree_cpu_s()
     with Peak(daemon=True) as peak:
         step(work)
@@ -136,6 +137,7 @@ def measured(name: str, work: Workspace, step: Callable[[Workspace], object]) ->
         f"{name}: {took_s:.1f} s, {cpu_s:.1f} CPU s, {peak.bytes / 1e9:.2f} GB; {counts}",
         flush=True,
     )
+    return cpu_s
 
 
 def main() -> None:

@@ -44,7 +44,7 @@ def with_rank_classes(work: Workspace, pages: DataFrame) -> DataFrame:
 
 def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     """The KEYS of pages in groups whose ranks have changed so much that others may survive."""
-    grouped = known.where(lambda layer: layer.where("survivor IS NOT NULL OR copy_count > 0"))
+    grouped = known.where(lambda layer: layer.where("reason IS NOT NULL OR copy_count > 0"))
     ranked = with_own_ranks(work, grouped.select("url", *KEYS, "rank_class"))
     same = _rank_class(work).eqNullSafe(F.col("rank_class"))
     others = ranked.where(F.col("rank").isNull() | ~same)
