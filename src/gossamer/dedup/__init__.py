@@ -65,8 +65,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gossamer.dedup.known import Known
+    from gossamer.dedup.mirrors import Mirrors
     from gossamer.dedup.similar import Similarities
-    from gossamer.store import Layer, StepReport
+    from gossamer.store import StepReport
     from gossamer.workspace import Draft, Workspace
 
 STEP = "dedup"
@@ -88,27 +89,25 @@ def run(work: Workspace) -> StepReport:
         since = inputs.since(work, JUDGED, INPUTS, _settings(work), anew=forgotten or damaged)
         before = known.stored(work, anew=since.anew)
 
-        def judged() -> tuple[DataFrame, DataFrame, Known, DataFrame, DataFrame, int]:
+        def judged() -> tuple[DataFrame, DataFrame, Known, Mirrors]:
             fresh, replaced = documents.changed(work, since, before)
             now = before.with_layer(fresh)
-            places, shared = mirrors.shared_places(work, now, fresh, anew=since.anew)
-            return fresh, replaced, now, places, *mirrors.mirrors(work, now, places, shared)
+            return fresh, replaced, now, mirrors.mirrors(work, now, fresh, anew=since.anew)
 
         new_rows = sum(layer.rows for layers in since.layers.values() for layer in layers)
-        of_other_ranks, (fresh, replaced, now, places, found, hosts) = work.both(
+        of_other_ranks, (fresh, replaced, now, found) = work.both(
             new_rows,
             lambda: None if since.anew else affected.of_other_ranks(work, before),
             judged,
             FEW,
         )
-        draft.counts["mirror_hosts"] = hosts
+        draft.counts["mirror_hosts"] = found.hosts
         nearby, families = fresh, None
         if of_other_ranks is not None:
             seeds = fresh.select(*affected.KEYS).unionByName(replaced.select(*affected.KEYS))
             seeds = seeds.unionByName(of_other_ranks)
-            if hosts or work.store.manifest.layers(MIRRORS.name):
-                seeds = seeds.unionByName(_of_other_mirrors(work, now, found))
-            seeds, _ = work.scratch(seeds)
+            if found.hosts or work.store.manifest.layers(MIRRORS.name):
+                seeds, _ = work.scratch(seeds.unionByName(_of_other_mirrors(work, now, found.rows)))
             nearby, families = _with_families(work, now, fresh, seeds)
         old = _older(work, fit(nearby), families)
         texts = _texts(work, _without(fit(nearby), *old))
@@ -119,8 +118,8 @@ def run(work: Workspace) -> StepReport:
             old = _older(work, fit(pages), families)
         ranked = affected.with_rank_classes(work, fit(pages))
         standing = _without(ranked, *old)
-        if hosts:
-            standing = mirrors.with_originals(standing, found, similarities.alike())
+        if found.hosts:
+            standing = mirrors.with_originals(standing, found.rows, similarities.alike())
         if standing is not ranked:
             standing, _ = work.scratch(standing)
         dropped = _resolved(work, [old[0], *_dropped(work, standing, similarities)])
@@ -139,8 +138,7 @@ def run(work: Workspace) -> StepReport:
             lambda: _save(work, draft, rows, was),
             FEW,
         )
-        for name, replacing in ((MIRRORS.name, found), (SHARED_PLACES.name, places)):
-            draft.replace[name] = _layers(work.write(replacing, name, work.round))
+        draft.replace |= found.layers(work)
         draft.replace[JUDGED.name] = inputs.write(work, JUDGED, INPUTS, _settings(work))
     return draft.done
 
@@ -196,11 +194,11 @@ def _older(work: Workspace, pages: DataFrame, families: int | None) -> tuple[Dat
 
 
 def _texts(work: Workspace, pages: DataFrame) -> DataFrame:
-    """The texts that may be similar, with the `url` and `round` of a document; materialised."""
+    """The texts that may be similar, with the `url` and `round` of a document."""
     if work.config.dedup.similarity == 1:
         return work.engine.read([], "text long, url string, round int")
     texts = pages.where("text_hash IS NOT NULL").withColumn("compared", F.col("text_hash"))
-    return work.scratch(known.one_each(texts))[0]
+    return known.one_each(texts)
 
 
 def _dropped(
@@ -256,7 +254,3 @@ def _save(work: Workspace, draft: Draft, rows: DataFrame, was: DataFrame | None)
     paths = [f"{work.root}/{file.path}" for file in layer.files]
     written = work.engine.read(paths, DISPOSITIONS.ddl)
     draft.counts |= counts.by_reason(work, STEP, written, was)
-
-
-def _layers(layer: Layer) -> tuple[Layer, ...]:
-    return (layer,) if layer.files else ()

@@ -20,7 +20,7 @@ hosts in question.
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -31,6 +31,7 @@ from gossamer.urls import host_column
 
 if TYPE_CHECKING:
     from gossamer.dedup.known import Known
+    from gossamer.store import Layer
     from gossamer.workspace import Workspace
 
 MIN_TEXTS = 5
@@ -62,11 +63,32 @@ def shared_places(
     return work.scratch(shared, SHARED_PLACES.ddl)
 
 
-def mirrors(work: Workspace, known: Known, places: DataFrame, count: int) -> tuple[DataFrame, int]:
-    """The rows of the dataset `mirrors`, materialised, and their number.
+class Mirrors(NamedTuple):
+    """The rows of `mirrors` and `shared_places`, materialised, and their numbers."""
 
-    `places`: so many rows of `shared_places`.
-    """
+    rows: DataFrame
+    hosts: int
+    places: DataFrame
+    shared: int
+
+    def layers(self, work: Workspace) -> dict[str, tuple[Layer, ...]]:
+        """The layers that are written for both datasets."""
+        numbers = {MIRRORS.name: (self.rows, self.hosts)}
+        numbers[SHARED_PLACES.name] = self.places, self.shared
+        return {
+            name: (work.write(rows, name, work.round),) if number else ()
+            for name, (rows, number) in numbers.items()
+        }
+
+
+def mirrors(work: Workspace, known: Known, fresh: DataFrame, *, anew: bool) -> Mirrors:
+    """Which hosts are mirrors of another by now? `fresh` as for `shared_places`."""
+    places, shared = shared_places(work, known, fresh, anew=anew)
+    return Mirrors(*_hosts(work, known, places, shared), places, shared)
+
+
+def _hosts(work: Workspace, known: Known, places: DataFrame, count: int) -> tuple[DataFrame, int]:
+    """The rows of `mirrors`, materialised, and their number. `places`: so many that are shared."""
     if not count:
         return work.engine.read([], MIRRORS.ddl), 0
     shared = _with_paths(

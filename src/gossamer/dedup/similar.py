@@ -175,7 +175,7 @@ def similar_texts(
     """Compare texts that are new with all others.
 
     `texts`: texts of the crawl (`text`, each once), and the `url` and `round` of a document with
-    each; materialised. All texts that may be new are among them. `anew`: all of them are.
+    each. All texts that may be new are among them. `anew`: all of them are.
     """
     new, draft.counts["new_texts"] = work.scratch(
         texts.join(_sketched(work, anew=anew), on="text", how="left_anti")
