@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 WORDS = [f"word{number}" for number in range(5_000)]
 
 
+FORGOTTEN = ("sketched", "similar", "shingled", "judged", "mirrors", "shared_places")
+
+
 def prose(seed: int, words: int = 600) -> list[str]:
     return random.Random(seed).choices(WORDS, k=words)  # noqa: S311  # reproducible
 
@@ -61,7 +64,7 @@ def standing(work: Workspace) -> Mapping[str, dict[str, Any]]:
 def forget(work: Workspace) -> None:
     """The next harvest compares all texts, and decides about all pages, anew."""
     with work.step("test", work.round) as draft:
-        draft.replace |= dict.fromkeys(("sketched", "similar", "shingled", "judged", "mirrors"), ())
+        draft.replace |= dict.fromkeys(FORGOTTEN, ())
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from duplicates import document, edited, forget, prose, standing, store
 from gossamer import boilerplate, dedup
+from gossamer.dedup import counts
+from gossamer.tables import DISPOSITIONS
 from rows import put
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gossamer.workspace import Workspace
 
 HOSTS = ("docs.example", "mirror.example", "other.test")
@@ -86,8 +91,11 @@ def test_a_harvest_of_changes_is_one_from_scratch(work: Workspace, seed: int) ->
     reasons = set()
     for _ in range(5):
         manuals.happen(work)
-        dedup.run(work)
+        report = dedup.run(work)
         found = standing(work)
+        assert of_reasons(report.counts) == counted(found)
+        nothing = work.engine.read([], DISPOSITIONS.ddl)
+        assert counts.by_reason(work, "a step without reports", nothing, nothing) == counted(found)
         mirrors = {tuple(row) for row in work.read("mirrors").collect()}
         reasons |= {row["reason"] for row in found.values()}
         if manuals.round == 1:
@@ -100,6 +108,16 @@ def test_a_harvest_of_changes_is_one_from_scratch(work: Workspace, seed: int) ->
         with work.step("test", work.round) as draft:  # go on from what the first one left
             draft.replace |= layers
     assert {"version", "mirror", "text", None} <= reasons
+
+
+def counted(rows: Mapping[str, dict[str, Any]]) -> dict[str, int]:
+    reasons = Counter(row["reason"] for row in rows.values())
+    named = {f"duplicate_{reason}": number for reason, number in reasons.items() if reason}
+    return {"documents": len(rows)} | named
+
+
+def of_reasons(report: Mapping[str, int]) -> dict[str, int]:
+    return {name: report[name] for name in report if name.startswith(("documents", "duplicate_"))}
 
 
 REMEMBERED = (

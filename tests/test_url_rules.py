@@ -366,6 +366,38 @@ def test_aliases_become_pages_when_their_rule_is_dropped(work: Workspace) -> Non
     assert not lsm.current(work, ALIASES).where("active").count()
 
 
+def test_aliases_of_a_dropped_rule_get_the_target_of_the_other_rules(work: Workspace) -> None:
+    def with_v(number: int) -> tuple[str, str]:
+        return url(f"/d/{number}?v=1"), url(f"/d/{number}")
+
+    round_of(work, twins(with_sid, MANY) | twins(with_v))
+    found = rules(work)
+    both = [found["/d/", "parameter", name]["rule"] for name in ("sid", "v")]
+    numbers = range(500, 510)
+    links = [
+        alias(url(f"/d/{number}?sid={sid}&v=1"), url(f"/d/{number}"), work) | {"rules": both}
+        for number in numbers
+        for sid in range(3)
+    ]
+    alone = alias(url("/d/520?v=1"), url("/d/520"), work) | {"rules": both[1:]}
+    round_of(work, {}, rewritten=[*links, alone])
+    contradicting = {url("/d/999?sid=1&v=1"): -1, url("/d/999"): 999}
+    late = alias(url("/d/530?sid=1&v=1"), url("/d/530"), work) | {"rules": both}
+    pages = round_of(work, contradicting, rewritten=[late])
+    assert rules(work)["/d/", "parameter", "v"]["state"] == "contradicted"
+    assert pages[alone["url"]]["status"] == "unfetched"
+    held = by_url(lsm.current(work, ALIASES).where("active"))
+    waiting = [each["url"] for each in (*links, late) if each["url"] not in pages]
+    assert len(waiting) > len(numbers), "other URLs of these pages are samples"
+    for name in waiting:
+        target = name.partition("?")[0] + "?v=1"
+        assert (held[name]["target"], held[name]["rules"]) == (target, both[:1])
+        assert pages[target]["status"] == "unfetched"
+        assert pages[target]["depth"] == 3
+    again = round_of(work, {late["url"].replace("sid=1&", ""): None})
+    assert again[late["url"]]["status"] == "unfetched", "its target is missing"
+
+
 def test_a_target_does_not_wait_for_a_page_that_is_not_its_alias_any_more(work: Workspace) -> None:
     bare = url("/d/990")
     put(work, "pages", [{"url": name, "host": HOST} for name in (bare, f"{bare}?sid=1")], 0)
