@@ -1,0 +1,302 @@
+"""Does a harvest cost what changed? Its steps after a small round, beside those of everything.
+
+    python bench/in_proportion.py [--pages 200_000] [--documents 20_000] [--links 600_000]
+        [--changed 500] [--rounds 3] [--folder FOLDER]
+
+A crawl that knows so many pages, and has fetched and parsed the documents among them, with their
+links, is harvested. Then come rounds, each of which answers with so many pages, half of them new,
+half of them again with other texts and a tenth of their links replaced, and commits what `parse`
+and `update` would. After each, the harvest runs again. Seconds of the clock, and CPU seconds of
+this process and its workers; the share is that of the CPU.
+
+Texts have WORDS words of a Zipf distribution, too few for sketches: what near-duplicates cost is
+measured by bench/grouping.py.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psutil
+import pyarrow as pa
+import pyarrow.compute as pc
+from crawl import tree_cpu_s
+
+from gossamer import compaction, lsm, rounds
+from gossamer.backends import LocalBackend
+from gossamer.config import Config
+from gossamer.parse.task import FLUSH_PAGES
+from gossamer.store import Store
+from gossamer.tables import DATASETS, PAGES
+from gossamer.task_output import SMALL_PAGES, ParquetWriter, layers_of
+from gossamer.workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.int64]
+
+PAGES_PER_HOST = 500
+WORDS = 60
+VOCABULARY = 100_000
+SKEW = 1.2
+COPIED = 0.1
+"""Share of documents with the text of another."""
+LOCAL = 0.7
+"""Share of links to pages of the same host."""
+REPLACED = 0.1
+PART = 100_000
+"""Rows that are made at once."""
+NOW_MS = 1_800_000_000_000
+PLAIN: dict[str, Any] = {
+    "nofollow": False,
+    "noindex": False,
+    "noarchive": False,
+    "nosnippet": False,
+    "truncated": False,
+    "is_doubtful": False,
+    "relation": "a",
+    "content_type": "text/html",
+    "language": "en",
+    "fetched_ms": NOW_MS,
+    "found_ms": NOW_MS,
+    "depth": 1,
+    "hops": 0,
+    "source": "link",
+    "boilerplate": "Home News About Contact\nAll rights reserved",
+}
+
+
+class Web:
+    """Pages with links and texts, by their numbers."""
+
+    def __init__(self, pages: int, documents: int, links: int) -> None:
+        self.random = np.random.default_rng(1)
+        self.pages = pages
+        self.fetched = np.arange(0, pages, pages // documents)[:documents]
+        self.degree = links // documents
+        letters = self.random.integers(97, 123, (VOCABULARY, 8), np.uint8)
+        sizes = self.random.integers(2, 9, VOCABULARY).tolist()
+        self.words = pa.array(
+            [bytes(row[:size]).decode() for row, size in zip(letters, sizes, strict=True)]
+        )
+
+    def targets(self, sources: Numbers) -> Numbers:
+        """For each source, a page that it links to: popular ones have low numbers."""
+        near = sources - sources % PAGES_PER_HOST
+        near += (PAGES_PER_HOST * self.random.random(sources.size) ** 2).astype(np.int64)
+        far = (self.pages * self.random.random(sources.size) ** 3).astype(np.int64)
+        are_near = self.random.random(sources.size) < LOCAL
+        return np.minimum(np.where(are_near, near, far), self.pages - 1)
+
+    def links(self, sources: Numbers, round_: int) -> tuple[Numbers, Numbers]:
+        """The distinct links of pages in a round; each has one more to a page that is new."""
+        state, self.random = self.random, np.random.default_rng([7, *sources[:1].tolist()])
+        src = np.repeat(sources, self.degree)
+        dst = self.targets(src)
+        self.random = state
+        if round_ > 1:
+            moved = self.random.random(src.size) < REPLACED
+            dst[moved] = self.targets(src[moved])
+            new = self.pages * round_ + np.arange(sources.size)
+            src, dst = np.append(src, sources), np.append(dst, new)
+        both = np.unique(np.stack([src, dst], 1)[src != dst], axis=0)
+        return both[:, 0], both[:, 1]
+
+    def texts(self, count: int) -> pa.Array:
+        """Texts of words, of which some are equal."""
+        numbers = np.minimum(self.random.zipf(SKEW, (count, WORDS)) - 1, VOCABULARY - 1)
+        copies = np.flatnonzero(self.random.random(count) < COPIED)
+        numbers[copies] = numbers[copies // 2]
+        words = self.words.take(pa.array(numbers.ravel()))
+        starts = pa.array(np.arange(0, count * WORDS + 1, WORDS, dtype=np.int32))
+        return pc.binary_join(pa.ListArray.from_arrays(starts, words), " ")
+
+
+def hosts(numbers: Numbers) -> pa.Array:
+    padded = pc.utf8_lpad(pc.cast(pa.array(numbers // PAGES_PER_HOST), pa.string()), 6, "0")
+    return pc.binary_join_element_wise("www.site-", padded, ".example", "")
+
+
+def urls(numbers: Numbers) -> pa.Array:
+    padded = pc.utf8_lpad(pc.cast(pa.array(numbers), pa.string()), 10, "0")
+    between = "/articles/and-their-titles/"
+    return pc.binary_join_element_wise("https://", hosts(numbers), between, padded, "")
+
+
+def table(name: str, round_: int, columns: dict[str, Any]) -> pa.Table:
+    """Rows of a dataset, with plain values or nulls in the other columns."""
+    count = len(next(iter(columns.values())))
+    plain = {"round": round_} | PLAIN
+    return pa.table(
+        {
+            field.name: columns[field.name]
+            if field.name in columns
+            else pa.repeat(pa.scalar(plain.get(field.name), field.type), count)
+            for field in DATASETS[name].schema
+        }
+    )
+
+
+def pages(numbers: Numbers, are_fetched: npt.NDArray[np.bool_], round_: int) -> pa.Table:
+    status = pc.if_else(pa.array(are_fetched), "fetched", "unfetched")
+    columns = {"url": urls(numbers), "host": hosts(numbers), "status": status}
+    return table("pages", round_, columns)
+
+
+def documents(web: Web, numbers: Numbers, round_: int) -> pa.Table:
+    text = web.texts(numbers.size)
+    hashes = pc.utf8_slice_codeunits(text, 0, 60)
+    columns = {
+        "url": urls(numbers),
+        "host": hosts(numbers),
+        "outcome": pa.repeat("parsed", numbers.size),
+        "title": pc.utf8_slice_codeunits(text, 0, 30),
+        "main_text": text,
+        "text": text,
+        "text_hash": pa.array([hash(each) for each in hashes.to_pylist()], pa.int64()),
+        "digest": pc.cast(pa.array(numbers * 10 + round_), pa.string()),
+    }
+    return table("documents", round_, columns)
+
+
+def links(web: Web, numbers: Numbers, round_: int) -> tuple[pa.Table, Numbers]:
+    src, dst = web.links(numbers, round_)
+    anchors = web.words.take(pa.array(dst % VOCABULARY))
+    columns = {"src": urls(src), "dst": urls(dst), "anchor": anchors}
+    return table("links", round_, columns), dst
+
+
+def responses(numbers: Numbers, round_: int) -> pa.Table:
+    columns = {"url": urls(numbers), "host": hosts(numbers)}
+    ok = {"outcome": pa.repeat("ok", numbers.size)}
+    return table("responses", round_, columns | ok)
+
+
+def parts(numbers: Numbers, rows: int = PART) -> Iterator[Numbers]:
+    for first in range(0, numbers.size, rows):
+        yield numbers[first : first + rows]
+
+
+def written(work: Workspace, name: str, round_: int, tables: Iterator[pa.Table]) -> Any:
+    """A layer with a file for each table, in row groups as merged layers or tasks have them."""
+    found = []
+    encoding = SMALL_PAGES if name == "documents" else None
+    group_rows = FLUSH_PAGES if name == "documents" else 50_000
+    for rows in tables:
+        writer = ParquetWriter(work.root, name, work.store.attempt(name), encoding=encoding)
+        for at in range(0, rows.num_rows, group_rows):
+            writer.write(rows.slice(at, group_rows))
+        found += writer.close()
+    return layers_of(found, round_)[name]
+
+
+def crawled(work: Workspace, web: Web) -> None:
+    """Commit the pages that are known, and those that were fetched, as one round."""
+    everything, fetched = np.arange(web.pages), web.fetched
+    some = max(PART // web.degree, 1)
+    with work.step("bench", 1) as draft:
+        draft.append = {
+            "pages": written(
+                work, "pages", 1, (pages(n, np.isin(n, fetched), 1) for n in parts(everything))
+            ),
+            "documents": written(
+                work, "documents", 1, (documents(web, n, 1) for n in parts(fetched, 20_000))
+            ),
+            "responses": written(
+                work, "responses", 1, (responses(n, 1) for n in parts(fetched))
+            ),
+            "links": written(
+                work, "links", 1, (links(web, n, 1)[0] for n in parts(fetched, 10 * some))
+            ),
+            "hosts": written(work, "hosts", 1, iter([host_rows(everything)])),
+        }
+
+
+def host_rows(numbers: Numbers) -> pa.Table:
+    firsts = numbers[::PAGES_PER_HOST] if numbers.size else numbers
+    address = pc.binary_join_element_wise("192.0.2.", pc.cast(pa.array(firsts % 250), pa.string()), "")
+    return table("hosts", 1, {"host": hosts(firsts), "address": address})
+
+
+def crawled_again(work: Workspace, web: Web, count: int, round_: int) -> None:
+    """Commit a round in which so many pages answered."""
+    again = web.random.choice(web.fetched, count // 2, replace=False)
+    new = web.random.choice(web.pages, count, replace=False)
+    new = np.setdiff1d(new, web.fetched)[: count - again.size]
+    web.fetched = np.union1d(web.fetched, new)
+    changed = web.random.permutation(np.concatenate([again, new]))
+    found, targets = links(web, changed, round_)
+    found = found.take(pa.array(web.random.permutation(found.num_rows)))
+    touched = np.union1d(changed, targets)
+    rows = pages(touched, np.isin(touched, web.fetched), round_)
+    with work.step("bench", round_) as draft:
+        draft.append = {
+            "documents": written(work, "documents", round_, iter([documents(web, changed, round_)])),
+            "responses": written(work, "responses", round_, iter([responses(changed, round_)])),
+            "links": written(work, "links", round_, iter([found])),
+        }
+        layer = written(work, "pages", round_, iter([rows]))
+        draft.replace["pages"] = lsm.compact(work, PAGES, layer)
+    if compaction.due(work):
+        compaction.run(work)
+
+
+def harvested(work: Workspace) -> dict[str, tuple[float, float]]:
+    """The seconds of the clock and of the CPU that each step of a harvest took."""
+    found, wall_s, cpu_s = {}, time.perf_counter(), tree_cpu_s()
+    for report in rounds.harvest(work):
+        now_s, now_cpu_s = time.perf_counter(), tree_cpu_s()
+        found[report.step] = now_s - wall_s, now_cpu_s - cpu_s
+        wall_s, cpu_s = now_s, now_cpu_s
+    found["total"] = tuple(map(sum, zip(*found.values(), strict=True)))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pages", type=int, default=200_000)
+    parser.add_argument("--documents", type=int, default=20_000)
+    parser.add_argument("--links", type=int, default=600_000)
+    parser.add_argument("--changed", type=int, default=500)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", help="where the crawl is created, and left")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        backend = LocalBackend(Path(options.folder or folder, "crawl"))
+        work = Workspace(Store.create(backend), Config())
+        web = Web(options.pages, options.documents, options.links)
+        crawled(work, web)
+        work.engine.spark.range(1).collect()  # the engine starts before the clock
+        print(f"{options.pages:,} pages, {options.documents:,} documents, {options.links:,} links")
+        print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
+        whole = harvested(work)
+        for number in range(2, 2 + options.rounds):
+            crawled_again(work, web, options.changed, number)
+            report(f"round {number}, {options.changed:,} pages", whole, harvested(work))
+        work.close()
+
+
+Seconds = dict[str, tuple[float, float]]
+
+
+def report(title: str, whole: Seconds, changed: Seconds) -> None:
+    print(f"\n{title:<26}{'everything':>18}{'the change':>18}{'share':>8}")
+    for step, (wall_s, cpu_s) in whole.items():
+        wall_after_s, cpu_after_s = changed[step]
+        print(
+            f"{step:<26}{wall_s:>8.1f} s{cpu_s:>7.1f} s{wall_after_s:>8.2f} s{cpu_after_s:>7.2f} s"
+            f"{cpu_after_s / cpu_s:>8.1%}"
+        )
+    print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
