@@ -88,23 +88,21 @@ class Web:
             [bytes(row[:size]).decode() for row, size in zip(letters, sizes, strict=True)]
         )
 
-    def targets(self, sources: Numbers) -> Numbers:
-        """For each source, a page that it links to: popular ones have low numbers."""
-        near = sources - sources % PAGES_PER_HOST
-        near += (PAGES_PER_HOST * self.random.random(sources.size) ** 2).astype(np.int64)
-        far = (self.pages * self.random.random(sources.size) ** 3).astype(np.int64)
-        are_near = self.random.random(sources.size) < LOCAL
-        return np.minimum(np.where(are_near, near, far), self.pages - 1)
+    def targets(self, sources: Numbers, numbers: Numbers) -> Numbers:
+        """Where the links of pages lead, by their numbers: popular pages have low numbers."""
+        chosen, kind = chance(sources, numbers), chance(numbers, sources)
+        near = sources - sources % PAGES_PER_HOST + (PAGES_PER_HOST * chosen**2).astype(np.int64)
+        far = (self.pages * chosen**3).astype(np.int64)
+        return np.minimum(np.where(kind < LOCAL, near, far), self.pages - 1)
 
     def links(self, sources: Numbers, round_: int) -> tuple[Numbers, Numbers]:
         """The distinct links of pages in a round; each has one more to a page that is new."""
-        state, self.random = self.random, np.random.default_rng([7, *sources[:1].tolist()])
         src = np.repeat(sources, self.degree)
-        dst = self.targets(src)
-        self.random = state
+        number = np.tile(np.arange(self.degree), sources.size)
+        dst = self.targets(src, number)
         if round_ > 1:
             moved = self.random.random(src.size) < REPLACED
-            dst[moved] = self.targets(src[moved])
+            dst[moved] = self.targets(src[moved], number[moved] + self.degree * round_)
             new = self.pages * round_ + np.arange(sources.size)
             src, dst = np.append(src, sources), np.append(dst, new)
         both = np.unique(np.stack([src, dst], 1)[src != dst], axis=0)
@@ -118,6 +116,14 @@ class Web:
         words = self.words.take(pa.array(numbers.ravel()))
         starts = pa.array(np.arange(0, count * WORDS + 1, WORDS, dtype=np.int32))
         return pc.binary_join(pa.ListArray.from_arrays(starts, words), " ")
+
+
+def chance(one: Numbers, other: Numbers) -> npt.NDArray[np.float64]:
+    """A number from 0 to 1 for each pair, always the same (SplitMix64)."""
+    mixed = one.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) + other.astype(np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return (mixed ^ (mixed >> np.uint64(31))) / 2.0**64
 
 
 def hosts(numbers: Numbers) -> pa.Array:

@@ -49,6 +49,24 @@ def with_ranks(work: Workspace, pages: DataFrame) -> DataFrame:
     return with_ranks_of_hosts(work, with_own_ranks(work, pages), of_hosts(work))
 
 
+def with_rank(work: Workspace, pages: DataFrame, count: int) -> DataFrame:
+    """Add `rank` as `with_ranks` does, materialised, to so many pages, most of which have one.
+
+    The hash table is built of the pages, if there are fewer of these than ranks.
+    """
+    few = count <= PART_RANKS
+    ranks = work.read(RANKS.name)
+    ranked = pages.join(ranks, on="url", how="left") if few else with_own_ranks(work, pages)
+    rows, _ = work.scratch(ranked)
+    unranked = rows.where("rank IS NULL")
+    hosts, number = work.scratch(unranked.select("host").distinct(), "host string")
+    if not number:
+        return rows
+    of_these = of_hosts(work).join(hosts, on="host", how="left_semi")
+    by_chance = with_ranks_of_hosts(work, unranked, of_these).drop("host_rank")
+    return work.scratch(rows.where("rank IS NOT NULL").unionByName(by_chance))[0]
+
+
 def with_ranks_of_hosts(work: Workspace, pages: DataFrame, hosts: DataFrame) -> DataFrame:
     """As `with_ranks`, of pages `with_own_ranks`. `hosts`: rows of `of_hosts`.
 

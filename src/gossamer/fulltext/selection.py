@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer import lsm
+from gossamer.engine import engine_errors
 from gossamer.errors import UsageError
-from gossamer.page_ranks import with_ranks
+from gossamer.page_ranks import with_rank
 from gossamer.tables import DISPOSITIONS, DOCUMENTS
 from gossamer.urls import host_column
 
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.workspace import Workspace
+
+
+DECISIVE = (
+    *("url", "round", "disposition", "survivor", "reason"),
+    *("copy_count", "version_count", "copies"),
+)
+"""Columns of `dispositions` that decide what the index holds of a page."""
 
 
 def dispositions(work: Workspace) -> DataFrame:
@@ -27,15 +35,49 @@ def dispositions(work: Workspace) -> DataFrame:
     return lsm.current(work, DISPOSITIONS)
 
 
-def with_rank(work: Workspace, rows: DataFrame) -> DataFrame:
-    """Add `rank` to dispositions: that of the page and of all that it stands for.
+def counts(work: Workspace) -> dict[str, int]:
+    """The number of documents with each disposition. Raises as `dispositions` does."""
+    with engine_errors():
+        counted = dispositions(work).groupBy("disposition").count().collect()
+    return {row["disposition"]: row["count"] for row in counted}
 
-    It is null for pages that are not indexed. `rows` must be materialised.
+
+def of_pages(work: Workspace, pages: DataFrame | None) -> DataFrame:
+    """What decides what the index holds of pages (`url`), and of those they stand for; None: all.
+
+    `pages` must be materialised.
     """
-    pages = rows.where("disposition IN ('indexed', 'dropped_duplicate')").select(
-        "url",
-        host_column(F.col("url")).alias("host"),
-        F.coalesce("survivor", "url").alias("indexed"),
+
+    def wanted(layer: DataFrame) -> DataFrame:
+        rows = layer.select(*DECISIVE)
+        if pages is None:
+            return rows
+        urls = pages.select("url")
+        survivors = urls.withColumnRenamed("url", "survivor")
+        standing = rows.where("survivor IS NULL").join(urls, on="url", how="left_semi")
+        copies = rows.where("survivor IS NOT NULL")
+        return standing.unionByName(copies.join(survivors, on="survivor", how="left_semi"))
+
+    return lsm.newest(lsm.layers(work, DISPOSITIONS, some=pages is not None), "url", wanted)
+
+
+def standing(work: Workspace) -> DataFrame:
+    """The pages that are indexed: `url`, `round`, and `rank`, with those that each stands for."""
+    fit = "disposition IN ('indexed', 'dropped_duplicate')"
+    pages, count = work.scratch(
+        lsm.newest(
+            lsm.layers(work, DISPOSITIONS),
+            "url",
+            lambda layer: layer.where(fit).select(
+                "url", "round", "survivor", (F.col("copy_count") > 0).alias("has_copies")
+            ),
+        ).withColumn("host", host_column(F.col("url")))
     )
-    ranks = with_ranks(work, pages).groupBy(F.col("indexed").alias("url"))
-    return ranks.agg(F.sum("rank").alias("rank")).join(rows, on="url", how="right")
+    ranked = with_rank(work, pages, count)
+    groups = ranked.where("survivor IS NOT NULL OR has_copies")
+    sums = groups.groupBy(F.coalesce("survivor", "url").alias("url")).agg(
+        F.max(F.when(F.col("survivor").isNull(), F.col("round"))).alias("round"),
+        F.sum("rank").alias("rank"),
+    )
+    alone = ranked.where("survivor IS NULL AND NOT has_copies").select("url", "round", "rank")
+    return alone.unionByName(sums)

@@ -18,36 +18,27 @@ its files.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import lsm, sorted_parts, task_output
-from gossamer.engine import engine_errors
+from gossamer import inputs, sorted_parts, task_output
 from gossamer.errors import StoreError
 from gossamer.fulltext import selection
-from gossamer.index.changes import (
-    ADDED,
-    KEPT,
-    REMOVED,
-    REPLACED,
-    changes,
-    desired_rows,
-    popular,
-    with_anchors,
-    with_copies,
-)
+from gossamer.index.changes import ADDED, KEPT, REMOVED, REPLACED, with_copies
 from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
-from gossamer.index.repeated import of_hosts, repeated_lines, with_lines, with_repeated
+from gossamer.index.pending import Move, Pending, lies_in
+from gossamer.index.repeated import with_lines
+from gossamer.index.touched import INPUTS, settings, since
 from gossamer.monitor import clear
 from gossamer.store import Layer
-from gossamer.tables import BOILERPLATE, DATASETS, DOCUMENTS, INDEXED, REPEATED
+from gossamer.tables import DATASETS, DOCUMENTS, GATHERED, INDEXED, REPEATED
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
     from gossamer.fulltext.layout import Key
     from gossamer.store import File, StepReport
@@ -69,13 +60,6 @@ TEXTS = (
 )
 """Columns of a document that are passed to the tasks unchanged."""
 
-
-SELECTED = (
-    *("url", "round", "disposition", "survivor", "reason"),
-    *("copy_count", "version_count", "copies"),
-)
-"""Columns of `dispositions` that decide what the index holds of a page."""
-
 BESIDE = 1
 """Tasks beyond the number of workers: the first tier is small and need not wait for a shard."""
 
@@ -84,15 +68,7 @@ def run(work: Workspace) -> StepReport:
     clear(work.root, "index")
     _check_documents(work)
     with work.step("index", work.round) as draft:
-        selected, _ = work.scratch(selection.dispositions(work).select(*SELECTED))
-        dispositions, _ = work.scratch(selection.with_rank(work, selected))
-        ranks = 0.0
-        with engine_errors():
-            each = dispositions.groupBy("disposition")
-            for row in each.agg(F.count("*").alias("pages"), F.sum("rank").alias("rank")).collect():
-                draft.counts[row["disposition"]] = row["pages"]
-                if row["disposition"] == "indexed":
-                    ranks = row["rank"]
+        draft.counts.update(selection.counts(work))
         parts, damaged = _parts(work)
         if damaged:
             draft.counts["damaged_parts"] = len(damaged)
@@ -100,31 +76,23 @@ def run(work: Workspace) -> StepReport:
             work.read(name) if parts else work.engine.read([], DATASETS[name].ddl)
             for name in (INDEXED.name, REPEATED.name)
         )
-        pages = draft.counts.get("indexed", 0)
-        mean_rank = (ranks or 0.0) / max(pages, 1) or 1.0
-        with engine_errors():
-            threshold = popular(dispositions, pages, mean_rank, work.config.index.first_tier)
-        desired = desired_rows(work, dispositions, mean_rank)
-        changed, _ = work.scratch(changes(desired, old, threshold))
-        repeated, _ = work.scratch(repeated_lines(work, changed, known))
-        lines = of_hosts(repeated, lsm.current(work, BOILERPLATE))
-        changed, _ = work.scratch(with_repeated(changed, lines))
-        with engine_errors():
-            moves = [
-                Move(*row) for row in changed.groupBy(*Move._fields[:-1]).count().toLocalIterator()
-            ]
+        pending = Pending(work, old, known, since(work, anew=not parts))
+        moves = pending.moves()
         stale = damaged | {
             key
             for key, files in parts.items()
             if key not in damaged and _is_stale(work.root, files, key, moves)
         }
+        if stale:
+            pending.with_parts(stale)
+            moves = pending.moves()
         draft.counts.update(_totals(moves, stale))
         touched = {key for move in moves for key in move.touches()} | stale
-        rows = work.scratch_files(_rows(work, changed, lines, dispositions, stale), by=["shard"])
+        files_of_rows = work.scratch_files(_rows(work, pending, stale), by=["shard"])
         base = {key: parts[key] for key in parts if key in touched - stale}
         written = list(
             work.engine.map_tasks(
-                _tasks(work, rows, base), build, task_output.YIELD, task_output.YIELD_DDL, BESIDE
+                _tasks(work, files_of_rows, base), build, task_output.YIELD, task_output.YIELD_DDL, BESIDE
             )
         )
         draft.counts.update({name: n for name, n in task_output.counts_of(written).items() if n})
@@ -132,8 +100,9 @@ def run(work: Workspace) -> StepReport:
         files = [file for key in parts if key not in touched for file in parts[key]]
         files += new.files if new else ()
         draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
-        draft.replace["indexed"] = (work.write(_held(changed, stale), "indexed", work.round),)
-        draft.replace["repeated"] = (work.write(repeated, "repeated", work.round),)
+        for table, rows in ((INDEXED, pending.held(stale)), (REPEATED, pending.repeated)):
+            draft.replace[table.name] = (work.write(rows, table.name, work.round),)
+        draft.replace[GATHERED.name] = inputs.write(work, GATHERED, INPUTS, settings(work))
     return draft.done
 
 
@@ -155,24 +124,6 @@ def _check_documents(work: Workspace) -> None:
         if not {*DOCUMENTS.column_names} <= {*pq.read_schema(path).names}:
             remedy = "parse all pages again: gossamer reparse"
             raise StoreError(path, "was parsed by an older version", remedy)
-
-
-class Move(NamedTuple):
-    """How many pages change in the same way, between the same two parts."""
-
-    change: str
-    shard: int | None
-    index_language: str | None
-    old_shard: int | None
-    old_index_language: str | None
-    pages: int
-
-    def touches(self) -> Iterator[Key]:
-        """The parts that it changes."""
-        if self.change in (ADDED, REPLACED):
-            yield self.shard or 0, self.index_language or ""
-        if self.change in (REPLACED, REMOVED):
-            yield self.old_shard or 0, self.old_index_language or ""
 
 
 def _totals(moves: Iterable[Move], stale: Collection[Key]) -> Counter[str]:
@@ -197,29 +148,21 @@ def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[Move])
     return dead > MAX_DEAD * held
 
 
-def _rows(
-    work: Workspace,
-    changed: DataFrame,
-    lines: DataFrame,
-    dispositions: DataFrame,
-    stale: Collection[Key],
-) -> DataFrame:
+def _rows(work: Workspace, pending: Pending, stale: Collection[Key]) -> DataFrame:
     """The input of the tasks: documents to add and URLs to delete, sorted within their shard."""
-    again = (F.col("change") == KEPT) & _lies_in(stale, "")
+    changed = pending.changed
+    again = (F.col("change") == KEPT) & lies_in(stale, "")
     pages = changed.where(F.col("change").isin(ADDED, REPLACED) | again).select(
         "url", "round", "shard", "index_language", "static_rank", F.lit(True).alias("adds")
     )
-    adds = (
-        with_copies(with_anchors(work, with_lines(pages, lines), dispositions), dispositions)
+    documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
+    described = with_lines(pages, pending.lines).join(pending.anchors, on="url", how="left")
+    adds = with_copies(described, pending.dispositions).join(
         # Texts come last: a join holds its left side in memory, and streams its right.
-        .join(
-            work.read("documents").select(
-                "url", "round", "host", *TEXTS, F.col("main_text").alias("text")
-            ),
-            on=["url", "round"],
-        )
+        documents.select("url", "round", "host", *TEXTS, F.col("main_text").alias("text")),
+        on=["url", "round"],
     )
-    gone = changed.where(F.col("change").isin(REPLACED, REMOVED) & ~_lies_in(stale, "old_")).select(
+    gone = changed.where(F.col("change").isin(REPLACED, REMOVED) & ~lies_in(stale, "old_")).select(
         "url",
         F.col("old_shard").alias("shard"),
         F.col("old_index_language").alias("index_language"),
@@ -229,26 +172,6 @@ def _rows(
         adds.unionByName(gone, allowMissingColumns=True)
         .repartition(work.config.index.shards + 1, "shard")
         .sortWithinPartitions("shard", "index_language", "url", "adds")
-    )
-
-
-def _held(changed: DataFrame, stale: Collection[Key]) -> DataFrame:
-    """The new rows of `indexed`. A page that was not rewritten keeps its static rank."""
-    same = (F.col("change") == KEPT) & ~_lies_in(stale, "")
-    names = [name for name in INDEXED.column_names if name != "url"]
-    return changed.where(F.col("change") != REMOVED).select(
-        "url",
-        *(F.when(same, F.col(f"old_{name}")).otherwise(F.col(name)).alias(name) for name in names),
-    )
-
-
-def _lies_in(parts: Collection[Key], prefix: str) -> Column:
-    if not parts:
-        return F.lit(False)
-    key = F.concat_ws("/", F.col(f"{prefix}shard").cast("string"), F.col(f"{prefix}index_language"))
-    return F.coalesce(
-        key.isin([f"{shard}/{index_language}" for shard, index_language in sorted(parts)]),
-        F.lit(False),
     )
 
 

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from gossamer import inputs, lsm
 from gossamer.fulltext.analysis import OTHER, STEMMERS
 from gossamer.fulltext.layout import FIRST
-from gossamer.tables import INLINKS
+from gossamer.tables import DOCUMENTS, INLINKS
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -39,27 +39,31 @@ change tiers when ranks move a little."""
 KEPT, ADDED, REPLACED, REMOVED = "kept", "added", "replaced", "removed"
 
 
-def with_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> DataFrame:
-    """`pages` with their `anchors`: the first `index.anchors` texts of links that are not empty.
+def anchors_of(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> DataFrame:
+    """The `anchors` of pages (`url`): the first `index.anchors` texts of links that are not empty.
 
     Links to a page come before links to others, which it stands for: first those with the same
     content, then older versions. So a page is also found by what links call its versions, such as
     `3.9 docs`, and they replace no other anchor.
+
+    `dispositions`: rows of the pages that these stand for, and of others; both materialised. Pages
+    without anchors may be left out.
     """
     most = work.config.index.anchors
-    inlinks = lsm.current(work, INLINKS).select(F.col("dst").alias("url"), "sources")
-    texts = F.filter(F.col("sources.anchor"), lambda anchor: F.length(anchor) > 0)
-    own = inlinks.select("url", F.slice(texts, 1, most).alias("anchors"))
+    copies = dispositions.where("disposition = 'dropped_duplicate'")
+    copies = copies.select("url", "survivor", "reason")
+    keys, _ = work.scratch(pages.select("url").union(copies.select("url")).distinct())
+    linked = lsm.rows_for(work, INLINKS, keys.withColumnRenamed("url", "dst"))
+    inlinks, _ = work.scratch(linked.select(F.col("dst").alias("url"), "sources.anchor"))
+    texts = F.filter(F.col("anchor"), lambda anchor: F.length(anchor) > 0)
+    own = pages.select("url").join(
+        inlinks.select("url", F.slice(texts, 1, most).alias("anchors")), on="url", how="inner"
+    )
     in_turn = F.col("reason") == "version", "url", "number"
     place = F.row_number().over(Window.partitionBy("survivor").orderBy(*in_turn))
     of_copies = (
-        dispositions.where("disposition = 'dropped_duplicate'")
-        .select("url", "survivor", "reason")
-        .join(inlinks, on="url", how="inner")
-        .select(
-            *("url", "survivor", "reason"),
-            F.posexplode("sources.anchor").alias("number", "anchor"),
-        )
+        copies.join(inlinks, on="url", how="inner")
+        .select("url", "survivor", "reason", F.posexplode("anchor").alias("number", "anchor"))
         .where("anchor <> ''")
         .withColumn("place", place)
         .where(F.col("place") <= most)
@@ -68,11 +72,8 @@ def with_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> 
         .select("url", F.col("copies.anchor").alias("more"))
     )
     both = F.concat("anchors", "more")
-    return (
-        pages.join(own, on="url", how="left")
-        .join(of_copies, on="url", how="left")
-        .withColumn("anchors", F.slice(F.coalesce(both, "anchors", "more"), 1, most))
-        .drop("more")
+    return own.join(of_copies, on="url", how="full_outer").select(
+        "url", F.slice(F.coalesce(both, "anchors", "more"), 1, most).alias("anchors")
     )
 
 
@@ -93,21 +94,30 @@ def with_copies(pages: DataFrame, dispositions: DataFrame) -> DataFrame:
     return standing.join(pages, on="url", how="right")
 
 
-def desired_rows(work: Workspace, dispositions: DataFrame, mean_rank: float) -> DataFrame:
-    """The rows that `indexed` should have; `mean_rank` is the mean of their ranks."""
-    chosen = dispositions.where("disposition = 'indexed'")
+def desired_rows(
+    work: Workspace,
+    chosen: DataFrame,
+    dispositions: DataFrame,
+    anchors: DataFrame,
+    languages: DataFrame,
+    mean_rank: float,
+) -> DataFrame:
+    """The rows that `indexed` should have of the `chosen` pages (`url`, `round`, `rank`).
+
+    `dispositions`: rows of these pages and of those they stand for. `anchors`: by `url`.
+    `languages`: rows of `host_languages`. `mean_rank`: the mean of the ranks of all indexed pages.
+    """
     made = inputs.oldest(work.store.manifest.layers("documents"))
-    documents = (
-        work.read("documents")
-        .select("url", "round", "host", "language")
-        .join(chosen.select("url", "round", "rank"), on=["url", "round"], how="inner")
-    )
+    documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
+    found = chosen.join(
+        documents.select("url", "round", "host", "language"), on=["url", "round"], how="inner"
+    ).join(languages, on="host", how="left")
     # Sail's xxhash64 fails on a constant column, which the anchors are if there are no links.
     anchor_texts = F.concat("url", F.coalesce(F.array_join("anchors", "\n"), F.lit("")))
-    documents = documents.join(host_language(documents), on="host", how="left")
     numbers = (F.col(name).cast("string") for name in ("copies", "versions"))
     copies = F.concat_ws(" ", "url", *numbers, F.array_join("copy_hosts", " "))
-    return with_copies(with_anchors(work, documents, dispositions), dispositions).select(
+    found = with_copies(found.join(anchors, on="url", how="left"), dispositions)
+    return found.select(
         "url",
         "round",
         F.lit(made).cast("long").alias("source"),
@@ -119,15 +129,34 @@ def desired_rows(work: Workspace, dispositions: DataFrame, mean_rank: float) -> 
     )
 
 
-def host_language(documents: DataFrame) -> DataFrame:
-    """The language of most pages of each host, for its pages without a detected language."""
-    return (
-        documents.where(F.col("language").isNotNull())
+def host_languages(
+    work: Workspace, standing: DataFrame, hosts: DataFrame | None
+) -> tuple[DataFrame, DataFrame]:
+    """The `host_language` of most pages of a `host`, for its pages without a detected language.
+
+    Only of those of `hosts` (None: of all) that have such pages; and these pages (`url`).
+    """
+    documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
+    named = documents.select("url", "round", "host", "language")
+    unnamed = named.where("language IS NULL").select("host").distinct()
+    if hosts is not None:
+        unnamed = hosts.join(unnamed, on="host", how="inner")
+    found, number = work.scratch(unnamed, "host string")
+    if not number:
+        nothing = work.engine.read([], "host string, host_language string")
+        return nothing, work.engine.read([], "url string")
+    of_hosts = found.join(named, on="host", how="inner")
+    current, _ = work.scratch(
+        of_hosts.join(standing.select("url", "round"), on=["url", "round"], how="left_semi")
+    )
+    languages = (
+        current.where("language IS NOT NULL")
         .groupBy("host", "language")
         .agg(F.count("*").alias("pages"))
         .groupBy("host")
         .agg(F.max_by("language", F.struct("pages", "language")).alias("host_language"))
     )
+    return languages, current.where("language IS NULL").select("url")
 
 
 def index_language(language: Column) -> Column:
@@ -136,19 +165,18 @@ def index_language(language: Column) -> Column:
     return F.when(known.isin(*STEMMERS), known).otherwise(OTHER)
 
 
-def popular(dispositions: DataFrame, pages: int, mean_rank: float, share: float) -> float | None:
+def popular(standing: DataFrame, pages: int, mean_rank: float, share: float) -> float | None:
     """The static rank above which a page is in the first tier; None if there is no first tier.
 
     There is none either if the ranks are too similar to select the best `share` of the pages.
     """
     if pages < MIN_TIERED or not share:
         return None
-    found = dispositions.where("disposition = 'indexed'")
-    row = found.agg(F.expr(f"percentile_approx(rank, {1 - share})").alias("rank")).first()
+    row = standing.agg(F.expr(f"percentile_approx(rank, {1 - share})").alias("rank")).first()
     rank: float | None = row["rank"] if row else None
     if not rank:
         return None
-    above = found.where(F.col("rank") > rank).limit(1).count()
+    above = standing.where(F.col("rank") > rank).limit(1).count()
     return rank / mean_rank if above else None
 
 
@@ -157,21 +185,55 @@ def changes(new: DataFrame, old: DataFrame, popular: float | None) -> DataFrame:
 
     Pages above the static rank `popular` go to the first tier and stay while they are near it.
     """
-    names = [name for name in old.columns if name != "url"]
-    before = old.select("url", *(F.col(name).alias(f"old_{name}") for name in names))
-    joined = new.join(before, on="url", how="full_outer")
+    joined = new.join(with_old(old), on="url", how="full_outer")
     if popular is not None:
-        stays = (F.col("old_shard") == FIRST) & (F.col("static_rank") > STAYS * popular)
-        first = (F.col("static_rank") > popular) | F.coalesce(stays, F.lit(False))
-        joined = joined.withColumn("shard", F.when(first, FIRST).otherwise(F.col("shard")))
+        joined = joined.withColumn(
+            "shard", F.when(_is_first(popular), FIRST).otherwise(F.col("shard"))
+        )
     differs = F.lit(False)
     for name in ("round", "source", "shard", "index_language", "anchors", "copies"):
         differs |= F.col(name) != F.col(f"old_{name}")
-    drift = F.abs(F.log2(F.col("static_rank") + 1) - F.log2(F.col("old_static_rank") + 1))
     return joined.withColumn(
         "change",
         F.when(F.col("old_round").isNull(), ADDED)
         .when(F.col("round").isNull(), REMOVED)
-        .when(differs | (drift >= DRIFT), REPLACED)
+        .when(differs | (_drift() >= DRIFT), REPLACED)
         .otherwise(KEPT),
     )
+
+
+def unchanged(old: DataFrame, standing: DataFrame, mean_rank: float) -> DataFrame:
+    """As `changes`, of pages of which nothing has changed but the rank: rows of `indexed`."""
+    names = [name for name in old.columns if name not in {"url", "repeated", "static_rank"}]
+    ranks = standing.select("url", (F.col("rank") / mean_rank).alias("static_rank"))
+    return (
+        with_old(old)
+        .join(ranks, on="url", how="inner")
+        .select(
+            *(F.col(f"old_{name}").alias(name) for name in names),
+            *("url", "static_rank", *(f"old_{name}" for name in old.columns if name != "url")),
+            F.lit(KEPT).alias("change"),
+        )
+    )
+
+
+def with_old(rows: DataFrame) -> DataFrame:
+    """Rows of `indexed`, with `old_` before the names of all columns but `url`."""
+    names = [name for name in rows.columns if name != "url"]
+    return rows.select("url", *(F.col(name).alias(f"old_{name}") for name in names))
+
+
+def has_moved(popular: float | None) -> Column:
+    """Whether the `static_rank` of an indexed page differs so much that it is written again."""
+    first = F.lit(False) if popular is None else _is_first(popular)
+    return (first != (F.col("old_shard") == FIRST)) | (_drift() >= DRIFT)
+
+
+def _is_first(popular: float) -> Column:
+    """Whether a page is in the first tier."""
+    stays = (F.col("old_shard") == FIRST) & (F.col("static_rank") > STAYS * popular)
+    return (F.col("static_rank") > popular) | F.coalesce(stays, F.lit(False))
+
+
+def _drift() -> Column:
+    return F.abs(F.log2(F.col("static_rank") + 1) - F.log2(F.col("old_static_rank") + 1))

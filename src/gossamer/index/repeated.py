@@ -30,6 +30,7 @@ from pyspark.sql import functions as F
 
 from gossamer.index.changes import KEPT, REMOVED, REPLACED
 from gossamer.page_lines import LINE, HostLines, frequent
+from gossamer.tables import DOCUMENTS
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -45,46 +46,59 @@ MAX_LINES = 500_000
 """Repeated lines of a host; further ones are searched. A task holds those of one host, in 50 MB."""
 
 
-def repeated_lines(work: Workspace, changed: DataFrame, known: DataFrame) -> DataFrame:
-    """The rows that `repeated` should have after the changes of `changes.changes`.
+def repeated_lines(
+    work: Workspace, changed: DataFrame, old: DataFrame, known: DataFrame
+) -> tuple[DataFrame, DataFrame]:
+    """The rows of `repeated` that follow from the changes of `changes.changes`, and their hosts.
 
-    `known` are its present rows. Those of hosts without pages are dropped.
+    `old`: the rows of `indexed`; the pages of `changed` are left out of them. `known`: the present
+    rows. Both are materialised. A host without pages has no row. The hosts (`host`, `is_due`) are
+    all that had changes.
     """
-    is_there = F.when(F.col("change") != REMOVED, 1).otherwise(0)
     has_moved = F.when(F.col("change") != KEPT, 1).otherwise(0)
-    hosts = changed.groupBy(host_column(F.col("url")).alias("host")).agg(
-        F.sum(is_there).alias("pages_now"), F.sum(has_moved).alias("moved")
+    moved = changed.groupBy(host_column(F.col("url")).alias("host")).agg(
+        F.sum(has_moved).alias("moved")
     )
-    hosts = (
-        hosts.where("pages_now > 0")
-        .join(known, on="host", how="left")
-        .withColumn("changes", F.coalesce("changes", F.lit(0)) + F.col("moved"))
-        .withColumn("is_due", F.col("pages").isNull() | (F.col("changes") >= F.col("pages")))
-    )
-    due, rest = hosts.where("is_due"), hosts.where("NOT is_due")
-    determined = (
-        due.drop("lines")
-        .join(_counted(work, changed, due), on="host", how="left")
+    hosts, _ = work.scratch(
+        moved.where("moved > 0")
+        .join(known.drop("lines"), on="host", how="left")
         .select(
             "host",
-            F.col("pages_now").alias("pages"),
-            F.lit(0).cast("long").alias("changes"),
-            "lines",
+            "pages",
+            (F.coalesce("changes", F.lit(0)) + F.col("moved")).alias("changes"),
         )
+        .withColumn("is_due", F.col("pages").isNull() | (F.col("changes") >= F.col("pages")))
     )
-    return determined.unionByName(rest.select("host", "pages", "changes", "lines"))
+    due, number = work.scratch(hosts.where("is_due").select("host"), "host string")
+    rest = hosts.where("NOT is_due").select("host", "pages", "changes")
+    rows = rest.join(known.select("host", "lines"), on="host", how="inner")
+    if number:
+        present = _present(changed, old, due)
+        pages, _ = work.scratch(present)
+        sizes = pages.groupBy("host").agg(F.count("*").alias("pages"))
+        determined = _counted(work, pages, sizes).join(sizes, on="host", how="right")
+        no_changes = F.lit(0).cast("long").alias("changes")
+        rows = rows.unionByName(determined.select("host", "pages", no_changes, "lines"))
+    return rows, hosts.select("host", "is_due")
 
 
-def _counted(work: Workspace, changed: DataFrame, due: DataFrame) -> DataFrame:
-    """By `host`, the hashes of the `lines` that repeat on it."""
-    most = F.least(F.lit(float(FEW)), F.col("pages_now") / 2)
-    current = changed.where(F.col("change") != REMOVED).select(
-        "url", "round", host_column(F.col("url")).alias("host")
+def _present(changed: DataFrame, old: DataFrame, hosts: DataFrame) -> DataFrame:
+    """The pages that the index is going to hold of some hosts: `url`, `round`, `host`."""
+    is_there = changed.where(F.col("change") != REMOVED).select("url", "round")
+    others = old.select("url", "round").join(changed.select("url"), on="url", how="left_anti")
+    pages = is_there.unionByName(others).withColumn("host", host_column(F.col("url")))
+    return pages.join(hosts, on="host", how="left_semi")
+
+
+def _counted(work: Workspace, pages: DataFrame, sizes: DataFrame) -> DataFrame:
+    """By `host`, the hashes of the `lines` that repeat on it. `sizes`: how many `pages` it has."""
+    most = F.least(F.lit(float(FEW)), F.col("pages") / 2)
+    documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
+    lines = (
+        sizes.join(pages, on="host", how="inner")
+        .join(documents.select("url", "round", "boilerplate"), on=["url", "round"], how="inner")
+        .select("host", "pages", F.explode(F.split("boilerplate", LINE)).alias("line"))
     )
-    pages = due.select("host", "pages_now").join(current, on="host")
-    lines = pages.join(
-        work.read("documents").select("url", "round", "boilerplate"), on=["url", "round"]
-    ).select("host", "pages_now", F.explode(F.split("boilerplate", LINE)).alias("line"))
     return frequent(lines, most, MAX_LINES)
 
 

@@ -47,7 +47,7 @@ from gossamer.tables.parsing import (
     RANKS,
     UNPARSED,
 )
-from gossamer.tables.searching import INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
+from gossamer.tables.searching import GATHERED, INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
 from gossamer.tables.url_rules import ALIASES, REWRITTEN, URL_FORMS, URL_RULES
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ __all__ = [
     "DUE_TIMES",
     "FARMS",
     "FETCHLIST",
+    "GATHERED",
     "GRAPH",
     "HOSTS",
     "HOST_DOCUMENTS",
@@ -106,7 +107,7 @@ DATASETS: Mapping[str, Dataset] = {
         *(HOST_RANKS, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, SHINGLED, MIRRORS, SHARED_PLACES, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),
-        *(INDEX, INDEXED, REPEATED, POSTINGS, NUMBERED),
+        *(INDEX, INDEXED, REPEATED, GATHERED, POSTINGS, NUMBERED),
     )
 }
 """All datasets, in the order in which a crawl writes them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gossamer.tables.dataset import Column, Dataset
+from gossamer.tables.dataset import Column, Dataset, record_of_inputs
 
 INDEX = Dataset(
     "index",
@@ -50,6 +50,10 @@ REPEATED = Dataset(
         Column("changes", "long", "documents that were added, replaced or removed since then"),
         Column("lines", "array<long>", "hashes of the lines (Spark's xxhash64); null if none do"),
     ),
+)
+
+GATHERED = record_of_inputs(
+    "gathered", "on what index, indexed and repeated are based", "index", "documents"
 )
 
 POSTINGS = Dataset(

@@ -1,0 +1,105 @@
+"""Which pages may differ from what the index holds of them? Those of which something has changed.
+
+What the index holds of a page follows from its disposition, its inlinks and those of the pages that
+it stands for, its rank, the lines that repeat on its host, and for a page without a language that
+of most pages of its host. The first two are in layers, of which only those are read that are newer
+than the last run; ranks change for all pages, so all are compared.
+
+Everything is looked at when nothing says what the last run has read, when a setting has changed,
+and when all layers of a dataset have been merged.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from gossamer import inputs, lsm
+from gossamer.index.changes import has_moved, with_old
+from gossamer.tables import BOILERPLATE, DISPOSITIONS, DOCUMENTS, GATHERED, INLINKS
+from gossamer.urls import host_column
+
+if TYPE_CHECKING:
+    from gossamer.inputs import Inputs
+    from gossamer.store import Layer
+    from gossamer.workspace import Workspace
+
+INPUTS = (DOCUMENTS, DISPOSITIONS, INLINKS, BOILERPLATE)
+_STACKED = INPUTS[1:]
+
+
+class Touched(NamedTuple):
+    """The pages that are looked at; materialised."""
+
+    urls: DataFrame
+    """Indexed pages, and others that were indexed: `url`."""
+    hosts: DataFrame
+    """The hosts whose lines in main texts have changed: `host`."""
+
+
+def since(work: Workspace, *, anew: bool) -> Inputs:
+    """What is new since the index was last brought up to date."""
+    return inputs.since(work, GATHERED, INPUTS, settings(work), anew=anew)
+
+
+def settings(work: Workspace) -> str:
+    """What the contents of the index depend on besides, and which datasets have no rows."""
+    config = work.config.index
+    layers = work.store.manifest.layers
+    empty = [table.name for table in _STACKED if not layers(table.name)]
+    return msgspec.json.encode([config.shards, config.first_tier, config.anchors, empty]).decode()
+
+
+def touched(
+    work: Workspace, new: Inputs, old: DataFrame, standing: DataFrame, mean_rank: float,
+    popular: float | None,
+) -> Touched | None:
+    """The pages that may have changed; None if all have to be looked at.
+
+    `old`: the rows of `indexed`. `standing`: those of `selection.standing`, materialised.
+    """
+    layers = work.store.manifest.layers
+    if new.anew or any(_is_all(new.layers[each.name], layers(each.name)) for each in _STACKED):
+        return None
+    fresh = {
+        table.name: work.engine.read(new.paths(work, table), table.ddl) for table in _STACKED
+    }
+    judged = fresh[DISPOSITIONS.name]
+    urls = (
+        judged.select("url"),
+        judged.where("survivor IS NOT NULL").select(F.col("survivor").alias("url")),
+        fresh[INLINKS.name].select(F.col("dst").alias("url")),
+        _of_other_ranks(old, standing, mean_rank, popular),
+    )
+    named, _ = work.scratch(reduce(DataFrame.union, urls).distinct())
+
+    def rows(layer: DataFrame) -> DataFrame:
+        named_all = F.col("copy_count") <= F.coalesce(F.size("copies"), F.lit(0))
+        some = layer.select("url", "survivor", named_all.alias("names_all"))
+        found = some.where("names_all").join(named, on="url", how="left_semi")
+        return some.where("NOT names_all").unionByName(found)
+
+    decided, _ = work.scratch(
+        lsm.newest(lsm.layers(work, DISPOSITIONS, some=True), "url", rows)
+    )
+    survivors = decided.where("survivor IS NOT NULL").select(F.col("survivor").alias("url"))
+    found, _ = work.scratch(decided.select("url").union(survivors).distinct())
+    hosts, _ = work.scratch(fresh[BOILERPLATE.name].select("host"))
+    return Touched(found, hosts)
+
+
+def _is_all(new: tuple[Layer, ...], layers: tuple[Layer, ...]) -> bool:
+    return bool(layers) and len(new) == len(layers)
+
+
+def _of_other_ranks(
+    old: DataFrame, standing: DataFrame, mean_rank: float, popular: float | None
+) -> DataFrame:
+    """The pages whose ranks have changed as much as the index shows."""
+    ranked = standing.select("url", (F.col("rank") / mean_rank).alias("static_rank"))
+    both = with_old(old.select("url", "shard", "static_rank")).join(ranked, on="url", how="inner")
+    return both.where(has_moved(popular)).select("url")
