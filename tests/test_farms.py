@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
-from gossamer import farms
+from gossamer import farms, graph
 from gossamer.cli import app
+from gossamer.config import RankConfig
 from rows import put
 
 if TYPE_CHECKING:
@@ -196,6 +198,26 @@ def test_they_are_shown(work: Workspace) -> None:
     found = msgspec.json.decode(run("--json", "--limit", "100"))
     assert found["total"] == len(found["farms"]) == 27
     assert found["farms"][-1]["owner"] == "a.test"
+
+
+@pytest.mark.parametrize("nofollow", [False, True])
+def test_farms_are_the_same_if_the_graph_counts_the_links(work: Workspace, nofollow: bool) -> None:
+    target = page("casino.test", "win")
+    links = clique(SUBDOMAINS) | SUPPORT | exchange("a.test", "b.example")
+    links |= {(page(host), target) for host in SUBDOMAINS} | clique(DOMAINS)
+    crawl(work, links, dict.fromkeys(DOMAINS, ADDRESS))
+    put(work, "links", [{"src": page("c.test"), "dst": target, "nofollow": True}])
+    put(work, "responses", [{"url": page("c.test"), "outcome": "ok"}])
+    work.config = structs.replace(work.config, rank=RankConfig(nofollow=nofollow))
+    rows = found(work)
+    assert {"domain", "address", "exchange", "boosted"} == {reason for _, reason in rows}
+    graph.run(work)
+    assert found(work) == rows
+    put(work, "links", [{"src": page(SUBDOMAINS[0]), "dst": page("d.test"), "round": 2}], 2)
+    put(work, "responses", [{"url": page(SUBDOMAINS[0]), "outcome": "ok", "round": 2}], 2)
+    rows = found(work)
+    graph.run(work)
+    assert found(work) == rows
 
 
 def test_farms_that_are_gone_are_forgotten(work: Workspace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path, PurePath
 from random import Random
@@ -15,6 +16,7 @@ from gossamer import graph
 from gossamer.errors import MissingFile
 from gossamer.filenames import is_collected
 from gossamer.graph import arcs, changes, numbering, votes
+from gossamer.graph.host_links import host_links
 from gossamer.graph.names import recent_numbers, url_of
 from gossamer.graph.overlaid import Overlaid
 from gossamer.graph.stored import stored
@@ -47,6 +49,16 @@ def arcs_of(work: Workspace, kind: str) -> tuple[Arcs, Arcs]:
         return {(url_of(opened.names[src]), url_of(opened.names[dst])) for src, dst in found}
 
     return named(opened.forward), named(opened.transposed)
+
+
+def links_of_hosts(work: Workspace) -> dict[tuple[str, str], int]:
+    found = host_links(work)
+    assert found is not None
+    hosts = found.hosts.to_pylist()
+    ends = zip(found.sources.tolist(), found.targets.tolist(), strict=True)
+    named = [(hosts[src], hosts[dst]) for src, dst in ends]
+    assert len({*named}) == len(named)
+    return dict(zip(named, found.links.tolist(), strict=True))
 
 
 class History:
@@ -115,6 +127,11 @@ def test_any_history_ends_with_the_graph_of_all_links(
         for kind, ends in expected.items():
             assert arcs_of(work, kind) == (ends, {(dst, src) for src, dst in ends})
             assert done.counts[f"{kind}_links"] == len(ends)
+        assert links_of_hosts(work) == Counter(
+            (src.split("/")[2], dst.split("/")[2])
+            for src, dst in history.arcs
+            if src.split("/")[2] != dst.split("/")[2]
+        )
     seen = {kind: arcs_of(work, kind) for kind in expected}
     graph.run(work, anew=True)
     assert len(work.store.manifest.layers("graph")) == 1
@@ -137,6 +154,16 @@ def test_the_names_of_the_pages_that_answered_last_are_kept_apart(
         recent["number"].to_pylist()
     )
     assert recent_numbers([path], pa.array(["org,nowhere  http /"])).tolist() == [-1]
+
+
+def test_a_graph_that_lacks_links_does_not_count_them(work: Workspace) -> None:
+    history = History(work, 4)
+    history.go_on(len(URLS) - 2)
+    assert host_links(work) is None
+    graph.run(work)
+    assert links_of_hosts(work)
+    history.go_on(3)
+    assert host_links(work) is None
 
 
 def test_a_graph_that_changed_much_is_built_again(work: Workspace) -> None:

@@ -41,8 +41,9 @@ KINDS = {
         "domains depths due opic due_times page_ranks page_lines own_texts url_rules warc seeds "
         "export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
-        "graph.naming graph.overlaid graph.stored graph.rows graph.components "
-        "graph.hyperball graph.harmonic graph.paths graph.neighbourhood graph.export graph.queries",
+        "graph.naming graph.overlaid graph.stored graph.covered graph.host_links graph.rows "
+        "graph.components graph.hyperball graph.harmonic graph.paths graph.neighbourhood "
+        "graph.export graph.queries",
         "format foundation",
     ),
     "foundation": kind(

@@ -10,9 +10,9 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       farm_signs duplicates domains depths due opic due_times page_ranks
                       page_lines own_texts url_rules warc seeds export fulltext
                       postings/blocks postings/retrieval postings/reader bvgraph graph/text
-                      graph/names graph/naming graph/overlaid graph/stored graph/rows
-                      graph/components graph/hyperball graph/harmonic graph/paths
-                      graph/neighbourhood graph/export graph/queries
+                      graph/names graph/naming graph/overlaid graph/stored graph/covered
+                      graph/host_links graph/rows graph/components graph/hyperball
+                      graph/harmonic graph/paths graph/neighbourhood graph/export graph/queries
                       the data that enters, is stored in and leaves a crawl folder
     foundations       engine pool lean_arrow store branches intact manifest listings garbage
                       filenames checksums backends damage ownership urls addresses own patterns

@@ -42,7 +42,9 @@ from pyspark.sql import functions as F
 
 from gossamer import domains, linkgraph, lsm
 from gossamer.addresses import parse_address
+from gossamer.graph.host_links import host_links
 from gossamer.tables import FARMS, HOSTS
+from gossamer.task_output import ParquetWriter
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -60,35 +62,68 @@ MIN_BOOSTERS = 10
 SHARE = 0.9
 EXCHANGE_FACTOR = 0.5
 ENDS = ("src", "dst")
+GROUP_ROWS = 1 << 18
+"""Pairs of a row group, which the engine reads at once."""
 
 
 def run(work: Workspace) -> StepReport:
     """Find link farms by the links between hosts, of all pages as they are now."""
     with work.step("farms", work.round) as draft:
-        links = (
-            linkgraph.votes(work)
-            .where(~F.col("nofollow"))
-            .select(*ENDS, *(host_column(F.col(end)).alias(f"{end}_host") for end in ENDS))
-            .where("src_host <> dst_host")
-        )
-        pairs, _ = work.scratch(
-            links.groupBy("src_host", "dst_host").agg(F.count("*").alias("links"))
-        )
+        pairs, named = _pairs(work)
         layers: list[Layer] = []
         draft.counts.update(hosts=0, pages=0)
         if _may_have_farms(pairs):
-            between, _ = work.scratch(_with_owners(work, pairs))
-            kinds = (
-                _of_owner(work, between, "domain", "host", MIN_HOSTS, DOMAIN_RATIO),
-                _of_owner(work, between, "address", "domain", MIN_DOMAINS, ADDRESS_RATIO),
-                _exchanges(between),
-            )
-            hosts, draft.counts["hosts"] = work.scratch(reduce(DataFrame.unionByName, kinds))
-            if draft.counts["hosts"]:
-                pages, draft.counts["pages"] = work.scratch(_boosted(links, between, hosts))
-                layers = [work.write(hosts.unionByName(pages), FARMS.name, work.round)]
+            owners, _ = work.scratch(_owners(work, named))
+            suspects, number = work.scratch(_suspects(work, pairs, owners))
+            if number:
+                hosts, pages = _found(work, pairs, owners, suspects, draft.counts)
+                if draft.counts["hosts"]:
+                    layers = [work.write(hosts.unionByName(pages), FARMS.name, work.round)]
         draft.replace[FARMS.name] = tuple(layers)
     return draft.done
+
+
+def _pairs(work: Workspace) -> tuple[DataFrame, DataFrame]:
+    """The number of `links` from each host to each other, and the hosts (`host`); materialised.
+
+    The graph counts them, if it is that of all links, and only those that are not nofollow.
+    """
+    graph = None if work.config.rank.nofollow else host_links(work)
+    if graph is None:
+        counted = _links(work).groupBy("src_host", "dst_host").agg(F.count("*").alias("links"))
+        pairs, _ = work.scratch(counted)
+        ends = (pairs.select(F.col(f"{end}_host").alias("host")) for end in ENDS)
+        return pairs, work.scratch(reduce(DataFrame.union, ends).distinct())[0]
+    hosts = graph.hosts.cast(pa.string())
+    ends = (
+        pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), hosts)
+        for numbers in (graph.sources, graph.targets)
+    )
+    pairs = pa.table([*ends, pa.array(graph.links)], names=["src_host", "dst_host", "links"])
+    return (
+        _stored(work, pairs, "src_host string, dst_host string, links long"),
+        _stored(work, pa.table({"host": hosts}), "host string"),
+    )
+
+
+def _stored(work: Workspace, rows: pa.Table, ddl: str) -> DataFrame:
+    """Rows in a scratch file; readers are not told that some strings come from dictionaries."""
+    plain = {"store_schema": False}
+    folder = work.scratch_attempt()
+    writer = ParquetWriter(work.root, "scratch", folder, schema=rows.schema, encoding=plain)
+    for first in range(0, rows.num_rows, GROUP_ROWS):
+        writer.write(rows.slice(first, GROUP_ROWS))
+    return work.engine.read([f"{work.root}/{row['path']}" for row in writer.close()], ddl)
+
+
+def _links(work: Workspace) -> DataFrame:
+    """The links between hosts, with the `src_host` and `dst_host` of their ends."""
+    return (
+        linkgraph.votes(work)
+        .where(~F.col("nofollow"))
+        .select(*ENDS, *(host_column(F.col(end)).alias(f"{end}_host") for end in ENDS))
+        .where("src_host <> dst_host")
+    )
 
 
 def _may_have_farms(pairs: DataFrame) -> bool:
@@ -97,20 +132,73 @@ def _may_have_farms(pairs: DataFrame) -> bool:
     return bool(sources >= MIN_DOMAINS or (sources > 1 and most >= MIN_EXCHANGED))
 
 
-def _with_owners(work: Workspace, pairs: DataFrame) -> DataFrame:
-    """Add the domains and addresses of both ends, and whether they are of a seed's domain."""
-    ends = (pairs.select(F.col(f"{end}_host").alias("host")) for end in ENDS)
-    hosts = domains.with_domains(work, reduce(DataFrame.union, ends).distinct())
+def _owners(work: Workspace, hosts: DataFrame) -> DataFrame:
+    """The `domain` and `address` of hosts, and whether the domain is that of a `seed`."""
     addresses = lsm.current(work, HOSTS).select("host", "address")
     seeds = domains.known(work).where("seed").select("domain", F.lit(True).alias("seed"))
-    known, _ = work.scratch(
-        hosts.join(addresses, on="host", how="left")
+    return (
+        domains.with_domains(work, hosts)
+        .join(addresses, on="host", how="left")
         .join(seeds, on="domain", how="left")
         .select("host", "domain", "address", F.coalesce("seed", F.lit(False)).alias("seed"))
     )
+
+
+def _suspects(work: Workspace, pairs: DataFrame, owners: DataFrame) -> DataFrame:
+    """The hosts (`host`) that may be in a farm: those of large owners, and those that exchange.
+
+    Most hosts are neither, so most links are not looked at again.
+    """
+    foreign = owners.where("NOT seed")
+    sizes = foreign.groupBy("domain").agg(F.count("*").alias("members"))
+    large = sizes.where(F.col("members") >= MIN_HOSTS)
+    shared = (
+        foreign.where("address IS NOT NULL")
+        .groupBy(F.col("address").alias("owner"))
+        .agg(F.countDistinct("domain").alias("members"))
+        .where(F.col("members") >= MIN_DOMAINS)
+    )
+    shared, _ = work.map_rows(shared, _global, "owner string, members long")
+    addresses = shared.select(F.col("owner").alias("address"))
+    many, _ = work.scratch(
+        pairs.where(F.col("links") >= MIN_EXCHANGED).select("src_host", "dst_host")
+    )
+    back = many.select(F.col("dst_host").alias("src_host"), F.col("src_host").alias("dst_host"))
+    both = many.join(back, on=["src_host", "dst_host"], how="left_semi")
+    found = (
+        foreign.join(large, on="domain", how="left_semi").select("host"),
+        foreign.join(addresses, on="address", how="left_semi").select("host"),
+        both.select(F.col("src_host").alias("host")),
+    )
+    return reduce(DataFrame.union, found).distinct()
+
+
+def _found(
+    work: Workspace, pairs: DataFrame, owners: DataFrame, suspects: DataFrame, counts: dict[str, int]
+) -> tuple[DataFrame, DataFrame]:
+    """The hosts in farms, and the pages that they boost, as rows of `farms`."""
+    src, dst = (suspects.withColumnRenamed("host", f"{end}_host") for end in ENDS)
+    given = pairs.join(src, on="src_host", how="left_semi")
+    got = pairs.join(dst, on="dst_host", how="left_semi")
+    got = got.join(src, on="src_host", how="left_anti")
+    between, _ = work.scratch(_with_owners(given.unionByName(got), owners))
+    kinds = (
+        _of_owner(work, between, "domain", "host", MIN_HOSTS, DOMAIN_RATIO),
+        _of_owner(work, between, "address", "domain", MIN_DOMAINS, ADDRESS_RATIO),
+        _exchanges(between),
+    )
+    hosts, counts["hosts"] = work.scratch(reduce(DataFrame.unionByName, kinds))
+    pages = hosts
+    if counts["hosts"]:
+        pages, counts["pages"] = work.scratch(_boosted(_links(work), owners, hosts))
+    return hosts, pages
+
+
+def _with_owners(pairs: DataFrame, owners: DataFrame) -> DataFrame:
+    """Add the `owners` of both ends."""
     for end in ENDS:
-        of_end = known.select(*(F.col(name).alias(f"{end}_{name}") for name in known.columns))
-        pairs = pairs.join(of_end, on=f"{end}_host", how="inner")
+        of_end = owners.select(*(F.col(name).alias(f"{end}_{name}") for name in owners.columns))
+        pairs = of_end.join(pairs, on=f"{end}_host", how="inner")
     return pairs
 
 
@@ -190,24 +278,25 @@ def _exchanges(between: DataFrame) -> DataFrame:
     return _rows(unsupported, F.lit("host"), F.col("src_host"), "exchange", F.lit(EXCHANGE_FACTOR))
 
 
-def _boosted(links: DataFrame, between: DataFrame, hosts: DataFrame) -> DataFrame:
+def _boosted(links: DataFrame, owners: DataFrame, hosts: DataFrame) -> DataFrame:
     """The pages outside a farm to which nearly all links come from it."""
     farms = hosts.where("reason <> 'exchange'").select(
         F.col("name").alias("src_host"), "owner", "members", "supporters"
     )
     elsewhere = (F.col("src_domain") != F.col("dst_domain")) & ~F.col("dst_seed")
-    foreign = between.where(elsewhere).select("src_host", "dst_host")
+    of_farms = links.join(farms, on="src_host", how="inner")
     from_farms = (
-        links.join(farms, on="src_host", how="inner")
-        .join(foreign, on=["src_host", "dst_host"], how="inner")
+        _with_owners(of_farms, owners)
+        .where(elsewhere)
         .join(farms.select(F.col("src_host").alias("dst_host")), on="dst_host", how="left_anti")
         .groupBy("dst", "owner", "members", "supporters")
         .agg(F.countDistinct("src_host").alias("links"))
         .where(F.col("links") >= MIN_BOOSTERS)
     )
+    to_them = links.join(from_farms.select("dst").distinct(), on="dst", how="left_semi")
     all_hosts = (
-        links.join(from_farms.select("dst").distinct(), on="dst", how="left_semi")
-        .join(foreign, on=["src_host", "dst_host"], how="inner")
+        _with_owners(to_them, owners)
+        .where(elsewhere)
         .groupBy("dst")
         .agg(F.countDistinct("src_host").alias("of_links"))
     )

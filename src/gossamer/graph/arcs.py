@@ -17,7 +17,8 @@ import pyarrow as pa
 from gossamer import task_output
 from gossamer.bvgraph.files import CHUNK, BvGraph, Csr, Writer
 from gossamer.graph import runs
-from gossamer.graph.hosts import between, firsts
+from gossamer.graph.host_links import firsts
+from gossamer.graph.hosts import between
 from gossamer.graph.numbering import MEGABYTE
 from gossamer.store import File
 from gossamer.task_output import ParquetWriter

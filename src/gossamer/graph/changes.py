@@ -17,10 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gossamer import linkgraph, task_output
-from gossamer.bvgraph import REMEDY
-from gossamer.errors import StoreError
-from gossamer.graph import covered, hosts, naming, overlaid, votes
-from gossamer.graph.names import RECENT, Names, Writer
+from gossamer.graph import covered, host_links, naming, overlaid, votes
+from gossamer.graph.names import RECENT, Writer
 from gossamer.graph.overlaid import Overlaid, apart
 from gossamer.graph.stored import stored
 from gossamer.store import File, Layer
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
     from gossamer.bvgraph.codes import Numbers
     from gossamer.bvgraph.files import BvGraph
     from gossamer.graph.covered import Covered, Recent
+    from gossamer.graph.host_links import BuiltHosts
+    from gossamer.graph.names import Names
     from gossamer.graph.overlaid import Changes
     from gossamer.graph.stored import Stored
     from gossamer.graph.votes import Share
@@ -70,17 +70,6 @@ class Side(NamedTuple):
     names: pa.StringArray
 
 
-class BuiltHosts(NamedTuple):
-    """The hosts of the graph as it was built."""
-
-    graph: BvGraph
-    names: Names
-    first_pages: Numbers
-    """The first page of each, and the number of pages."""
-    links: Numbers
-    """The number of links of each arc."""
-
-
 def overlay(
     work: Workspace, now: Covered, since: Recent, counts: dict[str, int]
 ) -> tuple[Layer, ...] | None:
@@ -91,7 +80,7 @@ def overlay(
     base_layer = work.store.manifest.layers("graph")[0]
     with ThreadPoolExecutor(1) as thread:
         opening = thread.submit(stored, work, "page")
-        reading = thread.submit(_built_hosts, work)
+        reading = thread.submit(host_links.built, work)
         changed, shares = _changed(work, since)
         of_pages = opening.result()
         found = _crawled(changed, shares, of_pages.names)
@@ -226,20 +215,6 @@ def renumbered(changes: Changes, first: int, old: Numbers, new: Numbers) -> Chan
     return overlaid.ordered(renumber(sources), np.where(is_added, ends, ~ends))
 
 
-def _built_hosts(work: Workspace) -> BuiltHosts:
-    """Read the hosts of the graph as it was built. Raises MissingFile or StoreError for damage."""
-    base = apart(stored(work, "host").forward)[0]
-    files = work.store.manifest.layers("graph")[0].files
-    names, links = (
-        [f"{work.root}/{file.path}" for file in files if part in file.path]
-        for part in ("/host-", "/hosts-links-")
-    )
-    found = BuiltHosts(base, Names(names), hosts.firsts(names), hosts.links_of_arcs(links))
-    if found.links.size != base.arcs:
-        raise StoreError(base.path, "its counts of links are damaged", REMEDY)
-    return found
-
-
 def _hosts(built: BuiltHosts, pages: Side) -> Side:
     """The changes of hosts that follow from those of pages.
 
@@ -247,34 +222,13 @@ def _hosts(built: BuiltHosts, pages: Side) -> Side:
     graph was built, and as it changed since, is not 0 (Gupta, Mumick and Subrahmanian, "Maintaining
     Views Incrementally", SIGMOD 1993, the counting algorithm).
     """
-    base, names, first_pages, _ = built
-    of_added, many = hosts.counted(pages.names.cast(pa.large_string()))
-    numbers = names.numbers(of_added)
-    new = of_added.filter(pa.array(numbers < 0))  # in their order, as the pages are
-    numbers[numbers < 0] = base.nodes + np.arange(len(new))
-    added_hosts = np.repeat(numbers, many)
-
-    def host_of(nodes: Numbers) -> Numbers:
-        found = hosts.hosts_of_pages(first_pages, nodes)
-        is_new = nodes >= first_pages[-1]
-        found[is_new] = added_hosts[nodes[is_new] - first_pages[-1]]
-        return found
-
-    sources, targets = pages.changes
-    is_added = targets >= 0
-    count = base.nodes + len(new)
-    ours, theirs = host_of(sources), host_of(np.where(is_added, targets, ~targets))
-    leave = ours != theirs
-    pairs, places = np.unique((ours * count + theirs)[leave], return_inverse=True)
-    change = np.bincount(places, np.where(is_added, 1.0, -1.0)[leave], pairs.size).astype(np.int64)
-    before = _links_before(built, pairs // count, pairs % count)
-    added, removed = (
-        pairs[(before == 0) & (change > 0)],
-        pairs[(before > 0) & (before + change <= 0)],
-    )
-    ours, theirs = np.divmod(np.concatenate([added, removed]), count)
-    theirs[added.size :] = ~theirs[added.size :]
-    return Side("host", overlaid.ordered(ours, theirs), new)
+    change = host_links.changed(built, pages.names.cast(pa.large_string()), pages.changes)
+    before = _links_before(built, change.sources, change.targets)
+    is_added = (before == 0) & (change.links > 0)
+    is_removed = (before > 0) & (before + change.links <= 0)
+    ours = np.concatenate([change.sources[is_added], change.sources[is_removed]])
+    theirs = np.concatenate([change.targets[is_added], ~change.targets[is_removed]])
+    return Side("host", overlaid.ordered(ours, theirs), change.added)
 
 
 def _links_before(built: BuiltHosts, ours: Numbers, theirs: Numbers) -> Numbers:

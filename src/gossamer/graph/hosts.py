@@ -1,8 +1,4 @@
-"""The hosts of pages, and the links between hosts.
-
-The names of pages are in the order of their hosts, too. So the pages of a host have consecutive
-numbers, from `firsts` on, and the host of a page is found by its number.
-"""
+"""The hosts of pages, and the links between hosts, as a build writes them (`host_links.py`)."""
 
 from __future__ import annotations
 
@@ -10,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from gossamer import task_output
 from gossamer.bvgraph.compiled import compiled
 from gossamer.graph import naming, runs
-from gossamer.graph.names import SCHEMAS, Writer, hosts_of
-from gossamer.graph.text import text_of
+from gossamer.graph.host_links import counted
+from gossamer.graph.names import SCHEMAS, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,26 +40,8 @@ def named(work: Workspace, pages: Sequence[File], attempt: str) -> Sequence[File
     return layers["graph"].files if layers else ()
 
 
-def counted(pages: pa.LargeStringArray) -> tuple[pa.StringArray, Numbers]:
-    """The hosts of pages that are neighbours, by name, and the numbers of pages of each."""
-    starts, _ = naming.host_runs(*text_of(pages))
-    names = hosts_of(pages.take(pa.array(starts)))
-    return names.cast(pa.string()), np.diff(starts, append=len(pages))
-
-
 def _rows(names: Sequence[str] | pa.StringArray, pages: Sequence[int] | Numbers) -> pa.Table:
     return pa.table([names, pages], schema=SCHEMAS["host"])
-
-
-def firsts(paths: Sequence[str]) -> Numbers:
-    """The first page of each host, and the number of pages, from the files of hosts' names."""
-    pages = [pq.read_table(path, columns=["pages"]).column(0).to_numpy() for path in paths]
-    return np.concatenate([np.zeros(1, np.int64), *pages]).cumsum()
-
-
-def hosts_of_pages(first_pages: Numbers, pages: Numbers) -> Numbers:
-    """The hosts of pages."""
-    return np.searchsorted(first_pages, pages, side="right") - 1
 
 
 def between(starts: Numbers, targets: Numbers, first_pages: Numbers, first: int) -> Rows:
@@ -106,9 +83,3 @@ def links_between(
             counts[host] = 0
         begin = end
     return arcs[0, :size], arcs[1, :size], arcs[2, :size]
-
-
-def links_of_arcs(paths: Sequence[str]) -> Numbers:
-    """The number of links of each arc between hosts, in the order of the arcs, from its files."""
-    links = [pq.read_table(path, columns=["links"]).column(0).to_numpy() for path in paths]
-    return np.concatenate([np.empty(0, np.int64), *links])
