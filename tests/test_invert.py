@@ -37,6 +37,7 @@ def test_rows_are_those_of_all_links_after_any_history(
 ) -> None:
     """Pages change, fail, redirect, lose links, are parsed late; layers are merged in between."""
     monkeypatch.setattr(invert, "MAX_SOURCES", 2)
+    monkeypatch.setattr(invert, "RESERVE", 1 + seed % 2)
     monkeypatch.setattr(compaction, "FEW", 2 + seed % 3)
     work.config = structs.replace(work.config, history=HistoryConfig(rounds=seed % 3))
     site = Site(seed)
@@ -100,6 +101,7 @@ def test_a_listed_page_that_goes_is_replaced_by_one_that_was_not_listed(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(invert, "MAX_SOURCES", 2)
+    monkeypatch.setattr(invert, "RESERVE", 1)
     put(work, 1, {src: {9: str(src)} for src in range(4)})
     invert.run(work)
     put(work, 2, {1: {}, 5: {9: "5"}})

@@ -2,8 +2,9 @@
 
 Up to FEW_LINKS are all inverted. Of more, once they were, only those that changed are: links of
 pages that answered or were parsed since. Most of such a page's links stay as they are, so few rows
-change. A row lists the first MAX_SOURCES linking pages. If it lists fewer than link to the page,
-and loses one of them, the links to this page are read again.
+change. A row lists the first MAX_SOURCES linking pages, and holds as many as RESERVE further ones,
+which take the places of those that go. If it holds fewer than link to the page, and has too few
+left to list, all links to this page are read again.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ FEW_LINKS = 100_000
 """So many are sorted at once, sooner than the queries for what changed would be planned."""
 MAX_SOURCES = 200
 """Linking pages listed per page, the first by URL: a front page may have millions."""
+RESERVE = 100
+"""Linking pages held beyond those. To read the links to a page again takes a pass over all links,
+and a page that has so many links gains as many of the first ones as it loses."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -48,7 +52,12 @@ def run(work: Workspace) -> StepReport:
 
 
 def inverted(links: DataFrame) -> DataFrame:
-    """The rows of `inlinks`: per target, the number of links and the first MAX_SOURCES of them."""
+    """The rows of `inlinks`: per target, the number of links and the first of them."""
+    return _rows(_held(links))
+
+
+def _held(links: DataFrame) -> DataFrame:
+    """Per `dst`, the `count` of links, and the first `held` ones."""
     to_dst = Window.partitionBy("dst")
     return (
         links.select(
@@ -59,12 +68,18 @@ def inverted(links: DataFrame) -> DataFrame:
             .over(to_dst.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing))
             .alias("count"),
         )
-        .where(F.col("place") <= MAX_SOURCES)
+        .where(F.col("place") <= MAX_SOURCES + RESERVE)
         .groupBy("dst")
-        .agg(
-            F.max("count").alias("count"),
-            F.sort_array(F.collect_list("source")).alias("sources"),
-        )
+        .agg(F.max("count").alias("count"), F.sort_array(F.collect_list("source")).alias("held"))
+    )
+
+
+def _rows(held: DataFrame) -> DataFrame:
+    return held.select(
+        "dst",
+        "count",
+        F.slice("held", 1, MAX_SOURCES).alias("sources"),
+        F.slice("held", MAX_SOURCES + 1, RESERVE).alias("further"),
     )
 
 
@@ -76,28 +91,36 @@ def updated(work: Workspace, new: Inputs) -> DataFrame:
     by_dst = arcs.groupBy("dst").agg(
         F.sum(F.col("is").cast("long") - F.col("was").cast("long")).alias("more")
     )
-    known, _ = work.scratch(lsm.rows_for(work, INLINKS, by_dst.select("dst")))
-    listed = known.select("dst", F.explode("sources").alias("source"))
+    stored = lsm.rows_for(work, INLINKS, by_dst.select("dst"), some=True)
+    further = F.coalesce("further", F.slice("sources", 1, 0))  # null in rows of older versions
+    known, _ = work.scratch(
+        stored.select("dst", "count", F.concat("sources", further).alias("held"))
+    )
+    listed = known.select("dst", F.explode("held").alias("source"))
     listed = listed.select("dst", "source.src", "source.anchor")
-    gone = arcs.where("NOT is").join(listed, on=["dst", "src"], how="left_semi")
-    cut_off = known.where(F.col("count") > F.size("sources"))
-    again, some = work.scratch(cut_off.join(gone, on="dst", how="left_semi").select("dst"))
-    came = arcs.where("is").select("dst", "src", "anchor")
-    sources = listed.join(arcs, on=["dst", "src"], how="left_anti").unionByName(came)
-    listed = inverted(sources)
-    if some:
-        whole = inverted(linkgraph.votes_for(work, again))
-        listed = listed.join(again, on="dst", how="left_anti").unionByName(whole)
+    # Of more links than it holds, a row has the first ones. It has no place for those after them.
+    cut_off = known.where(F.col("count") > F.size("held"))
+    ends = cut_off.select("dst", F.element_at("held", -1)["src"].alias("end"))
+    came = ends.join(arcs.where("is"), on="dst", how="right").where("end IS NULL OR src <= end")
+    sources = listed.join(arcs, on=["dst", "src"], how="left_anti").unionByName(
+        came.select("dst", "src", "anchor")
+    )
     none = F.filter("known", lambda _: F.lit(False))
-    return (
-        by_dst.join(known.withColumnRenamed("sources", "known"), on="dst", how="left")
-        .join(listed.select("dst", "sources"), on="dst", how="left")
+    rows, _ = work.scratch(
+        by_dst.join(known.withColumnRenamed("held", "known"), on="dst", how="left")
+        .join(_held(sources).select("dst", "held"), on="dst", how="left")
         .select(
             "dst",
             (F.coalesce("count", F.lit(0)) + F.col("more")).alias("count"),
-            F.coalesce("sources", none).alias("sources"),
+            F.coalesce("held", none).alias("held"),
         )
     )
+    enough = F.size("held") >= F.least(F.col("count"), F.lit(MAX_SOURCES))
+    again, some = work.scratch(rows.where(~enough).select("dst"))
+    if not some:
+        return _rows(rows)
+    whole = _held(linkgraph.votes_for(work, again))
+    return _rows(rows.where(enough).unionByName(whole))
 
 
 def changed_links(work: Workspace, new: Inputs) -> DataFrame:

@@ -98,7 +98,8 @@ def links_of(work: Workspace, sources: DataFrame, version: int | None = None) ->
     answers = _answers(work, version).join(sources, on="src", how="left_semi")
     last, _ = work.scratch(answers.groupBy("src").agg(F.max("round").alias("round")))
     rounds = [row["round"] for row in last.select("round").distinct().collect()]
-    links = _until(work, LINKS, version).where(F.col("round").isin(rounds))
+    paths = _paths_until(work, LINKS, version)
+    links = work.engine.read_some(paths, LINKS.ddl).where(F.col("round").isin(rounds))
     return links.join(last, on=["src", "round"], how="left_semi")
 
 
@@ -146,15 +147,17 @@ def _until(work: Workspace, dataset: Dataset, version: int | None) -> DataFrame:
     """The rows that were committed up to a version; None: all. Raises MissingFile."""
     if version is None:
         return work.read(dataset.name)
+    return work.engine.read(_paths_until(work, dataset, version), dataset.ddl)
+
+
+def _paths_until(work: Workspace, dataset: Dataset, version: int | None) -> list[str]:
     work.store.files(dataset.name)  # checks them
-    layers = work.store.manifest.layers(dataset.name)
-    paths = [
+    return [
         f"{work.root}/{file.path}"
-        for layer in layers
-        if layer.version <= version
+        for layer in work.store.manifest.layers(dataset.name)
+        if version is None or layer.version <= version
         for file in layer.files
     ]
-    return work.engine.read(paths, dataset.ddl)
 
 
 def _answered(responses: DataFrame) -> DataFrame:

@@ -71,14 +71,16 @@ def newest(
     return reduce(DataFrame.unionByName, rows)
 
 
-def rows_for(work: Workspace, dataset: Dataset, keys: DataFrame, *newer: DataFrame) -> DataFrame:
+def rows_for(
+    work: Workspace, dataset: Dataset, keys: DataFrame, *newer: DataFrame, some: bool = False
+) -> DataFrame:
     """The newest rows of some keys, in a column named as the dataset's key.
 
     `newer` are layers that are not stored yet, oldest first. Each layer is first reduced to these
-    keys, so that only their rows are compared.
+    keys, so that only their rows are compared. `some`: as for `layers`.
     """
     key = key_column(dataset)
-    stack = [*layers(work, dataset), *newer]
+    stack = [*layers(work, dataset, some=some), *newer]
     cut = [layer.join(keys, on=key, how="left_semi") for layer in stack]
     return newest(cut, key)
 

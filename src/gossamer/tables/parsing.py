@@ -123,6 +123,11 @@ INLINKS = Dataset(
             "array<struct<src:string,anchor:string>>",
             "linking pages and their anchor texts, at most 200, in the order of their URLs",
         ),
+        Column(
+            "further",
+            "array<struct<src:string,anchor:string>>",
+            "the linking pages after these, at most 100, which take the places of those that go",
+        ),
     ),
     group_rows=1_024,
 )
