@@ -216,9 +216,7 @@ def crawled(work: Workspace, web: Web) -> None:
             "documents": written(
                 work, "documents", 1, (documents(web, n, 1) for n in parts(fetched, 20_000))
             ),
-            "responses": written(
-                work, "responses", 1, (responses(n, 1) for n in parts(fetched))
-            ),
+            "responses": written(work, "responses", 1, (responses(n, 1) for n in parts(fetched))),
             "links": written(
                 work, "links", 1, (links(web, n, 1)[0] for n in parts(fetched, 10 * some))
             ),
@@ -228,7 +226,9 @@ def crawled(work: Workspace, web: Web) -> None:
 
 def host_rows(numbers: Numbers) -> pa.Table:
     firsts = numbers[::PAGES_PER_HOST] if numbers.size else numbers
-    address = pc.binary_join_element_wise("192.0.2.", pc.cast(pa.array(firsts % 250), pa.string()), "")
+    address = pc.binary_join_element_wise(
+        "192.0.2.", pc.cast(pa.array(firsts % 250), pa.string()), ""
+    )
     return table("hosts", 1, {"host": hosts(firsts), "address": address})
 
 
@@ -245,7 +245,9 @@ def crawled_again(work: Workspace, web: Web, count: int, round_: int) -> None:
     rows = pages(touched, np.isin(touched, web.fetched), round_)
     with work.step("bench", round_) as draft:
         draft.append = {
-            "documents": written(work, "documents", round_, iter([documents(web, changed, round_)])),
+            "documents": written(
+                work, "documents", round_, iter([documents(web, changed, round_)])
+            ),
             "responses": written(work, "responses", round_, iter([responses(changed, round_)])),
             "links": written(work, "links", round_, iter([found])),
         }

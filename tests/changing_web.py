@@ -28,6 +28,7 @@ from gossamer.config import Config
 from gossamer.config.crawling import UpdateConfig
 from gossamer.engine import Engine
 from gossamer.index import changes, pending
+from gossamer.index import touched as index_touched
 from gossamer.rounds import HARVEST
 from gossamer.store import Store
 from gossamer.tables import DISPOSITIONS, FARMS, HOST_RANKS, INDEXED, PAGES, RANKS, REPEATED
@@ -36,6 +37,8 @@ from histories import inlinks, layers
 from rows import by_url, frame
 
 if TYPE_CHECKING:
+    from gossamer.index.touched import Touched
+
     Row = dict[str, Any]
 
 HOSTS = ("a.example", "b.example", "c.test", "d.test:8080")
@@ -80,8 +83,8 @@ class ChangingWeb:
             for name, rows in made.items():
                 draft.append |= layers(work, name, [rows[::2], rows[1::2]], round_)
             if states:
-                rows, count = work.scratch(frame(work, "pages", states))
-                draft.replace["pages"] = lsm.put(work, PAGES, rows, count, round_)
+                known, _ = work.scratch(frame(work, "pages", states))
+                draft.replace["pages"] = lsm.put(work, PAGES, known, len(states), round_)
 
     def document(self, url: str, round_: int) -> Row:
         text = prose(self.draw.randrange(40), self.draw.choice((20, 200)))
@@ -116,7 +119,7 @@ def run_history(work: Workspace, seed: int, rounds: int = 8) -> Counter[str]:
             if compaction.due(work):
                 compaction.run(work)
                 met["merged"] += 1
-            if round_ > 1 and web.draw.random() < 0.2:
+            if 1 < round_ < rounds and web.draw.random() < 0.2:
                 continue  # two rounds are harvested at once
             for name, step in HARVEST.items():
                 if name != "index":
@@ -130,8 +133,13 @@ def _indexed_twice(work: Workspace) -> Counter[str]:
     """Bring the index up to date by what changed, and from the same state by looking at all."""
     before = {name: work.store.manifest.layers(name) for name in STATE}
     looked = []
-    real = pending.touched
-    with patch.object(pending, "touched", lambda *given: looked.append(real(*given)) or looked[-1]):
+
+    def touched(*given: Any) -> Touched | None:
+        looked.append(real(*given))
+        return looked[-1]
+
+    real = index_touched.touched
+    with patch.object(pending, "touched", touched):
         counts = index.run(work).counts
     after = {name: work.store.manifest.layers(name) for name in STATE}
     found = _state(work)
@@ -193,7 +201,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as folder:
                 store = Store.create(LocalBackend(Path(folder, "crawl")))
                 work = Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=engine)
-                print(seed, dict(run_history(work, seed)), flush=True)
+                print(seed, dict(run_history(work, seed)), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -174,7 +174,11 @@ def _suspects(work: Workspace, pairs: DataFrame, owners: DataFrame) -> DataFrame
 
 
 def _found(
-    work: Workspace, pairs: DataFrame, owners: DataFrame, suspects: DataFrame, counts: dict[str, int]
+    work: Workspace,
+    pairs: DataFrame,
+    owners: DataFrame,
+    suspects: DataFrame,
+    counts: dict[str, int],
 ) -> tuple[DataFrame, DataFrame]:
     """The hosts in farms, and the pages that they boost, as rows of `farms`."""
     src, dst = (suspects.withColumnRenamed("host", f"{end}_host") for end in ENDS)

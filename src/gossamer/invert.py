@@ -91,11 +91,11 @@ def updated(work: Workspace, new: Inputs) -> DataFrame:
     by_dst = arcs.groupBy("dst").agg(
         F.sum(F.col("is").cast("long") - F.col("was").cast("long")).alias("more")
     )
-    stored = lsm.rows_for(work, INLINKS, by_dst.select("dst"), some=True)
+    keys, _ = work.scratch(by_dst.select("dst"))
+    columns = ("count", "sources", "further")
+    stored = lsm.rows_for_few(work, INLINKS, keys, columns)
     further = F.coalesce("further", F.slice("sources", 1, 0))  # null in rows of older versions
-    known, _ = work.scratch(
-        stored.select("dst", "count", F.concat("sources", further).alias("held"))
-    )
+    known = stored.select("dst", "count", F.concat("sources", further).alias("held"))
     listed = known.select("dst", F.explode("held").alias("source"))
     listed = listed.select("dst", "source.src", "source.anchor")
     # Of more links than it holds, a row has the first ones. It has no place for those after them.

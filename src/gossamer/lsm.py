@@ -71,18 +71,37 @@ def newest(
     return reduce(DataFrame.unionByName, rows)
 
 
-def rows_for(
-    work: Workspace, dataset: Dataset, keys: DataFrame, *newer: DataFrame, some: bool = False
-) -> DataFrame:
+def rows_for(work: Workspace, dataset: Dataset, keys: DataFrame, *newer: DataFrame) -> DataFrame:
     """The newest rows of some keys, in a column named as the dataset's key.
 
     `newer` are layers that are not stored yet, oldest first. Each layer is first reduced to these
-    keys, so that only their rows are compared. `some`: as for `layers`.
+    keys, so that only their rows are compared.
     """
     key = key_column(dataset)
-    stack = [*layers(work, dataset, some=some), *newer]
+    stack = [*layers(work, dataset), *newer]
     cut = [layer.join(keys, on=key, how="left_semi") for layer in stack]
     return newest(cut, key)
+
+
+def rows_for_few(
+    work: Workspace, dataset: Dataset, keys: DataFrame, columns: Sequence[str]
+) -> DataFrame:
+    """As `rows_for`, of keys that are few, with the key and some columns; materialised.
+
+    The base is only asked for keys that newer layers lack, which saves decoding long rows. `keys`
+    must be materialised.
+    """
+    key = key_column(dataset)
+    base, *newer = (layer.select(key, *columns) for layer in layers(work, dataset, some=True))
+    if not newer:
+        return work.scratch(keys.join(base, on=key, how="inner"))[0]
+    recent, count = work.scratch(
+        newest([keys.join(layer, on=key, how="inner") for layer in newer], key)
+    )
+    if count:
+        keys, _ = work.scratch(keys.join(recent.select(key), on=key, how="left_anti"))
+    older, _ = work.scratch(keys.join(base, on=key, how="inner"))
+    return recent.unionByName(older)
 
 
 def mergeable(stack: Sequence[Layer], rows: int, merge_share: float) -> int:

@@ -1,18 +1,23 @@
 """index: documents, dispositions, inlinks → index. The full-text index that `serve` searches.
 
-Reads documents, dispositions, inlinks, boilerplate, indexed and repeated; replaces index, indexed
-and repeated.
+Reads documents, dispositions, inlinks, ranks, boilerplate, indexed, repeated and gathered; replaces
+index, indexed, repeated and gathered.
 
 The step `dedup` has decided which pages are indexed; the others are counted by reason.
-`changes.py` finds the pages whose index entry is missing or outdated, and `repeated.py` the lines
-around their main text that are boilerplate. The engine reads and sorts only the pages that change.
-Then one task per shard changes its parts (`parts.py`), language by language
-(`fulltext/analysis.py`). A hash of the URL determines a page's shard; the most popular pages are a
-shard of their own.
 
-Cost: a pass over the URLs of all documents, and over the text of those that change, which is
-written to scratch and read again. A task holds `index.memory_mb`, and a batch of rows of each of
-its files.
+    touched.py    which pages may differ from what the index holds of them
+    changes.py    … and of these, which are missing or outdated
+    repeated.py   which lines around their main text are boilerplate
+    pending.py    what has to be written, page by page
+    parts.py      the task that changes the parts of a shard
+
+The engine reads and sorts only the pages that change. Then one task per shard changes its parts,
+language by language (`fulltext/analysis.py`). A hash of the URL determines a page's shard; the most
+popular pages are a shard of their own.
+
+Cost: what changed, and passes over the ranks, over the URLs of all documents, and over those of
+`inlinks`. The text of pages that change is written to scratch and read again. A task holds
+`index.memory_mb`, and a batch of rows of each of its files.
 """
 
 from __future__ import annotations
@@ -92,7 +97,11 @@ def run(work: Workspace) -> StepReport:
         base = {key: parts[key] for key in parts if key in touched - stale}
         written = list(
             work.engine.map_tasks(
-                _tasks(work, files_of_rows, base), build, task_output.YIELD, task_output.YIELD_DDL, BESIDE
+                _tasks(work, files_of_rows, base),
+                build,
+                task_output.YIELD,
+                task_output.YIELD_DDL,
+                BESIDE,
             )
         )
         draft.counts.update({name: n for name, n in task_output.counts_of(written).items() if n})

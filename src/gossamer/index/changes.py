@@ -53,8 +53,8 @@ def anchors_of(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> Da
     copies = dispositions.where("disposition = 'dropped_duplicate'")
     copies = copies.select("url", "survivor", "reason")
     keys, _ = work.scratch(pages.select("url").union(copies.select("url")).distinct())
-    linked = lsm.rows_for(work, INLINKS, keys.withColumnRenamed("url", "dst"), some=True)
-    inlinks, _ = work.scratch(linked.select(F.col("dst").alias("url"), "sources.anchor"))
+    linked = lsm.rows_for_few(work, INLINKS, keys.withColumnRenamed("url", "dst"), ["sources"])
+    inlinks = linked.select(F.col("dst").alias("url"), "sources.anchor")
     texts = F.filter(F.col("anchor"), lambda anchor: F.length(anchor) > 0)
     own = pages.select("url").join(
         inlinks.select("url", F.slice(texts, 1, most).alias("anchors")), on="url", how="inner"

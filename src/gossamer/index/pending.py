@@ -144,7 +144,7 @@ class Pending:
         return old.join(self.changed.select("url"), on="url", how="left_anti")
 
     def _described(self, pages: DataFrame | None) -> tuple[DataFrame, DataFrame]:
-        """The dispositions of pages and of those they stand for, and their anchors; None: of all"""
+        """The dispositions of pages and of those they stand for, and their anchors; None: all."""
         work = self._work
         dispositions, _ = work.scratch(selection.of_pages(work, pages))
         of_these = self._standing if pages is None else pages

@@ -21,7 +21,6 @@ from pyspark.sql import functions as F
 from gossamer import inputs, lsm
 from gossamer.index.changes import has_moved, with_old
 from gossamer.tables import BOILERPLATE, DISPOSITIONS, DOCUMENTS, GATHERED, INLINKS
-from gossamer.urls import host_column
 
 if TYPE_CHECKING:
     from gossamer.inputs import Inputs
@@ -55,7 +54,11 @@ def settings(work: Workspace) -> str:
 
 
 def touched(
-    work: Workspace, new: Inputs, old: DataFrame, standing: DataFrame, mean_rank: float,
+    work: Workspace,
+    new: Inputs,
+    old: DataFrame,
+    standing: DataFrame,
+    mean_rank: float,
     popular: float | None,
 ) -> Touched | None:
     """The pages that may have changed; None if all have to be looked at.
@@ -65,9 +68,7 @@ def touched(
     layers = work.store.manifest.layers
     if new.anew or any(_is_all(new.layers[each.name], layers(each.name)) for each in _STACKED):
         return None
-    fresh = {
-        table.name: work.engine.read(new.paths(work, table), table.ddl) for table in _STACKED
-    }
+    fresh = {table.name: work.engine.read(new.paths(work, table), table.ddl) for table in _STACKED}
     judged = fresh[DISPOSITIONS.name]
     urls = (
         judged.select("url"),
@@ -83,9 +84,7 @@ def touched(
         found = some.where("names_all").join(named, on="url", how="left_semi")
         return some.where("NOT names_all").unionByName(found)
 
-    decided, _ = work.scratch(
-        lsm.newest(lsm.layers(work, DISPOSITIONS, some=True), "url", rows)
-    )
+    decided, _ = work.scratch(lsm.newest(lsm.layers(work, DISPOSITIONS, some=True), "url", rows))
     survivors = decided.where("survivor IS NOT NULL").select(F.col("survivor").alias("url"))
     found, _ = work.scratch(decided.select("url").union(survivors).distinct())
     hosts, _ = work.scratch(fresh[BOILERPLATE.name].select("host"))
