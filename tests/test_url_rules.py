@@ -338,9 +338,9 @@ def test_known_pages_become_aliases_and_what_was_fetched_stays(work: Workspace) 
     assert pages[url("/d/1?sid=1")]["status"] == pages[url("/d/1?sid=2")]["status"] == "alias"
 
 
-def alias(name: str, target: str, rule: str) -> dict[str, Any]:
+def alias(name: str, target: str, *rules: str) -> dict[str, Any]:
     """A row of `rewritten`."""
-    return {"url": name, "target": target, "rules": [rule], "depth": 3, "hops": 0}
+    return {"url": name, "target": target, "rules": list(rules), "depth": 3, "hops": 0}
 
 
 def sid(work: Workspace) -> str:
@@ -375,14 +375,14 @@ def test_aliases_of_a_dropped_rule_get_the_target_of_the_other_rules(work: Works
     both = [found["/d/", "parameter", name]["rule"] for name in ("sid", "v")]
     numbers = range(500, 510)
     links = [
-        alias(url(f"/d/{number}?sid={sid}&v=1"), url(f"/d/{number}"), work) | {"rules": both}
+        alias(url(f"/d/{number}?sid={sid}&v=1"), url(f"/d/{number}"), *both)
         for number in numbers
         for sid in range(3)
     ]
-    alone = alias(url("/d/520?v=1"), url("/d/520"), work) | {"rules": both[1:]}
+    alone = alias(url("/d/520?v=1"), url("/d/520"), both[1])
     round_of(work, {}, rewritten=[*links, alone])
     contradicting = {url("/d/999?sid=1&v=1"): -1, url("/d/999"): 999}
-    late = alias(url("/d/530?sid=1&v=1"), url("/d/530"), work) | {"rules": both}
+    late = alias(url("/d/530?sid=1&v=1"), url("/d/530"), *both)
     pages = round_of(work, contradicting, rewritten=[late])
     assert rules(work)["/d/", "parameter", "v"]["state"] == "contradicted"
     assert pages[alone["url"]]["status"] == "unfetched"
