@@ -61,7 +61,9 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
         pages, _ = work.scratch(_new_states(work, inputs, urls.distinct()))
         urls = urls.unionByName(pages.select("url")).distinct()
         before, _ = work.scratch(known.of_urls(urls).select(*OF_CHANGED))
-        rows = _since(new, pages, before).unionByName(_due(work, known, urls))
+        due, _ = work.scratch(_due(work, known, urls))
+        rows = _since(new, pages, before).unionByName(_passed(due))
+        before = before.unionByName(due)
     judged = _with_compared(work, rows).withColumn(
         "disposition", F.coalesce(_left_out(work), F.lit("indexed"))
     )
@@ -151,15 +153,16 @@ def _since(new: DataFrame, pages: DataFrame, before: DataFrame) -> DataFrame:
 
 
 def _due(work: Workspace, known: Known, urls: DataFrame) -> DataFrame:
-    """Other documents that are to be forgotten by now."""
+    """Other documents that are to be forgotten by now: the columns OF_CHANGED."""
     passed = f"unavailable_after_ms <= {work.now_ms()} AND {FIT}"
-    return (
-        known.where(lambda layer: layer.where(passed))
-        .join(urls, on="url", how="left_anti")
-        .select(
-            *OF_DOCUMENTS, F.lit(True).alias("is_new"), F.lit("fetched").alias("status"), "found_ms"
-        )
-    )
+    found = known.where(lambda layer: layer.where(passed))
+    return found.join(urls, on="url", how="left_anti").select(*OF_CHANGED)
+
+
+def _passed(due: DataFrame) -> DataFrame:
+    """Documents that are to be forgotten, as `_since` returns the others."""
+    is_new, status = F.lit(True).alias("is_new"), F.lit("fetched").alias("status")
+    return due.select(*OF_DOCUMENTS, is_new, status, "found_ms")
 
 
 def _left_out(work: Workspace) -> Column:
