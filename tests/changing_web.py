@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-HOSTS = ("a.example", "b.example", "c.test", "d.test:8080")
+HOSTS = ("d.test:8080", *(f"{name}.example" for name in "abcefgh"))
 PAGES_OF_HOST = 9
 """Too few for boilerplate in main texts, which depends on when it is determined."""
 STATUS = {"ok": "fetched", "redirect": "redirected", "gone": "gone"}
@@ -65,7 +65,7 @@ class ChangingWeb:
     def happen(self, work: Workspace, round_: int) -> None:
         made: dict[str, list[Row]] = {"responses": [], "documents": self.late, "links": []}
         self.late, states = [], []
-        count = len(self.urls) if round_ == 1 else self.draw.choice((1, 3, 6))
+        count = len(self.urls) if round_ == 1 else self.draw.choice((2, 4, 6))
         for url in self.draw.sample(self.urls, count):
             outcome = "ok" if round_ == 1 else self.draw.choice(OUTCOMES)
             made["responses"].append({"url": url, "round": round_, "outcome": outcome})
@@ -76,7 +76,7 @@ class ChangingWeb:
                 is_late = round_ > 1 and self.draw.random() < 0.2
                 (self.late if is_late else made["documents"]).append(self.document(url, round_))
             if outcome in linkgraph.ANSWERED:
-                links = [self.link(url, round_) for _ in range(self.draw.choice((0, 1, 4)))]
+                links = [self.link(url, round_) for _ in range(self.draw.choice((0, 2, 6)))]
                 distinct = {row["dst"]: row for row in links if row["dst"] != url}
                 made["links"] += [*distinct.values()][: 1 if outcome == "redirect" else None]
         with work.step("test", round_) as draft:
@@ -87,7 +87,7 @@ class ChangingWeb:
                 draft.replace["pages"] = lsm.put(work, PAGES, known, len(states), round_)
 
     def document(self, url: str, round_: int) -> Row:
-        text = prose(self.draw.randrange(40), self.draw.choice((20, 200)))
+        text = prose(self.draw.randrange(80), self.draw.choice((20, 200)))
         menu = "\n".join(["Home", f"News {self.draw.randrange(3)}", f"Only {url}"])
         return document(
             url,
@@ -100,7 +100,7 @@ class ChangingWeb:
         )
 
     def link(self, src: str, round_: int) -> Row:
-        anchor = self.draw.choice((None, "", "words", f"words of {round_}"))
+        anchor = self.draw.choice((None, "words", f"words of {round_}"))
         return {"src": src, "dst": self.draw.choice(self.urls), "round": round_, "anchor": anchor}
 
 
@@ -111,7 +111,8 @@ def run_history(work: Workspace, seed: int, rounds: int = 8) -> Counter[str]:
     with ExitStack() as patches:
         for module, name, value in (
             *((invert, "FEW_LINKS", 0), (invert, "MAX_SOURCES", 2), (invert, "RESERVE", 1)),
-            *((changes, "MIN_TIERED", 10), (changes, "DRIFT", 0.1), (compaction, "FEW", 3)),
+            *((changes, "MIN_TIERED", 10), (compaction, "FEW", 3)),
+            (changes, "DRIFT", 0.5 if seed % 2 else 0.1),
         ):
             patches.enter_context(patch.object(module, name, value))
         for round_ in range(1, rounds + 1):
