@@ -98,6 +98,20 @@ def test_what_a_branch_has_made_first_cannot_be_made_beside_it(store: Store) -> 
     assert len(store.refresh().layers("ranks")) == 1
 
 
+def test_a_branch_may_begin_without_datasets_and_replaces_them(store: Store) -> None:
+    store.commit(report(), replace={"ranks": [put(store, "ranks")]})
+    store.commit(report(), replace={"farms": [put(store, "farms")]})
+    with store.branch(without=["ranks", "farms"]) as branch:
+        assert branch.manifest.layers("ranks") == ()
+        first, second = put(branch, "ranks"), put(branch, "ranks")
+        branch.commit(report(), replace={"ranks": [first]})
+        assert len(store.refresh().layers("farms")) == 1
+        branch.commit(report(), replace={"ranks": [*branch.manifest.layers("ranks"), second]})
+        branch.commit(report(), replace={"farms": []})
+    assert contents(store.refresh().layers("ranks")) == contents([first, second])
+    assert store.manifest.layers("farms") == ()
+
+
 def test_a_branch_that_has_ended_commits_nothing(store: Store) -> None:
     with store.branch() as branch:
         ranks = put(branch, "ranks")

@@ -143,6 +143,29 @@ class Crawl:
                 done.append(step_report)
         return done
 
+    def harvest(
+        self,
+        announce: Callable[[str, int], None] = lambda _step, _round: None,
+        report: Callable[[StepReport], None] = lambda _: None,
+        *,
+        everything: bool = False,
+    ) -> list[StepReport]:
+        """Rank and index what was crawled, as at the end of `run`; return the steps' reports.
+
+        The steps follow what has changed since they ran last. With `everything`, they begin from
+        nothing; the index that there is answers until the new one is committed.
+        """
+        from gossamer import rounds as flow
+
+        self.work.prepare = prepare_worker
+        done = []
+        with self.work.store.lock(), self.work.errors():
+            harvest = flow.harvest_all if everything else flow.harvest
+            for step_report in harvest(self.work, announce):
+                report(step_report)
+                done.append(step_report)
+        return done
+
     def run_forever(self, listener: Listener | None = None, *, follows: bool = False) -> None:
         """Run a round whenever a page is due, and rank and index, until an exception ends it.
 

@@ -25,7 +25,7 @@ from gossamer.intact import Intact
 from gossamer.manifest import Layer, Stack, entries
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from gossamer.backends import Backend
     from gossamer.garbage import Attempts
@@ -74,6 +74,12 @@ def with_later(
     if before != tuple(read) or any(layer.version <= version for layer in later):
         return None
     return (*layers, *later)
+
+
+def lacking(manifest: Manifest, datasets: Collection[str]) -> Manifest:
+    """A state without some datasets."""
+    kept = {name: stack for name, stack in manifest.datasets.items() if name not in datasets}
+    return dataclasses.replace(manifest, datasets=kept)
 
 
 def own(

@@ -38,6 +38,7 @@ from gossamer import (
 )
 from gossamer.monitor import clear
 from gossamer.status import REPARSE
+from gossamer.tables import DATASETS, GRAPH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
@@ -122,6 +123,23 @@ def harvest(
     """Run the steps that make the crawl searchable."""
     for name, step in HARVEST.items():
         yield _do(work, name, step, work.round, announce)
+    _clean(work)
+
+
+def harvest_all(
+    work: Workspace, announce: Callable[[str, int], None] = lambda _step, _round: None
+) -> Iterator[StepReport]:
+    """As `harvest`, but from nothing, as if no step of it had ever run.
+
+    What each step replaces stays in use until it commits. An imported graph is kept.
+    """
+    from gossamer.graph.stored import is_imported  # numba takes long to import
+
+    kept = {GRAPH.name} if is_imported(work) else set()
+    made = {name for name, each in DATASETS.items() if each.writer in HARVEST}
+    with work.branch(without=made - kept) as beside:
+        yield from harvest(beside, announce)
+    work.store.refresh()
     _clean(work)
 
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from gossamer.backends import Backend, Holder
-from gossamer.branches import Shared, own, with_later
+from gossamer.branches import Shared, lacking, own, with_later
 from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl, Occupied
 from gossamer.filenames import (
     FOLDERS,
@@ -86,6 +86,8 @@ class Store:
         self._is_branch = beside is not None
         self._shared = beside or Shared(backend, self._listings, self.manifest)
         self._attempts = self._shared.open[self] = Attempts()
+        self.unknown: set[str] = set()
+        """Datasets that a branch knows nothing of, until it commits them."""
         self.holder: Callable[[], Holder] = Holder.me
         """Returns who locks the crawl."""
 
@@ -139,14 +141,16 @@ class Store:
         return self.manifest
 
     @contextmanager
-    def branch(self) -> Iterator[Store]:
+    def branch(self, without: Collection[str] = ()) -> Iterator[Store]:
         """A store for steps that run beside those of this one, in another thread (branches.py).
 
-        When the block ends, the branch can commit no more: whoever uses it then gets Conflict.
+        It knows nothing of the datasets `without`, and what it commits replaces them. When the
+        block ends, the branch can commit no more: whoever uses it then gets Conflict.
         """
         with self._shared.guard:
             branch = Store(self.backend, self._shared)
-            branch.manifest = self._shared.newest
+            branch.manifest = lacking(self._shared.newest, without)
+            branch.unknown = set(without)
         try:
             yield branch
         finally:
@@ -229,6 +233,8 @@ class Store:
             raise Conflict(self.url, "this step was given up meanwhile", "run it again")
 
     def _with_later(self, name: str, layers: Sequence[Layer]) -> Sequence[Layer]:
+        if name in self.unknown:
+            return layers
         read, newest = self.manifest.layers(name), self._shared.newest.layers(name)
         if (found := with_later(layers, read, newest, self.manifest.version)) is None:
             raise Conflict(self.url, f"{name}: another step replaced it", "run the step again")

@@ -23,7 +23,7 @@ from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from typing import Self
 
     from pyspark.sql import DataFrame
@@ -188,12 +188,12 @@ class Workspace:
         )
 
     @contextmanager
-    def branch(self) -> Iterator[Workspace]:
+    def branch(self, without: Collection[str] = ()) -> Iterator[Workspace]:
         """A workspace for steps that run beside those of this one, in another thread.
 
         See `Store.branch`. They use the same engine, and the settings of now.
         """
-        with self.store.branch() as store:
+        with self.store.branch(without) as store:
             beside = replace(self, store=store, _engine=self.engine, _scratch=[])
             try:
                 yield beside
@@ -230,6 +230,9 @@ class Workspace:
         started_ms, started = int(time.time() * 1000), time.monotonic()
         with self.errors():
             yield draft
+        for unknown in self.store.unknown:
+            if DATASETS[unknown].writer == name:
+                draft.replace.setdefault(unknown, ())
         done = StepReport(
             name, round_, started_ms, round(time.monotonic() - started, 3), dict(draft.counts)
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -81,6 +81,7 @@ def register(app: typer.Typer) -> None:
     app.command(rich_help_panel="Steps")(inject)
     for name, text in STEPS.items():
         app.command(name, rich_help_panel="Steps")(_command(name, text))
+    app.command(rich_help_panel="Steps")(harvest)
     app.command(rich_help_panel="Steps")(reparse)
 
 
@@ -106,6 +107,32 @@ def inject(
         raise typer.Exit(1)
 
 
+def harvest(
+    crawl: CrawlFolder,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Begin from nothing, instead of following changes.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make what was crawled searchable: run all steps from `invert` to `index`.
+
+    `gossamer crawl` does this after its rounds. The steps look at what has changed since
+    they ran last. With --all they ignore what they have made before, which stays in use
+    until it is replaced; the results are the same.
+
+    Example: gossamer harvest my-web --all
+    """
+    from rich.console import Console
+
+    from gossamer.api import Crawl
+    from gossamer.cli.progress import StepLines, StepProgress
+
+    with Crawl.open(crawl) as opened:
+        work = opened.work
+        with StepLines(work) if as_json else StepProgress(work, Console()) as progress:
+            opened.harvest(progress.announce, progress.report, everything=everything)
+
+
 def reparse(crawl: CrawlFolder, as_json: AsJson = False) -> None:
     """Parse all stored pages again, with the current code and settings.
 
@@ -125,7 +152,7 @@ def reparse(crawl: CrawlFolder, as_json: AsJson = False) -> None:
         done = opened.reparse(progress.announce)
     print_report(done, as_json)
     _refuse_unreadable(done, crawl)
-    typer.echo(f"next, to rank and index: gossamer crawl {crawl} --minutes 0", err=True)
+    typer.echo(f"next, to rank and index: gossamer harvest {crawl}", err=True)
 
 
 def _command(name: str, text: str) -> Callable[..., None]:
