@@ -118,7 +118,8 @@ def harvest(
 
     `gossamer crawl` does this after its rounds. The steps look at what has changed since
     they ran last. With --all they ignore what they have made before, which stays in use
-    until it is replaced; the results are the same.
+    until it is replaced. The results are the same, but lines that hosts repeat are counted
+    anew.
 
     Example: gossamer harvest my-web --all
     """
