@@ -42,6 +42,7 @@ FEWEST_ROWS = {
     "url_rules": 50,
     **dict.fromkeys(("farms", "mirrors"), 0),  # as this web has none
     "similar": 1,
+    "shared_places": 1,
     "shingled": 2,
     "boilerplate": 1,
     "own_texts": 12,
@@ -97,7 +98,7 @@ def rows(crawl: Crawl, dataset: str) -> list[dict[str, Any]]:
     return sorted(found, key=str)
 
 
-BY_TASK = {"rewritten", "inverted", "counted", "judged", "due_times"}
+BY_TASK = {"rewritten", "inverted", "counted", "judged", "gathered", "due_times"}
 """Datasets that depend on how tasks share their work, on the names of files, or on the time."""
 
 
