@@ -53,7 +53,7 @@ def made_of(crawl: Crawl) -> dict[str, object]:
         table.name: sorted(map(str, lsm.current(crawl.work, table).drop("judged_ms").collect()))
         for table in (BOILERPLATE, DISPOSITIONS)
     }
-    return tables(crawl) | current
+    return {**tables(crawl), **current}
 
 
 def paths(crawl: Crawl) -> set[str]:

@@ -3,7 +3,7 @@
 A harvest reads the crawl as it was after a round (`Workspace.branch`) while the next rounds are
 fetched, and then merges layers. There is one at a time. It costs about as much as what changed, but
 never nothing, and shares the cores with the fetch. So while pages are due, harvests take at most
-one part in PARTS of the time: a harvest of one second begins three seconds after the last one.
+one part in PARTS of the time: one begins when as long has passed since the last one as that took.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-PARTS = 4
+PARTS = 2
 END_S = 2.0
 """Seconds that a harvest may take to end which is given up. It can commit nothing any more."""
 
