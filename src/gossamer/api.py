@@ -136,12 +136,8 @@ class Crawl:
             announce(step, number)
 
         self.work.prepare = prepare_worker
-        done = []
         with self.work.store.lock(), self.work.errors():
-            for step_report in flow.run(self.work, rounds, minutes, announced):
-                report(step_report)
-                done.append(step_report)
-        return done
+            return _reported(flow.run(self.work, rounds, minutes, announced), report)
 
     def harvest(
         self,
@@ -158,13 +154,9 @@ class Crawl:
         from gossamer import rounds as flow
 
         self.work.prepare = prepare_worker
-        done = []
+        harvest = flow.harvest_all if everything else flow.harvest
         with self.work.store.lock(), self.work.errors():
-            harvest = flow.harvest_all if everything else flow.harvest
-            for step_report in harvest(self.work, announce):
-                report(step_report)
-                done.append(step_report)
-        return done
+            return _reported(harvest(self.work, announce), report)
 
     def run_forever(self, listener: Listener | None = None, *, follows: bool = False) -> None:
         """Run a round whenever a page is due, and rank and index, until an exception ends it.
@@ -212,12 +204,8 @@ class Crawl:
         """Mend what `gossamer check` finds (see gossamer.check), and return the steps' reports."""
         from gossamer.check.repair import repair
 
-        done = []
         with self.work.store.lock(), self.work.errors():
-            for step_report in repair(self.work, announce):
-                report(step_report)
-                done.append(step_report)
-        return done
+            return _reported(repair(self.work, announce), report)
 
     def url_rules(self, host: str | None = None) -> list[UrlRule]:
         """The learned rules for URLs of a host, or of all hosts, with their evidence."""
@@ -374,3 +362,14 @@ def _write_settings(backend: Backend, settings: str, *, private: bool) -> None:
                 "already exists, with different settings",
                 "choose another folder, or move this file away and edit the new one",
             ) from None
+
+
+def _reported(
+    steps: Iterable[StepReport], report: Callable[[StepReport], None]
+) -> list[StepReport]:
+    """Run steps, and report each when it is committed."""
+    done = []
+    for step_report in steps:
+        report(step_report)
+        done.append(step_report)
+    return done
