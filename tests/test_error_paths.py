@@ -56,6 +56,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "resume": ["CRAWL"],
     "inject": ["CRAWL", "https://example.org/"],
     "prune": ["CRAWL"],
+    "harvest": ["CRAWL"],
     "reparse": ["CRAWL"],
     "generate": ["CRAWL"],
     "fetch": ["CRAWL"],
