@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from gossamer import pausing
+from gossamer import pausing, rounds
 from gossamer.cli.renewal import RENEW
 from gossamer.cli.settings import overridden
 from gossamer.forever import Listener
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-LAST = "index"
+LAST = next(reversed(rounds.HARVEST))
 """The last step of a harvest."""
 GROWTH = 1 / 8
 """How much this process and its children may grow after their first harvest, as a part of
