@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
-LAST = next(reversed(rounds.HARVEST))
+LAST = list(rounds.HARVEST)[-1]
 """The last step of a harvest."""
 GROWTH = 1 / 8
 """How much this process and its children may grow after their first harvest, as a part of
