@@ -9,7 +9,8 @@ crawls is replaced when it and its workers have grown by an eighth of MEMORY_GB.
 rounds, printed are
 
   s           seconds per round, with the harvests in between
-  of these    seconds of commands other than `fetch`
+  of these    seconds of commands other than `fetch`, which may run beside each other
+  CPU         seconds of CPU of the command and all processes that it started
   files       that the newest manifest names, those of `warc` apart, which grow with each round
               unless the archive is pruned: WARC_VERSIONS bodies of each page stay; 0: all
   manifest    its size in KB, without listings
@@ -44,9 +45,9 @@ from gossamer.store import Store
 
 HOST = "site.test"
 AT_ONCE = {"update.interval_days": 0.000001, "fetch.own": ["*.test"]}
-HEAD = "{:>6} {:>6} {:>9} {:>7} {:>7} {:>9} {:>8} {:>9} {:>8} {:>9} {:>4} {:>7}"
+HEAD = "{:>6} {:>6} {:>9} {:>6} {:>7} {:>7} {:>9} {:>8} {:>9} {:>8} {:>9} {:>4} {:>7}"
 COLUMNS = (
-    "round", "s", "of these", "files", "warc", "manifest", "command", "crawling", "others",
+    "round", "s", "of these", "CPU", "files", "warc", "manifest", "command", "crawling", "others",
     "renewals", "gap", "disk",
 )  # fmt: skip
 GOSSAMER = (sys.executable, "-c", "from gossamer.cli import main; main()")
@@ -81,7 +82,7 @@ class Meter:
     def __init__(self, crawl: str, site: Site, options: argparse.Namespace) -> None:
         self._crawl, self._site, self._options = crawl, site, options
         self._seconds: Counter[str] = Counter()
-        self._began_s = time.monotonic()
+        self._began_s, self._used_s = time.monotonic(), 0.0
         self._renewals, self._renewed_ms, self._gap_s = 0, 0, 0.0
 
     def watch(self, command: subprocess.Popen[str]) -> None:
@@ -108,12 +109,15 @@ class Meter:
         every, store = self._options.every, Store.open(open_backend(self._crawl))
         sizes = {name: store.manifest.totals(name) for name in store.manifest.datasets}
         files = sum(size.files for name, size in sizes.items() if name != "warc")
-        crawling, *others = sorted(map(resident, command.children(recursive=True)), reverse=True)
+        started = command.children(recursive=True)
+        crawling, *others = sorted(map(resident, started), reverse=True)
+        used_s = sum(map(cpu_s, [command, *started]))
         print(
             HEAD.format(
                 round_,
                 f"{(time.monotonic() - self._began_s) / every:.2f}",
                 f"{(self._seconds.total() - self._seconds['fetch']) / every:.2f}",
+                f"{(used_s - self._used_s) / every:.2f}",
                 files,
                 sizes["warc"].files,
                 f"{store.backend.size(manifest_path(store.manifest.version)) / 1e3:.1f}",
@@ -127,7 +131,7 @@ class Meter:
             flush=True,
         )
         self._seconds.clear()
-        self._began_s = time.monotonic()
+        self._began_s, self._used_s = time.monotonic(), used_s
 
 
 def resident(process: psutil.Process) -> int:
@@ -136,6 +140,14 @@ def resident(process: psutil.Process) -> int:
         return process.memory_info().rss
     except psutil.NoSuchProcess:
         return 0
+
+
+def cpu_s(process: psutil.Process) -> float:
+    """The CPU time of a process and of those that it has waited for."""
+    try:
+        return sum(process.cpu_times()[:4])
+    except psutil.NoSuchProcess:
+        return 0.0
 
 
 def main() -> None:
