@@ -129,7 +129,7 @@ INLINKS = Dataset(
             "the linking pages after these, at most 100, which take the places of those that go",
         ),
     ),
-    group_rows=1_024,
+    group_rows=8_192,
 )
 
 INVERTED = record_of_inputs("inverted", "on what inlinks are based", "invert", "links, responses")
