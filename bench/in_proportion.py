@@ -1,7 +1,7 @@
 """Does a harvest cost what changed? Its steps after a small round, beside those of everything.
 
     python bench/in_proportion.py [--pages 200_000] [--documents 20_000] [--links 600_000]
-        [--changed 500] [--rounds 3] [--folder FOLDER]
+        [--changed 500] [--rounds 3] [--words 60] [--folder FOLDER]
 
 A crawl that knows so many pages, and has fetched and parsed the documents among them, with their
 links, is harvested. Then come rounds, each of which answers with so many pages, half of them new,
@@ -9,7 +9,7 @@ half of them again with other texts and a tenth of their links replaced, and com
 and `update` would. After each, the harvest runs again. Seconds of the clock, and CPU seconds of
 this process and its workers; the share is that of the CPU.
 
-Texts have WORDS words of a Zipf distribution, too few for sketches: what near-duplicates cost is
+Texts have WORDS words of a Zipf distribution. They have no sketches: what near-duplicates cost is
 measured by bench/grouping.py.
 """
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.int64]
 
 PAGES_PER_HOST = 500
-WORDS = 60
 VOCABULARY = 100_000
 SKEW = 1.2
 COPIED = 0.1
@@ -77,8 +76,9 @@ PLAIN: dict[str, Any] = {
 class Web:
     """Pages with links and texts, by their numbers."""
 
-    def __init__(self, pages: int, documents: int, links: int) -> None:
+    def __init__(self, pages: int, documents: int, links: int, words: int) -> None:
         self.random = np.random.default_rng(1)
+        self.words_per_text = words
         self.pages = pages
         self.fetched = np.arange(0, pages, pages // documents)[:documents]
         self.degree = links // documents
@@ -110,11 +110,13 @@ class Web:
 
     def texts(self, count: int) -> pa.Array:
         """Texts of words, of which some are equal."""
-        numbers = np.minimum(self.random.zipf(SKEW, (count, WORDS)) - 1, VOCABULARY - 1)
+        size = count, self.words_per_text
+        numbers = np.minimum(self.random.zipf(SKEW, size) - 1, VOCABULARY - 1)
         copies = np.flatnonzero(self.random.random(count) < COPIED)
         numbers[copies] = numbers[copies // 2]
         words = self.words.take(pa.array(numbers.ravel()))
-        starts = pa.array(np.arange(0, count * WORDS + 1, WORDS, dtype=np.int32))
+        every = self.words_per_text
+        starts = pa.array(np.arange(0, count * every + 1, every, dtype=np.int32))
         return pc.binary_join(pa.ListArray.from_arrays(starts, words), " ")
 
 
@@ -275,15 +277,18 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=600_000)
     parser.add_argument("--changed", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--words", type=int, default=60, help="of each text")
     parser.add_argument("--folder", help="where the crawl is created, and left")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         backend = LocalBackend(Path(options.folder or folder, "crawl"))
         work = Workspace(Store.create(backend), Config())
-        web = Web(options.pages, options.documents, options.links)
+        web = Web(options.pages, options.documents, options.links, options.words)
         crawled(work, web)
         work.engine.spark.range(1).collect()  # the engine starts before the clock
-        print(f"{options.pages:,} pages, {options.documents:,} documents, {options.links:,} links")
+        print(
+            f"{options.pages:,} pages, {options.documents:,} documents, {options.links:,} links, {options.words:,} words each"
+        )
         print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
         whole = harvested(work)
         for number in range(2, 2 + options.rounds):

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from gossamer import generate, page_ranks
-from gossamer.page_ranks import LEAST, with_ranks
+from gossamer.page_ranks import LEAST, with_own_ranks, with_ranks
 from rows import by_url, frame, put
 
 if TYPE_CHECKING:
@@ -50,6 +50,20 @@ def test_a_page_has_its_own_rank_or_its_part_of_its_host_s(
     )
     hosts = {row["host"]: row["host_rank"] for row in found.values()}
     assert hosts == {"a.example": 0.6, "b.example": 0.3, "c.example": LEAST}
+
+
+@pytest.mark.parametrize("count", [None, 2])
+def test_few_pages_are_looked_up_among_many_ranks(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, count: int | None
+) -> None:
+    monkeypatch.setattr(page_ranks, "PART_RANKS", 2)
+    put(work, "ranks", [{"url": url, "rank": rank} for url, rank in RANKS.items()])
+    urls = [{"url": "http://a.example/1"}, {"url": UNRANKED[0]}]
+    found = by_url(with_own_ranks(work, frame(work, "pages", urls).select("url"), count))
+    assert {url: row["rank"] for url, row in found.items()} == {
+        "http://a.example/1": 0.2,
+        UNRANKED[0]: None,
+    }
 
 
 def test_before_the_first_rank_all_pages_are_alike(work: Workspace) -> None:

@@ -10,7 +10,8 @@ rank, and then any of its m ranked pages, as in BlockRank (Kamvar, Haveliwala, M
 So among pages that nobody recommends, those of better hosts come first, and each comes after an
 average page of its host. Pages of hosts without a rank come last.
 
-Cost: the ranks are joined in parts of at most PART_RANKS rows, as a hash table does not spill.
+Cost: ranks of more pages than PART_RANKS are joined in parts of so many, as a hash table does not
+spill.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 PART_RANKS = 5_000_000
-"""Ranks in a hash table."""
+"""Rows in a hash table."""
 LEAST = 2.0**-64
 """The rank of pages and hosts of which nothing is known; also of those that `rank` gives none."""
 
@@ -50,14 +51,8 @@ def with_ranks(work: Workspace, pages: DataFrame) -> DataFrame:
 
 
 def with_rank(work: Workspace, pages: DataFrame, count: int) -> DataFrame:
-    """Add `rank` as `with_ranks` does, materialised, to so many pages, most of which have one.
-
-    The hash table is built of the pages, if there are fewer of these than ranks.
-    """
-    few = count <= PART_RANKS
-    ranks = work.read(RANKS.name)
-    ranked = pages.join(ranks, on="url", how="left") if few else with_own_ranks(work, pages)
-    rows, _ = work.scratch(ranked)
+    """Add `rank` as `with_ranks` does, materialised, to so many pages, most of which have one."""
+    rows, _ = work.scratch(with_own_ranks(work, pages, count))
     unranked = rows.where("rank IS NULL")
     hosts, number = work.scratch(unranked.select("host").distinct(), "host string")
     if not number:
@@ -84,13 +79,18 @@ def with_ranks_of_hosts(work: Workspace, pages: DataFrame, hosts: DataFrame) -> 
     ).drop("m")
 
 
-def with_own_ranks(work: Workspace, pages: DataFrame) -> DataFrame:
+def with_own_ranks(work: Workspace, pages: DataFrame, count: int | None = None) -> DataFrame:
     """Add the `rank` of those pages (`url`) that `ranks` knows; null for the others.
 
-    The hash table is built from the left side of a join.
+    `count`: the number of pages, if it is known. The hash table is built from the left side of a
+    join: from the pages, or from the ranks if these are few, too.
     """
     ranks = work.read(RANKS.name)
     parts = -(-sum(layer.rows for layer in work.store.manifest.layers(RANKS.name)) // PART_RANKS)
+    if count is None and parts > 1:
+        pages, count = work.scratch(pages)
+    if count is not None and count <= PART_RANKS:
+        return pages.join(ranks, on="url", how="left")
     if parts <= 1:
         return ranks.join(pages, on="url", how="right")
     part = F.pmod(F.xxhash64("url"), F.lit(parts)).alias("part")
