@@ -286,9 +286,8 @@ def main() -> None:
         web = Web(options.pages, options.documents, options.links, options.words)
         crawled(work, web)
         work.engine.spark.range(1).collect()  # the engine starts before the clock
-        print(
-            f"{options.pages:,} pages, {options.documents:,} documents, {options.links:,} links, {options.words:,} words each"
-        )
+        print(f"{options.pages:,} pages, {options.links:,} links", end="; ")
+        print(f"{options.documents:,} documents of {options.words:,} words")
         print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
         whole = harvested(work)
         for number in range(2, 2 + options.rounds):
