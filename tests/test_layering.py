@@ -38,8 +38,8 @@ KINDS = {
     ),
     "format": kind(
         "tables outcomes task_output handover lsm inputs lookup linkgraph farm_signs duplicates "
-        "domains depths due opic due_times page_ranks page_lines own_texts url_rules warc seeds "
-        "export fulltext "
+        "domains growth depths due recrawl opic due_times page_ranks page_lines own_texts "
+        "url_rules warc seeds export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
         "graph.naming graph.overlaid graph.stored graph.covered graph.host_links graph.rows "
         "graph.components graph.hyperball graph.harmonic graph.paths graph.neighbourhood "

@@ -1,7 +1,7 @@
 """When known pages are due, and when the next one will be.
 
-A row of `pages` contains when its page is due, and the interval from which that was computed. If
-the interval has changed since, the due time shifts by the difference.
+A row of `pages` contains when its page is due, and `update.interval_days` as of then. If that has
+changed since, the due time shifts by the difference.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 NEVER_AGAIN = ("gone", "alias")
 """Statuses of pages that are never due."""
+RECRAWLED = ("fetched_ms", "failures", "changes", "watched_days")
+"""Columns on which the gain of a visit depends (recrawl.py), besides `stored_ms`."""
 
 
 def interval_s(work: Workspace) -> int:
@@ -62,6 +64,7 @@ def due_pages(
         "last_modified",
         "digest",
         "stored_ms",
+        *RECRAWLED,
         F.lit(False).alias("own"),
     )
 

@@ -26,9 +26,9 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import lsm, opic, scoring
+from gossamer import lsm, opic, recrawl, scoring
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
-from gossamer.due import due_pages, interval_s, of_ready_hosts, patience_ms
+from gossamer.due import RECRAWLED, due_pages, interval_s, of_ready_hosts, patience_ms
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.store import Layer
@@ -76,7 +76,10 @@ def run(work: Workspace) -> StepReport:
 
 
 def scored(work: Workspace, due: DataFrame) -> DataFrame:
-    """Add the column `score`, by `update.scoring`, in place of the columns that only it needs."""
+    """Add the column `score`: the page's importance by `update.scoring`, times what a visit gains.
+
+    It stands in place of the columns that only it needs.
+    """
     score = scoring.load(work.config.update.scoring)
     if score.needs_ranks:
         due, _ = work.scratch(with_ranks(work, due))
@@ -87,8 +90,9 @@ def scored(work: Workspace, due: DataFrame) -> DataFrame:
         rank=F.col("rank"),
         host_rank=F.col("host_rank"),
     )
-    used = ("inlinks", "cash", "history", "rank", "host_rank")
-    return due.withColumn("score", score(signals)).drop(*used)
+    gain = recrawl.gain_now(work.now_ms(), work.config.update)
+    used = ("inlinks", "cash", "history", "rank", "host_rank", *RECRAWLED)
+    return due.withColumn("score", score(signals) * gain).drop(*used)
 
 
 def within_budget(due: DataFrame, hosts: DataFrame, ever: int, per_host: int) -> DataFrame:

@@ -3,34 +3,30 @@
 If a URL has several sources of information, the result of its fetch takes precedence over links
 found, and these over its old row. Only rows that change are written, as a new layer (see lsm.py).
 
-The number of new URLs per round is limited per registrable domain (less strictly for domains of
-seeds and domains that many others link to: domains.py), and for URLs that differ only in their
-query. This bounds traps that look like any other site (see traps.py). A dropped URL is found again
-when another page links to it.
+The number of new URLs per round is limited (growth.py). When a page is due again follows from how
+often it has changed (recrawl.py).
 """
 
 from __future__ import annotations
 
 from functools import partial, reduce
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import depths, domains, due_times, lsm, opic
+from gossamer import depths, domains, due_times, growth, lsm, opic, recrawl
 from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
 from gossamer.outcomes import OUTCOMES
-from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
+from gossamer.tables import DOCUMENTS, HOSTS, LINKS, PAGES, RESPONSES
 from gossamer.url_rules import aliases as url_aliases
 from gossamer.url_rules.lessons import applied, lessons
 from gossamer.url_rules.listing import with_state
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pyspark.sql import Column
 
     from gossamer.config import UpdateConfig
@@ -41,8 +37,6 @@ if TYPE_CHECKING:
 
 OF_PAGES = {"url", "round", "host", "depth", "hops", "fetches", "detail"}
 """Columns of responses that are not new to a page."""
-SEED_GROWTH = 10
-"""A domain with the full budget may add this many times the URLs of one without voters."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -69,12 +63,13 @@ def run(work: Workspace) -> StepReport:
         draft.replace |= learned.replace | ({} if met is None else {"domains": met.layers})
         known = domains.known(work, met)
         draft.counts |= learned.counts
-        found, _ = bounded(work, with_turns(found, learned.turns), known, draft.counts)
+        found, _ = growth.bounded(work, with_turns(found, learned.turns), known, draft.counts)
         turns = None if learned.turns is None else work.scratch(learned.turns.rows)[0]
         sources = (found, answers, flows, *(() if turns is None else (turns,)))
         touched = reduce(DataFrame.union, [rows.select("url") for rows in sources])
         before = lsm.rows_for(work, PAGES, touched)
-        rows = changed(work, before, found, answers, flows, virtual.given, turns)
+        texts = work.read("documents", round_).where(F.col("round") == round_)
+        rows = changed(work, before, found, answers, flows, virtual.given, turns, texts)
         draft.counts["touched"] = put(work, draft, rows, virtual)
     return draft.done
 
@@ -119,7 +114,7 @@ def learn(work: Workspace, draft: Draft) -> None:
     known = lsm.current(work, PAGES).select("url", "depth", "hops")
     unknown, _ = work.scratch(links.join(known, F.col("dst") == F.col("url"), how="left_anti"))
     unknown = found_links(depths.current(unknown, known))
-    found, count = bounded(work, unknown, domains.known(work), draft.counts)
+    found, count = growth.bounded(work, unknown, domains.known(work), draft.counts)
     if count:
         before, answers = (work.engine.read([], none.ddl) for none in (PAGES, RESPONSES))
         virtual, flows = opic.virtual_page(work), opic.no_flows(work)
@@ -144,34 +139,13 @@ def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
         draft.counts["pages"] = 0
         if learned.turns is not None:
             found = with_turns(found, learned.turns)
-            found, _ = bounded(work, found, domains.known(work), draft.counts)
+            found, _ = growth.bounded(work, found, domains.known(work), draft.counts)
             turns, _ = work.scratch(learned.turns.rows)
             before = lsm.rows_for(work, PAGES, found.select("url").union(turns.select("url")))
             virtual, flows = opic.virtual_page(work), opic.no_flows(work)
             rows = changed(work, before, found, answers, flows, virtual.given, turns)
             draft.counts["pages"] = put(work, draft, rows, virtual)
     return draft.done
-
-
-def bounded(
-    work: Workspace, found: DataFrame, known_domains: DataFrame, counts: dict[str, int]
-) -> tuple[DataFrame, int]:
-    """Write the found URLs that are within the growth limits, and return them with their number.
-
-    The dropped ones are counted in `counts`.
-    """
-    found, rows = work.scratch(found)
-    for growth in growths(work, known_domains):
-        if rows <= growth.least:
-            continue
-        dropped = 0
-        crowded, groups = work.scratch(growth.crowds(found))
-        if groups:
-            excess, dropped = work.scratch(beyond(work, found, crowded, growth.key))
-        if dropped:
-            found, rows = work.scratch(found.join(excess, on="url", how="left_anti"))
-            counts[f"dropped_{growth.reason}"] = dropped
-    return found, rows
 
 
 def found_links(links: DataFrame) -> DataFrame:
@@ -212,80 +186,6 @@ def with_turns(found: DataFrame, turns: Turns | None) -> DataFrame:
     )
 
 
-class Growth(NamedTuple):
-    """A limit on new URLs per round and group. A group consists of one or several keys."""
-
-    reason: str
-    key: Column
-    """The key of a URL; null if the URL is not limited."""
-    least: int
-    """The smallest limit of any group."""
-    crowds: Callable[[DataFrame], DataFrame]
-    """The keys of groups with more found URLs than their limit: `key`, `group`, `most`."""
-
-
-def growths(work: Workspace, known_domains: DataFrame) -> tuple[Growth, ...]:
-    """The limits, in an order that keeps dropped queries from using up their domain's limit."""
-    config = work.config.update
-    path = F.when(F.contains("url", F.lit("?")), F.split_part("url", F.lit("?"), F.lit(1)))
-    host = host_column(F.col("url"))
-    per_path, per_domain = config.new_queries_per_path, config.new_urls_per_domain
-    by_domain = partial(crowded_domains, work, known_domains, per_domain)
-    return (
-        Growth("query_growth", path, per_path, partial(crowded_paths, path, per_path)),
-        Growth("domain_growth", host, per_domain, by_domain),
-    )
-
-
-def crowded_paths(path: Column, most: int, found: DataFrame) -> DataFrame:
-    """The paths with more than `most` URLs that differ only in their query; usually none.
-
-    All found URLs are counted, new or not, because that takes a single pass.
-    """
-    keys = found.select(path.alias("key")).where("key IS NOT NULL")
-    counts = keys.groupBy("key").agg(F.count("*").alias("urls"))
-    return counts.where(F.col("urls") > most).select(
-        "key", F.col("key").alias("group"), F.lit(most).cast("long").alias("most")
-    )
-
-
-def crowded_domains(
-    work: Workspace, known_domains: DataFrame, most: int, found: DataFrame
-) -> DataFrame:
-    """The hosts (`key`) of domains (`group`) with too many found URLs."""
-    by_host, _ = work.scratch(
-        found.groupBy(host_column(F.col("url")).alias("host")).agg(F.count("*").alias("urls"))
-    )
-    hosts = domains.hosts_of_large_domains(work, by_host, "urls", most)
-    by_domain = hosts.groupBy("domain").agg(F.sum("urls").alias("urls"))
-    allowed = F.lit(most) * F.greatest(
-        F.lit(1), domains.standing() * SEED_GROWTH / domains.FULL_LINKS
-    )
-    crowded = (
-        by_domain.where(F.col("urls") > most)
-        .join(known_domains, on="domain", how="left")
-        .select("domain", "urls", F.floor(allowed).alias("most"))
-        .where(F.col("urls") > F.col("most"))
-    )
-    return hosts.join(F.broadcast(crowded.drop("urls")), on="domain", how="inner").select(
-        F.col("host").alias("key"), F.col("domain").alias("group"), "most"
-    )
-
-
-def beyond(work: Workspace, found: DataFrame, crowded: DataFrame, key: Column) -> DataFrame:
-    """The new URLs (a column `url`) of crowded groups that exceed the limit and are dropped.
-
-    Those nearest to a seed are kept, then those with the most inlinks, then in URL order.
-    """
-    suspects = found.withColumn("key", key).join(F.broadcast(crowded), on="key", how="inner")
-    known = lsm.rows_for(work, PAGES, suspects.select("url")).select("url")
-    order = Window.partitionBy("group").orderBy("found_depth", F.desc("found_inlinks"), "url")
-    placed = suspects.join(known, on="url", how="left_anti").withColumn(
-        "place", F.row_number().over(order)
-    )
-    return placed.where(F.col("place") > F.col("most")).select("url")
-
-
 def changed(
     work: Workspace,
     before: DataFrame,
@@ -294,11 +194,13 @@ def changed(
     flows: DataFrame,
     given: int,
     turns: DataFrame | None = None,
+    documents: DataFrame | None = None,
 ) -> DataFrame:
     """The new rows of every page that was found or requested, or that cash flows from or to.
 
     All frames are keyed by `url`. `before` has the old rows of at least these pages; `flows` and
-    `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`).
+    `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`), and
+    `documents` what was parsed of the answers.
     Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`;
     `spent`, the cash that it has less than before; and `counted`, for `due_times`.
     """
@@ -315,6 +217,10 @@ def changed(
         met = met.select("*", *(F.lit(None).cast(t).alias(name) for name, t in nothing.items()))
     else:
         met = met.join(turns, on="url", how="full")
+    if documents is None:
+        documents = work.engine.read([], DOCUMENTS.ddl)
+    texts = documents.select("url", F.col("text_hash").alias("r_main_text"))
+    met = met.join(texts, on="url", how="left")
     # A page that cash flows to may be unknown, because a growth limit dropped it.
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
     columns = _columns(work.now_ms(), work.config.update, given)
@@ -350,13 +256,19 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
     moment_ms = F.coalesce("r_asked_ms", F.lit(now_ms))
     inlinks = F.coalesce("inlinks", F.lit(0)) + F.coalesce("found_inlinks", F.lit(0))
     interval_s = F.lit(int(config.interval_days * 86_400)).cast("long")
-    wait_s = F.greatest(
+    is_other = F.coalesce(
+        F.col("r_main_text") != F.col("main_text"),
+        F.col("r_digest") != F.col("digest"),
+        F.lit(True),
+    )
+    evidence = recrawl.learned(answered, stored & is_other, config)
+    retry_s = F.greatest(
         F.col("o_retry_wait_s") * F.pow(F.lit(2), failures_before),
         F.coalesce("r_retry_after_s", F.lit(0)),
     ).cast("long")
 
     def of_answer(name: str) -> Column:
-        return F.when(stored, F.col(f"r_{name}")).otherwise(F.col(name)).alias(name)
+        return F.when(stored, F.col(f"r_{name}")).otherwise(F.col(name))
 
     columns = {
         "url": F.col("url"),
@@ -379,8 +291,11 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "outcome": F.coalesce("r_outcome", "outcome"),
         "fetched_ms": F.when(requested, F.col("r_asked_ms")).otherwise(F.col("fetched_ms")),
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
-        "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + wait_s * 1000)
-        .when(asked, F.col("r_asked_ms") + interval_s * 1000)
+        "changes": evidence["changes"],
+        "watched_days": evidence["watched_days"],
+        "main_text": of_answer("main_text"),
+        "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)
+        .when(asked, F.col("r_asked_ms") + evidence["wait_s"] * 1000)
         .when(again, F.lit(0))
         .when(taken_over, F.col("due_ms"))
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))

@@ -139,8 +139,32 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """How the page database changes after a round."""
 
     interval_days: Annotated[
-        float, Meta(gt=0, le=36_500, description="days until a fetched page is fetched again")
+        float,
+        Meta(
+            gt=0,
+            le=36_500,
+            description="days from the first visit of a page to the second; then it depends on "
+            "how often the page has changed",
+        ),
     ] = 30
+    due_chance: Annotated[
+        float,
+        Meta(
+            ge=0.001,
+            le=0.999,
+            description="a page is fetched again when it has changed with this probability, as "
+            "far as visits tell: with a smaller one, pages are fresher, and more requests in vain",
+        ),
+    ] = 0.1
+    interval_factor: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description="how many times shorter that interval becomes at most for pages that keep "
+            "changing, and longer for those that do not; 1: all pages have the same interval",
+        ),
+    ] = 8
     scoring: Annotated[
         Line,
         Meta(
