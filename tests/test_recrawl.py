@@ -84,7 +84,7 @@ def test_the_rate_of_pages_is_learned_from_visits(rate: float, visit_days: float
         watched += np.where(left, days, 0)
         seen += changed
     learned = np.median(recrawl.rate(changes, watched, 0.1))
-    assert min(0.6 * rate, 0.9 / visit_days) <= learned <= 1.15 * rate
+    assert min(0.6 * rate, 0.4 / visit_days) <= learned <= 1.15 * rate
 
 
 def visited(
