@@ -1,8 +1,8 @@
 """How many pages are due, and when? Counts by due time, instead of a pass over all pages.
 
 A step that writes `pages` has the old and the new rows of what it changes, so it corrects the
-counts by the difference (`put`). They are those of spans of ten minutes, so there are a few
-thousand, however many pages there are, and a look at the queue reads them in a few milliseconds.
+counts by the difference (`put`). They are those of spans of ten minutes, so there are some
+thousands, however many pages there are, and a look at the queue reads them in milliseconds.
 
 If there are no counts yet, because an older version wrote the crawl, or if they do not fit the
 rows, all pages are counted.

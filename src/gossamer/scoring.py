@@ -1,8 +1,9 @@
 """Scorings: which pages are fetched first. An extension point.
 
-A scoring computes the score of a page; pages with higher scores are fetched first. It is a
+A scoring computes how important a page is; pages with higher scores are fetched first. It is a
 DataFrame expression, so that the engine scores a hundred million pages at full speed. `generate`
-evaluates it for every page that is due, so a new scoring, new links and new ranks count at once.
+evaluates it for every page that is due, so a new scoring, new links and new ranks count at once. It
+multiplies the score by what a visit gains (recrawl.py).
 Plugins add scorings in the entry point group `gossamer.scoring`; see docs/plugins.md.
 
 `update.scoring` names a scoring or a product of several: `opic * breadth`.

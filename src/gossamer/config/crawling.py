@@ -164,7 +164,7 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             description="how many times shorter that interval becomes at most for pages that keep "
             "changing, and longer for those that do not; 1: all pages have the same interval",
         ),
-    ] = 8
+    ] = 16
     scoring: Annotated[
         Line,
         Meta(
