@@ -56,6 +56,7 @@ DAY_S = 86_400
 PRIOR_CHANGES = 0.5
 """What is taken of a page before its first visit weighs as much as half a change."""
 PATIENCE = 0.001
+"""What a visit gains for each day since the last one, whatever the rate."""
 
 
 def usual_rate(config: UpdateConfig) -> float:
