@@ -190,6 +190,9 @@ def known_again(work: Workspace) -> DataFrame:
         "found_ms": F.col("fetched_ms"),
         "fetches": answered.cast("int"),
         "stored_ms": F.col("stored_ms"),
+        "changes": F.lit(0.0),
+        "watched_days": F.lit(0.0),
+        "main_text": F.lit(None).cast("long"),
         "interval_s": F.lit(int(work.config.update.interval_days * 86_400)).cast("long"),
     }
     age = F.row_number().over(of_page.orderBy(F.desc("round")))
