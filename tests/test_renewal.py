@@ -280,8 +280,9 @@ def test_a_signal_to_all_processes_counts_once(
     assert service.process.returncode == CTRL_C
     assert errors.count("gossamer: ") == 1
     assert "the fetch of round 2 was stopped; what was fetched is kept" in errors
-    last = Store.open(open_backend(str(folder))).manifest.history[-1]
-    assert (last.round, last.step) == (2, "fetch")
+    history = Store.open(open_backend(str(folder))).manifest.history
+    # The harvest of round 1 may still have committed a step.
+    assert [each.step for each in history if each.round == 2] == ["generate", "fetch"]
 
 
 def test_the_last_of_several_signals_kills_a_crawl_that_does_not_end(folder: Path) -> None:
