@@ -33,7 +33,7 @@ first terms of its series. The number of changes is 3 % too large at most. The g
 terms, up to a third too small, for pages that have probably changed twice. In simulation, that
 makes no difference (bench/recrawl.py).
 
-The formulas take and return columns, or arrays of numpy.
+The formulas take and return columns, arrays of numpy, or single numbers.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import UpdateConfig
 
-    Numbers = TypeVar("Numbers", Column, npt.NDArray[np.float64])
+    Numbers = TypeVar("Numbers", Column, npt.NDArray[np.float64], float)
 
 DAY_S = 86_400
 PRIOR_CHANGES = 0.5
