@@ -105,7 +105,7 @@ def visited(
 
 
 def wait_days(page: dict[str, Any]) -> float:
-    return (page["next_fetch_ms"] - page["fetched_ms"]) / DAY_MS
+    return float(page["next_fetch_ms"] - page["fetched_ms"]) / DAY_MS
 
 
 def expected_days(changes: float, watched: float) -> float:
