@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
 from crawl_settings import loopback_settings
@@ -19,6 +20,7 @@ from gossamer.backends import LocalBackend
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.filenames import is_collected, is_made_here
 from gossamer.parse.stored import read_answers, record_of
+from gossamer.tables import DATASETS
 from gossamer.workspace import Workspace
 from harvests import run_index
 
@@ -294,3 +296,11 @@ def test_every_file_of_a_crawl_has_a_name_that_garbage_collection_knows(
     assert [path for path in manifest.paths() if not is_collected(path)] == []
     files = LocalBackend(crawls["fetched"]).sizes("")
     assert [path for path, _ in files if not is_made_here(path)] == []
+
+
+def test_every_file_that_the_engine_writes_has_such_a_name(work: Workspace) -> None:
+    for name in [name for name, dataset in DATASETS.items() if dataset.columns]:
+        schema = DATASETS[name].schema
+        row = pa.Table.from_pylist([dict.fromkeys(schema.names)], schema=schema)
+        (file,) = work.write(work.engine.rows(row), name, 0).files
+        assert is_collected(file.path), file.path

@@ -27,8 +27,9 @@ _ATTEMPT = r"\d{8,}-[0-9a-f]{8}/"
 _UUID = "-".join(f"[0-9a-f]{{{length}}}" for length in (8, 4, 4, 4, 12))
 _PARQUET = (
     rf"(?:\d{{4,}}-)?(?:of-\d{{4,}}-)?{_HEX32}\.parquet",  # our task_output.py
-    # Sail; no number below `partitionBy`. `#1` is the name of the file until it is whole.
-    r"[0-9A-Za-z]{16}(?:_\d+)?(?:\.zst)?\.parquet(?:#\d+)?",
+    # Sail; no number below `partitionBy`, and `..parquet` without compression. `#1` is the name of
+    # the file until it is whole.
+    r"[0-9A-Za-z]{16}(?:_\d+)?(?:\.(?:zst)?)?\.parquet(?:#\d+)?",
     rf"\.?part-\d{{5,}}-{_UUID}[.-]c\d{{3,}}(?:\.\w+)?\.parquet(?:\.crc)?",  # Spark, its checksums
     r"_SUCCESS",
     r"\._SUCCESS\.crc",
