@@ -80,7 +80,7 @@ def garbage(crawl: Crawl) -> set[str]:
     named = {f"manifest/{path.name}" for path in versions}
     for path in versions:
         manifest = store._read(int(path.stem))
-        named |= manifest.paths() | {listing.path for listing in manifest.listings()}
+        named |= manifest.paths().union(*(listing.paths for listing in manifest.listings()))
     found = {
         path.relative_to(crawl.path).as_posix()
         for path in Path(crawl.path).rglob("*")

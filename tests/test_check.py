@@ -8,12 +8,13 @@ from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
 from crawl_settings import loopback_settings
 from damages import cut, flip, gone, indexed, longer, reopened, wrong
-from gossamer import check, fetch, generate, lsm
+from gossamer import check, fetch, generate, listings, lsm, postings
 from gossamer.api import Crawl
 from gossamer.check.repair import repair
 from gossamer.cli.sources import from_crawl
@@ -22,7 +23,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.lookup import Lookup
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.cached_copy import Refusal, find
-from gossamer.store import Layer
+from gossamer.store import Layer, StepReport
 from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:
@@ -58,6 +59,29 @@ def crawl(whole: Path, engine: Engine, tmp_path: Path) -> Crawl:
     return Crawl.open(str(shutil.copytree(whole, tmp_path / "crawl")), engine)
 
 
+@pytest.fixture
+def many(engine: Engine, tmp_path: Path) -> Crawl:
+    """A crawl that has all kinds of files; of what this web has none, rows without values."""
+    with (
+        FakeWeb(Web(hosts=4, pages_per_host=20, mix=Mix(slow=0, crawl_delay=0))) as fake,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(listings, "NEWEST", {Layer: 4, StepReport: 4})
+        settings = loopback_settings(fake.address, "generate.pages = 40")
+        crawl = Crawl.create(str(tmp_path / "many"), settings, engine)
+        crawl.inject(fake.web.seeds())
+        crawl.run(rounds=4)
+        crawl.compute_centrality()
+        postings.run(crawl.work)
+        work = crawl.work
+        with work.step("test", work.round) as draft:
+            for name in [name for name in DATASETS if not work.store.listed(name)]:
+                schema = DATASETS[name].schema
+                empty = pa.Table.from_pylist([dict.fromkeys(schema.names)], schema=schema)
+                draft.replace[name] = (work.write(work.engine.rows(empty), name, work.round),)
+    return crawl
+
+
 def test_nothing_is_wrong_with_a_whole_crawl_and_a_check_writes_nothing(crawl: Crawl) -> None:
     before = {*Path(crawl.path).rglob("*")}
     assert wrong(crawl.work) == []
@@ -81,30 +105,35 @@ def test_nothing_is_wrong_with_a_whole_crawl_at_any_time(
     assert found == wrong(crawl.work) == []
 
 
-def test_every_damage_is_found(crawl: Crawl) -> None:
+def test_a_hundred_of_a_hundred_planted_damages_are_found(many: Crawl) -> None:
+    """Flipped bytes, missing, truncated, longer and swapped files of each kind, one at a time."""
     chance = random.Random(18)  # noqa: S311 - damages, not secrets
-    work = crawl.work
-    files = [file.path for name in DATASETS for file in work.store.listed(name) if file.bytes]
-    for number in range(DAMAGES):
+    work = many.work
+    manifest = work.store.manifest
+    kinds = {
+        name: [file.path for file in work.store.listed(name) if file.bytes] for name in DATASETS
+    }
+    kinds["listings"] = [path for each in manifest.listings() for path in each.paths]
+    files = [path for paths in kinds.values() for path in paths]
+    bytes_of = {path: Path(many.path, path).read_bytes() for path in files}
+    assert not any(error for _, error in check.files(work))
+    found = 0
+    for number, kind in zip(range(DAMAGES), cycle(kinds), strict=False):
         damage = (gone, cut, flip, longer, None)[number % 5]
-        path = chance.choice(files)
-        other = chance.choice(
-            [
-                each
-                for each in files
-                if Path(crawl.path, each).read_bytes() != Path(crawl.path, path).read_bytes()
-            ]
-        )
-        touched = {path} if damage is not None else {path, other}
-        before = {each: Path(crawl.path, each).read_bytes() for each in touched}
+        path = chance.choice(kinds[kind])
+        touched = {path}
         if damage is not None:
-            damage(Path(crawl.path, path))
+            damage(Path(many.path, path))
         else:
-            Path(crawl.path, path).write_bytes(before[other])
-            Path(crawl.path, other).write_bytes(before[path])
-        assert {file.path for file, error in check.files(work) if error is not None} == touched
-        for each, data in before.items():
-            Path(crawl.path, each).write_bytes(data)
+            other = chance.choice([each for each in files if bytes_of[each] != bytes_of[path]])
+            touched.add(other)
+            Path(many.path, path).write_bytes(bytes_of[other])
+            Path(many.path, other).write_bytes(bytes_of[path])
+        found += {file.path for file, error in check.files(work) if error is not None} == touched
+        for each in touched:
+            Path(many.path, each).write_bytes(bytes_of[each])
+    assert found == DAMAGES
+    assert not any(error for _, error in check.files(work))
 
 
 @pytest.mark.parametrize(

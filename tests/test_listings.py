@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -16,7 +17,7 @@ from gossamer import check, listings
 from gossamer.backends import LocalBackend, MemoryBackend
 from gossamer.config import Config
 from gossamer.errors import CorruptManifest, StoreFull
-from gossamer.manifest import HISTORY_LENGTH
+from gossamer.manifest import HISTORY_LENGTH, Entry, Stack, encode
 from gossamer.store import Layer, StepReport, Store
 from gossamer.workspace import Workspace
 from stores import Recorder, contents, files_below, put, report
@@ -119,7 +120,7 @@ def test_listings_are_durable_before_a_manifest_names_them() -> None:
     store.commit(report(), append={"warc": put(store, "warc")})
     created = [str(path) for _, path in recorder.of("create")][1:]
     assert [path.rpartition("/")[2].partition("-")[0] for path in created] == [
-        "warc",
+        *("warc", "warc"),  # the listing is written twice
         f"{store.manifest.version:08d}.json",
     ]
 
@@ -140,11 +141,12 @@ def test_a_damaged_listing_is_named_with_a_remedy_that_works(damage: str) -> Non
     before = store.manifest.layers("warc")
     store.commit(report(), append={"warc": put(store, "warc")})
     (listing,) = store.manifest.datasets["warc"].listings
-    data = backend.contents.pop(listing.path)
-    if damage == "changed":
-        backend.contents[listing.path] = data.replace(b'"rows":2', b'"rows":3', 1)
-    elif damage == "cut":
-        backend.contents[listing.path] = data[:-1]
+    for path in listing.paths:
+        data = backend.contents.pop(path)
+        if damage == "changed":
+            backend.contents[path] = data.replace(b'"rows":2', b'"rows":3', 1)
+        elif damage == "cut":
+            backend.contents[path] = data[:-1]
     opened = Store.open(backend)
     with pytest.raises(CorruptManifest, match=listing.path) as error:
         opened.files("warc")
@@ -156,6 +158,27 @@ def test_a_damaged_listing_is_named_with_a_remedy_that_works(damage: str) -> Non
     assert Store.open(backend).manifest.layers("warc") == before
 
 
+def test_a_listing_that_an_older_version_wrote_once_is_read() -> None:
+    def once(stack: Stack[Entry]) -> Stack[Entry]:
+        singles = (structs.replace(each, is_doubled=False) for each in stack.listings)
+        return Stack(tuple(singles), stack.newest)
+
+    store = grown(2 * listings.NEWEST[Layer])
+    now = store.manifest
+    older = dataclasses.replace(
+        now,
+        version=now.version + 1,
+        datasets={name: once(stack) for name, stack in now.datasets.items()},
+        reports=once(now.reports),
+    )
+    store.backend.delete([path for each in now.listings() for path in each.paths[1:]])
+    store.backend.create(f"manifest/{older.version:08d}.json", encode(older))
+    opened = Store.open(store.backend)
+    assert opened.manifest.layers("warc") == now.layers("warc")
+    mended = opened.mend_listings()
+    assert (mended.manifest, mended.restored, mended.lost) == (older, 0, {})
+
+
 def test_check_names_every_damaged_listing_and_file_and_counts_them(tmp_path: Path) -> None:
     backend = LocalBackend(tmp_path)
     store = Store.create(backend)
@@ -164,12 +187,14 @@ def test_check_names_every_damaged_listing_and_file_and_counts_them(tmp_path: Pa
         store.commit(report(round_=number), append=layers)
     first, *_, last = store.manifest.datasets["warc"].listings
     lost = store.listed("links")[50].path
-    (tmp_path / first.path).unlink()
-    (tmp_path / last.path).write_bytes(b"[]")
+    for path in first.paths:
+        (tmp_path / path).unlink()
+    for path in last.paths:
+        (tmp_path / path).write_bytes(b"[]")
     (tmp_path / lost).unlink()
     work = Workspace(Store.open(backend), Config())
     wrong = {file.path: error for file, error in check.files(work) if error is not None}
-    assert list(wrong) == [first.path, last.path, lost]
+    assert list(wrong) == [*first.paths, *last.paths, lost]
     for path, error in wrong.items():
         assert str(error).startswith(f"{tmp_path}/{path}: ")
         assert "put it back from a copy" in error.remedy
@@ -253,7 +278,7 @@ def test_wherever_a_process_dies_a_state_is_whole_and_garbage_is_found() -> None
         assert files_below(backend, "warc", "pages") == manifest.paths()
         assert manifest_files(opened) == {
             f"manifest/{manifest.version:08d}.json",
-            *(listing.path for listing in manifest.listings()),
+            *(path for listing in manifest.listings() for path in listing.paths),
         }
         for name in ("warc", "pages"):
             opened.files(name)

@@ -63,7 +63,7 @@ _OTHER = {
 }
 
 _MANIFEST = re.compile(r"manifest/(\d{8,})\.json")
-_LISTING = rf"(?:{'|'.join((*DATASETS, HISTORY))})-\d{{8,}}-[0-9a-f]{{8}}"
+_LISTING = rf"(?:{'|'.join((*DATASETS, HISTORY))})-\d{{8,}}-[0-9a-f]{{8}}(?:\.double)?"
 _COLLECTED = re.compile(
     "|".join(
         (
@@ -110,6 +110,11 @@ def new_listing_path(stack: str, version: int) -> str:
     `stack` is the name of a dataset, or HISTORY.
     """
     return f"manifest/{stack}-{version:08d}-{uuid.uuid4().hex[:8]}.json"
+
+
+def listing_double(path: str) -> str:
+    """The path of the second file with the bytes of a listing."""
+    return f"{path.removesuffix('.json')}.double.json"
 
 
 def is_collected(path: str) -> bool:

@@ -115,7 +115,8 @@ class Garbage:
         self, kept: Sequence[int], manifests: Sequence[Manifest]
     ) -> list[tuple[str, int]]:
         """Manifests that are not kept; then listings that no manifest names, and drafts."""
-        named = {listing.path for manifest in manifests for listing in manifest.listings()}
+        listings = (listing for manifest in manifests for listing in manifest.listings())
+        named = {path for listing in listings for path in listing.paths}
         named.update(map(manifest_path, kept))
         found = [each for each in self._backend.sizes("manifest") if each[0] not in named]
         return sorted(found, key=lambda each: version_of(each[0]) is None)

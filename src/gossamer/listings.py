@@ -13,28 +13,31 @@ as the next one has at most GROWTH times as many files. So there are O(log n) li
 have LARGEST files, and a file is listed O(log n) times in its life. A layer of many files gets a
 listing of its own, which stays as it is while smaller, newer layers change.
 
-A listing lies beside the manifests, and is durable before a manifest names it.
+A listing lies beside the manifests, and is durable before a manifest names it. It is the only place
+that says which files hold the older part of a dataset, so it is stored twice, as ZFS stores its
+metadata ("ditto blocks"): where one file is damaged, the other is read, and a repair copies it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import threading
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 from cachetools import LRUCache
 from msgspec import structs
 
 from gossamer import checksums
-from gossamer.filenames import new_listing_path
+from gossamer.filenames import HISTORY, new_listing_path
 from gossamer.manifest import HISTORY_LENGTH, Entry, Layer, Listing, Stack, StepReport, entries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gossamer.backends import Backend
     from gossamer.errors import CorruptManifest
-    from gossamer.manifest import File
+    from gossamer.manifest import File, Manifest
 
 NEWEST: dict[type, int] = {Layer: 32, StepReport: 16}
 """Files or reports of a stack that a manifest names itself. Of more, about half stay."""
@@ -54,6 +57,16 @@ class Change(NamedTuple):
     replaced: tuple[File, ...]
 
 
+class Mended(NamedTuple):
+    """A state whose listings are whole."""
+
+    manifest: Manifest
+    restored: int
+    """Files of listings that were written again."""
+    lost: dict[str, tuple[Listing, ...]]
+    """By stack, the listings that it no longer has."""
+
+
 class Listings:
     """Reads and writes the listings of a crawl. It holds those in memory that were last used."""
 
@@ -65,23 +78,69 @@ class Listings:
         self._guard = threading.Lock()
 
     def read(self, listing: Listing, kind: type[Entry]) -> tuple[Entry, ...]:
-        """The entries of a listing. Raises CorruptManifest."""
+        """The entries of a listing, from either of its files. Raises CorruptManifest."""
         with self._guard:
             held = self._held.get(listing.path)
         if held is not None:
             return cast("tuple[Entry, ...]", held)
-        try:
-            data = self._backend.read(listing.path)
-        except FileNotFoundError:
-            raise self._error(listing, "the manifest names this listing, but it is gone") from None
-        except OSError as error:
-            raise self._error(listing, f"cannot be read: {error.strerror}") from None
-        if checksums.of_bytes(data) != listing.xxh3:
-            what = "is damaged: its checksum is not the one in the manifest"
-            raise self._error(listing, what)
+        data = self._read(listing, listing.path)
+        if isinstance(data, str) and listing.is_doubled:
+            data = self._read(listing, listing.paths[-1])
+        if isinstance(data, str):
+            raise self._error(listing, data)
         entries = msgspec.json.decode(data, type=tuple[kind, ...])  # type: ignore[valid-type]
         self._hold(listing, entries)
         return entries
+
+    def _read(self, listing: Listing, path: str) -> bytes | str:
+        """The bytes of a listing in one of its files, or what is wrong with that."""
+        try:
+            data = self._backend.read(path)
+        except FileNotFoundError:
+            return "the manifest names this listing, but it is gone"
+        except OSError as error:
+            return f"cannot be read: {error.strerror}"
+        if checksums.of_bytes(data) != listing.xxh3:
+            return "is damaged: its checksum is not the one in the manifest"
+        return data
+
+    def mended(self, manifest: Manifest) -> Mended:
+        """Write damaged files of listings again, and leave out listings whose files all are."""
+        restored: list[str] = []
+        lost: dict[str, tuple[Listing, ...]] = {}
+        stacks: dict[str, Stack[Any]] = {**manifest.datasets, HISTORY: manifest.reports}
+        for name, stack in stacks.items():
+            read = {
+                listing: {path: self._read(listing, path) for path in listing.paths}
+                for listing in stack.listings
+            }
+            for found in read.values():
+                restored += self._restored(found)
+            whole = {
+                listing
+                for listing, found in read.items()
+                if any(isinstance(each, bytes) for each in found.values())
+            }
+            if gone := tuple(listing for listing in stack.listings if listing not in whole):
+                lost[name] = gone
+                kept = tuple(listing for listing in stack.listings if listing in whole)
+                stacks[name] = Stack(kept, stack.newest)
+        reports = stacks.pop(HISTORY)
+        state = dataclasses.replace(manifest, datasets=stacks, reports=reports)
+        return Mended(state, len(restored), lost)
+
+    def _restored(self, found: Mapping[str, bytes | str]) -> Iterator[str]:
+        """Write damaged files of a listing again, if one of them is whole, and yield their paths.
+
+        `found`: by path, its bytes or what is wrong with them.
+        """
+        whole = [data for data in found.values() if isinstance(data, bytes)]
+        damaged = [path for path, data in found.items() if isinstance(data, str)]
+        if whole:
+            self._backend.delete(damaged)
+            for path in damaged:
+                self._backend.create(path, whole[0])
+                yield path
 
     def changed(
         self,
@@ -160,9 +219,13 @@ class Listings:
 
     def _write(self, path: str, entries: tuple[Entry, ...]) -> Listing:
         data = msgspec.json.encode(entries)
-        self._backend.create(path, data)
         rounds = min(entry.round for entry in entries), max(entry.round for entry in entries)
-        listing = Listing(path, len(data), checksums.of_bytes(data), rounds, *_totals(entries))
+        totals = _totals(entries)
+        listing = Listing(
+            path, len(data), checksums.of_bytes(data), rounds, *totals, is_doubled=True
+        )
+        for each in listing.paths:
+            self._backend.create(each, data)
         self._hold(listing, entries)
         return listing
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 import msgspec
 
 from gossamer import checksums
+from gossamer.filenames import listing_double
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -99,6 +100,13 @@ class Listing(msgspec.Struct, frozen=True, omit_defaults=True):
     rows: int = 0
     size: int = 0
     """Bytes of the files that it names."""
+    is_doubled: bool = False
+    """Whether a second file has the same bytes. Older versions did not write it."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The file, and its double."""
+        return (self.path, listing_double(self.path)) if self.is_doubled else (self.path,)
 
 
 class Stack(msgspec.Struct, Generic[Entry], frozen=True, omit_defaults=True):
@@ -204,7 +212,7 @@ class Manifest:
 
         `round_`: that of its layer, probably, whose files are looked through first.
         """
-        if any(listing.path == path for listing in self.listings()):
+        if any(path in listing.paths for listing in self.listings()):
             return True
         dataset = path.partition("/")[0]
         rounds = (None,) if round_ is None else (round_, None)

@@ -39,7 +39,7 @@ from gossamer.filenames import (
 )
 from gossamer.garbage import Attempts
 from gossamer.intact import Damage
-from gossamer.listings import Listings, recent
+from gossamer.listings import Listings, Mended, recent
 from gossamer.manifest import (
     FORMAT,
     File,
@@ -295,6 +295,13 @@ class Store:
         if self._versions()[-1] > self.manifest.version:  # its state may be no longer kept
             remedy = "another process has committed since: run the command again"
         return CorruptManifest(f"{self.url}/{listing.path}", what, remedy)
+
+    def mend_listings(self) -> Mended:
+        """Write damaged listings again, and forget those that are lost; the next commit says so."""
+        with self._shared.guard:
+            mended = self._listings.mended(self.manifest)
+            self.manifest = self._shared.newest = mended.manifest
+        return mended
 
     def collect_garbage(self, keep_versions: int) -> int:
         """Delete the files that none of the last `keep_versions + 1` manifests names.

@@ -1,7 +1,7 @@
 """check: are the files of a crawl whole, and do its datasets agree?
 
   1. `Store.verify` compares every file that the manifest names with its size and checksum, the
-     listings first; files that a damaged listing names are unknown.
+     listings first; files that a listing names are unknown if both of its files are damaged.
   2. If all are whole, `archive.py` reads every body that `responses` names and compares it with its
      digest; `agreement.py` compares the datasets with each other; and `parts.py` compares the
      documents in the index with the rows of `indexed`.
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from gossamer.errors import CorruptManifest
 from gossamer.store import Damage, File
@@ -29,9 +31,17 @@ def files(work: Workspace) -> Iterator[tuple[File, StoreError | None]]:
     """Read every file of the current state, and yield each with what is wrong with it."""
     store, manifest = work.store, work.store.manifest
     for listing in manifest.listings():
-        file = File(listing.path, listing.entries, listing.bytes, listing.xxh3)
-        ((_, wrong),) = store.verify([file])
-        yield file, None if wrong is None else store.unreadable(listing, wrong)
+        both = [File(path, listing.entries, listing.bytes, listing.xxh3) for path in listing.paths]
+        found = list(store.verify(both))
+        is_lost = all(wrong is not None for _, wrong in found)
+        for file, wrong in found:
+            if wrong is None:
+                yield file, None
+            elif is_lost:
+                yield file, store.unreadable(structs.replace(listing, path=file.path), wrong)
+            else:
+                path = f"{store.url}/{file.path}"
+                yield file, CorruptManifest(path, wrong, f"gossamer check {store.url} --repair")
     listed: list[File] = []
     for name in manifest.datasets:
         with suppress(CorruptManifest):  # its listing was yielded

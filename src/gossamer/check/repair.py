@@ -1,8 +1,10 @@
 """Mends what a check finds, in passes that end in a commit each.
 
-  1. `drop_damaged`: a damaged WARC file is kept as it is, for its whole records. Datasets that a
-     step of the harvest writes are emptied, with whatever else that step writes. Of any other
-     dataset, the damaged files are dropped, with their rows.
+  1. `drop_damaged`: where one of the two files of a listing is damaged, it is written again. If
+     both are, the files that it names are lost, except archive files that a response names. A
+     damaged WARC file is kept as it is, for its whole records. Datasets that a step of the harvest
+     writes are emptied, with whatever else that step writes. Of any other dataset, the damaged
+     files are dropped, with their rows.
   2. `reconcile`: bodies that are lost are marked as such. Pages whose body or response is lost are
      due, without conditions. Pages whose row is lost get one from their response, and are due.
   3. If rows are lost that follow from the archive, all stored pages are parsed again; the targets
@@ -32,7 +34,9 @@ from gossamer.check.agreement import (
 from gossamer.check.archive import unreadable
 from gossamer.check.history import STEP, lacks_parsing
 from gossamer.check.parts import differing
+from gossamer.filenames import HISTORY
 from gossamer.graph.stored import is_imported
+from gossamer.store import File, Layer
 from gossamer.tables import (
     COUNTED,
     DATASETS,
@@ -53,7 +57,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.store import File, StepReport
+    from gossamer.store import StepReport
     from gossamer.workspace import Draft, Workspace
 
 RECOMPUTED = frozenset(rounds.HARVEST) | {"graph.centrality", "postings"}
@@ -84,12 +88,13 @@ def repair(
 
 def drop_damaged(work: Workspace, draft: Draft) -> None:
     """Draft the datasets without their damaged files, and count these by dataset."""
+    lost = mend_listings(work, draft)
     for name, dataset in DATASETS.items():
         checked = work.store.verify(work.store.listed(name))
         wrong = {file for file, damage in checked if damage is not None}
-        if not wrong:
+        if not wrong and name not in lost:
             continue
-        draft.counts[f"damaged_{name}"] = len(wrong)
+        draft.counts[f"damaged_{name}"] = len(wrong) + lost.get(name, 0)
         if dataset.writer in RECOMPUTED:
             written = (each.name for each in DATASETS.values() if each.writer == dataset.writer)
             draft.replace |= dict.fromkeys(written, ())
@@ -103,12 +108,44 @@ def drop_damaged(work: Workspace, draft: Draft) -> None:
         )
         by_round = "round" in dataset.key  # such a round was fetched, even if nothing is left of it
         draft.replace[name] = tuple(layer for layer in layers if layer.files or by_round)
+        if name == "warc" and name in lost:
+            draft.replace[name] = (*found_again(work), *draft.replace[name])
     if not FOLLOWED.isdisjoint(draft.replace):
         draft.replace |= dict.fromkeys(RECORDS, ())
         if not is_imported(work):
             draft.replace[GRAPH.name] = ()
     if PAGES.name in draft.replace:
         draft.replace[DUE_TIMES.name] = ()  # the next step that writes pages counts all of them
+
+
+def mend_listings(work: Workspace, draft: Draft) -> dict[str, int]:
+    """Write damaged listings again; return by dataset how many files only lost ones named."""
+    listings = work.store.mend_listings()
+    reports = listings.lost.pop(HISTORY, ())
+    for name, count in (
+        ("listings_restored", listings.restored),
+        ("listings_lost", len(reports) + sum(map(len, listings.lost.values()))),
+        ("reports_lost", sum(each.entries for each in reports)),
+    ):
+        if count:
+            draft.counts[name] = count
+    return {name: sum(each.files for each in lost) for name, lost in listings.lost.items()}
+
+
+def found_again(work: Workspace) -> Iterator[Layer]:
+    """Layers of archive files that are not listed any more, but named by a response.
+
+    Their records verify themselves.
+    """
+    listed = {file.path for file in work.store.listed("warc")}
+    paths = [f"{work.root}/{file.path}" for file in work.store.whole(RESPONSES.name)]
+    named = work.engine.read(paths, RESPONSES.ddl).where("warc_file IS NOT NULL")
+    files = named.groupBy("warc_file").agg(F.max("round"), F.count("*")).orderBy("warc_file")
+    for path, round_, rows in files.collect():
+        if path not in listed:
+            both = (File(path, rows, 0), File(path.replace(".warc.gz", ".cdxj"), rows, 0))
+            found = tuple(filter(None, (mended(work, file) for file in both)))
+            yield Layer(round_, found, version=1, since=1)  # older than all others
 
 
 def mended(work: Workspace, file: File) -> File | None:
