@@ -91,7 +91,7 @@ def test_listings_are_written_again_and_nothing_is_lost(
     for file, error in check.files(crawl.work):
         if error is not None:
             assert error.subject == f"{crawl.path}/{file.path}"
-            assert error.remedy == f"gossamer check {crawl.path} --repair"
+            assert error.remedy == f"write it again: gossamer check {crawl.path} --repair"
     reports = reopened(crawl).repair()
     assert reports[0].counts == {"listings_restored": len(chosen)}
     crawl = reopened(crawl)

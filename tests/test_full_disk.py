@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
+from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import compaction, prune, rounds
+from gossamer import check, compaction, forever, prune, rounds
 from gossamer.api import Crawl
 from gossamer.errors import StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from tables import answers, tables
+from gossamer.forever import Listener
+from tables import answers, garbage, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -55,14 +60,21 @@ class Disk:
         used = (state.f_blocks - state.f_bfree + pages) * state.f_frsize
         return self.mount(f"remount,size={used}")
 
+    def leave(self, pages: int) -> None:
+        """Let so many pages of memory be free."""
+        assert any(self.shrink(pages) for _ in range(TRIES))
+
+    def grow(self) -> None:
+        assert self.mount(f"remount,size={AMPLE}")
+
     @contextmanager
     def with_space(self, pages: int) -> Iterator[None]:
         """So many pages of memory are free."""
-        assert any(self.shrink(pages) for _ in range(TRIES))
+        self.leave(pages)
         try:
             yield
         finally:
-            assert self.mount(f"remount,size={AMPLE}")
+            self.grow()
 
 
 @pytest.fixture
@@ -117,6 +129,174 @@ def test_every_step_survives_a_full_disk(
         else:
             run(starved.work)
         assert failures, name
+    assert tables(starved) == tables(whole)
+    assert capfd.readouterr().err == ""
+    titles = [row.title for row in whole.dataset("documents").limit(10).collect()]
+    assert answers(starved, titles) == answers(whole, titles)
+
+
+# Harvests beside rounds
+
+
+class Point(NamedTuple):
+    """A step of a harvest, and one of the round beside it, which begin at the same time."""
+
+    harvest: str
+    round: str
+    starved: frozenset[str]
+    """The lanes for whose step the disk is nearly full: harvest, round or both. The step of the
+    other lane begins when there is space again."""
+
+
+HARVEST, ROUND = frozenset(["harvest"]), frozenset(["round"])
+BOTH = HARVEST | ROUND
+POINTS = [
+    *(Point(step, "fetch", HARVEST) for step in rounds.HARVEST),
+    *map(partial(Point, starved=ROUND), ("graph", "rank", "dedup", "index"), rounds.ROUND),
+    Point("invert", "generate", BOTH),
+    Point("graph", "parse", BOTH),
+    Point("rank", "update", BOTH),
+    Point("dedup", "fetch", BOTH),
+    Point("index", "update", BOTH),
+]
+FEW_PAGES = (1, 12)
+LEAST = {HARVEST: 8, ROUND: 6, BOTH: 4}
+"""Failures in these lanes."""
+LONGEST_S = 120
+"""Nobody waits for longer. If somebody does, the test fails."""
+
+
+class Ended(Exception):
+    """Ends a crawl in a test."""
+
+
+class Undisturbed(Listener):
+    """Runs the steps of a crawl."""
+
+    def run(
+        self,
+        _name: str,
+        _number: int,
+        step: Callable[[Workspace], StepReport],
+        work: Workspace,
+    ) -> StepReport:
+        return step(work)
+
+
+class Starved(Undisturbed):
+    """Lets the steps of a point meet in a crawl without end, and starves them."""
+
+    def __init__(self, crawl: Crawl, disk: Disk, point: Point, pages: int) -> None:
+        self._crawl, self._disk, self._point = crawl, disk, point
+        self._first: int | None = None
+        """The first round, which no harvest runs beside."""
+        self._met = threading.Barrier(2, partial(disk.leave, pages))
+        self._roomy = threading.Event()
+        self._begun: set[str] = set()
+        self._over: set[str] = set()
+        self.failed: set[str] = set()
+        """The lanes in which a step failed."""
+        self.commits = 0
+
+    def run(
+        self,
+        name: str,
+        number: int,
+        step: Callable[[Workspace], StepReport],
+        work: Workspace,
+    ) -> StepReport:
+        self._first = number if self._first is None else self._first
+        lane = "round" if name in rounds.ROUND else "harvest"
+        begins = name == getattr(self._point, lane) and lane not in self._begun
+        try:
+            if begins and (lane == "harvest" or number > self._first):
+                return self._beside(lane, step, work)
+            return step(work)
+        except StoreFull:
+            self.failed.add(lane)
+            raise
+
+    def _beside(
+        self, lane: str, step: Callable[[Workspace], StepReport], work: Workspace
+    ) -> StepReport:
+        self._begun.add(lane)
+        self._met.wait(LONGEST_S)
+        if lane not in self._point.starved:
+            assert self._roomy.wait(LONGEST_S)
+        try:
+            return step(work)
+        finally:
+            self._over.add(lane)
+            if self._over >= self._point.starved and not self._roomy.is_set():
+                self._disk.grow()
+                self._roomy.set()
+
+    def look(self) -> None:
+        if self._over == BOTH and not self.failed:
+            raise Ended
+
+    def report(self, _done: StepReport) -> None:
+        self.commits += 1
+
+    def may_end(self) -> None:
+        """Nothing is left of the steps that failed before."""
+        assert garbage(self._crawl) == set()
+
+
+@pytest.mark.slow
+def test_a_harvest_and_the_round_beside_it_survive_a_full_disk(
+    disk: Disk,
+    engine: Engine,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listener, do = Undisturbed(), rounds._do
+
+    def heard(
+        work: Workspace,
+        name: str,
+        step: Callable[[Workspace], StepReport],
+        number: int,
+        announce: Callable[[str, int], None],
+    ) -> StepReport:
+        return do(work, name, partial(listener.run, name, number, step), number, announce)
+
+    monkeypatch.setattr(rounds, "_do", heard)
+    monkeypatch.setattr(compaction, "FEW", 2)
+    # Which lines a host repeats is looked at when its pages have doubled, so it depends on when
+    # harvests were.
+    monkeypatch.setattr("gossamer.boilerplate.host_lines.MIN_PAGES", 1_000_000)
+    monkeypatch.setattr(forever, "LOOK_S", 0.01)
+    monkeypatch.setattr("gossamer.harvests.PARTS", 1)
+    monkeypatch.setattr("gossamer.harvests.END_S", float(LONGEST_S))
+    limits = "store.min_free_gb = 0\nstore.warc_versions = 1\ngenerate.pages = 4\n"
+    mix = Mix(calendars=0, crawl_delay=0, slow=0)
+    failures = Counter[frozenset[str]]()
+    with FakeWeb(Web(hosts=4, pages_per_host=80, page_bytes=3_000, mix=mix)) as web:
+        settings = loopback_settings(web.address, limits + "rank.tolerance = 1e-12")
+        whole = Crawl.create(str(tmp_path / "whole"), settings, engine)
+        starved = Crawl.create(str(disk.folder / "crawl"), settings, engine)
+        for crawl in (whole, starved):
+            crawl.inject(web.web.seeds())
+        for point, pages in product(POINTS, FEW_PAGES):
+            before = starved.work.store.refresh().version
+            listener = Starved(starved, disk, point, pages)
+            with pytest.raises((StoreFull, Ended)) as ended:
+                starved.run_forever(listener)
+            assert isinstance(ended.value, StoreFull) == bool(listener.failed), point
+            if isinstance(ended.value, StoreFull):
+                assert ended.value.subject.startswith(str(disk.folder)), ended.value
+                assert "free some space" in ended.value.remedy
+            assert starved.work.store.refresh().version == before + listener.commits
+            assert not any(wrong for _, wrong in check.files(starved.work))
+            failures[frozenset(listener.failed)] += 1
+        listener = Undisturbed()
+        starved.run(rounds=1)
+        whole.run(rounds=starved.work.round)
+    assert all(failures[lanes] >= least for lanes, least in LEAST.items()), failures
+    assert failures.total() - failures[frozenset()] >= 20
+    assert garbage(starved) == set()
     assert tables(starved) == tables(whole)
     assert capfd.readouterr().err == ""
     titles = [row.title for row in whole.dataset("documents").limit(10).collect()]

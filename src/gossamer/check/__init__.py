@@ -40,8 +40,8 @@ def files(work: Workspace) -> Iterator[tuple[File, StoreError | None]]:
             elif is_lost:
                 yield file, store.unreadable(structs.replace(listing, path=file.path), wrong)
             else:
-                path = f"{store.url}/{file.path}"
-                yield file, CorruptManifest(path, wrong, f"gossamer check {store.url} --repair")
+                remedy = f"write it again: gossamer check {store.url} --repair"
+                yield file, CorruptManifest(f"{store.url}/{file.path}", wrong, remedy)
     listed: list[File] = []
     for name in manifest.datasets:
         with suppress(CorruptManifest):  # its listing was yielded

@@ -144,8 +144,8 @@ def found_again(work: Workspace) -> Iterator[Layer]:
     for path, round_, rows in files.collect():
         if path not in listed:
             both = (File(path, rows, 0), File(path.replace(".warc.gz", ".cdxj"), rows, 0))
-            found = tuple(filter(None, (mended(work, file) for file in both)))
-            yield Layer(round_, found, version=1, since=1)  # older than all others
+            if found := tuple(filter(None, (mended(work, file) for file in both))):
+                yield Layer(round_, found, version=1, since=1)  # older than all others
 
 
 def mended(work: Workspace, file: File) -> File | None:
