@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,28 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 PATIENCE_S = 10
+
+
+def test_no_rows_have_the_columns_of_their_query_which_is_planned_again_only_for_these(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = work.engine.spark.range(3).selectExpr("id", "array(named_struct('a', 'x')) AS list")
+    asked: list[str] = []
+    client = frame.sparkSession.client
+    analyze = client._analyze
+
+    def noted(method: str, **more: Any) -> Any:
+        asked.append(method)
+        return analyze(method, **more)
+
+    monkeypatch.setattr(client, "_analyze", noted)
+    none, count = work.scratch(frame.where("id > 5"))
+    assert (count, asked) == (0, [])
+    assert none.schema == frame.schema
+    times = len(asked)
+    assert none.unionByName(frame).count() == 3
+    assert frame.join(none, on="id", how="left_anti").count() == 3
+    assert len(asked) == times
 
 
 def test_two_calls_on_few_rows_run_at_once(work: Workspace) -> None:

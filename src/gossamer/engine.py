@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from pyspark.sql import DataFrame
+    from pyspark.sql.connect.client import SparkConnectClient
+    from pyspark.sql.connect.proto import Relation
     from pyspark.sql.types import StructType
 
     from gossamer.config import EngineConfig
@@ -92,12 +94,24 @@ class Engine:
     def read(self, paths: list[str], ddl: str) -> DataFrame:
         """Read Parquet files as one DataFrame with exactly these columns; no files give no rows."""
         if not paths:
-            return self.no_rows(self._parsed(ddl))
+            return self.spark.createDataFrame([], self._parsed(ddl))
         return self.spark.read.schema(ddl).parquet(*paths)
 
-    def no_rows(self, schema: StructType) -> DataFrame:
-        """No rows with these columns."""
-        return self.spark.createDataFrame([], schema)
+    def no_rows(self, like: DataFrame) -> DataFrame:
+        """No rows with the columns of others.
+
+        They are asked for once the result is used, because the server plans the query for them,
+        which takes it 2 to 15 ms.
+        """
+        from pyspark.sql.connect.dataframe import DataFrame as Remote
+        from pyspark.sql.connect.plan import LocalRelation
+
+        class NoRows(LocalRelation):
+            def plan(self, session: SparkConnectClient) -> Relation:
+                self._schema = like.schema.json()
+                return super().plan(session)
+
+        return cast("DataFrame", Remote(NoRows(None, schema=""), cast("Any", self.spark)))
 
     def rows(self, table: pa.Table) -> DataFrame:
         """A few rows as a DataFrame, without `createDataFrame`'s question for 13 settings."""

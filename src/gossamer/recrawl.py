@@ -89,29 +89,40 @@ def gain_now(now_ms: int, config: UpdateConfig) -> Column:
     return F.when(stored, gain(of_page, days)).otherwise(1 / of_page)
 
 
-def learned(answered: Column, changed: Column, config: UpdateConfig) -> dict[str, Column]:
-    """Columns after a round: `changes`, `watched_days`, and `wait_s`, until the page is due.
+def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
+    """What a round's answers tell about pages, as columns from which `learned` and `wait_s` follow.
 
-    `answered`: whether a page answered with a body, or that it has not changed. `changed`: whether
-    it differs from what is stored.
+    `changed`: whether a page that answered differs from what is stored.
     """
-    changes, watched_days = _known()
-    seen = answered & F.col("stored_ms").isNotNull() & (F.col("failures") == 0)
+    answered = F.coalesce("o_answered", F.lit(False))
     days = F.greatest(F.col("r_asked_ms") - F.col("fetched_ms"), F.lit(0)) / (DAY_S * 1000)
-    usual = usual_rate(config)
-    so_far = rate(changes, watched_days, usual)
-    met = F.when(changed, changes_within(so_far, days)).otherwise(F.lit(0.0))
-    changes = F.when(seen, changes + met).otherwise(changes)
-    watched_days = F.when(seen, watched_days + days).otherwise(watched_days)
-    usual_s, factor = int(config.interval_days * DAY_S), config.interval_factor
-    # After so many seconds, a page has changed with the probability `due_chance`.
-    due_s = usual_s * usual / rate(changes, watched_days, usual)
-    within_s = F.greatest(F.lit(usual_s / factor), F.least(F.lit(usual_s * factor), due_s))
     return {
-        "changes": changes,
-        "watched_days": watched_days,
-        "wait_s": F.floor(F.when(seen, within_s).otherwise(F.lit(usual_s))).cast("long"),
+        "is_visit": answered & F.col("stored_ms").isNotNull() & (F.col("failures") == 0),
+        "has_changed": changed,
+        "visit_days": days,
+        "rate_before": rate(*_known(), usual_rate(config)),
     }
+
+
+def learned() -> dict[str, Column]:
+    """The columns `changes` and `watched_days` of pages after a round, with the ending `_now`."""
+    changes, watched_days = _known()
+    met = changes_within(F.col("rate_before"), F.col("visit_days"))
+    is_visit = F.col("is_visit")
+    return {
+        "changes_now": F.when(is_visit & F.col("has_changed"), changes + met).otherwise(changes),
+        "watched_now": F.when(is_visit, watched_days + F.col("visit_days")).otherwise(watched_days),
+    }
+
+
+def wait_s(config: UpdateConfig) -> Column:
+    """The seconds from an answer until the page is due again."""
+    usual_s, factor = int(config.interval_days * DAY_S), config.interval_factor
+    usual = usual_rate(config)
+    # After so many seconds, a page has changed with the probability `due_chance`.
+    due_s = usual_s * usual / rate(F.col("changes_now"), F.col("watched_now"), usual)
+    within_s = F.greatest(F.lit(usual_s / factor), F.least(F.lit(usual_s * factor), due_s))
+    return F.floor(F.when(F.col("is_visit"), within_s).otherwise(F.lit(usual_s))).cast("long")
 
 
 def _known() -> tuple[Column, Column]:

@@ -20,7 +20,7 @@ from gossamer import depths, domains, due_times, growth, lsm, opic, recrawl
 from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
 from gossamer.outcomes import OUTCOMES
-from gossamer.tables import DOCUMENTS, HOSTS, LINKS, PAGES, RESPONSES
+from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
 from gossamer.url_rules import aliases as url_aliases
 from gossamer.url_rules.lessons import applied, lessons
 from gossamer.url_rules.listing import with_state
@@ -218,54 +218,61 @@ def changed(
     else:
         met = met.join(turns, on="url", how="full")
     if documents is None:
-        documents = work.engine.read([], DOCUMENTS.ddl)
-    texts = documents.select("url", F.col("text_hash").alias("r_main_text"))
-    met = met.join(texts, on="url", how="left")
+        met = met.withColumn("r_main_text", F.lit(None).cast("long"))
+    else:
+        texts = documents.select("url", F.col("text_hash").alias("r_main_text"))
+        met = met.join(texts, on="url", how="left")
     # A page that cash flows to may be unknown, because a growth limit dropped it.
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
-    columns = _columns(work.now_ms(), work.config.update, given)
-    return met.join(before, on="url", how="left").where(within).select(*columns)
+    # The engine plans an expression as often as others contain it, so some become columns first.
+    config = work.config.update
+    rows = met.join(before, on="url", how="left").where(within).withColumns(_facts(given, config))
+    status, again = url_aliases.turned(F.col("settled"))
+    rows = rows.withColumns({"new_status": status, "again": again, **recrawl.learned()})
+    return rows.select(*_columns(work.now_ms(), config, given))
 
 
 def policies(engine: Engine) -> DataFrame:
     """The table of outcomes as a DataFrame."""
-    names = {"status": "o_status", "answered": "o_answered"}
-    names |= {"retry_wait_s": "o_retry_wait_s", "max_tries": "o_max_tries"}
-    columns = {to: [getattr(p, name) for p in OUTCOMES.values()] for name, to in names.items()}
+    names = ("status", "answered", "retry_wait_s", "max_tries")
+    columns = {f"o_{name}": [getattr(p, name) for p in OUTCOMES.values()] for name in names}
     return engine.rows(pa.table({"o_outcome": list(OUTCOMES), **columns}))
 
 
-def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
-    """The columns of `changed`, from the old row, the links found, the response, and the flows."""
+def _facts(given: int, config: UpdateConfig) -> dict[str, Column]:
+    """What columns of `changed` follow from: the status, but for rules for URLs, is `settled`."""
     asked = F.col("r_outcome").isNotNull() & (F.col("r_outcome") != "postponed")
-    requested = asked & (F.col("r_outcome") != "robots")  # as `fetch` counts a host's pages
-    answered = F.coalesce("o_answered", F.lit(False))
-    stored = F.coalesce(F.col("r_outcome") == "ok", F.lit(False))
-    failures_before = F.coalesce("failures", F.lit(0))
-    tries = failures_before + 1
+    tries = F.coalesce("failures", F.lit(0)) + 1
     retry = asked & (F.col("o_retry_wait_s") > 0) & (tries < F.col("o_max_tries"))
-    settled = asked & ~retry
-    status = F.when(settled, F.col("o_status")).otherwise(F.coalesce("status", F.lit("unfetched")))
-    status, again = url_aliases.turned(status)
-    seed = F.coalesce(F.col("source") == "seed", F.lit(False))
-    taken_over = F.col("due_ms").isNotNull() & F.col("outcome").isNull() & ~seed
-    cash_before = opic.stored(given, new=F.col("source").isNull())
-    cash = F.when(status.isin(*opic.DEAD), F.lit(-given)).otherwise(
-        cash_before - F.coalesce("paid", F.lit(0)) + F.coalesce("got", F.lit(0))
-    )
-    moment_ms = F.coalesce("r_asked_ms", F.lit(now_ms))
-    inlinks = F.coalesce("inlinks", F.lit(0)) + F.coalesce("found_inlinks", F.lit(0))
-    interval_s = F.lit(int(config.interval_days * 86_400)).cast("long")
+    before = F.coalesce("status", F.lit("unfetched"))
+    settled = F.when(asked & ~retry, F.col("o_status")).otherwise(before)
+    had = opic.stored(given, new=F.col("source").isNull())
     is_other = F.coalesce(
         F.col("r_main_text") != F.col("main_text"),
         F.col("r_digest") != F.col("digest"),
         F.lit(True),
     )
-    evidence = recrawl.learned(answered, stored & is_other, config)
-    retry_s = F.greatest(
-        F.col("o_retry_wait_s") * F.pow(F.lit(2), failures_before),
-        F.coalesce("r_retry_after_s", F.lit(0)),
-    ).cast("long")
+    visit = recrawl.visits((F.col("r_outcome") == "ok") & is_other, config)
+    facts = {"asked": asked, "tries": tries, "retry": retry, "settled": settled, "had": had}
+    return facts | visit
+
+
+def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
+    """The columns of `changed`, from the old row, the links found, the response, and the flows."""
+    asked, retry, status = F.col("asked"), F.col("retry"), F.col("new_status")
+    requested = asked & (F.col("r_outcome") != "robots")  # as `fetch` counts a host's pages
+    pays = requested | F.col("paid").isNotNull()
+    stored = F.coalesce(F.col("r_outcome") == "ok", F.lit(False))
+    failures = F.when(retry, F.col("tries")).when(asked, F.lit(0)).otherwise(F.col("tries") - 1)
+    seed = F.coalesce(F.col("source") == "seed", F.lit(False))
+    taken_over = F.col("due_ms").isNotNull() & F.col("outcome").isNull() & ~seed
+    cash = F.when(status.isin(*opic.DEAD), F.lit(-given)).otherwise(
+        F.col("had") - F.coalesce("paid", F.lit(0)) + F.coalesce("got", F.lit(0))
+    )
+    moment_ms = F.coalesce("r_asked_ms", F.lit(now_ms))
+    interval_s = F.lit(int(config.interval_days * 86_400)).cast("long")
+    doubled_s = F.col("o_retry_wait_s") * F.pow(F.lit(2), F.col("tries") - 1)
+    retry_s = F.greatest(doubled_s, F.coalesce("r_retry_after_s", F.lit(0))).cast("long")
 
     def of_answer(name: str) -> Column:
         return F.when(stored, F.col(f"r_{name}")).otherwise(F.col(name))
@@ -277,26 +284,22 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "source": F.coalesce("source", "found_source"),
         "depth": F.least("depth", "found_depth").cast("int"),
         "hops": F.least("hops", "found_hops").cast("int"),
-        "inlinks": inlinks,
+        "inlinks": F.coalesce("inlinks", F.lit(0)) + F.coalesce("found_inlinks", F.lit(0)),
         "cash": cash.cast("long"),
-        "history": F.when(requested | F.col("paid").isNotNull(), opic.history(moment_ms)).otherwise(
-            F.col("history")
-        ),
+        "history": F.when(pays, opic.history(moment_ms)).otherwise(F.col("history")),
         "found_ms": F.coalesce("found_ms", F.lit(now_ms)),
-        "fetches": F.coalesce("fetches", F.lit(0)) + answered.cast("int"),
-        "failures": F.when(retry, tries)
-        .when(asked, F.lit(0))
-        .otherwise(failures_before)
-        .cast("int"),
+        "fetches": F.coalesce("fetches", F.lit(0))
+        + F.coalesce("o_answered", F.lit(False)).cast("int"),
+        "failures": failures.cast("int"),
         "outcome": F.coalesce("r_outcome", "outcome"),
         "fetched_ms": F.when(requested, F.col("r_asked_ms")).otherwise(F.col("fetched_ms")),
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
-        "changes": evidence["changes"],
-        "watched_days": evidence["watched_days"],
+        "changes": F.col("changes_now"),
+        "watched_days": F.col("watched_now"),
         "main_text": of_answer("main_text"),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)
-        .when(asked, F.col("r_asked_ms") + evidence["wait_s"] * 1000)
-        .when(again, F.lit(0))
+        .when(asked, F.col("r_asked_ms") + recrawl.wait_s(config) * 1000)
+        .when(F.col("again"), F.lit(0))
         .when(taken_over, F.col("due_ms"))
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
@@ -310,6 +313,6 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         *(columns[name].alias(name) for name in PAGES.column_names),
         nearer.alias("nearer"),
         F.col("source").isNull().alias("new"),
-        (cash_before - cash).alias("spent"),
+        (F.col("had") - cash).alias("spent"),
         due_times.slot().alias("counted"),
     ]

@@ -110,11 +110,11 @@ class Workspace:
         """Materialise rows that a step uses more than once; return them and their number.
 
         Not every engine can cache (Sail cannot), so the rows are written to scratch files. `ddl`:
-        their columns. If there are no rows, the engine has to plan the query again to tell them.
+        their columns. Without it, the engine has to plan the query again if no rows are used.
         """
         files = self.scratch_files(df)
         if not files:
-            return self.engine.no_rows(df.schema) if ddl is None else self.engine.read([], ddl), 0
+            return self.engine.no_rows(df) if ddl is None else self.engine.read([], ddl), 0
         paths = [f"{self.root}/{file.path}" for file in files]
         return self.engine.read(paths, _ddl(paths[0])), sum(file.rows for file in files)
 
