@@ -19,6 +19,9 @@ PURE_TESTS := $(addprefix tests/test_parse_,html.py lines.py maintext*.py metada
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517
 
+# Only the test files that contain a mark: to import all others takes each process some seconds.
+marked = $(shell grep -l 'mark\.$(1)' tests/test_*.py)
+
 # Without bytecode, each of the hundreds of processes that tests start compiles the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -42,19 +45,19 @@ test-pure: $(VENV)/.dev  ## run the tests of main text and metadata, with module
 	PYTHONPATH=$(PURE) $(BIN)/pytest -n auto --maxprocesses 2 --dist loadfile $(PURE_TESTS)
 
 test-slow: $(VENV)/.dev  ## run the tests that take minutes each
-	$(BIN)/pytest -m 'slow and not spark' -n auto --maxprocesses 2 --dist loadfile
+	$(BIN)/pytest -m 'slow and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,slow)
 
 test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parser, for a minute
-	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4
+	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4 $(call marked,fuzz)
 
 test-browser: $(VENV)/.dev  ## test the search page in Debian's chromium
-	$(BIN)/pytest -m browser
+	$(BIN)/pytest -m browser $(call marked,browser)
 
 test-spark: $(VENV)/.dev $(SPARK)/.unpacked  ## test the steps on an Apache Spark cluster (needs Java 17)
-	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and not slow'
+	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and not slow' $(call marked,spark)
 
 test-spark-slow: $(VENV)/.dev $(SPARK)/.unpacked  ## kill 50 workers of that cluster, in a quarter of an hour
-	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and slow' -o faulthandler_timeout=3600
+	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and slow' -o faulthandler_timeout=3600 $(call marked,spark)
 
 lint: $(VENV)/.dev  ## run ruff and mypy
 	$(BIN)/ruff check

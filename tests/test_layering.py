@@ -181,3 +181,10 @@ def test_no_test_sleeps() -> None:
         and "sleep" in ast.unparse(node.func)
         and ast.unparse(node) != "asyncio.sleep(0)"
     ]
+
+
+def test_marks_are_where_make_looks_for_them() -> None:
+    """It runs the test files that contain a mark, and would not see one from a helper."""
+    marks = re.compile(r"\bmark[.](slow|fuzz|browser|spark)\b")
+    others = set((ROOT / "tests").glob("*.py")) - set((ROOT / "tests").glob("test_*.py"))
+    assert not [path.name for path in others if marks.search(path.read_text(encoding="utf-8"))]
