@@ -351,7 +351,7 @@ def test_a_crawl_whose_archive_is_pruned_is_whole(
         )
         crawl.inject(["http://site.test/"])
         steps = [report.step for report in crawl.run()]
-        for round_ in range(1, 4):
+        for round_ in (1, 2):
             change(round_)
             crawl.refresh()
             steps += [report.step for report in crawl.run()]
@@ -359,11 +359,11 @@ def test_a_crawl_whose_archive_is_pruned_is_whole(
     assert steps.count("prune") > 1
     assert garbage(crawl) == set()
     assert wrong(work) == []
-    assert sum(file.rows for file in work.store.listed("warc")) < 40
+    assert sum(file.rows for file in work.store.listed("warc")) < 25
     copy = find(work, PageInfo(work, Lookup(work)), "http://site.test/3.html")
     assert isinstance(copy, Copy)
     body = read_response(Path(work.root, copy.file), copy.offset).body
-    assert b"page 3 round 3" in body
+    assert b"page 3 round 2" in body
     found, documents = indexed(crawl), newest_texts(crawl)
     crawl.reparse()
     crawl.run()
