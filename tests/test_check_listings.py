@@ -68,7 +68,11 @@ def swap(one: Path, other: Path) -> None:
     other.write_bytes(data)
 
 
-@pytest.mark.parametrize("damage", [flip, gone, cut, longer, None], ids=str)
+@pytest.mark.parametrize(
+    "damage",
+    [flip, gone, cut, longer, None],
+    ids=lambda damage: damage.__name__ if damage else "swapped",
+)
 def test_listings_are_written_again_and_nothing_is_lost(
     damage: Callable[[Path], None] | None, crawl: Crawl
 ) -> None:
