@@ -57,7 +57,8 @@ KINDS = {
     "extension-point": kind("filters traps scoring", "extension-point foundation"),
     "search": kind("search", "format foundation extension-point"),
     "door": kind(
-        "api check cli rounds forever harvests status unfetched compile_ahead preparation",
+        "api check cli rounds forever harvests status unfetched explanation compile_ahead "
+        "preparation",
         "step format foundation extension-point search door world",
     ),
     "world": kind("fakeweb", "errors processes"),

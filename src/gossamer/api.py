@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.engine import Engine
+    from gossamer.explanation import Explanation
     from gossamer.forever import Listener
     from gossamer.graph.queries import LinkGraph
     from gossamer.search.results import Results
@@ -234,6 +235,13 @@ class Crawl:
 
         with self.work.store.lock(), self.work.errors():
             return update.set_rule(self.work, rule, enabled=enabled)
+
+    def explain(self, url: str) -> Explanation:
+        """Why a URL is fetched, or found, or not. Raises UsageError if it cannot be crawled."""
+        from gossamer import explanation
+
+        with self.work.errors():
+            return explanation.explain(self.work, url)
 
     def pages(self) -> DataFrame:
         """Every known URL, once (dataset pages), as a Spark DataFrame."""

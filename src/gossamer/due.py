@@ -43,7 +43,7 @@ def due_pages(
     A seed whose outcome depends on settings is due again if the settings have changed since it was
     requested.
     """
-    on_time = ~F.col("status").isin(*NEVER_AGAIN) & (_due_ms(interval_s) <= now_ms)
+    on_time = ~F.col("status").isin(*NEVER_AGAIN) & (due_ms(interval_s) <= now_ms)
     asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
     reconsidered = (
         (F.col("source") == "seed")
@@ -75,7 +75,7 @@ def of_ready_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame
     return due.join(waiting, on="host", how="left_anti")
 
 
-def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
+def nextdue_ms(work: Workspace, after_ms: int = 0) -> int | None:
     """When the first page is due after some moment; None if none ever is.
 
     A page of a host that must not be contacted is due when a round would wait for that host. So
@@ -83,13 +83,13 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     pass, which takes 0.25 s per million pages.
     """
     waiting = lsm.current(work, PAGES).where(~F.col("status").isin(*NEVER_AGAIN))
-    due_ms = _due_ms(interval_s(work))
+    when_ms = due_ms(interval_s(work))
     if work.store.manifest.layers(HOSTS.name):
         hosts = lsm.current(work, HOSTS).select("host", "ready_ms")
         waiting = waiting.join(hosts, on="host", how="left")
-        due_ms = F.greatest(due_ms, F.col("ready_ms") - patience_ms(work))
+        when_ms = F.greatest(when_ms, F.col("ready_ms") - patience_ms(work))
     found: int | None = (
-        waiting.select(due_ms.alias("due_ms"))
+        waiting.select(when_ms.alias("due_ms"))
         .where(F.col("due_ms") > after_ms)
         .agg(F.min("due_ms"))
         .collect()[0][0]
@@ -97,7 +97,7 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     return found
 
 
-def _due_ms(interval_s: int | None) -> Column:
+def due_ms(interval_s: int | None) -> Column:
     """When a page is due. A page that failed is due after its own wait, whatever the interval."""
     changed_ms = (F.lit(interval_s) - F.col("interval_s")) * 1000
     shift = F.when(F.col("failures") == 0, F.coalesce(changed_ms, F.lit(0))).otherwise(F.lit(0))

@@ -83,16 +83,20 @@ def scored(work: Workspace, due: DataFrame) -> DataFrame:
     score = scoring.load(work.config.update.scoring)
     if score.needs_ranks:
         due, _ = work.scratch(with_ranks(work, due))
-    signals = scoring.Signals(
+    gain = recrawl.gain_now(work.now_ms(), work.config.update)
+    used = ("inlinks", "cash", "history", "rank", "host_rank", *RECRAWLED)
+    return due.withColumn("score", score(signals(work)) * gain).drop(*used)
+
+
+def signals(work: Workspace) -> scoring.Signals:
+    """What is known about pages, by the columns of `pages` and of `with_ranks`."""
+    return scoring.Signals(
         depth=F.col("depth"),
         inlinks=F.col("inlinks"),
         opic=opic.importance(opic.virtual_page(work).given),
         rank=F.col("rank"),
         host_rank=F.col("host_rank"),
     )
-    gain = recrawl.gain_now(work.now_ms(), work.config.update)
-    used = ("inlinks", "cash", "history", "rank", "host_rank", *RECRAWLED)
-    return due.withColumn("score", score(signals) * gain).drop(*used)
 
 
 def within_budget(due: DataFrame, hosts: DataFrame, ever: int, per_host: int) -> DataFrame:

@@ -81,8 +81,9 @@ class Lookup:
     last.
     """
 
-    def __init__(self, work: Workspace) -> None:
-        self._work = work
+    def __init__(self, work: Workspace, *, once: bool = False) -> None:
+        """`once`: only few keys are looked up, so that learning all of them would take longer."""
+        self._work, self._once = work, once
         self._known: dict[tuple[Layer, str], _Runs] = {}
         self._groups: LRUCache[str, _Groups] = LRUCache(
             MAX_METADATA_BYTES, lambda groups: groups.metadata.serialized_size
@@ -99,7 +100,11 @@ class Lookup:
         """
         wanted = list(dict.fromkeys((key, *columns)))
         for layer in reversed(self._work.store.manifest.layers(dataset)):
-            for number, row in self._runs(layer, dataset, key).of(value):
+            if self._once:
+                places = self._scanned(layer, dataset, key, value)
+            else:
+                places = self._runs(layer, dataset, key).of(value)
+            for number, row in places:
                 path = self._path(layer, number)
                 groups = self._groups_of(path)
                 with opened(path, dataset, wanted, groups.metadata) as file:
@@ -118,6 +123,21 @@ class Lookup:
                 oldest = next(iter(self._known))
                 held -= self._known.pop(oldest).hashes.size
         return runs
+
+    def _scanned(self, layer: Layer, dataset: str, key: str, value: str) -> list[tuple[int, int]]:
+        """Where runs of a key begin, as `_Runs.of`, by a pass over the keys."""
+        self._work.store.check(layer.files)
+        found = []
+        for number in range(len(layer.files)):
+            path = self._path(layer, number)
+            groups = self._groups_of(path)
+            with opened(path, dataset, [key], groups.metadata) as file:
+                for group, start in enumerate(groups.starts.tolist()):
+                    keys = file.read_row_group(group, [key], use_threads=False).column(key)
+                    rows = pc.indices_nonzero(pc.equal(keys, value)).to_numpy()
+                    begins = rows[np.diff(rows, prepend=-2) > 1]
+                    found += [(number, start + row) for row in begins.tolist()]
+        return found
 
     def _groups_of(self, path: str) -> _Groups:
         with self._guard:

@@ -81,9 +81,14 @@ def gain(rate: Numbers, days: Numbers) -> Numbers:
     return x * x / (2 + 2 * x + x * x) / rate + PATIENCE * days
 
 
+def rate_now(config: UpdateConfig) -> Column:
+    """The changes per day of each of `pages`, as far as is known."""
+    return rate(*_known(), usual_rate(config))
+
+
 def gain_now(now_ms: int, config: UpdateConfig) -> Column:
     """The gain of a visit to each of `pages`. Of one that failed, nothing is taken as stored."""
-    of_page = rate(*_known(), usual_rate(config))
+    of_page = rate_now(config)
     stored = F.col("stored_ms").isNotNull() & (F.col("failures") == 0)
     days = F.greatest(now_ms - F.col("fetched_ms"), F.lit(1)) / (DAY_S * 1000)
     return F.when(stored, gain(of_page, days)).otherwise(1 / of_page)
@@ -100,7 +105,7 @@ def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
         "is_visit": answered & F.col("stored_ms").isNotNull() & (F.col("failures") == 0),
         "has_changed": changed,
         "visit_days": days,
-        "rate_before": rate(*_known(), usual_rate(config)),
+        "rate_before": rate_now(config),
     }
 
 

@@ -21,6 +21,7 @@ from gossamer.cli import (
     checking,
     crawling,
     duplicates,
+    explaining,
     fakeweb,
     inspection,
     link_graph,
@@ -67,6 +68,7 @@ top.register(app)
 checking.register(app)
 pauses.register(app)
 inspection.register(app)
+explaining.register(app)
 link_graph.register(app)
 duplicates.register(app)
 fakeweb.register(app)

@@ -35,6 +35,8 @@ REASONS: Mapping[str, str] = {
     "parameters": "its query has too many parameters: filter.max_parameters",
     "calendar": "it contains a date out of range: filter.calendar_from_year, "
     "filter.calendar_years_ahead",
+    "depth": "it is too many links from a seed: filter.max_depth",
+    "redirects": "it is behind too many redirects: filter.max_redirects",
 }
 """Reasons of the built-in filters, in words that name the setting."""
 NOFOLLOW = "it was only found in links marked rel=nofollow"
@@ -58,15 +60,20 @@ class LeftOut:
 
     def why(self, url: str) -> str:
         """Why a normalised URL is not in `pages`: a clause that names the setting."""
-        reason = self._current_filters().reject(url, depth=0)
-        if reason is not None:
-            return REASONS.get(reason, f"a filter rejects it: {reason}")
+        rejected = self.filtered(url)
+        if rejected is not None:
+            return rejected
         row = next(self._lookup.rows("inlinks", "dst", url, ["sources"]), None)
         sources = [source["src"] for source in row["sources"]] if row else []
         if not sources:
             return UNLINKED
         all_nofollow = all(self._is_nofollow(source, url) for source in sources[:MAX_SOURCES])
         return f"{NOFOLLOW if all_nofollow else BEYOND}; one link is on {sources[0]}"
+
+    def filtered(self, url: str, depth: int = 0, hops: int = 0) -> str | None:
+        """Why the filters of now reject a normalised URL that is found so far from a seed."""
+        reason = self._current_filters().reject(url, depth, hops)
+        return None if reason is None else REASONS.get(reason, f"a filter rejects it: {reason}")
 
     def _is_nofollow(self, source: str, url: str) -> bool:
         rows = self._lookup.rows("links", "src", source, ("dst", "nofollow"))

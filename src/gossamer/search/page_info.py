@@ -133,6 +133,10 @@ class PageInfo:
         """The columns STATE of the page's newest row in `pages`."""
         return next(self._lookup.rows("pages", "url", url, STATE), None)
 
+    def visit(self, url: str) -> dict[str, Any]:
+        """The columns VISIT of the last answer; null if nothing is known of it any more."""
+        return next(self._lookup.rows("responses", "url", url, VISIT), dict.fromkeys(VISIT))
+
     def capture(self, url: str) -> Capture | None:
         """Where the last stored body lies, and the document parsed from it."""
         for response in self._lookup.rows("responses", "url", url, STORED):

@@ -1,0 +1,257 @@
+"""Why is a URL fetched, or found, or not? What the crawl knows about it, in sentences.
+
+    found       when and how; or why the crawl does not hold it
+    spelling    what learned rules make of links to it
+    filters     whether the filters of today would let it in
+    robots      whether the robots.txt that was read last allows it
+    host        how its host answers, and how long it has to wait
+    fetched     what its server answered
+    changes     how often it has changed
+    due         when it is fetched again, and why then
+    score       what its place in a round follows from
+    duplicates  which page stands for it, or for which it stands
+    index       whether it can be found, or why not
+
+Cost: for a single URL, a pass over the keys of `pages` and of the datasets that say more, and a
+query for the score.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from gossamer import generate, lsm, recrawl, robots, scoring
+from gossamer.due import NEVER_AGAIN, due_ms, interval_s
+from gossamer.duplicates import Duplicates, duplicates_of
+from gossamer.errors import UsageError
+from gossamer.lookup import Lookup
+from gossamer.outcomes import OUTCOMES
+from gossamer.own import Own
+from gossamer.page_ranks import with_ranks
+from gossamer.search.left_out import LeftOut
+from gossamer.search.page_info import PageInfo
+from gossamer.status.words import duration, moment, percent
+from gossamer.tables import HOSTS, INDEXED, PAGES
+from gossamer.url_rules.listing import tested
+from gossamer.urls import host_of, origin_of
+
+if TYPE_CHECKING:
+    from gossamer.workspace import Workspace
+
+    Row = dict[str, Any]
+
+SOURCES = {"seed": "as a seed", "link": "by a link", "redirect": "by a redirect"}
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """A sentence about a URL. `topic`: see the docstring of this module."""
+
+    topic: str
+    text: str
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """What the crawl knows about a URL, in its normal form. `known`: whether it is in `pages`."""
+
+    url: str
+    known: bool
+    facts: list[Fact]
+
+
+def explain(work: Workspace, url: str) -> Explanation:
+    """Explain a URL, known or not. Raises UsageError if it cannot be crawled; StoreError."""
+    lookup = Lookup(work, once=True)
+    pages = PageInfo(work, lookup)
+    normal = pages.normal(url)
+    if normal is None:
+        raise UsageError(url, "is not a URL that can be crawled", "example: https://example.org/")
+    row = _row(work, normal)
+    host = next(lookup.rows(HOSTS.name, "host", host_of(normal), HOSTS.column_names), None)
+    left_out = LeftOut(work, lookup)
+    sentences = [("found", _found(row, left_out, normal)), ("spelling", _spelling(work, normal))]
+    if row is not None:
+        sentences.append(("filters", _filters(left_out, row)))
+    sentences += [("robots", _robots(work, host, normal)), ("host", _host(work, host))]
+    if row is not None:
+        figures = _figures(work, row)
+        duplicates = duplicates_of(lookup, normal)
+        sentences += [
+            ("fetched", _fetched(pages, row)),
+            ("changes", _changes(row, figures)),
+            ("due", _due(work, row, figures)),
+            ("score", _score(row, figures)),
+            ("duplicates", _duplicates(duplicates)),
+            ("index", _index(lookup, pages, row, duplicates)),
+        ]
+    facts = [Fact(topic, text) for topic, text in sentences if text]
+    return Explanation(normal, row is not None, facts)
+
+
+def _row(work: Workspace, url: str) -> Row | None:
+    """The row of `pages`. Those of older versions lack columns, which the engine fills."""
+    layers = [each.where(F.col("url") == url) for each in lsm.layers(work, PAGES, some=True)]
+    with work.errors():
+        found = lsm.newest(layers, "url").collect()
+    return found[0].asDict() if found else None
+
+
+def _found(row: Row | None, left_out: LeftOut, url: str) -> str:
+    if row is None:
+        return f"the crawl does not hold it: {left_out.why(url)}"
+    source = SOURCES.get(row["source"], row["source"])
+    away = f"; {_count(row['depth'], 'link')} from a seed" if row["depth"] else ""
+    linking = _count(row["inlinks"], "page") + (" links" if row["inlinks"] == 1 else " link")
+    return f"{source}, {moment(row['found_ms'])}{away}; {linking} to it"
+
+
+def _spelling(work: Workspace, url: str) -> str:
+    found = tested(work, url)
+    if found.target == url:
+        return ""
+    rules = "; ".join(f"{rule.rule} ({rule.title})" for rule in found.rules)
+    return f"links to it lead to {found.target}, by the rule {rules}"
+
+
+def _filters(left_out: LeftOut, row: Row) -> str:
+    reason = left_out.filtered(row["url"], row["depth"], row["hops"])
+    if reason is None:
+        return "they let it in"
+    kept = "" if row["source"] == "seed" else "; it is kept, as it was found before"
+    return f"a link to it would be dropped: {reason}{kept}"
+
+
+def _robots(work: Workspace, host: Row | None, url: str) -> str:
+    config, origin = work.config.fetch, origin_of(url)
+    if not url.startswith(("http://", "https://")):
+        return ""
+    if not config.own_robots and Own(config).has(host_of(url), (host or {}).get("address")):
+        return "not asked for: the host is your own, and fetch.own_robots is off"
+    kept = [each for each in (host or {}).get("robots") or () if each["origin"] == origin]
+    if not kept:
+        return f"{origin}/robots.txt is read before the next request"
+    file = max(kept, key=lambda each: int(each["fetched_ms"]))
+    rules = robots.judge(file["status"], file["body"] or b"")
+    when = f"by {origin}/robots.txt of {moment(file['fetched_ms'])}"
+    if rules is None:
+        return f"all requests are forbidden {when}, which could not be read ({file['status']})"
+    allowed = "allowed" if rules.allows(config.agent, url) else "forbidden"
+    delay_s = rules.crawl_delay_s(config.agent)
+    delay = "" if delay_s is None else f"; it asks for {duration(delay_s)} between requests"
+    return f"{allowed} to {config.agent} {when} ({file['status'] or 'no answer'}){delay}"
+
+
+def _host(work: Workspace, host: Row | None) -> str:
+    if host is None or not host["contacted_ms"]:
+        return "it was never contacted"
+    asked = f"{_count(host['requests'], 'request')}, the last one {moment(host['contacted_ms'])}"
+    outcome = host["outcome"] or "ok"
+    failed = f"; {_count(host['failures'], 'failure')} in a row" if host["failures"] else ""
+    ready_ms = host["ready_ms"] or 0
+    waits = f"; no request before {moment(ready_ms)}" if ready_ms > work.now_ms() else ""
+    return f"{asked}: {outcome}{failed}{waits}"
+
+
+def _fetched(pages: PageInfo, row: Row) -> str:
+    if row["outcome"] is None:
+        return "never asked for"
+    visit = pages.visit(row["url"])
+    status = f" (HTTP {visit['http_status']})" if visit["http_status"] else ""
+    detail = visit["detail"] or OUTCOMES[row["outcome"]].meaning
+    target = f", to {visit['redirect_url']}" if visit["redirect_url"] else ""
+    asked = "" if row["fetched_ms"] is None else f", {moment(row['fetched_ms'])}"
+    tries = f"; {_count(row['failures'], 'failure')} in a row" if row["failures"] else ""
+    stored = "" if row["stored_ms"] is None else f"; the stored answer: {moment(row['stored_ms'])}"
+    return f"{row['outcome']}{status}: {detail}{target}{asked}{tries}{stored}"
+
+
+def _changes(row: Row, figures: Row) -> str:
+    watched_days = row["watched_days"] or 0.0
+    if not watched_days:
+        return ""
+    seen = f"about {row['changes']:.1f}" if row["changes"] else "none"
+    every = duration(recrawl.DAY_S / figures["rate"])
+    return f"{seen} in {watched_days:,.1f} days; taken to change every {every}"
+
+
+def _due(work: Workspace, row: Row, figures: Row) -> str:
+    if row["status"] in NEVER_AGAIN:
+        return "never, unless it is asked for: gossamer refresh"
+    when = figures["due_ms"]
+    since = "now" if when <= work.now_ms() else f"{moment(when)}"
+    if row["outcome"] is None:
+        return f"{since}: it was never asked for"
+    if row["failures"]:
+        return f"{since}: it is tried again"
+    if not when:
+        return f"{since}: it was to be fetched again at once"
+    if row["watched_days"]:
+        chance = percent(work.config.update.due_chance)
+        return f"{since}: by then it has changed with a probability of {chance}, within bounds"
+    return f"{since}: {duration(interval_s(work))} after its first visit (update.interval_days)"
+
+
+def _score(row: Row, figures: Row) -> str:
+    if row["status"] in NEVER_AGAIN:
+        return ""
+    factors = " × ".join(f"{name} {value:.3g}" for name, value in figures["factors"])
+    return f"{factors} × a gain of {figures['gain']:.3g} days = {figures['score']:.3g}"
+
+
+def _duplicates(found: Duplicates) -> str:
+    if found.survivor is not None:
+        return f"{found.left_out}"
+    counts = (
+        (found.copies_total, "other address", "es"),
+        (found.versions_total, "older version", "s"),
+    )
+    listed = [f"{n:,} {name}{plural if n > 1 else ''}" for n, name, plural in counts if n]
+    return f"it stands for {' and '.join(listed)}" if listed else ""
+
+
+def _index(lookup: Lookup, pages: PageInfo, row: Row, duplicates: Duplicates) -> str:
+    captured = pages.capture(row["url"])
+    document = None if captured is None else captured.document
+    held = next(lookup.rows(INDEXED.name, "url", row["url"], ["round"]), None)
+    if held is not None:
+        is_old = captured is not None and captured.response["round"] > held["round"]
+        newer = "; a newer one waits for the next harvest" if is_old else ""
+        return f"it can be found, by its document of round {held['round']:,}{newer}"
+    if duplicates.left_out is not None:
+        return f"it cannot be found: {duplicates.left_out}"
+    if captured is None:
+        return "it cannot be found: nothing is stored of it"
+    if document is None:
+        return "it cannot be found yet: it has not been parsed"
+    if document["outcome"] != "parsed":
+        return f"it cannot be found: its text was not read ({document['outcome']})"
+    return "it cannot be found yet: no harvest has run since it was parsed"
+
+
+def _figures(work: Workspace, row: Row) -> Row:
+    """What the engine makes of a row of `pages`, as `generate` would."""
+    config = work.config.update
+    product = scoring.load(config.scoring)
+    rows = work.engine.rows(pa.Table.from_pylist([row], schema=PAGES.schema))
+    if product.needs_ranks:
+        rows = with_ranks(work, rows)
+    signals = generate.signals(work)
+    factors = {f"factor_{n}": factor(signals) for n, factor in enumerate(product.factors)}
+    columns = {
+        "due_ms": due_ms(interval_s(work)),
+        "rate": recrawl.rate_now(config),
+        "gain": recrawl.gain_now(work.now_ms(), config),
+        "score": product(signals) * recrawl.gain_now(work.now_ms(), config),
+    }
+    found = rows.select(*(each.alias(name) for name, each in (columns | factors).items()))
+    with work.errors():
+        figures: Row = found.collect()[0].asDict()
+    values = [figures.pop(name) for name in factors]
+    return figures | {"factors": list(zip(product.names, values, strict=True))}
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}" + ("" if number == 1 else "s")
