@@ -200,7 +200,11 @@ RULE = {
     "examples": [],
     "counterexamples": [],
 }
-PLAIN = {"url_rules": RULE, "hosts": {"failures": 0, "outcome": "ok"}, "indexed": {"source": 1}}
+PLAIN: dict[str, dict[str, Any]] = {
+    "url_rules": RULE,
+    "hosts": {"failures": 0, "outcome": "ok"},
+    "indexed": {"source": 1},
+}
 
 
 @pytest.mark.parametrize("name", CASES)

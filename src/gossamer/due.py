@@ -75,7 +75,7 @@ def of_ready_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame
     return due.join(waiting, on="host", how="left_anti")
 
 
-def nextdue_ms(work: Workspace, after_ms: int = 0) -> int | None:
+def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     """When the first page is due after some moment; None if none ever is.
 
     A page of a host that must not be contacted is due when a round would wait for that host. So
