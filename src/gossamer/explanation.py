@@ -164,7 +164,8 @@ def _fetched(pages: PageInfo, row: Row) -> str:
     target = f", to {visit['redirect_url']}" if visit["redirect_url"] else ""
     asked = "" if row["fetched_ms"] is None else f", {moment(row['fetched_ms'])}"
     tries = f"; {_count(row['failures'], 'failure')} in a row" if row["failures"] else ""
-    stored = "" if row["stored_ms"] is None else f"; the stored answer: {moment(row['stored_ms'])}"
+    is_older = row["stored_ms"] not in (None, row["fetched_ms"])
+    stored = f"; what is stored is of {moment(row['stored_ms'])}" if is_older else ""
     return f"{row['outcome']}{status}: {detail}{target}{asked}{tries}{stored}"
 
 
