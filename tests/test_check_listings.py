@@ -30,7 +30,7 @@ LISTED = ("warc", "responses", "documents", "links", "pages", "index", HISTORY)
 
 @pytest.fixture(scope="module")
 def web() -> Iterator[FakeWeb]:
-    with FakeWeb(Web(hosts=2, pages_per_host=20, mix=Mix.plain())) as fake:
+    with FakeWeb(Web(hosts=2, pages_per_host=9, mix=Mix.plain())) as fake:
         yield fake
 
 
@@ -40,7 +40,7 @@ def whole(web: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("listed") / "crawl"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(listings, "NEWEST", {Layer: 1, StepReport: 4})
-        settings = loopback_settings(web.address, "generate.pages = 10")
+        settings = loopback_settings(web.address, "generate.pages = 5")
         crawl = Crawl.create(str(folder), settings, engine)
         crawl.inject(web.web.seeds())
         crawl.run()
@@ -70,7 +70,11 @@ def swap(one: Path, other: Path) -> None:
 
 @pytest.mark.parametrize(
     "damage",
-    [flip, gone, cut, longer, None],
+    [
+        flip,
+        *(pytest.param(damage, marks=pytest.mark.slow) for damage in (gone, cut, longer)),
+        None,
+    ],
     ids=lambda damage: damage.__name__ if damage else "swapped",
 )
 def test_listings_are_written_again_and_nothing_is_lost(
@@ -106,7 +110,13 @@ def test_listings_are_written_again_and_nothing_is_lost(
     assert tables(crawl) == rows
 
 
-@pytest.mark.parametrize("name", LISTED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in {"warc", HISTORY} else pytest.mark.slow)
+        for name in LISTED
+    ],
+)
 def test_a_listing_without_a_whole_file_is_lost_as_damaged_files_are(
     name: str, crawl: Crawl
 ) -> None:
