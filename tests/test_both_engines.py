@@ -47,8 +47,10 @@ FEWEST_ROWS = {
     "boilerplate": 1,
     "own_texts": 12,
 }
-OF_THE_MOMENT = {"elapsed_ms", "warc_file", "warc_offset", "rank", "static_rank", "source"} | {
-    "history"  # depends on the time between a page's fetches
+BETWEEN_VISITS = {"history", "watched_days", "changes", "score"}
+"""Columns that depend on the time between a page's fetches."""
+OF_THE_MOMENT = BETWEEN_VISITS | {
+    *("elapsed_ms", "warc_file", "warc_offset", "rank", "static_rank", "source"),
 }
 GRAPH = (".graph", ".offsets", ".properties")
 
