@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -33,3 +34,9 @@ def fill(task: str) -> Iterator[dict[str, Any]]:
 def double(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         yield pa.record_batch({"n": [2 * n for n in batch.column(0).to_pylist()]})
+
+
+def linger(seconds: float) -> Iterator[dict[str, Any]]:
+    """Takes so long."""
+    time.sleep(seconds)
+    yield {"task": "linger", "pid": os.getpid()}

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from engine_tasks import DDL, SCHEMA, double, fail, fill, tell
+from engine_tasks import DDL, SCHEMA, double, fail, fill, linger, tell
 from gossamer import engine as engine_module
 from gossamer import spark_client
 from gossamer.config import EngineConfig
@@ -101,9 +101,10 @@ def test_an_error_of_the_engine_becomes_an_engine_error(engine: Engine) -> None:
         engine.spark.sql("select * from nowhere").collect()
 
 
-def test_other_errors_pass_as_they_are() -> None:
-    with pytest.raises(KeyError), engine_errors():
-        raise KeyError
+@pytest.mark.parametrize("kind", [KeyError, AssertionError])
+def test_other_errors_pass_as_they_are(kind: type[Exception]) -> None:
+    with pytest.raises(kind), engine_errors():
+        raise kind
 
 
 def test_a_full_disk_under_the_engine_is_named(engine: Engine, small_disk: Path) -> None:
@@ -240,6 +241,20 @@ def test_an_engine_that_does_not_answer_is_given_up_with_a_message(
 )
 def test_only_loopback_is_reached_without_the_proxy(host: str, own: bool) -> None:
     assert spark_client.is_loopback(host) is own
+
+
+def test_the_embedded_server_keeps_a_session_as_long_as_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A fetch of many hours is a single request. With a second, a longer one comes to nothing."""
+    assert engine_module.SESSION_S > 365 * 86_400
+    monkeypatch.setattr(engine_module, "SESSION_S", 1)
+    engine = Engine(EngineConfig(workers=1))
+    try:
+        with pytest.raises(EngineError, match="is not running|without an answer"):
+            engine.map_tasks([2.0, 0.0], linger, SCHEMA, DDL)
+    finally:
+        engine.stop()
 
 
 def test_a_slow_start_prints_a_message(capfd: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ import re
 import signal
 import sys
 import threading
+import traceback
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 
 Task = TypeVar("Task")
 
+SESSION_S = 10 * 365 * 86_400
+"""How long the embedded server keeps a session without requests. Its default is a quarter of an
+hour, and a fetch that takes longer is a single request."""
 SLOW_START_S = 3.0
 """Seconds after which a message says that the engine is starting; usually it takes one or two."""
 
@@ -224,6 +228,17 @@ def engine_errors(disk: str = "the disk of the batch engine") -> Iterator[None]:
         yield
     except PySparkException as error:
         raise _translate(str(error), disk) from error
+    except AssertionError as error:
+        if not _is_of_the_client(error):
+            raise
+        what, remedy = "ended a query without an answer", "run the same command again"
+        raise EngineError("the batch engine", what, remedy) from error
+
+
+def _is_of_the_client(error: AssertionError) -> bool:
+    """Whether pyspark's client missed something in what the server sent."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals["__name__"]).startswith("pyspark.")
 
 
 def _translate(text: str, disk: str) -> GossamerError:
@@ -279,6 +294,7 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
         "SAIL_EXECUTION__DEFAULT_PARALLELISM": str(workers),
         "SAIL_RUNTIME__MEMORY_POOL__TYPE": "fair",
         "SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE": str(int(config.memory_gb * 1e9)),
+        "SAIL_SPARK__SESSION_TIMEOUT_SECS": str(SESSION_S),
     }
     added = settings.keys() - os.environ.keys()  # the user's own variables take precedence
     os.environ.update({name: settings[name] for name in added})
