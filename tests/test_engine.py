@@ -251,7 +251,7 @@ def test_the_embedded_server_keeps_a_session_as_long_as_it_is_told(
     monkeypatch.setattr(engine_module, "SESSION_S", 1)
     engine = Engine(EngineConfig(workers=1))
     try:
-        with pytest.raises(EngineError, match="is not running|without an answer"):
+        with pytest.raises(EngineError, match=r"is not running|without an answer"):
             engine.map_tasks([2.0, 0.0], linger, SCHEMA, DDL)
     finally:
         engine.stop()
