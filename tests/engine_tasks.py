@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -38,5 +38,5 @@ def double(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def linger(seconds: float) -> Iterator[dict[str, Any]]:
     """Takes so long."""
-    time.sleep(seconds)
-    yield {"task": "linger", "pid": os.getpid()}
+    Event().wait(seconds)
+    yield from tell("linger")
