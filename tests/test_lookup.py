@@ -35,6 +35,7 @@ def work(tmp_path: Path) -> Workspace:
     group=st.integers(1, 5),
     batch=st.integers(1, 5),
     run=st.integers(1, 3),
+    once=st.booleans(),
 )
 def test_it_finds_what_a_scan_finds_the_newest_layer_first(
     tmp_path_factory: pytest.TempPathFactory,
@@ -43,6 +44,7 @@ def test_it_finds_what_a_scan_finds_the_newest_layer_first(
     group: int,
     batch: int,
     run: int,
+    once: bool,
 ) -> None:
     work = crawl(tmp_path_factory.mktemp("crawl"))
     for number, layer in enumerate(layers):
@@ -51,7 +53,7 @@ def test_it_finds_what_a_scan_finds_the_newest_layer_first(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(lookup, "BATCH_ROWS", batch)
         patched.setattr(lookup, "RUN_ROWS", run)
-        looked = Lookup(work)
+        looked = Lookup(work, once=once)
         for key in "abcde":
             found = looked.rows("links", "src", key, ["round", "depth"])
             rows = [(row["round"], row["depth"]) for row in found]

@@ -131,12 +131,15 @@ class Lookup:
         for number in range(len(layer.files)):
             path = self._path(layer, number)
             groups = self._groups_of(path)
+            rows = [np.empty(0, np.int64)]
             with opened(path, dataset, [key], groups.metadata) as file:
                 for group, start in enumerate(groups.starts.tolist()):
                     keys = file.read_row_group(group, [key], use_threads=False).column(key)
-                    rows = pc.indices_nonzero(pc.equal(keys, value)).to_numpy()
-                    begins = rows[np.diff(rows, prepend=-2) > 1]
-                    found += [(number, start + row) for row in begins.tolist()]
+                    same = pc.indices_nonzero(pc.equal(keys, value)).to_numpy()
+                    rows.append(start + same.astype(np.int64))
+            held = np.concatenate(rows)
+            begins = held[np.diff(held, prepend=-2) > 1]
+            found += [(number, row) for row in begins.tolist()]
         return found
 
     def _groups_of(self, path: str) -> _Groups:
