@@ -180,7 +180,7 @@ def _changes(row: Row, figures: Row) -> str:
 
 def _due(work: Workspace, row: Row, figures: Row) -> str:
     if row["status"] in NEVER_AGAIN:
-        return "never, unless it is asked for: gossamer refresh"
+        return "never, unless its URL is named: gossamer crawl --refresh-matching"
     when = figures["due_ms"]
     since = "now" if when <= work.now_ms() else f"{moment(when)}"
     if row["outcome"] is None:
