@@ -34,6 +34,12 @@ for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
     del os.environ[name]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--seeds", type=int, default=1, help="how often tests of random kills run, each time others"
+    )
+
+
 @pytest.fixture(scope="session")
 def engine() -> Iterator[Engine]:
     """One embedded engine for all tests: it takes a second to start."""
