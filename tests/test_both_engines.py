@@ -34,6 +34,7 @@ SETTINGS = """
 generate.pages = 600
 generate.pages_per_host = 25
 url_rules.evidence = 3
+update.scoring = "links*fit"
 """
 FEWEST_ROWS = {
     **dict.fromkeys(("hosts", "domains", "repeated", "host_ranks", "host_documents"), HOSTS),

@@ -52,6 +52,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "export": ["CRAWL", "pages", "-o", "OUT"],
     "inspect": ["http://localhost/", "--crawl", "CRAWL", "--stored"],
     "explain": ["CRAWL", "http://localhost/"],
+    "sections": ["CRAWL"],
     "check": ["CRAWL"],
     "pause": ["CRAWL"],
     "resume": ["CRAWL"],

@@ -29,6 +29,7 @@ ASKED = {
 FAILED = ASKED | {"status": "unfetched", "outcome": "timeout", "failures": 2, "stored_ms": None}
 ANSWER = {"url": A, "outcome": "ok", "http_status": 200, "fetched_ms": NOW_MS - 10 * DAY_MS}
 DOCUMENT = {"url": A, "outcome": "parsed", "truncated": False}
+COUNTED = {"section": "a.example/", "known": 10, "fetched": 4, "worth": 0.25}
 DROPPED = {"url": A, "copy_count": 0, "version_count": 0}
 
 
@@ -140,6 +141,16 @@ CASES = {
         "breadth 0.25 × links 0.5 × a gain of",
         {"inlinks": 3, "depth": 3},
         settings='update.scoring = "breadth*links"',
+    ),
+    "scored by sections, before any was counted": Case(
+        "score", "fit 1 × a gain of", {}, settings='update.scoring = "fit"'
+    ),
+    "scored by its section": Case(
+        "score",
+        "fit 0.25 × a gain of",
+        {},
+        {"sections": [COUNTED | {"section": "*/", "worth": 0.5}, COUNTED]},
+        settings='update.scoring = "fit"',
     ),
     "stands for others": Case(
         "duplicates",

@@ -208,7 +208,7 @@ def await_moment(process: subprocess.Popen[bytes], folder: Path, chance: random.
 
 def descendants(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     with suppress(psutil.NoSuchProcess):
-        return psutil.Process(process.pid).children(recursive=True)
+        return list(psutil.Process(process.pid).children(recursive=True))
     return []
 
 

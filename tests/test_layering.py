@@ -38,7 +38,8 @@ KINDS = {
     ),
     "format": kind(
         "tables outcomes task_output handover lsm inputs lookup linkgraph farm_signs duplicates "
-        "domains growth depths due recrawl opic due_times page_ranks page_lines own_texts "
+        "domains growth depths due recrawl opic due_times sections "
+        "page_ranks page_lines own_texts "
         "url_rules warc seeds export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
         "graph.naming graph.overlaid graph.stored graph.covered graph.host_links graph.rows "

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from gossamer.forever import Listener
     from gossamer.graph.queries import LinkGraph
     from gossamer.search.results import Results
+    from gossamer.sections import Section
     from gossamer.seeds import BadLine
     from gossamer.store import Backend, Layer, StepReport
     from gossamer.url_rules.listing import Tested, UrlRule
@@ -242,6 +243,16 @@ class Crawl:
 
         with self.work.errors():
             return explanation.explain(self.work, url)
+
+    def sections(self, domain: str | None = None) -> list[Section]:
+        """What the parts of a host or domain hold, or those of all hosts with a star for the host.
+
+        They are counted anew if enough has changed since the last time.
+        """
+        from gossamer import sections
+
+        with self.work.store.lock(), self.work.errors():
+            return sections.of_domain(self.work, domain)
 
     def pages(self) -> DataFrame:
         """Every known URL, once (dataset pages), as a Spark DataFrame."""

@@ -24,7 +24,7 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer import generate, lsm, recrawl, robots, scoring
+from gossamer import generate, lsm, recrawl, robots, scoring, sections
 from gossamer.due import NEVER_AGAIN, due_ms, interval_s
 from gossamer.duplicates import Duplicates, duplicates_of
 from gossamer.errors import UsageError
@@ -35,7 +35,7 @@ from gossamer.page_ranks import with_ranks
 from gossamer.search.left_out import LeftOut
 from gossamer.search.page_info import PageInfo
 from gossamer.status.words import duration, moment, percent
-from gossamer.tables import HOSTS, INDEXED, PAGES
+from gossamer.tables import HOSTS, INDEXED, PAGES, SECTIONS
 from gossamer.url_rules.listing import tested
 from gossamer.urls import host_of, origin_of
 
@@ -239,6 +239,8 @@ def _figures(work: Workspace, row: Row) -> Row:
     rows = work.engine.rows(pa.Table.from_pylist([row], schema=PAGES.schema))
     if product.needs_ranks:
         rows = with_ranks(work, rows)
+    if product.needs_worth:
+        rows = sections.with_worth(work, rows, work.store.manifest.layers(SECTIONS.name))
     signals = generate.signals(work)
     factors = {f"factor_{n}": factor(signals) for n, factor in enumerate(product.factors)}
     columns = {

@@ -26,22 +26,22 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import lsm, opic, recrawl, scoring
+from gossamer import lsm, opic, recrawl, scoring, sections
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
 from gossamer.due import RECRAWLED, due_pages, interval_s, of_ready_hosts, patience_ms
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.store import Layer
-from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES
+from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES, SECTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pyspark.sql import DataFrame
 
     from gossamer.config import FetchConfig, GenerateConfig
     from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.workspace import Draft, Workspace
 
 BUCKETS_PER_OCTAVE = 8
 """Buckets of the histogram of scores per doubling of the score."""
@@ -57,7 +57,7 @@ def run(work: Workspace) -> StepReport:
         due = due_pages(known, now_ms, interval_s(work), work.settings_changed_ms)
         if work.store.manifest.layers(HOSTS.name):
             due = of_ready_hosts(due, hosts, now_ms + patience_ms(work))
-        due = scored(work, with_own(work, due, hosts))
+        due = scored(work, with_own(work, due, hosts), known_sections(work, draft))
         if config.pages_per_host_ever:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
             draft.counts["dropped_budget"] = due.count() - within.count()
@@ -75,27 +75,37 @@ def run(work: Workspace) -> StepReport:
     return draft.done
 
 
-def scored(work: Workspace, due: DataFrame) -> DataFrame:
+def known_sections(work: Workspace, draft: Draft) -> tuple[Layer, ...]:
+    """The layers of `sections`, after counting them anew if the scoring needs that."""
+    if scoring.load(work.config.update.scoring).needs_worth and sections.are_due(work):
+        draft.replace |= sections.counted(work)
+    return draft.replace.get(SECTIONS.name, work.store.manifest.layers(SECTIONS.name))
+
+
+def scored(work: Workspace, due: DataFrame, held: Sequence[Layer] = ()) -> DataFrame:
     """Add the column `score`: the page's importance by `update.scoring`, times what a visit gains.
 
-    It stands in place of the columns that only it needs.
+    It stands in place of the columns that only it needs. `held`: layers of `sections`.
     """
     score = scoring.load(work.config.update.scoring)
     if score.needs_ranks:
         due, _ = work.scratch(with_ranks(work, due))
+    if score.needs_worth:
+        due = sections.with_worth(work, due, held)
     gain = recrawl.gain_now(work.now_ms(), work.config.update)
-    used = ("inlinks", "cash", "history", "rank", "host_rank", *RECRAWLED)
+    used = ("inlinks", "cash", "history", "rank", "host_rank", "worth", *RECRAWLED)
     return due.withColumn("score", score(signals(work)) * gain).drop(*used)
 
 
 def signals(work: Workspace) -> scoring.Signals:
-    """What is known about pages, by the columns of `pages` and of `with_ranks`."""
+    """What is known about pages, by the columns of `pages`, `with_ranks` and `with_worth`."""
     return scoring.Signals(
         depth=F.col("depth"),
         inlinks=F.col("inlinks"),
         opic=opic.importance(opic.virtual_page(work).given),
         rank=F.col("rank"),
         host_rank=F.col("host_rank"),
+        worth=F.col("worth"),
     )
 
 

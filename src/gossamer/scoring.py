@@ -48,6 +48,8 @@ class Signals(NamedTuple):
     rank: Column
     host_rank: Column
     """PageRank of the page and of its host at the last `rank` (page_ranks.py)."""
+    worth: Column
+    """The pages with a text that a visit to its section brings (sections.py)."""
 
 
 def breadth(page: Signals) -> Column:
@@ -72,8 +74,10 @@ BUILT_IN: Mapping[str, Callable[[Signals], Column]] = {
     "opic": lambda page: page.opic,
     "pagerank": lambda page: page.rank,
     "hostrank": lambda page: page.host_rank,
+    "fit": lambda page: page.worth,
 }
 NEED_RANKS = frozenset({"pagerank", "hostrank"})
+NEED_WORTH = frozenset({"fit"})
 
 
 @dataclass(frozen=True)
@@ -85,8 +89,13 @@ class Product:
 
     @property
     def needs_ranks(self) -> bool:
-        """Whether it uses the last two signals; they may be anything otherwise."""
+        """Whether it uses both ranks; they may be anything otherwise."""
         return not NEED_RANKS.isdisjoint(self.names)
+
+    @property
+    def needs_worth(self) -> bool:
+        """Whether it uses the worth of sections; it may be anything otherwise."""
+        return not NEED_WORTH.isdisjoint(self.names)
 
     def __call__(self, page: Signals) -> Column:
         return reduce(mul, [factor(page) for factor in self.factors])

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import depths, domains, due_times, growth, lsm, opic, recrawl
+from gossamer import depths, domains, due_times, growth, lsm, opic, recrawl, scoring, sections
 from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
 from gossamer.outcomes import OUTCOMES
@@ -70,13 +70,20 @@ def run(work: Workspace) -> StepReport:
         before = lsm.rows_for(work, PAGES, touched)
         texts = work.read("documents", round_).where(F.col("round") == round_)
         rows = changed(work, before, found, answers, flows, virtual.given, turns, texts)
-        draft.counts["touched"] = put(work, draft, rows, virtual)
+        rows, count = work.scratch(rows)
+        if scoring.load(work.config.update.scoring).needs_worth:
+            draft.replace["finds"] = sections.put_finds(work, links, rows)
+        draft.counts["touched"] = put(work, draft, rows, count, virtual)
     return draft.done
 
 
-def put(work: Workspace, draft: Draft, rows: DataFrame, virtual: opic.VirtualPage) -> int:
-    """Write the rows that `changed` returns and what follows from them; return their number."""
-    rows, count = work.scratch(rows)
+def put(
+    work: Workspace, draft: Draft, rows: DataFrame, count: int, virtual: opic.VirtualPage
+) -> int:
+    """Write the rows that `changed` returns, materialised, and what follows from them.
+
+    Returns the number of rows of `pages`.
+    """
     sums = {"new": F.count_if("new"), "spent": F.sum("spent"), "nearer": F.count_if("nearer")}
     moves = due_times.moves(rows, *(each.alias(name) for name, each in sums.items()))
     virtual = virtual.after(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
@@ -144,7 +151,7 @@ def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
             before = lsm.rows_for(work, PAGES, found.select("url").union(turns.select("url")))
             virtual, flows = opic.virtual_page(work), opic.no_flows(work)
             rows = changed(work, before, found, answers, flows, virtual.given, turns)
-            draft.counts["pages"] = put(work, draft, rows, virtual)
+            draft.counts["pages"] = put(work, draft, *work.scratch(rows), virtual)
     return draft.done
 
 
@@ -202,7 +209,8 @@ def changed(
     `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`), and
     `documents` what was parsed of the answers.
     Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`;
-    `spent`, the cash that it has less than before; and `counted`, for `due_times`.
+    `spent`, the cash that it has less than before; whether it was `asked` for; and `counted`, for
+    `due_times`.
     """
     renamed = {"fetched_ms": "r_asked_ms"}
     names = [name for name in RESPONSES.column_names if name not in OF_PAGES]
@@ -218,9 +226,14 @@ def changed(
     else:
         met = met.join(turns, on="url", how="full")
     if documents is None:
-        met = met.withColumn("r_main_text", F.lit(None).cast("long"))
+        nothing = {"r_main_text": "long", "r_fit": "boolean"}
+        met = met.select("*", *(F.lit(None).cast(t).alias(name) for name, t in nothing.items()))
     else:
-        texts = documents.select("url", F.col("text_hash").alias("r_main_text"))
+        texts = documents.select(
+            "url",
+            F.col("text_hash").alias("r_main_text"),
+            F.col("sketch").isNotNull().alias("r_fit"),
+        )
         met = met.join(texts, on="url", how="left")
     # A page that cash flows to may be unknown, because a growth limit dropped it.
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
@@ -297,6 +310,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "changes": F.col("changes_now"),
         "watched_days": F.col("watched_now"),
         "main_text": of_answer("main_text"),
+        "fit": of_answer("fit"),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)
         .when(asked, F.col("r_asked_ms") + recrawl.wait_s(config) * 1000)
         .when(F.col("again"), F.lit(0))
@@ -314,5 +328,6 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         nearer.alias("nearer"),
         F.col("source").isNull().alias("new"),
         (F.col("had") - cash).alias("spent"),
+        asked.alias("asked"),
         due_times.slot().alias("counted"),
     ]

@@ -27,6 +27,7 @@ from gossamer.cli import (
     link_graph,
     pauses,
     reading,
+    site_sections,
     steps,
     top,
 )
@@ -69,6 +70,7 @@ checking.register(app)
 pauses.register(app)
 inspection.register(app)
 explaining.register(app)
+site_sections.register(app)
 link_graph.register(app)
 duplicates.register(app)
 fakeweb.register(app)

@@ -133,6 +133,15 @@ class GenerateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             "If that leaves room in the round, all shares grow by the same factor",
         ),
     ] = 0.1
+    explore_share: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="share of a round for pages of sections that have hardly been tried, if "
+            "`update.scoring` has the factor `fit`",
+        ),
+    ] = 0.05
 
 
 class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -169,7 +178,8 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
         Line,
         Meta(
             description="which pages are fetched first: `links`, `breadth`, `opic`, `pagerank`, "
-            "`hostrank`, the name of a plugin's scoring, or a product such as `opic*breadth`"
+            "`hostrank`, `fit`, the name of a plugin's scoring, or a product such as "
+            "`opic*breadth`"
         ),
     ] = "links"
     new_urls_per_domain: Annotated[

@@ -15,6 +15,7 @@ from gossamer.fakeweb.folders import Folder, host_name
 from gossamer.fakeweb.hostile import HostileWeb
 from gossamer.fakeweb.hosts import Host, Hosts
 from gossamer.fakeweb.link_mix import Mix
+from gossamer.fakeweb.news import NewsWeb
 from gossamer.fakeweb.pages import Pages
 from gossamer.fakeweb.special_urls import HANDLERS, page
 
@@ -38,7 +39,8 @@ class Web:
 
     `hostile` adds the hosts of `gossamer.fakeweb.hostile`; the slow ones among them pause for
     `drip_s` after each byte. With `tls`, the web is also served over TLS, which requires trustme.
-    `dust_pages` adds the sites of `gossamer.fakeweb.dust`, each with so many pages.
+    `dust_pages` adds the sites of `gossamer.fakeweb.dust`, each with so many pages; `news_sites`
+    adds so many of `gossamer.fakeweb.news`, each with `news_articles` articles.
     """
 
     def __init__(
@@ -57,6 +59,8 @@ class Web:
         tls: bool = False,
         drip_s: float = 1.0,
         dust_pages: int = 0,
+        news_sites: int = 0,
+        news_articles: int = 300,
     ) -> None:
         if not 500 <= page_bytes <= 50 << 20:  # noqa: PLR2004 - 500 bytes: head and tree links
             raise UsageError("page_bytes", f"{page_bytes} is out of range", "choose 500 … 50 MB")
@@ -72,6 +76,7 @@ class Web:
         self.tls = tls
         self.hostile = HostileWeb(seed, drip_s, tls=tls) if hostile else None
         self.dust = DustWeb(seed, dust_pages) if dust_pages else None
+        self.news = NewsWeb(seed, news_sites, news_articles) if news_sites else None
         self.docs = {host_name(name): Folder(Path(path)) for name, path in (docs or {}).items()}
         fanout = max(2, min(16, self.links_per_page // 3))
         self._hosts = Hosts(seed, hosts, pages_per_host, fanout, self.mix)
@@ -91,6 +96,8 @@ class Web:
             "tls": tls,
             "drip_s": drip_s,
             "dust_pages": dust_pages,
+            "news_sites": news_sites,
+            "news_articles": news_articles,
         }
 
     def settings(self) -> dict[str, object]:
@@ -115,7 +122,8 @@ class Web:
         """Return seed URLs for a crawl of the whole web.
 
         They are each folder's first page, the home page of host 0, which leads to all synthetic
-        hosts, http://hostile.test/, which leads to all hostile hosts, and the sites of dust.
+        hosts, http://hostile.test/, which leads to all hostile hosts, and the sites of dust and
+        news.
         """
         seeds = [f"http://{name}{folder.entry()}" for name, folder in self.docs.items()]
         if self._hosts.count:
@@ -124,6 +132,8 @@ class Web:
             seeds.append(self.hostile.seed_url)
         if self.dust is not None:
             seeds += self.dust.seeds()
+        if self.news is not None:
+            seeds += self.news.seeds()
         return seeds
 
     def size(self, host: str | None = None) -> int:
@@ -171,6 +181,8 @@ class Web:
         """
         name = _name(host)
         if self.dust is not None and (found := self.dust.answer(name, target)) is not None:
+            return found
+        if self.news is not None and (found := self.news.answer(name, target)) is not None:
             return found
         if (folder := self.docs.get(name)) is not None:
             return folder.answer(target, headers)

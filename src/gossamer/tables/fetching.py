@@ -34,6 +34,7 @@ PAGES = Dataset(
         Column("changes", "double", "how often it changed, as far as is known (see recrawl)"),
         Column("watched_days", "double", "days within which it changed so often"),
         Column("main_text", "long", "hash of the main text of the stored answer, as in documents"),
+        Column("fit", "boolean", "its main text has 100 words; null: it was never parsed"),
         Column("next_fetch_ms", "long", "due time: after an interval or the wait before a retry"),
         Column("interval_s", "long", "update.interval_days when next_fetch_ms was computed"),
         Column("etag", "string", "validator of the stored answer"),
@@ -153,6 +154,46 @@ VIRTUAL_PAGE = Dataset(
         Column("brought", "long", "cash that all seeds brought, in 2^-40 of what one brings"),
         Column("given", "long", "cash that it has given to each page, in all rounds"),
         Column("kept", "long", "cash that it has, because it cannot be divided evenly"),
+    ),
+)
+
+SECTIONS = Dataset(
+    "sections",
+    "what the parts of sites hold that have ten pages or more, and what a visit to them brings",
+    key=("section",),
+    writer="generate, sections",
+    readers=("generate",),
+    newest_wins=True,
+    columns=(
+        Column("section", "string", "how its URLs begin after ://, with * for all hosts"),
+        Column("domain", "string", "registrable domain; * for all hosts"),
+        Column("level", "int", "1: a host, 2: a folder in it, …"),
+        Column("known", "long", "number of pages"),
+        Column("fetched", "long", "of these, pages with the status fetched"),
+        Column("asked", "long", "pages that were requested, whatever came of it"),
+        Column("changed", "long", "fetched pages that changed since they were first fetched"),
+        Column("fit", "long", "fetched pages that are fit, as in pages"),
+        Column("worth", "double", "the fit pages that a visit brings (see sections.worth)"),
+        Column("trial", "double", "the share of its pages that a round may fetch for this"),
+    ),
+)
+
+FINDS = Dataset(
+    "finds",
+    "where new pages were found, since `update.scoring` has the factor fit: by pairs of sections",
+    key=("source", "target"),
+    writer="update, generate, sections",
+    readers=("generate",),
+    newest_wins=False,
+    columns=(
+        Column("source", "string", "section of the pages that they were found on"),
+        Column("target", "string", "section that they are in; null: the row counts visits"),
+        Column(
+            "pages",
+            "long",
+            "new pages, in 2^-20; one that several pages link to counts for each in equal parts; "
+            "those found long ago count less",
+        ),
     ),
 )
 

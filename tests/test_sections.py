@@ -1,0 +1,265 @@
+"""Sections, counted by definition, and what they are worth. See gossamer.sections."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import count
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import functions as F
+
+from gossamer import generate, sections
+from gossamer.config import Config
+from gossamer.sections import EVERYTHING, MAX_FOLDERS, enclosing
+from gossamer.sections import worth as worths
+from gossamer.tables import FINDS, SECTIONS
+from stored_web import put_rows
+
+if TYPE_CHECKING:
+    from gossamer.engine import Engine
+    from gossamer.workspace import Workspace
+
+URLS = (
+    "http://a.example/",
+    "http://a.example/one",
+    "https://a.example/one/",
+    "http://a.example:8080/one/two.html",
+    "http://a.example/one/two/?x=1&y=2",
+    "http://a.example/view?id=3",
+    "http://a.example/view?flag",
+    "http://a.example/?",
+    "http://a.example/?a/b=c?d",
+    "http://a.example/1/2/3/4/5/6/7/8/9.html",
+    "http://a.example/1/2/3/4/5/6/7/8?q=1",
+    f"http://a.example/{'x' * 300}?{'y' * 300}=1",
+    "http://b.example/ä/ü/%20?ö=1",
+)
+
+
+def folder_of(url: str) -> str:
+    """By definition."""
+    parts = urlsplit(url)
+    path = parts.netloc + parts.path
+    if "?" not in url:
+        return path[: path.rindex("/") + 1]
+    query = url.partition("?")[2].partition("?")[0]
+    return f"{path}?{query.partition('&')[0].partition('=')[0][:50]}"
+
+
+def test_the_folder_of_a_url(engine: Engine) -> None:
+    rows = engine.rows(pa.table({"url": URLS})).select("url", sections.folder(F.col("url")))
+    assert dict(rows.collect()) == {url: folder_of(url) for url in URLS}
+
+
+def test_the_sections_that_a_folder_is_in() -> None:
+    assert list(enclosing("h/a/b/")) == ["h/a/b/", "*/a/b/", "h/a/", "*/a/", "h/", "*/"]
+    assert list(enclosing("h/v?id")) == ["h/v?id", "*/v?id", "h/", "*/"]
+    deep = list(enclosing("h/" + "x/" * 20))
+    assert deep[0] == "h/" + "x/" * MAX_FOLDERS
+    assert next(iter(enclosing("h/" + "x/" * 20 + "v?id"))) == deep[0]
+    assert deep[-1] == EVERYTHING
+
+
+def put_pages(work: Workspace, rows: list[dict[str, Any]]) -> None:
+    put_rows(work, "pages", rows)
+    put_rows(work, "virtual_page", [{"pages": len(rows)}])
+
+
+def page(url: str, *, asked: bool = True, fit: bool = False) -> dict[str, Any]:
+    state: dict[str, Any] = {"outcome": None}
+    if asked:
+        state = {"status": "fetched", "outcome": "ok", "fit": fit, "next_fetch_ms": 2**42}
+    return {"url": url, "host": urlsplit(url).netloc, "changes": 0.0, **state}
+
+
+def count_now(work: Workspace) -> dict[str, dict[str, Any]]:
+    with work.step("sections", work.round) as draft:
+        draft.replace |= sections.counted(work)
+    return {row["section"]: row for row in pq.read_table(work.paths(SECTIONS.name)).to_pylist()}
+
+
+def test_sections_are_counted_by_definition(work: Workspace) -> None:
+    urls = [
+        f"http://{h}.example/{a}/{b}/{n}"
+        for h in "ab"
+        for a in "xy"
+        for b in "uv"
+        for n in range(9)
+    ]
+    urls += [f"http://a.example/view?id={n}" for n in range(12)]
+    rows = [page(url, asked=n % 2 == 0, fit=n % 3 == 0) for n, url in enumerate(urls)]
+    put_pages(work, rows)
+    known, fit = Counter[str](), Counter[str]()
+    for row in rows:
+        for section in enclosing(folder_of(row["url"])):
+            known[section] += 1
+            fit[section] += row["outcome"] is not None and row["fit"]
+    found = count_now(work)
+    assert {name: row["known"] for name, row in found.items()} == {
+        name: pages for name, pages in known.items() if pages >= sections.LEAST_PAGES
+    }
+    assert {name: row["fit"] for name, row in found.items()} == {name: fit[name] for name in found}
+    assert found["*/x/"]["domain"] == "*"
+    row = found["a.example/x/"]
+    counts = {"known": 18, "fetched": 9, "asked": 9, "changed": 0, "fit": fit["a.example/x/"]}
+    assert {name: row[name] for name in counts} == counts
+    assert (row["domain"], row["level"]) == ("a.example", 2)
+
+
+def test_an_empty_crawl_has_no_sections(work: Workspace) -> None:
+    assert count_now(work) == {}
+    assert sections.of_domain(work, None) == []
+
+
+def links(work: Workspace, pairs: list[tuple[str, str]]) -> Any:
+    rows = [{"src": src, "dst": dst, "nofollow": False} for src, dst in pairs]
+    return work.engine.rows(pa.Table.from_pylist(rows))
+
+
+def put_round(work: Workspace, pairs: list[tuple[str, str]], new: set[str]) -> None:
+    """What a round found by these links, in which the sources were asked for."""
+    urls = sorted({url for pair in pairs for url in pair})
+    asked = {src for src, _ in pairs}
+    rows = [{"url": url, "new": url in new, "asked": url in asked} for url in urls]
+    changed = work.engine.rows(pa.Table.from_pylist(rows))
+    with work.step("test", work.round) as draft:
+        draft.replace[FINDS.name] = sections.put_finds(work, links(work, pairs), changed)
+
+
+def finds_of(work: Workspace) -> dict[tuple[str, str | None], float]:
+    rows = [row for path in work.paths(FINDS.name) for row in pq.read_table(path).to_pylist()]
+    return {(row["source"], row["target"]): row["pages"] / sections.UNIT for row in rows}
+
+
+def test_a_new_page_counts_for_all_pages_that_it_was_found_on(work: Workspace) -> None:
+    old, new, tag, day = (f"http://a.example/{name}" for name in ("x/1", "x/2", "tag/1", "day/1"))
+    put_round(work, [(tag, old), (tag, new), (day, new)], {new})
+    assert finds_of(work) == {
+        ("a.example/tag/", "a.example/x/"): 0.5,
+        ("a.example/day/", "a.example/x/"): 0.5,
+        ("a.example/tag/", None): 1,
+        ("a.example/day/", None): 1,
+    }
+
+
+def test_finds_are_merged_into_sections_when_these_are_counted(work: Workspace) -> None:
+    pages = [f"http://a.example/x/{n}" for n in range(20)]
+    put_pages(work, [page(url) for url in pages])
+    for n in range(3):
+        put_round(work, [(f"http://a.example/seldom{n}/", pages[n])], {pages[n]})
+    count_now(work)
+    kept = 3 / sections.FORGETTING
+    assert finds_of(work) == {
+        ("a.example/", "a.example/x/"): pytest.approx(kept),
+        ("a.example/", None): pytest.approx(kept),
+    }
+
+
+def test_a_page_that_only_leads_to_fit_ones_is_worth_a_visit(work: Workspace) -> None:
+    """Sites of the same build: what was learned on the first forty holds for the last."""
+    rows, pairs, number = [], [], count()
+    for host in (f"{n}.example" for n in range(40)):
+        for n in range(12):
+            rows.append(page(day := f"http://{host}/day/{n}", asked=host != "39.example"))
+            rows.append(page(f"http://{host}/tag/{n}", asked=host != "39.example"))
+            articles = [f"http://{host}/text/{next(number)}" for _ in range(10)]
+            rows += [page(url, asked=host != "39.example", fit=True) for url in articles]
+            if host != "39.example":
+                pairs += [(day, url) for url in articles]
+                pairs.append((f"http://{host}/tag/{n}", f"http://{host}/tag/{n + 12}"))
+    put_pages(work, rows)
+    put_round(work, pairs, {dst for _, dst in pairs})
+    found = count_now(work)
+    worth = {name: found[f"39.example/{name}/"]["worth"] for name in ("text", "day", "tag")}
+    assert worth["text"] > 0.95
+    assert worth["day"] > 0.8
+    assert worth["tag"] < 0.1
+
+
+def test_what_has_hardly_been_tried_is_worth_as_much_as_the_worst_beside_it(
+    work: Workspace,
+) -> None:
+    rows = [page(f"http://a.example/text/{n}", fit=True) for n in range(50)]
+    rows += [page(f"http://a.example/tag/{n}") for n in range(50)]
+    rows += [page(f"http://a.example/new/{n}", asked=False) for n in range(500)]
+    put_pages(work, rows)
+    found = count_now(work)
+    assert found["a.example/new/"]["worth"] == found["a.example/tag/"]["worth"] < 0.1
+    assert found["a.example/new/"]["trial"] == pytest.approx(worths.FEW / 500)
+    assert found["a.example/text/"]["trial"] == found["a.example/tag/"]["trial"] == 0
+
+
+def test_trials_are_a_share_of_a_round(work: Workspace) -> None:
+    rows = [page(f"http://a.example/{s}/{n}", asked=False) for s in range(40) for n in range(12)]
+    put_pages(work, rows)
+    work.config = Config()  # 20,000 pages a round
+    all_of_them = count_now(work)["a.example/0/"]["trial"]
+    assert all_of_them == pytest.approx(worths.FEW / 12)
+    few = work.config.generate
+    work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
+    assert 0 < count_now(work)["a.example/0/"]["trial"] < all_of_them / 10
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 40))))
+def test_worths_are_shares(rows: list[tuple[str, str, int]]) -> None:
+    """Whatever was counted and found."""
+    names = sorted({"*/", *(f"{h}/" for h, _, _ in rows), *(f"{h}/{s}/" for h, s, _ in rows)})
+    names += [f"*/{s}/" for s in sorted({s for _, s, _ in rows})]
+    asked = [
+        sum(n for h, s, n in rows if name in {f"{h}/{s}/", f"{h}/", f"*/{s}/", "*/"})
+        for name in names
+    ]
+    table = pa.table(
+        {
+            "section": names,
+            "level": pa.array([name.count("/") for name in names], pa.int32()),
+            **{column: pa.array(asked, pa.int64()) for column in ("known", "asked", "fit")},
+        }
+    )
+    own = [(f"{h}/{s}/", f"{h}/", n) for h, s, n in rows]
+    finds = pa.table(
+        {
+            "source": pa.array([s for s, _, _ in own] * 2, pa.string()),
+            "target": pa.array([t for _, t, _ in own] + [None] * len(own), pa.string()),
+            "pages": pa.array([n for _, _, n in own] * 2, pa.int64()),
+        }
+    )
+    found = worths.with_worth(table, finds, 1, 1_000)
+    for column in ("worth", "trial"):
+        assert all(0 <= value <= 1 for value in found[column].to_pylist())
+
+
+def test_a_round_takes_the_pages_of_worthy_sections(work: Workspace) -> None:
+    rows = [
+        page(f"http://a.example/{s}/{n}", fit=s == "text")
+        for s in ("text", "tag")
+        for n in range(40)
+    ]
+    due = [f"http://a.example/{s}/{n}" for s in ("tag", "text") for n in range(100, 120)]
+    put_pages(work, rows + [page(url, asked=False) | {"depth": 1} for url in due])
+    config = Config()
+    work.config = type(config)(
+        update=type(config.update)(scoring="fit"), generate=type(config.generate)(pages=20)
+    )
+    generate.run(work)
+    listed = pq.read_table(work.paths("fetchlist"))["url"].to_pylist()
+    assert sorted(listed) == sorted(url for url in due if "/text/" in url)
+
+
+def test_sections_are_counted_again_when_pages_or_rounds_have_grown(work: Workspace) -> None:
+    put_pages(work, [page(f"http://a.example/x/{n}") for n in range(100)])
+    assert sections.are_due(work)
+    first = sections.of_domain(work, "a.example")
+    assert [each.section for each in first] == ["a.example/", "a.example/x/"]
+    assert not sections.are_due(work)
+    put_rows(work, "pages", [page(f"http://a.example/x/{n}") for n in range(100, 110)])
+    with work.step("test", work.round) as draft:
+        draft.replace["virtual_page"] = ()
+    assert sections.are_due(work)
+    assert sections.of_domain(work, "a.example")[0].known == 110
