@@ -29,7 +29,7 @@ ASKED = {
 FAILED = ASKED | {"status": "unfetched", "outcome": "timeout", "failures": 2, "stored_ms": None}
 ANSWER = {"url": A, "outcome": "ok", "http_status": 200, "fetched_ms": NOW_MS - 10 * DAY_MS}
 DOCUMENT = {"url": A, "outcome": "parsed", "truncated": False}
-COUNTED = {"section": "a.example/", "known": 10, "fetched": 4, "worth": 0.25}
+COUNTED = {"section": "a.example/", "known": 10, "fetched": 4, "asked": 4, "worth": 0.25}
 DROPPED = {"url": A, "copy_count": 0, "version_count": 0}
 
 

@@ -35,6 +35,7 @@ URLS = (
     "http://a.example/view?flag",
     "http://a.example/?",
     "http://a.example/?a/b=c?d",
+    "http://a.example/2024/http://b.example/x/y?z=http://c.example/",
     "http://a.example/1/2/3/4/5/6/7/8/9.html",
     "http://a.example/1/2/3/4/5/6/7/8?q=1",
     f"http://a.example/{'x' * 300}?{'y' * 300}=1",

@@ -35,7 +35,7 @@ from gossamer.tables import FINDS, PAGES, SECTIONS
 from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from pyspark.sql import Column, DataFrame
 
@@ -161,7 +161,7 @@ def put_finds(work: Workspace, links: DataFrame, pages: DataFrame) -> tuple[Laye
 
 def folder(url: Column) -> Column:
     """The smallest section of a URL."""
-    rest = F.split_part(url, F.lit("://"), F.lit(2))
+    rest = F.substr(url, F.instr(url, "://") + F.lit(3))
     path = F.split_part(rest, F.lit("?"), F.lit(1))
     query = F.split_part(rest, F.lit("?"), F.lit(2))
     name = F.split_part(F.split_part(query, F.lit("&"), F.lit(1)), F.lit("="), F.lit(1))
