@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -264,3 +265,17 @@ def test_sections_are_counted_again_when_pages_or_rounds_have_grown(work: Worksp
         draft.replace["virtual_page"] = ()
     assert sections.are_due(work)
     assert sections.of_domain(work, "a.example")[0].known == 110
+
+
+@pytest.mark.parametrize("dataset", [SECTIONS.name, FINDS.name])
+def test_what_was_learned_may_be_lost(work: Workspace, dataset: str) -> None:
+    pages = [f"http://a.example/x/{n}" for n in range(20)]
+    put_pages(work, [page(url) for url in pages])
+    put_round(work, [(pages[0], pages[1])], {pages[1]})
+    before = count_now(work)
+    (path,) = work.paths(dataset)
+    Path(path).unlink()
+    assert sections.are_due(work) == (dataset == SECTIONS.name)
+    put_round(work, [(pages[0], pages[2])], {pages[2]})
+    assert count_now(work).keys() == before.keys()
+    assert not sections.are_due(work)

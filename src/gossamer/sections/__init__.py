@@ -84,9 +84,9 @@ class Section(NamedTuple):
 def are_due(work: Workspace) -> bool:
     """Whether so much has changed since they were counted that it should be done again."""
     layers = work.store.manifest.layers(SECTIONS.name)
-    if not layers or work.store.damaged(SECTIONS.name):
+    if work.store.damaged(SECTIONS.name) or not (paths := work.paths(SECTIONS.name)):
         return True
-    of_all = pq.read_table(work.paths(SECTIONS.name), filters=[("section", "=", EVERYTHING)])
+    of_all = pq.read_table(paths, filters=[("section", "=", EVERYTHING)])
     counted = pc.sum(of_all["known"]).as_py() or 0
     pages = opic.virtual_page(work).pages
     return bool(pages > counted * GROWTH or work.round > layers[-1].round * GROWTH)
@@ -185,9 +185,13 @@ def enclosing(folder: str) -> Iterator[str]:
 
 
 def merged_finds(work: Workspace, sections: pa.ChunkedArray) -> pa.Table:
-    """All rows of `finds`, by the smallest of these sections that their folders are in."""
-    pairs = work.read(FINDS.name).groupBy("source", "target").agg(F.sum("pages").alias("pages"))
-    found = pairs.toArrow()
+    """All rows of `finds`, by the smallest of these sections that their folders are in.
+
+    Damaged files are forgotten: their rows only make estimates better.
+    """
+    paths = [f"{work.root}/{file.path}" for file in work.store.whole(FINDS.name)]
+    pairs = work.engine.read(paths, FINDS.ddl).groupBy("source", "target")
+    found = pairs.agg(F.sum("pages").alias("pages")).toArrow()
     known = frozenset(sections.to_pylist())
     ends = {name: _smallest(found[name], known) for name in ("source", "target")}
     merged = pa.table({**ends, "pages": found["pages"]}).group_by(["source", "target"])
@@ -202,11 +206,11 @@ def with_worth(work: Workspace, pages: DataFrame, held: Sequence[Layer]) -> Data
 
     `held`: the layers of the dataset; without any, nothing is known.
     """
-    if not held:
+    paths = tuple(f"{work.root}/{file.path}" for layer in held for file in layer.files)
+    if not paths:
         return pages.withColumn("worth", F.lit(worths.UNKNOWN))
     keyed = pages.withColumn("folder", folder(F.col("url")))
     folders = keyed.select("folder").distinct()
-    paths = tuple(f"{work.root}/{file.path}" for layer in held for file in layer.files)
     ddl = "folder string, worth double, trial double"
     found, _ = work.map_rows(folders, partial(_looked_up, paths), ddl)
     turn = F.pmod(F.xxhash64("url"), F.lit(TURNS)) / TURNS
