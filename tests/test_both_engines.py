@@ -30,6 +30,7 @@ ROUNDS = 3
 HOSTS = 12
 LISTED = "listed.test"
 LISTING = ("sitemap", "entry")
+REFUSED = "deny pattern [37]$"
 SETTINGS = """
 generate.pages = 600
 generate.pages_per_host = 25
@@ -39,6 +40,7 @@ update.scoring = "links*fit"
 FEWEST_ROWS = {
     **dict.fromkeys(("hosts", "domains", "repeated", "host_ranks", "host_documents"), HOSTS),
     "virtual_page": 1,
+    "filter_rules": 1,
     "unparsed": 0,  # as no parser is killed
     "url_rules": 50,
     **dict.fromkeys(("farms", "mirrors"), 0),  # as this web has none
@@ -81,6 +83,8 @@ def crawl(folder: Path, engine: Engine, fake: FakeWeb) -> Crawl:
     parsing = structs.replace(made.work.config.parse, media=True, max_text_chars=1_000)
     made.work.config = structs.replace(made.work.config, parse=parsing)
     made.reparse()
+    made.filters.add([REFUSED])
+    made.filters.apply()
     made.run(0)
     run_postings(made.work)
     graph.run(made.work)

@@ -32,15 +32,15 @@ def kind(modules: str, may_import: str) -> Kind:
 
 KINDS = {
     "step": kind(
-        "inject refresh generate fetch parse update compaction prune invert graph farms rank "
-        "boilerplate dedup index postings serve",
+        "inject refresh refilter generate fetch parse update compaction prune invert graph farms "
+        "rank boilerplate dedup index postings serve",
         "format foundation extension-point search status",
     ),
     "format": kind(
         "tables outcomes task_output handover lsm inputs lookup linkgraph farm_signs duplicates "
         "domains growth depths due recrawl opic due_times sections "
         "page_ranks page_lines own_texts "
-        "url_rules warc seeds export fulltext "
+        "url_rules filter_rules warc seeds export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
         "graph.naming graph.overlaid graph.stored graph.covered graph.host_links graph.rows "
         "graph.components graph.hyperball graph.harmonic graph.paths graph.neighbourhood "
@@ -52,14 +52,14 @@ KINDS = {
         "checksums backends damage ownership urls addresses own patterns encodings session_ids "
         "suffixes robots robots_rules config monitor stopping pausing supervision errors "
         "workspace sorted_parts processes spark_client worker_start lean_imports sketches "
-        "version_names",
+        "version_names filter_rules.language filter_rules.index filter_rules.recipe",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),
     "search": kind("search", "format foundation extension-point"),
     "door": kind(
-        "api check cli rounds forever harvests status unfetched explanation compile_ahead "
-        "preparation",
+        "api filtering check cli rounds forever harvests status unfetched explanation "
+        "compile_ahead preparation",
         "step format foundation extension-point search door world",
     ),
     "world": kind("fakeweb", "errors processes"),

@@ -10,8 +10,10 @@ from binary_files import docx
 from gossamer import parse
 from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, MissingFile, UsageError
+from gossamer.filter_rules import of_crawl
+from gossamer.filter_rules.recipe import Recipe
 from gossamer.monitor import heartbeats
-from gossamer.parse import Rules, job, task
+from gossamer.parse import Rules, task
 from gossamer.parse.stored import Piece
 from gossamer.sketches import described
 from gossamer.status import overview
@@ -260,7 +262,7 @@ def test_a_bad_pattern_is_told_before_anything_runs(work: Workspace) -> None:
 
 
 def test_too_many_seed_hosts(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job, "MAX_SEED_HOSTS", 2)
+    monkeypatch.setattr(of_crawl, "MAX_SEED_HOSTS", 2)
     store_round(work, [Fetched(HOME)], seeds=[f"https://{n}.org/" for n in "abc"])
     with pytest.raises(UsageError, match=r"filter\.scope"):
         parse.run(work)
@@ -281,7 +283,8 @@ def test_rows_are_written_in_batches(work: Workspace, monkeypatch: pytest.Monkey
     store_round(work, [Fetched(f"{HOME}{n}", b"<p>x<a href=/l>l") for n in range(5)])
     (file,) = work.store.files("responses", 1)
     job = task.Job(
-        *(work.root, 1, work.config, Rules(), ("example.org",), 2026, 0),
+        *(work.root, 1, work.config, Rules()),
+        *(Recipe(work.config.filter, ("example.org",), 2026, None), 0),
         ("documents/t", "links/t", "unparsed/t", "scratch/t"),
     )
     rows = task.parse_share(job, task.Share(0, (Piece(file.path, 0, 1, file.bytes),)))

@@ -106,6 +106,7 @@ MEANINGS = {
     "broken": ("unfetched", 0, 1, HOUR_MS),
     "tls": ("unfetched", 0, 1, DAY_MS),
     "bad_redirect": ("gone", 0, 0, 30 * DAY_MS),
+    "filtered_type": ("excluded", 0, 0, 30 * DAY_MS),
 }
 """Status, fetches, failures and the wait in ms that follow from each outcome of a first try."""
 
@@ -138,7 +139,7 @@ def test_what_an_outcome_means(work: Workspace) -> None:
 
 
 def test_the_table_above_knows_every_outcome() -> None:
-    assert set(MEANINGS) == set(OUTCOMES) - {"postponed"}
+    assert set(MEANINGS) == set(OUTCOMES) - {"postponed", "filtered"}  # which no fetch has
 
 
 def test_postponed_changes_nothing(work: Workspace) -> None:

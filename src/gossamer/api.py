@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from gossamer.engine import Engine
     from gossamer.explanation import Explanation
+    from gossamer.filtering import CrawlFilters
     from gossamer.forever import Listener
     from gossamer.graph.queries import LinkGraph
     from gossamer.search.results import Results
@@ -73,7 +74,8 @@ class Crawl:
         file = Path(backend.url, CONFIG_NAME)
         kept = keep_settings and (file.exists() or file.is_symlink())
         config = configs.load(file) if kept else configs.loads(settings, CONFIG_NAME)
-        beside = (config.parse.rules, *configs.secret_files(config.fetch))
+        secrets = configs.secret_files(config.fetch)
+        beside = (config.parse.rules, *config.filter.files, *secrets)
         Store(backend).check_vacant(beside)
         if not kept:
             private = configs.has_secrets(config.fetch)
@@ -236,6 +238,13 @@ class Crawl:
 
         with self.work.store.lock(), self.work.errors():
             return update.set_rule(self.work, rule, enabled=enabled)
+
+    @property
+    def filters(self) -> CrawlFilters:
+        """Filter rules: list, test, add, remove, disable, enable, and apply to known pages."""
+        from gossamer.filtering import CrawlFilters
+
+        return CrawlFilters(self.work)
 
     def explain(self, url: str) -> Explanation:
         """Why a URL is fetched, or found, or not. Raises UsageError if it cannot be crawled."""

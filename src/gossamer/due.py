@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer import lsm
-from gossamer.outcomes import SETTINGS_DECIDE
+from gossamer.outcomes import FILTERED, SETTINGS_DECIDE
 from gossamer.tables import HOSTS, PAGES
 
 if TYPE_CHECKING:
@@ -20,9 +20,19 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 NEVER_AGAIN = ("gone", "alias")
-"""Statuses of pages that are never due."""
+"""Statuses of pages that are never due, besides those that the filters refuse."""
 RECRAWLED = ("fetched_ms", "failures", "changes", "watched_days")
 """Columns on which the gain of a visit depends (recrawl.py), besides `stored_ms`."""
+
+
+def is_refused() -> Column:
+    """Whether the filters refuse a page, since `refilter`."""
+    refused = (F.col("status") == "excluded") & (F.col("outcome") == FILTERED)
+    return F.coalesce(refused, F.lit(False))
+
+
+def is_never_due() -> Column:
+    return F.col("status").isin(*NEVER_AGAIN) | is_refused()
 
 
 def interval_s(work: Workspace) -> int:
@@ -43,7 +53,7 @@ def due_pages(
     A seed whose outcome depends on settings is due again if the settings have changed since it was
     requested.
     """
-    on_time = ~F.col("status").isin(*NEVER_AGAIN) & (due_ms(interval_s) <= now_ms)
+    on_time = ~is_never_due() & (due_ms(interval_s) <= now_ms)
     asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
     reconsidered = (
         (F.col("source") == "seed")
@@ -82,7 +92,7 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     `due_times` cannot tell; to read only the pages of its next slot took 1.5 times the CPU of this
     pass, which takes 0.25 s per million pages.
     """
-    waiting = lsm.current(work, PAGES).where(~F.col("status").isin(*NEVER_AGAIN))
+    waiting = lsm.current(work, PAGES).where(~is_never_due())
     when_ms = due_ms(interval_s(work))
     if work.store.manifest.layers(HOSTS.name):
         hosts = lsm.current(work, HOSTS).select("host", "ready_ms")

@@ -42,14 +42,13 @@ def slot() -> Column:
     """The slot of a page, from its row, as a struct; null if the page is never due."""
     from pyspark.sql import functions as F  # a server that reads the counts needs no engine
 
-    from gossamer.due import NEVER_AGAIN
+    from gossamer.due import is_never_due
 
-    is_due = ~F.col("status").isin(*NEVER_AGAIN)
     from_ms = F.floor(F.col("next_fetch_ms") / SLOT_MS).cast("long") * SLOT_MS
     interval_s = F.when(F.col("failures") == 0, F.col("interval_s"))
     fetched = F.col("status") == "fetched"
     fields = zip(Slot._fields, (from_ms, interval_s, fetched), strict=True)
-    return F.when(is_due, F.struct(*(value.alias(name) for name, value in fields)))
+    return F.when(~is_never_due(), F.struct(*(value.alias(name) for name, value in fields)))
 
 
 def moves(rows: DataFrame, *sums: Column) -> list[Row]:

@@ -43,7 +43,7 @@ REASONS: Mapping[str, Reason] = {
 """By the reasons of the dataset."""
 DROPPED: Mapping[str, str] = {
     "dropped_status": "it is gone, redirects, or may no longer be fetched",
-    "dropped_outcome": "it has no text that can be searched",
+    "dropped_outcome": "it has no text that can be searched, or a filter rule refuses its language",
     "dropped_noindex": "it asks search engines to leave it out (noindex)",
     "dropped_unavailable": "it asked to be left out from a date on that has passed "
     "(unavailable_after)",

@@ -29,7 +29,7 @@ from gossamer.due import NEVER_AGAIN, due_ms, interval_s
 from gossamer.duplicates import Duplicates, duplicates_of
 from gossamer.errors import UsageError
 from gossamer.lookup import Lookup
-from gossamer.outcomes import OUTCOMES
+from gossamer.outcomes import FILTERED, OUTCOMES
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.search.left_out import LeftOut
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
+FILTERS_APPLY = "the filters let it in: gossamer filters apply"
 SOURCES = {"seed": "as a seed", "link": "by a link", "redirect": "by a redirect"}
 
 
@@ -118,10 +119,19 @@ def _spelling(work: Workspace, url: str) -> str:
 
 def _filters(left_out: LeftOut, row: Row) -> str:
     reason = left_out.filtered(row["url"], row["depth"], row["hops"])
+    if _is_refused(row):
+        now = "they let it in now" if reason is None else reason
+        return f"gossamer filters apply has excluded it; {now}"
     if reason is None:
         return "they let it in"
-    kept = "" if row["source"] == "seed" else "; it is kept, as it was found before"
-    return f"a link to it would be dropped: {reason}{kept}"
+    kept = "it is kept, as it was found before: gossamer filters apply would exclude it"
+    note = "" if row["source"] == "seed" else f"; {kept}"
+    return f"a link to it would be dropped: {reason}{note}"
+
+
+def _is_refused(row: Row) -> bool:
+    """As `due.is_refused`, of a row of pages."""
+    return bool((row["status"], row["outcome"]) == ("excluded", FILTERED))
 
 
 def _robots(work: Workspace, host: Row | None, url: str) -> str:
@@ -179,8 +189,9 @@ def _changes(row: Row, figures: Row) -> str:
 
 
 def _due(work: Workspace, row: Row, figures: Row) -> str:
-    if row["status"] in NEVER_AGAIN:
-        return "never, unless its URL is named: gossamer crawl --refresh-matching"
+    if row["status"] in NEVER_AGAIN or _is_refused(row):
+        named = "its URL is named: gossamer crawl --refresh-matching"
+        return f"never, unless {FILTERS_APPLY if _is_refused(row) else named}"
     when = figures["due_ms"]
     since = "now" if when <= work.now_ms() else f"{moment(when)}"
     if row["outcome"] is None:
@@ -196,7 +207,7 @@ def _due(work: Workspace, row: Row, figures: Row) -> str:
 
 
 def _score(row: Row, figures: Row) -> str:
-    if row["status"] in NEVER_AGAIN:
+    if row["status"] in NEVER_AGAIN or _is_refused(row):
         return ""
     factors = " × ".join(f"{name} {value:.3g}" for name, value in figures["factors"])
     return f"{factors} × a gain of {figures['gain']:.3g} days = {figures['score']:.3g}"
@@ -221,8 +232,11 @@ def _index(lookup: Lookup, pages: PageInfo, row: Row, duplicates: Duplicates) ->
         is_old = captured is not None and captured.response["round"] > held["round"]
         newer = "; a newer one waits for the next harvest" if is_old else ""
         return f"it can be found, by its document of round {held['round']:,}{newer}"
-    if duplicates.left_out is not None:
-        return f"it cannot be found: {duplicates.left_out}"
+    left_out = duplicates.left_out
+    if document is not None and document["outcome"] == FILTERED:
+        left_out = f"a filter rule refuses its language: {document['detail']}"
+    if left_out is not None:
+        return f"it cannot be found: {left_out}"
     if captured is None:
         return "it cannot be found: nothing is stored of it"
     if document is None:

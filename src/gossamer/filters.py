@@ -1,10 +1,10 @@
 """Which URLs belong to the crawl: the extension point for URL filters.
 
 A filter returns the reason why it rejects a URL, or None. Steps that drop URLs count them as
-`dropped_<reason>`. The built-in filters are configured by `[filter]` in gossamer.toml. Others come
-from installed packages: an entry point in the group `gossamer.filters` names a callable without
-arguments that returns a `UrlFilter`. Each task creates it once, and calls it after the built-in
-ones.
+`dropped_<reason>`. The built-in filters are configured by `[filter]` in gossamer.toml. After them
+come the owner's rules (gossamer.filter_rules). Others come from installed packages: an entry point
+in the group `gossamer.filters` names a callable without arguments that returns a `UrlFilter`. Each
+task creates it once, and calls it after the others.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from gossamer.errors import ConfigError, GossamerError, UsageError
+from gossamer.filter_rules.recipe import index_of
 from gossamer.patterns import Patterns
 from gossamer.traps import Traps
 from gossamer.urls import domain_of, host_of
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from typing import Self
 
     from gossamer.config import FilterConfig
+    from gossamer.filter_rules.index import RuleIndex
+    from gossamer.filter_rules.recipe import Recipe
 
 ENTRY_POINTS = "gossamer.filters"
 MAX_REMEMBERED_HOSTS = 100_000
@@ -101,6 +104,17 @@ class Deny:
         return "deny" if self._patterns.found_in(url) else None
 
 
+class FilterRules:
+    """Reasons `rule_prefix`, `rule_domain` and so on: a rule of this kind refuses the URL."""
+
+    def __init__(self, index: RuleIndex) -> None:
+        self._index = index
+
+    def reject(self, url: str) -> str | None:
+        rule = self._index.refusing(url)
+        return None if rule is None else f"rule_{rule.kind}"
+
+
 class Filters:
     """All filters of a crawl, in the order in which they are called, cheapest first.
 
@@ -129,13 +143,14 @@ class Filters:
         seed_hosts: Iterable[str],
         plugins: Mapping[str, UrlFilter] | None = None,
         year: int | None = None,
+        rules: RuleIndex | None = None,
     ) -> Self:
         """Create the filters that the settings describe.
 
         `seed_hosts` are hosts as in `pages`; the scope "any" ignores them. `plugins` maps names to
         filters; None means those that are installed. `year` is the current year, against which
-        dates in URLs are compared; None means the clock's. Raises ConfigError for a pattern or
-        plugin that cannot be used.
+        dates in URLs are compared; None means the clock's. `rules` are the owner's. Raises
+        ConfigError for a pattern or plugin that cannot be used.
         """
         filters: list[UrlFilter] = []
         if config.scope != "any":
@@ -147,6 +162,8 @@ class Filters:
             filters.append(Allow(config.allow))
         if config.deny:
             filters.append(Deny(config.deny))
+        if rules is not None:
+            filters.append(FilterRules(rules))
         found = installed() if plugins is None else plugins
         return cls(
             filters,
@@ -181,6 +198,13 @@ class Filters:
             if (reason := each.reject(url)) is not None:
                 return reason
         return None
+
+
+@lru_cache(maxsize=1)
+def filters_of(recipe: Recipe) -> Filters:
+    """The filters of all tasks of a process: to look for plugins takes as long as several pages."""
+    rules = None if recipe.rules is None else index_of(recipe.rules)
+    return Filters.from_config(recipe.config, recipe.seed_hosts, year=recipe.year, rules=rules)
 
 
 def check(config: FilterConfig) -> None:

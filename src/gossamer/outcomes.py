@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DAY_S = 86_400
+FILTERED, FILTERED_TYPE = "filtered", "filtered_type"
+"""Outcomes of pages that filters refuse: for their URLs, and for their content types."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,17 @@ OUTCOMES: Mapping[str, Policy] = {
         "excluded",
         remedy="ask the webmaster to allow your agent; on your own server, you may ignore the file",
         settings=("fetch.agent", "fetch.own", "fetch.own_robots"),
+    ),
+    "filtered": Policy(
+        "the filters refuse it, since `gossamer filters apply`; it is never due",
+        "excluded",
+        remedy="see what refuses it: gossamer filters test",
+    ),
+    "filtered_type": Policy(
+        "a filter rule refuses its content type; the body was not downloaded",
+        "excluded",
+        remedy="allow its content type by a filter rule before the one that denies it",
+        settings=("filter.rules", "filter.files"),
     ),
     "postponed": Policy(
         "not requested: the round ended before its turn",

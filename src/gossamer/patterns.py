@@ -10,6 +10,7 @@ Facts
   * `Set` searches for all patterns in one pass. A set of one pattern takes 0.6 µs per URL, `re`
     0.35 µs; from three patterns on the set is faster, and ten thousand take 0.7 µs.
   * A set whose automaton does not fit into `max_mem` fails when it is compiled, never later.
+    100,000 patterns for hosts need more than 256 MB, 2 s to compile, and 5 µs per URL.
 """
 
 from __future__ import annotations
@@ -32,31 +33,38 @@ _PYTHON_ONLY = (
     "patterns use RE2's syntax, which lacks look-around (?=…) (?!…) (?<=…) (?<!…), "
     r"back-references \1, atomic groups and possessive quantifiers, and writes \Z as \z"
 )
+FEWER = "use fewer or shorter patterns, or smaller repetitions than {100}"
 _REMEDY = f"rewrite it, perhaps as one pattern to allow and another to deny; see {SYNTAX}"
 
 
 class Patterns:
     """A set of patterns to search for.
 
-    `key` is the name of the setting, for errors. Raises ConfigError if RE2 cannot compile one.
+    `key` is the name of the setting, for errors. Raises ConfigError if RE2 cannot compile one, or
+    not all together; `remedy` is for the latter.
     """
 
-    def __init__(self, key: str, patterns: Iterable[str]) -> None:
-        self._set = _compiled(key, tuple(patterns))
+    def __init__(self, key: str, patterns: Iterable[str], remedy: str = FEWER) -> None:
+        self._set = _compiled(key, tuple(patterns), remedy)
 
     def found_in(self, text: str) -> bool:
         """Whether one of the patterns occurs anywhere in the text."""
         return self._set is not None and self._set.Match(text) is not None
 
+    def first_in(self, text: str) -> int | None:
+        """The place of the first pattern that occurs anywhere in the text, or None."""
+        found = None if self._set is None else self._set.Match(text)
+        return None if found is None else min(found)
+
 
 @lru_cache(maxsize=8)
-def _compiled(key: str, patterns: tuple[str, ...]) -> re2.Set | None:
+def _compiled(key: str, patterns: tuple[str, ...], remedy: str) -> re2.Set | None:
     if not patterns:
         return None
     options = _options()
     compiled = re2.Set.SearchSet(options)
     for pattern in patterns:
-        _check(key, pattern, options)
+        check_pattern(key, pattern, options)
         compiled.Add(pattern)
     try:
         compiled.Compile()
@@ -65,14 +73,15 @@ def _compiled(key: str, patterns: tuple[str, ...]) -> re2.Set | None:
             key,
             f"{len(patterns)} patterns of {sum(map(len, patterns))} characters need an automaton "
             f"of more than {MAX_MEMORY_BYTES >> 20} MB",
-            "use fewer or shorter patterns, or smaller repetitions than {100}",
+            remedy,
         ) from None
     return compiled
 
 
-def _check(key: str, pattern: str, options: re2.Options) -> None:
+def check_pattern(key: str, pattern: str, options: re2.Options | None = None) -> None:
+    """Raise ConfigError, with `key` as its subject, if RE2 cannot compile a pattern."""
     try:
-        re2.compile(pattern, options)
+        re2.compile(pattern, options or _options())
     except (re2.error, UnicodeEncodeError) as error:
         what = error.args[0].decode() if isinstance(error, re2.error) else "not UTF-8"
         raise ConfigError(

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from gossamer import due_times, lsm
+from gossamer.due import is_refused
 from gossamer.patterns import Patterns
 from gossamer.tables import PAGES
 
@@ -29,10 +30,12 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
     """Make pages due: those whose URL matches, or all that are not gone.
 
     Only pages that were asked for before count; the others are due anyway. A page that is gone is
-    asked for again only if its URL matches. Raises ConfigError for a pattern that RE2 lacks.
+    asked for again only if its URL matches, and one that `refilter` has excluded is not. Raises
+    ConfigError for a pattern that RE2 lacks.
     """
     with work.step("refresh", work.round) as draft:
         asked = lsm.current(work, PAGES).where("outcome IS NOT NULL AND status <> 'alias'")
+        asked = asked.where(~is_refused())
         if pattern:
             Patterns("--refresh-matching", [pattern])
             found = work.engine.map_partitions(

@@ -17,9 +17,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import depths, domains, due_times, growth, lsm, opic, recrawl, scoring, sections
+from gossamer.due import is_refused
 from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
-from gossamer.outcomes import OUTCOMES
+from gossamer.outcomes import FILTERED_TYPE, OUTCOMES
 from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
 from gossamer.url_rules import aliases as url_aliases
 from gossamer.url_rules.lessons import applied, lessons
@@ -258,7 +259,9 @@ def _facts(given: int, config: UpdateConfig) -> dict[str, Column]:
     tries = F.coalesce("failures", F.lit(0)) + 1
     retry = asked & (F.col("o_retry_wait_s") > 0) & (tries < F.col("o_max_tries"))
     before = F.coalesce("status", F.lit("unfetched"))
-    settled = F.when(asked & ~retry, F.col("o_status")).otherwise(before)
+    # Filters may have refused a page while a round was fetching it.
+    refused = is_refused()
+    settled = F.when(asked & ~retry & ~refused, F.col("o_status")).otherwise(before)
     had = opic.stored(given, new=F.col("source").isNull())
     is_other = F.coalesce(
         F.col("r_main_text") != F.col("main_text"),
@@ -267,6 +270,7 @@ def _facts(given: int, config: UpdateConfig) -> dict[str, Column]:
     )
     visit = recrawl.visits((F.col("r_outcome") == "ok") & is_other, config)
     facts = {"asked": asked, "tries": tries, "retry": retry, "settled": settled, "had": had}
+    facts["refused"] = refused
     return facts | visit
 
 
@@ -287,6 +291,12 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
     doubled_s = F.col("o_retry_wait_s") * F.pow(F.lit(2), F.col("tries") - 1)
     retry_s = F.greatest(doubled_s, F.coalesce("r_retry_after_s", F.lit(0))).cast("long")
 
+    is_refused_type = F.coalesce(F.col("r_outcome") == FILTERED_TYPE, F.lit(False))
+
+    def validator(name: str) -> Column:
+        """Without one, a page is answered as a whole, with its type, when it is asked for again."""
+        return F.when(~is_refused_type, of_answer(name))
+
     def of_answer(name: str) -> Column:
         return F.when(stored, F.col(f"r_{name}")).otherwise(F.col(name))
 
@@ -304,7 +314,9 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "fetches": F.coalesce("fetches", F.lit(0))
         + F.coalesce("o_answered", F.lit(False)).cast("int"),
         "failures": failures.cast("int"),
-        "outcome": F.coalesce("r_outcome", "outcome"),
+        "outcome": F.when(F.col("refused"), F.col("outcome")).otherwise(
+            F.coalesce("r_outcome", "outcome")
+        ),
         "fetched_ms": F.when(requested, F.col("r_asked_ms")).otherwise(F.col("fetched_ms")),
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
         "changes": F.col("changes_now"),
@@ -318,8 +330,8 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
         "interval_s": F.when(asked, interval_s).otherwise(F.coalesce("interval_s", interval_s)),
-        "etag": of_answer("etag"),
-        "last_modified": of_answer("last_modified"),
+        "etag": validator("etag"),
+        "last_modified": validator("last_modified"),
         "digest": of_answer("digest"),
     }
     nearer = depths.nearer(F.col("found_depth"), F.col("found_hops"), columns["outcome"])

@@ -23,6 +23,7 @@ from gossamer.cli import (
     duplicates,
     explaining,
     fakeweb,
+    filtering,
     inspection,
     link_graph,
     pauses,
@@ -73,6 +74,7 @@ explaining.register(app)
 site_sections.register(app)
 link_graph.register(app)
 duplicates.register(app)
+filtering.register(app)
 fakeweb.register(app)
 steps.register(app)
 

@@ -56,6 +56,21 @@ class FilterConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
         tuple[str, ...],
         Meta(description="regular expressions (RE2); a URL that contains a match is not crawled"),
     ] = ()
+    rules: Annotated[
+        tuple[Line, ...],
+        Meta(
+            description="filter rules, one per string, such as `deny prefix "
+            "https://example.org/tags/`; the first that matches a URL decides. See "
+            "operating.md, Filter rules"
+        ),
+    ] = ()
+    files: Annotated[
+        tuple[Line, ...],
+        Meta(
+            description="files of filter rules, one rule per line, which come after those of "
+            "`rules`; paths are relative to the crawl's folder"
+        ),
+    ] = ()
     skip_extensions: Annotated[
         tuple[str, ...],
         Meta(

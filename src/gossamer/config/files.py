@@ -17,7 +17,7 @@ OTHERS = 0o077
 """Mode bits that let the group or other users use a file."""
 
 
-def read_text(path: Path, remedy: str) -> tuple[str, int]:
+def read_text(path: Path, remedy: str, max_bytes: int = MAX_BYTES) -> tuple[str, int]:
     """Return the text and the mode of a regular file. Raises ConfigError."""
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for a writer.
@@ -27,12 +27,12 @@ def read_text(path: Path, remedy: str) -> tuple[str, int]:
             if not stat.S_ISREG(state.st_mode):
                 raise ConfigError(path, "cannot be read: it is not a regular file", remedy)
             with open(descriptor, "rb", closefd=False) as file:
-                data = file.read(MAX_BYTES + 1)
+                data = file.read(max_bytes + 1)
         finally:
             os.close(descriptor)
-        if len(data) > MAX_BYTES:
+        if len(data) > max_bytes:
             raise ConfigError(
-                path, f"cannot be read: it is longer than {MAX_BYTES:,} bytes", remedy
+                path, f"cannot be read: it is longer than {max_bytes:,} bytes", remedy
             )
         return data.decode(), state.st_mode
     except UnicodeDecodeError as error:

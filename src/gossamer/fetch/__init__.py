@@ -13,7 +13,8 @@ The life of one URL:
   4. The URL's own turn comes (`visits.py`). `robots.py` may forbid it, which takes no request.
      `schemes.py` chooses the fetcher for its scheme: `http.py`, `ftp.py`, `files.py` or a plugin.
      Fetchers are bounded and connect only to addresses that `networks.py` allows.
-  5. The result is an outcome (gossamer.outcomes). `responses.py` appends a row and archives the
+  5. If a filter rule refuses the content type, the body is not downloaded (`filtered_type`).
+     The result is an outcome (gossamer.outcomes). `responses.py` appends a row and archives the
      exchange in a WARC file; the row holds the file's name and the offset.
   6. The host must now wait: the delay from the settings or from robots.txt, a multiple of its
      response time, Retry-After, or a back-off that grows while it fails. If the wait is too long,
@@ -40,6 +41,7 @@ from gossamer.errors import MissingFile, Stopped, UsageError
 from gossamer.fetch.networks import Networks
 from gossamer.fetch.part import Part
 from gossamer.fetch.routes import matching, routes
+from gossamer.filter_rules import of_crawl
 from gossamer.own import Own
 from gossamer.tables import HOSTS
 from gossamer.task_output import YIELD, YIELD_DDL, counts_of, layers_of
@@ -81,7 +83,10 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
         attempt = work.store.attempt
         attempts = (attempt("responses"), attempt("warc"), attempt("hosts"))
         rules, free_gb = work.config.urls, work.config.store.min_free_gb
-        common = (config, rules, attempts, free_gb, notes)
+        filter_rules = of_crawl.rule_file(work)
+        if filter_rules is not None and not filter_rules.has_types:
+            filter_rules = None
+        common = (config, rules, attempts, free_gb, notes, filter_rules)
         parts = [
             Part(work.root, round_, n, tuple(paths), known(n), *common) for n in part_numbers(paths)
         ]

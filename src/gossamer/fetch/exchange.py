@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
+from gossamer.outcomes import FILTERED_TYPE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from gossamer.filter_rules.index import RuleIndex
 
 DETAIL_CHARS = 200
 
@@ -20,6 +24,8 @@ class Request(NamedTuple):
     last_modified: str | None = None
     max_file_bytes: int = 0
     """Replaces `max_body_bytes`, if greater, for files that are not pages (`body.limit_of`)."""
+    rules: RuleIndex | None = None
+    """Filter rules, if any of them is about content types."""
 
 
 @dataclass(slots=True)
@@ -53,6 +59,21 @@ class FetchResult:
     request_headers: Sequence[tuple[str, str]] = ()
     address: str | None = None
     """IP address of the peer."""
+
+
+def refuse_type(request: Request, answer: FetchResult) -> bool:
+    """Change the outcome of an answer with a head if a filter rule refuses its content type."""
+    if request.rules is None or answer.outcome not in ("ok", "unchanged"):
+        return False
+    if answer.outcome == "unchanged" and answer.content_type is None:
+        return False  # most servers leave it out of a 304
+    rule = request.rules.refusing_type(request.url, answer.content_type)
+    if rule is None:
+        return False
+    answer.outcome, answer.detail = FILTERED_TYPE, text(rule.text[:DETAIL_CHARS])
+    answer.body, answer.truncated = b"", True
+    answer.etag = answer.last_modified = None
+    return True
 
 
 class Fetcher(Protocol):

@@ -27,7 +27,7 @@ from gossamer.fetch import connection, resource
 from gossamer.fetch.body import Body, limit_of
 from gossamer.fetch.coding import ACCEPT_ENCODING, Undecodable, decode
 from gossamer.fetch.connection import Connector, Response, tls_context
-from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
+from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, refuse_type, text
 from gossamer.fetch.failures import outcome_of
 from gossamer.fetch.sites import ProxyNetwork, Sites, judge_proxied
 from gossamer.urls import normalize
@@ -127,6 +127,8 @@ class HttpFetcher:
             _take_head(request, response, answer, self._rules)
             if site.proxy is None:
                 answer.address = response.address
+            if refuse_type(request, answer):
+                return  # the connection is aborted, unless the body came with the head
             await self._take_body(request, response, answer, deadline_s)
 
     async def _take_body(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gossamer.config import FetchConfig
+    from gossamer.filter_rules.recipe import RuleFile
     from gossamer.urls import UrlRules
 
 
@@ -28,3 +29,5 @@ class Part:
     """As in the settings of the store."""
     notes: str | None = None
     """The folder for notes of files that were closed (gossamer.handover)."""
+    filter_rules: RuleFile | None = None
+    """None if no rule is about content types."""

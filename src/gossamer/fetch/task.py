@@ -16,6 +16,7 @@ from gossamer.fetch.page_rows import PageRows
 from gossamer.fetch.responses import ResponseWriter, Wanted
 from gossamer.fetch.schemes import Fetchers
 from gossamer.fetch.visits import FetchLoop
+from gossamer.filter_rules.recipe import index_of
 from gossamer.handover import Handover
 from gossamer.monitor import Heartbeat
 from gossamer.tables import HOSTS
@@ -68,6 +69,7 @@ async def _fetch_all(
             writer,
             heartbeat,
             min_free_gb=part.min_free_gb,
+            rules=None if part.filter_rules is None else index_of(part.filter_rules),
         )
         try:
             await visits.run()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer import pausing, robots, stopping
 from gossamer.fetch.back_queue import Reason
-from gossamer.fetch.exchange import FetchResult, Request
+from gossamer.fetch.exchange import FetchResult, Request, refuse_type
 from gossamer.fetch.frontier import Frontier, Turn
 from gossamer.fetch.hosts import RobotsFile
 from gossamer.fetch.politeness import Politeness
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gossamer.fetch.page_rows import PageRows
     from gossamer.fetch.responses import ResponseWriter
     from gossamer.fetch.schemes import Fetchers
+    from gossamer.filter_rules.index import RuleIndex
     from gossamer.monitor import Heartbeat
     from gossamer.robots import Robots
 
@@ -93,10 +94,12 @@ class FetchLoop:
         heartbeat: Heartbeat,
         *,
         min_free_gb: float = 0,
+        rules: RuleIndex | None = None,
     ) -> None:
         self._root = root
         self._min_free_gb = min_free_gb
         self._pages = pages
+        self._rules = rules
         self._book = book
         self._config = config
         self._fetchers = fetchers
@@ -246,9 +249,8 @@ class FetchLoop:
                 self._frontier.put_back(turn)
                 return None
         config = self._config
-        return Request(
-            url, config.max_body_bytes, page.etag, page.last_modified, config.max_file_bytes
-        )
+        limits = config.max_body_bytes, config.max_file_bytes
+        return Request(url, limits[0], page.etag, page.last_modified, limits[1], self._rules)
 
     def _slow_down(self, host: str, origin: str, rules: Robots) -> bool:
         """Pass an origin's Crawl-delay to the frontier; return whether it is too long."""
@@ -268,6 +270,7 @@ class FetchLoop:
                 answer = await self._fetchers.fetch(Request(planned.url, robots.MAX_BYTES))
             else:
                 answer = await self._fetchers.fetch(planned)
+                refuse_type(planned, answer)  # of schemes whose fetchers know the type last
         except asyncio.CancelledError:
             self._frontier.put_back(turn)
             self._frontier.skip(turn.host)

@@ -13,9 +13,10 @@ The life of one page:
      A body that was fetched from several URLs is read once (`latest.py`).
   4. `content.py` adds what every format has: the language (`language.py`), and the directives for
      crawlers in the HTTP headers (`directives.py`).
-  5. Back in the task, the filters (gossamer.filters) check each link. Dropped links are counted by
-     reason, together with the references that are not links (`urls.refusal`). The others become
-     rows of links, and the page becomes a row of documents.
+  5. Back in the task, the filters (gossamer.filters) check each link, and rules for languages the
+     page (`refused.py`). Dropped links are counted by reason, together with the references that
+     are not links (`urls.refusal`). The others become rows of links, and the page becomes a row of
+     documents.
   6. `discovery.py` adds the sitemaps that no page links to. The robots.txt files name them, which
      fetch has stored in `hosts`.
 
@@ -26,6 +27,7 @@ Whatever a page contains, it becomes a row with an outcome, never an exception:
     empty         it was read, and has neither text nor title
     unsupported   there is no parser for its type
     failed        the parser gave up on it; `detail` says why
+    filtered      it was parsed, but a filter rule refuses its language: we follow its links
 
 Pages left for the next round have no row yet (`left.py`).
 """

@@ -11,13 +11,12 @@ import os
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
 from gossamer.filenames import SCRATCH
-from gossamer.filters import Filters
+from gossamer.filters import filters_of
 from gossamer.monitor import Heartbeat
 from gossamer.parse.budget import SPENT, Budget, domain_weights
 from gossamer.parse.copies import answers_of
@@ -25,6 +24,7 @@ from gossamer.parse.discovery import announced, announced_before, is_robots
 from gossamer.parse.guard import standing_parser
 from gossamer.parse.left import INTERRUPTED, POSTPONED, RETRIED, LeftWriter
 from gossamer.parse.page import Link, Page, ParsedPage
+from gossamer.parse.refused import judged
 from gossamer.parse.rewritten import LinkRewriter
 from gossamer.parse.sniff import essence
 from gossamer.parse.stored import bodies, piece_of, read_answers, read_redirects
@@ -35,7 +35,9 @@ from gossamer.task_output import SMALL_PAGES, ParquetWriter, Row, counted
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gossamer.config import Config, FilterConfig
+    from gossamer.config import Config
+    from gossamer.filter_rules.recipe import Recipe
+    from gossamer.filters import Filters
     from gossamer.parse.discovery import Announced
     from gossamer.parse.page import Rules
     from gossamer.parse.stored import Piece, Redirect, ResponseRow
@@ -75,9 +77,7 @@ class Job:
     round: int
     config: Config
     rules: Rules
-    seed_hosts: tuple[str, ...]
-    year: int
-    """The current year, by which filters recognise endless calendars."""
+    filters: Recipe
     fetch_began_ms: int
     """When the round's fetch began. robots.txt files fetched since then are new."""
     attempts: tuple[str, str, str, str]
@@ -118,7 +118,7 @@ def parse_share(job: Job, share: Share) -> list[Row]:
     """Parse a share. Return rows of YIELD: the files written, and counts."""
     answers = _answers(job, share)
     heartbeat = Heartbeat(job.root, "parse", job.round, str(share.number), len(answers))
-    writer = PageWriter(job, _filters(job.config.filter, job.seed_hosts, job.year))
+    writer = PageWriter(job, filters_of(job.filters))
     later = "" if job.early is None else job.early.later
     left = LeftWriter(job.root, job.attempts[2:], alone=share.alone, later=later)
     budget = Budget(
@@ -188,6 +188,7 @@ def _parse_pages(
         before_s = parser.cpu_s
         page = _unreadable(answer) if stored is None else parser.parse(page_of(answer, stored))
         budget.spend(answer, parser.cpu_s - before_s)
+        page = judged(job.filters.rules, answer, page)
         if page.outcome == INTERRUPTED:
             left.interrupted.append(answer)
             heartbeat.beat(count=INTERRUPTED if left.alone else RETRIED)
@@ -195,12 +196,6 @@ def _parse_pages(
             writer.add(answer, page)
             heartbeat.beat(count=page.outcome)
     return unreadable
-
-
-@lru_cache(maxsize=1)
-def _filters(config: FilterConfig, seed_hosts: tuple[str, ...], year: int) -> Filters:
-    """The filters of all tasks of a process: to look for plugins takes as long as several pages."""
-    return Filters.from_config(config, seed_hosts, year=year)
 
 
 def _weights(job: Job) -> dict[str, int]:

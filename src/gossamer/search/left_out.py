@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
+from gossamer.filter_rules import of_crawl
+from gossamer.filter_rules.language import KINDS
 from gossamer.filters import Filters
 from gossamer.lookup import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from gossamer.filter_rules.of_crawl import Rules
     from gossamer.lookup import Lookup
     from gossamer.store import Layer
     from gossamer.workspace import Workspace
@@ -37,6 +40,7 @@ REASONS: Mapping[str, str] = {
     "filter.calendar_years_ahead",
     "depth": "it is too many links from a seed: filter.max_depth",
     "redirects": "it is behind too many redirects: filter.max_redirects",
+    **{f"rule_{kind}": "a filter rule refuses it" for kind in KINDS},
 }
 """Reasons of the built-in filters, in words that name the setting."""
 NOFOLLOW = "it was only found in links marked rel=nofollow"
@@ -56,7 +60,7 @@ class LeftOut:
         self._lookup = lookup
         self._guard = threading.Lock()
         self._seed_hosts: dict[Layer, frozenset[str]] = {}
-        self._filters: tuple[frozenset[str], Filters] | None = None
+        self._filters: tuple[frozenset[str], str, Filters] | None = None
 
     def why(self, url: str) -> str:
         """Why a normalised URL is not in `pages`: a clause that names the setting."""
@@ -72,14 +76,21 @@ class LeftOut:
 
     def filtered(self, url: str, depth: int = 0, hops: int = 0) -> str | None:
         """Why the filters of now reject a normalised URL that is found so far from a seed."""
-        reason = self._current_filters().reject(url, depth, hops)
-        return None if reason is None else REASONS.get(reason, f"a filter rejects it: {reason}")
+        rules = of_crawl.in_force(self._work)
+        reason = self._current_filters(rules).reject(url, depth, hops)
+        if reason is None:
+            return None
+        words = REASONS.get(reason, f"a filter rejects it: {reason}")
+        if not reason.startswith("rule_"):
+            return words
+        rule, place = rules.placed[rules.index.first(url)]
+        return f"{words}: {rule.text} ({place})"
 
     def _is_nofollow(self, source: str, url: str) -> bool:
         rows = self._lookup.rows("links", "src", source, ("dst", "nofollow"))
         return next((row["nofollow"] for row in rows if row["dst"] == url), False)
 
-    def _current_filters(self) -> Filters:
+    def _current_filters(self, rules: Rules) -> Filters:
         with self._guard:
             layers = self._work.store.manifest.layers("pages")
             known = self._seed_hosts
@@ -88,9 +99,10 @@ class LeftOut:
                 for layer in layers
             }
             hosts = frozenset().union(*self._seed_hosts.values())
-            if self._filters is None or self._filters[0] != hosts:
-                self._filters = hosts, Filters.from_config(self._work.config.filter, hosts)
-            return self._filters[1]
+            if self._filters is None or self._filters[:2] != (hosts, rules.digest):
+                made = Filters.from_config(self._work.config.filter, hosts, rules=rules.index)
+                self._filters = hosts, rules.digest, made
+            return self._filters[2]
 
     def _read(self, layer: Layer) -> Iterable[str]:
         for file in layer.files:

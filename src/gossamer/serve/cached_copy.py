@@ -121,7 +121,10 @@ def _objection(status: str, captured: Capture, now_ms: int) -> Refusal | None:
             document["outcome"] == "failed",
             "This page could not be parsed, so it is not known whether it allows copies.",
         ),
-        (status == "excluded", "The site's robots.txt forbids fetching this page."),
+        (
+            status == "excluded",
+            "robots.txt or a filter rule forbids fetching this page.",
+        ),
         (document["noarchive"], "This page asks search engines not to show copies (noarchive)."),
         (until_ms is not None and until_ms <= now_ms, "This page has expired (unavailable_after)."),
         (

@@ -37,6 +37,7 @@ from gossamer.tables.fetching import (
     VIRTUAL_PAGE,
     WARC,
 )
+from gossamer.tables.filtering import FILTER_RULES
 from gossamer.tables.linking import CENTRALITY, FARMS
 from gossamer.tables.parsing import (
     DOCUMENTS,
@@ -67,6 +68,7 @@ __all__ = [
     "DUE_TIMES",
     "FARMS",
     "FETCHLIST",
+    "FILTER_RULES",
     "FINDS",
     "GATHERED",
     "GRAPH",
@@ -106,8 +108,9 @@ __all__ = [
 DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
-        *(PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, SECTIONS, FINDS, DUE_TIMES),
-        *(WARC, UNPARSED, DOCUMENTS, LINKS, INLINKS, INVERTED, GRAPH, RANKS, RANKED_NODES, FARMS),
+        *(FILTER_RULES, PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, SECTIONS, FINDS),
+        *(DUE_TIMES, WARC, UNPARSED, DOCUMENTS, LINKS, INLINKS, INVERTED, GRAPH, RANKS),
+        *(RANKED_NODES, FARMS),
         *(HOST_RANKS, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, SHINGLED, MIRRORS, SHARED_PLACES, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),

@@ -8,8 +8,18 @@ PAGES = Dataset(
     "pages",
     "the state of every known URL",
     key=("url",),
-    writer="inject, refresh, update",
-    readers=("inject", "refresh", "generate", "parse", "update", "rank", "index", "postings"),
+    writer="inject, refresh, update, filters",
+    readers=(
+        "inject",
+        "refresh",
+        "filters",
+        "generate",
+        "parse",
+        "update",
+        "rank",
+        "index",
+        "postings",
+    ),
     newest_wins=True,
     columns=(
         Column("url", "string", "normalised URL"),
@@ -17,7 +27,8 @@ PAGES = Dataset(
         Column(
             "status",
             "string",
-            "unfetched, fetched, redirected, excluded (robots.txt), gone, alias (see aliases)",
+            "unfetched, fetched, redirected, excluded (by robots.txt or filters), gone, alias (see "
+            "aliases)",
         ),
         Column("source", "string", "how it was first found: seed, link, redirect"),
         Column("depth", "int", "number of links from the nearest seed"),
@@ -146,8 +157,8 @@ VIRTUAL_PAGE = Dataset(
     "virtual_page",
     "one row: the page of OPIC that receives what no link carries, and gives it to all pages",
     key=(),
-    writer="inject, update",
-    readers=("inject", "generate", "update"),
+    writer="inject, update, filters",
+    readers=("inject", "filters", "generate", "update"),
     newest_wins=True,
     columns=(
         Column("pages", "long", "number of known pages"),
@@ -202,8 +213,8 @@ DUE_TIMES = Dataset(
     "how many pages are due in each span of ten minutes; kept up to date, so that a look at the "
     "queue does not have to read all pages",
     key=("from_ms", "interval_s", "fetched"),
-    writer="inject, refresh, update",
-    readers=("inject", "refresh", "update"),
+    writer="inject, refresh, update, filters",
+    readers=("inject", "refresh", "update", "filters"),
     newest_wins=False,
     columns=(
         Column("from_ms", "long", "begin of the span; 0: the pages are due at once"),

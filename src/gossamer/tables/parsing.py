@@ -31,7 +31,7 @@ DOCUMENTS = Dataset(
         Column("round", "int", "the round that fetched it"),
         Column("url", "string", "as requested"),
         Column("host", "string", "as in pages"),
-        Column("outcome", "string", "parsed, listing, empty, unsupported, failed"),
+        Column("outcome", "string", "parsed, listing, empty, unsupported, failed, filtered"),
         Column("detail", "string", "the reason if it was not parsed, or only in part"),
         Column("fetched_ms", "long", "as in responses"),
         Column("content_type", "string", "media type of the body, by header or first bytes"),

@@ -1,0 +1,134 @@
+"""The filter rules in the store, which commands change: all rows of a small dataset, in one layer.
+
+A rule that does not apply any more may stay, disabled, so that a program that makes rules knows
+that the owner does not want it.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import msgspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from msgspec import structs
+
+from gossamer.errors import UsageError
+from gossamer.filter_rules.index import RuleIndex
+from gossamer.filter_rules.language import Rule, parse, parse_all
+from gossamer.tables import FILTER_RULES
+from gossamer.task_output import ParquetWriter, layers_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gossamer.store import Layer, StepReport
+    from gossamer.workspace import Workspace
+
+OWNER = "owner"
+PLACE = "the store"
+STEP = "filters"
+
+
+class StoredRule(msgspec.Struct, frozen=True):
+    """A row of `filter_rules`; see its columns."""
+
+    rule: str
+    position: int
+    source: str
+    enabled: bool
+    created_ms: int
+
+    @property
+    def parsed(self) -> Rule:
+        return _parsed(self.rule)
+
+
+def rules(work: Workspace) -> list[StoredRule]:
+    """The rules in the store, in order."""
+    paths = work.paths(FILTER_RULES.name)
+    if not paths:
+        return []
+    rows = pq.read_table(paths, schema=FILTER_RULES.schema).to_pylist()
+    return sorted((StoredRule(**row) for row in rows), key=lambda rule: rule.position)
+
+
+def add(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:
+    """Add rules, given as lines with their places, after those that there are.
+
+    Rules that are there already, enabled or not, stay as they are. Raises ConfigError, and adds
+    nothing, if a line is invalid.
+    """
+    texts = dict.fromkeys(placed.rule.text for placed in parse_all(lines))
+    with work.step(STEP, work.round) as draft:
+        known = rules(work)
+        new = [text for text in texts if text not in {each.rule for each in known}]
+        first = max((each.position for each in known), default=0) + 1
+        now_ms = work.now_ms()
+        added = [StoredRule(text, first + n, OWNER, True, now_ms) for n, text in enumerate(new)]
+        draft.replace[FILTER_RULES.name] = _write(work, [*known, *added])
+        draft.counts.update(added=len(new), known=len(texts) - len(new))
+    return draft.done
+
+
+def remove(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:
+    """Remove rules from the store. Raises UsageError, and removes none, if one is not there."""
+    with work.step(STEP, work.round) as draft:
+        known = rules(work)
+        unwanted = _found(work, known, lines)
+        left = [each for each in known if each.rule not in unwanted]
+        draft.replace[FILTER_RULES.name] = _write(work, left)
+        draft.counts["removed"] = len(unwanted)
+    return draft.done
+
+
+def set_enabled(work: Workspace, line: str, *, enabled: bool) -> StepReport:
+    """Enable or disable a rule in the store. Raises UsageError if it is not there."""
+    with work.step(STEP, work.round) as draft:
+        known = rules(work)
+        (meant,) = _found(work, known, [(line, "RULE")])
+        draft.replace[FILTER_RULES.name] = _write(
+            work,
+            [
+                structs.replace(each, enabled=enabled) if each.rule == meant else each
+                for each in known
+            ],
+        )
+        draft.counts["enabled" if enabled else "disabled"] = 1
+    return draft.done
+
+
+def _found(
+    work: Workspace, known: Sequence[StoredRule], lines: Iterable[tuple[str, str]]
+) -> set[str]:
+    """The texts of rules that must be in the store."""
+    texts = {placed.rule.text for placed in parse_all(lines)}
+    missing = texts - {each.rule for each in known}
+    if missing or not texts:
+        raise UsageError(
+            min(missing, default="no rule"),
+            "is not a rule in the store",
+            f"see gossamer filters list {work.root}; rules of gossamer.toml and of files are "
+            "changed there",
+        )
+    return texts
+
+
+def _write(work: Workspace, kept: Sequence[StoredRule]) -> tuple[Layer, ...]:
+    """Write the dataset. Raises ConfigError if the enabled rules do not fit into memory."""
+    if not kept:
+        return ()
+    RuleIndex([each.parsed for each in kept if each.enabled])
+    name = FILTER_RULES.name
+    writer = ParquetWriter(work.root, name, work.store.attempt(name))
+    rows = pa.Table.from_pylist([structs.asdict(each) for each in kept], FILTER_RULES.schema)
+    writer.write(rows)
+    return (layers_of(writer.close(), work.round)[name],)
+
+
+@lru_cache(maxsize=1 << 17)
+def _parsed(text: str) -> Rule:
+    rule = parse(text, PLACE, known=True)
+    assert rule is not None  # noqa: S101  # `add` wrote the text of a rule
+    return rule

@@ -1,0 +1,87 @@
+"""The filters of a crawl, as a part of the Python API: `crawl.filters`.
+
+with Crawl.open("my-web") as crawl:
+    crawl.filters.add(["deny prefix https://example.org/tags/"])
+    crawl.filters.apply(dry_run=True)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gossamer.filter_rules.of_crawl import Listed
+    from gossamer.refilter import Applied, Tested
+    from gossamer.store import StepReport
+    from gossamer.workspace import Workspace
+
+
+class CrawlFilters:
+    """Lists, tests and changes filter rules, and applies all filters to the known pages.
+
+    A rule is a line of text: docs/operating.md, Filter rules. Methods that write hold the crawl's
+    lock, and raise `errors.Locked` if another process holds it; all raise ConfigError for rules
+    that cannot be used.
+    """
+
+    def __init__(self, work: Workspace) -> None:
+        self._work = work
+
+    def rules(self) -> list[Listed]:
+        """All rules in the order in which they are tried: of the settings, files and the store."""
+        from gossamer.filter_rules import of_crawl
+
+        with self._work.errors():
+            return of_crawl.listed(self._work)
+
+    def test(self, url: str) -> Tested:
+        """What the filters say about a link to a URL. Raises UsageError."""
+        from gossamer import refilter
+
+        with self._work.errors():
+            return refilter.tested(self._work, url)
+
+    def add(self, rules: Iterable[str], place: str = "rule") -> StepReport:
+        """Add rules to the store, after those that it has. `place`: what they are, for errors."""
+        from gossamer.filter_rules import stored
+        from gossamer.filter_rules.language import numbered
+
+        with self._work.store.lock(), self._work.errors():
+            return stored.add(self._work, numbered(rules, place))
+
+    def remove(self, rules: Iterable[str]) -> StepReport:
+        """Remove rules from the store. Raises UsageError if one is not there."""
+        from gossamer.filter_rules import stored
+        from gossamer.filter_rules.language import numbered
+
+        with self._work.store.lock(), self._work.errors():
+            return stored.remove(self._work, numbered(rules, "rule"))
+
+    def disable(self, rule: str) -> StepReport:
+        """Let a rule stay in the store, but not apply. Raises UsageError if it is not there."""
+        return self._set(rule, enabled=False)
+
+    def enable(self, rule: str) -> StepReport:
+        """Let a rule of the store apply again. Raises UsageError if it is not there."""
+        return self._set(rule, enabled=True)
+
+    def _set(self, rule: str, *, enabled: bool) -> StepReport:
+        from gossamer.filter_rules import stored
+
+        with self._work.store.lock(), self._work.errors():
+            return stored.set_enabled(self._work, rule, enabled=enabled)
+
+    def apply(self, *, dry_run: bool = False, samples: int = 3) -> Applied:
+        """Apply the filters of now to all known pages (see gossamer.refilter).
+
+        With `dry_run`, nothing changes. `samples`: URLs to return for each reason and rule.
+        """
+        from gossamer import refilter
+
+        if dry_run:
+            with self._work.errors():
+                return refilter.run(self._work, dry_run=True, samples=samples)
+        with self._work.store.lock(), self._work.errors():
+            return refilter.run(self._work, samples=samples)
