@@ -21,6 +21,8 @@ from gossamer import __version__
 from gossamer.fetch import body, http
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.http import DRAIN_BYTES, retry_after_s
+from gossamer.filter_rules.index import RuleIndex
+from gossamer.filter_rules.language import Rule
 from loopback import NOTHING, RESET, SILENCE, Loopback, Script, page, reset
 
 if TYPE_CHECKING:
@@ -143,6 +145,36 @@ def test_what_did_not_change_is_not_sent_again(server: Loopback) -> None:
     sent = server.asked[0].headers
     assert sent["if-none-match"] == '"v1"'
     assert sent["if-modified-since"] == "Tue, 01 Oct 2024 00:00:00 GMT"
+
+
+RULES = RuleIndex([Rule("deny", "type", "application/")])
+
+
+async def head_only(_: StreamReader, writer: StreamWriter) -> None:
+    """Announce a body that never comes."""
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: Application/PDF; x=y\r\n")
+    writer.write(b"Content-Length: 9000000\r\n\r\n")
+    await writer.drain()
+    await writer.wait_closed()
+
+
+def test_the_body_of_a_refused_type_is_not_awaited(server: Loopback) -> None:
+    server.answers["/x"] = head_only
+    (answer,) = fetch(config(server), Request("http://a.test/x", LIMIT, rules=RULES))
+    assert (answer.outcome, answer.detail) == ("filtered_type", "deny type application/")
+    assert (answer.body, answer.truncated, answer.http_status) == (b"", True, 200)
+
+
+def test_types_are_refused_whether_a_page_is_new_or_as_before(server: Loopback) -> None:
+    length = b"Content-Length: 0\r\n\r\n"
+    server.answers["/pdf"] = b"HTTP/1.1 304 N\r\nContent-Type: application/pdf\r\n" + length
+    server.answers["/untold"] = b"HTTP/1.1 304 N\r\n" + length
+    server.answers["/page"] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n" + length
+    server.answers["/error"] = b"HTTP/1.1 500 E\r\nContent-Type: application/json\r\n" + length
+    names = ("pdf", "untold", "page", "error")
+    requests = [Request(f"http://a.test/{n}", LIMIT, "etag", rules=RULES) for n in names]
+    found = [answer.outcome for answer in fetch(config(server), *requests)]
+    assert found == ["filtered_type", "unchanged", "ok", "server_error"]
 
 
 @pytest.mark.parametrize("size", [LIMIT - 1, LIMIT, LIMIT + 1, 40 * LIMIT])

@@ -194,6 +194,19 @@ def test_only_html_is_wanted() -> None:
     assert index.refusing(url, None, known=1) == Rule("deny", "all", "")
 
 
+def test_what_was_refused_before_is_not_refused_again() -> None:
+    """A seed is fetched and indexed although its URL is refused: types and languages may not."""
+    deny, german = Rule("deny", "prefix", "https://a.example/"), Rule("deny", "language", "de")
+    index = RuleIndex([deny, Rule("deny", "type", "image/"), german])
+    seed, other = "https://a.example/", "https://b.example/"
+    assert index.refusing_type(seed, "image/png") is None
+    assert index.refusing_language(seed, "text/html", "de") is None
+    assert index.refusing_type(other, "image/png") == Rule("deny", "type", "image/")
+    assert index.refusing_language(other, "image/png", "de") is None
+    assert index.refusing_language(other, "text/html", "de") == german
+    assert index.refusing_language(other, "text/html", None) is None
+
+
 def test_files_have_the_domain_localhost() -> None:
     index = RuleIndex([Rule("deny", "domain", "localhost"), Rule("deny", "prefix", "file:///a")])
     assert index.first("file:///a/b") == 0

@@ -14,7 +14,8 @@ from duplicates import prose
 from gossamer import Crawl, refilter, refresh
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.search.left_out import REASONS
+from gossamer.lookup import Lookup
+from gossamer.search.left_out import REASONS, LeftOut
 from rows import by_url, put
 
 if TYPE_CHECKING:
@@ -175,6 +176,17 @@ def test_rules_of_the_store_are_listed_disabled_and_enabled(crawl: Crawl) -> Non
             change(STORED)
     with pytest.raises(UsageError, match="is not a rule in the store"):
         crawl.filters.remove(["deny suffix .ics"])
+
+
+def test_a_server_follows_rules_that_change(crawl: Crawl, tmp_path: Path) -> None:
+    left_out = LeftOut(crawl.work, Lookup(crawl.work))
+    url = f"{HOME}d.ics"
+    assert "rules/files.txt, line 3" in (left_out.filtered(url) or "")
+    path = tmp_path / "crawl" / "rules" / "files.txt"
+    path.write_text("deny suffix .other\n")
+    assert left_out.filtered(url) is None
+    crawl.filters.add(["deny suffix .ics"])
+    assert "(the store)" in (left_out.filtered(url) or "")
 
 
 class Bad(NamedTuple):

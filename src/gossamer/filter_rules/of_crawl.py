@@ -27,6 +27,7 @@ from gossamer.filter_rules.language import (
     read_lines,
 )
 from gossamer.filter_rules.recipe import RULE_LINES, Recipe, RuleFile
+from gossamer.tables import FILTER_RULES
 from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
@@ -83,6 +84,23 @@ def in_force(work: Workspace) -> Rules:
     texts = "\n".join(each.rule.text for each in placed)
     digest = blake2b(texts.encode(), digest_size=16).hexdigest()
     return Rules(placed, _indexed(tuple(each.rule for each in placed)), digest)
+
+
+def stamp(work: Workspace) -> tuple[object, ...]:
+    """What the rules in force depend on. Files are not read; None stands for one that is missing.
+
+    `in_force` takes a few hundred ms with 100,000 rules, even if they are those of before.
+    """
+    states = (_state(Path(work.root, name)) for name in work.config.filter.files)
+    return (work.config.filter, *states, work.store.manifest.layers(FILTER_RULES.name))
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def recipe(work: Workspace) -> Recipe:

@@ -60,6 +60,7 @@ class LeftOut:
         self._lookup = lookup
         self._guard = threading.Lock()
         self._seed_hosts: dict[Layer, frozenset[str]] = {}
+        self._rules: tuple[tuple[object, ...], Rules] | None = None
         self._filters: tuple[frozenset[str], str, Filters] | None = None
 
     def why(self, url: str) -> str:
@@ -76,7 +77,7 @@ class LeftOut:
 
     def filtered(self, url: str, depth: int = 0, hops: int = 0) -> str | None:
         """Why the filters of now reject a normalised URL that is found so far from a seed."""
-        rules = of_crawl.in_force(self._work)
+        rules = self._current_rules()
         reason = self._current_filters(rules).reject(url, depth, hops)
         if reason is None:
             return None
@@ -89,6 +90,13 @@ class LeftOut:
     def _is_nofollow(self, source: str, url: str) -> bool:
         rows = self._lookup.rows("links", "src", source, ("dst", "nofollow"))
         return next((row["nofollow"] for row in rows if row["dst"] == url), False)
+
+    def _current_rules(self) -> Rules:
+        with self._guard:
+            stamp = of_crawl.stamp(self._work)
+            if self._rules is None or self._rules[0] != stamp:
+                self._rules = stamp, of_crawl.in_force(self._work)
+            return self._rules[1]
 
     def _current_filters(self, rules: Rules) -> Filters:
         with self._guard:
