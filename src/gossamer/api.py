@@ -254,7 +254,7 @@ class Crawl:
             return explanation.explain(self.work, url)
 
     def sections(self, domain: str | None = None) -> list[Section]:
-        """What the parts of a host or domain hold, or those of all hosts (see gossamer.sections)."""
+        """What the parts of a host or domain, or of all hosts, hold (see gossamer.sections)."""
         from gossamer import sections
 
         with self.work.store.lock(), self.work.errors():

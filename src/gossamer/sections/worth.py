@@ -7,9 +7,10 @@ as in the one around it, which counts as PRIOR visits. The index of a branching 
 
 A section that has hardly been tried may be worth much or nothing: an archive's years lead only to
 its months. So until TRIED pages of it were asked for, or of sections of the same path elsewhere, a
-share of its pages is on `trial`: as many again as were asked for, and a few, but not more in all
-than `generate.explore_share` of a round. They come first. Its other pages are worth as much as
-those of the worst section beside it that has been tried.
+share of its pages is on `trial`: as many again as were asked for, and a few, but fewer if other
+sections beside it have been tried, and not more in all than `generate.explore_share` of a round.
+They come first. Its other pages are worth as much as those of the worst section beside it that has
+been tried.
 """
 
 from __future__ import annotations
@@ -74,12 +75,14 @@ def with_worth(sections: pa.Table, finds: pa.Table, unit: int, explored: float) 
     worth = _smoothed(tree, index * asked, asked)
     elsewhere = tree.everywhere
     tried = asked[elsewhere]
-    left = np.maximum(known[elsewhere] - tried, 1)
-    share = np.minimum((tried + FEW) / left, 1)
     is_new = tried < TRIED
     worth = _cautious(tree, worth, is_new)
-    wanted = np.sum((share * left)[is_new & (elsewhere == np.arange(len(names)))])
-    trial = np.where(is_new, share * min(explored / max(wanted, 1), 1), 0.0)
+    wanted = np.minimum(tried + FEW, known[elsewhere] - tried)
+    wanted *= _novelty(tree, is_new)[elsewhere]
+    of_all = np.sum(wanted[is_new & (elsewhere == np.arange(len(names)))])
+    # Those that have been on trial before are among them.
+    share = (tried + wanted * min(explored / max(of_all, 1), 1)) / np.maximum(known[elsewhere], 1)
+    trial = np.where(is_new, share, 0.0)
     return sections.append_column("worth", pa.array(worth)).append_column("trial", pa.array(trial))
 
 
@@ -116,6 +119,20 @@ def _cautious(tree: Tree, worth: Floats, is_new: npt.NDArray[np.bool_]) -> Float
         around = tree.around[new]
         worth[new] = np.where(np.isfinite(worst[around]), worst[around], worth[around])
     return worth
+
+
+def _novelty(tree: Tree, is_new: npt.NDArray[np.bool_]) -> Floats:
+    """How much there is to learn from each new section: the less, the more beside it were tried.
+
+    A calendar has ever more years and months.
+    """
+    novelty = np.ones(len(is_new))
+    beside = np.bincount(tree.around[~is_new & (tree.levels > 1)], minlength=len(is_new))
+    for level in range(2, tree.depth + 1):
+        (new,) = np.nonzero(is_new & (tree.levels == level))
+        around = tree.around[new]
+        novelty[new] = novelty[around] / (1 + beside[around])
+    return novelty
 
 
 def _placed(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:

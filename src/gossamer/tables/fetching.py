@@ -185,7 +185,7 @@ SECTIONS = Dataset(
         Column("changed", "long", "fetched pages that changed since they were first fetched"),
         Column("fit", "long", "fetched pages that are fit, as in pages"),
         Column("worth", "double", "the fit pages that a visit brings (see sections.worth)"),
-        Column("trial", "double", "the share of its pages that a round may fetch for this"),
+        Column("trial", "double", "the share of its pages that are fetched to find this out"),
     ),
 )
 
