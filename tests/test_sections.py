@@ -190,10 +190,11 @@ def test_what_has_hardly_been_tried_is_worth_as_much_as_the_worst_beside_it(
     rows = [page(f"http://a.example/text/{n}", fit=True) for n in range(50)]
     rows += [page(f"http://a.example/tag/{n}") for n in range(50)]
     rows += [page(f"http://a.example/new/{n}", asked=False) for n in range(500)]
-    rows += [page(f"http://a.example/begun/{n}", asked=n < 10) for n in range(100)]
+    rows += [page(f"http://a.example/begun/{n}", asked=n < 10, fit=True) for n in range(100)]
     put_pages(work, rows)
     found = count_now(work)
     assert found["a.example/new/"]["worth"] == found["a.example/tag/"]["worth"] < 0.1
+    assert found["a.example/begun/"]["worth"] > 0.7
     novelty = 1 / 3  # as two beside them have been tried
     assert found["a.example/new/"]["trial"] == pytest.approx(novelty * worths.FEW / 500)
     more = novelty * (10 + worths.FEW)

@@ -1,6 +1,6 @@
 """News sites: few articles among many pages that no reader searches for.
 
-Each site has articles, a dozen for each day, and its own spelling of their URLs.
+Each site has articles, forty for each day, and its own spelling of their URLs.
 The home page and five sections list the newest ones. All others are found only five links deep,
 behind an archive's years, months and days, or by links to their neighbours in time. Around them
 lies ten times as much else: tags, a forum, a calendar, and redirects that count clicks.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 FIRST_DAY = date(2019, 1, 1)
-PER_DAY = 12
+PER_DAY = 40
 """Articles."""
 SECTIONS = ("politics", "world", "culture", "sports", "science")
 NEWEST = 20

@@ -9,8 +9,8 @@ A section that has hardly been tried may be worth much or nothing: an archive's 
 its months. So until TRIED pages of it were asked for, or of sections of the same path elsewhere, a
 share of its pages is on `trial`: as many again as were asked for, and a few, but fewer if other
 sections beside it have been tried, and not more in all than `generate.explore_share` of a round.
-They come first. Its other pages are worth as much as those of the worst section beside it that has
-been tried.
+They come first. Its other pages are taken to be worth as much as those of the worst section beside
+it that has been tried, which counts as PRIOR visits.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def with_worth(sections: pa.Table, finds: pa.Table, unit: int, explored: float) 
     elsewhere = tree.everywhere
     tried = asked[elsewhere]
     is_new = tried < TRIED
-    worth = _cautious(tree, worth, is_new)
+    worth = _cautious(tree, worth, is_new, index, asked)
     wanted = np.minimum(tried + FEW, known[elsewhere] - tried)
     wanted *= _novelty(tree, is_new)[elsewhere]
     of_all = np.sum(wanted[is_new & (elsewhere == np.arange(len(names)))])
@@ -110,14 +110,17 @@ def _smoothed(tree: Tree, sums: Floats, counts: Floats) -> Floats:
     return mean
 
 
-def _cautious(tree: Tree, worth: Floats, is_new: npt.NDArray[np.bool_]) -> Floats:
-    """The worth of sections, of new ones that of the worst beside it, or the one around it."""
+def _cautious(
+    tree: Tree, worth: Floats, is_new: npt.NDArray[np.bool_], index: Floats, asked: Floats
+) -> Floats:
+    """The worth of sections; PRIOR of what new ones count is of the worst beside, or one around."""
     worst = np.full(len(worth), np.inf)
     np.minimum.at(worst, tree.around[~is_new], worth[~is_new])
     for level in range(2, tree.depth + 1):
         (new,) = np.nonzero(is_new & (tree.levels == level))
         around = tree.around[new]
-        worth[new] = np.where(np.isfinite(worst[around]), worst[around], worth[around])
+        prior = np.where(np.isfinite(worst[around]), worst[around], worth[around])
+        worth[new] = (index[new] * asked[new] + PRIOR * prior) / (asked[new] + PRIOR)
     return worth
 
 
