@@ -284,3 +284,16 @@ def test_what_was_learned_may_be_lost(work: Workspace, dataset: str) -> None:
     put_round(work, [(pages[0], pages[2])], {pages[2]})
     assert count_now(work).keys() == before.keys()
     assert not sections.are_due(work)
+
+
+def test_finds_stay_few_files(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sections, "MOST_LAYERS", 2)
+    put_pages(work, [page(f"http://a.example/x/{n}") for n in range(20)])
+    count_now(work)
+    due = []
+    for n in range(3):
+        put_round(work, [("http://a.example/x/1", f"http://a.example/x/{n}")], set())
+        due.append(sections.are_due(work))
+    assert due == [False, True, True]
+    count_now(work)
+    assert not sections.are_due(work)

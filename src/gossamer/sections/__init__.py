@@ -60,6 +60,8 @@ UNIT = 1 << 20
 FORGETTING = 2
 """Finds and visits are divided by this each time: what brings much at first may not later."""
 LEAST_FINDS = UNIT // 100
+MOST_LAYERS = 50
+"""Of `finds`: each round adds one, and to count sections makes one of them."""
 LEAST_WORTH = 0.001
 """Of a page in a section that was never worth a visit: it comes last, but it comes."""
 TURNS = 1 << 20
@@ -83,7 +85,9 @@ class Section(NamedTuple):
 
 def are_due(work: Workspace) -> bool:
     """Whether so much has changed since they were counted that it should be done again."""
-    layers = work.store.manifest.layers(SECTIONS.name)
+    layers, finds = (work.store.manifest.layers(each.name) for each in (SECTIONS, FINDS))
+    if len(finds) > MOST_LAYERS:
+        return True
     if work.store.damaged(SECTIONS.name) or not (paths := work.paths(SECTIONS.name)):
         return True
     of_all = pq.read_table(paths, filters=[("section", "=", EVERYTHING)])
