@@ -230,6 +230,7 @@ def known_again(work: Workspace) -> DataFrame:
         "changes": F.lit(0.0),
         "watched_days": F.lit(0.0),
         "main_text": F.lit(None).cast("long"),
+        "fit": F.lit(None).cast("boolean"),
         "interval_s": F.lit(int(work.config.update.interval_days * 86_400)).cast("long"),
     }
     age = F.row_number().over(of_page.orderBy(F.desc("round")))
