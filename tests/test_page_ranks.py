@@ -14,11 +14,12 @@ from rows import by_url, frame, put
 if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
-RANKS = {
+RANKS: dict[str, float | None] = {
     "http://a.example/": 0.5,
     "http://a.example/1": 0.2,
     "http://b.example/": 0.2,
     "http://b.example/none": 0.0,
+    "http://b.example/lost": None,
 }
 HOSTS = {"a.example": 0.6, "b.example": 0.3}
 UNRANKED = ("http://a.example/new", "http://b.example/new", "http://c.example/")
@@ -43,6 +44,7 @@ def test_a_page_has_its_own_rank_or_its_part_of_its_host_s(
             "http://a.example/1": 0.2,
             "http://b.example/": 0.2,
             "http://b.example/none": LEAST,
+            "http://b.example/lost": 0.15 * 0.3 / 2,
             "http://a.example/new": 0.15 * 0.6 / 2,
             "http://b.example/new": 0.15 * 0.3 / 2,
             "http://c.example/": LEAST,

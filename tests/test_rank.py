@@ -287,6 +287,33 @@ def test_ranks_are_of_a_graph_and_its_changes(work: Workspace) -> None:
     assert of_hosts == pytest.approx(expected, abs=1e-6)
 
 
+def test_a_page_that_loses_its_last_link_has_no_rank_until_it_has_one_again(
+    work: Workspace,
+) -> None:
+    """As in a graph of now, which would lack it. Its node stays until the graph is built again."""
+    lost, page, fetched = "http://z.net/", URLS[0], URLS[:-1]
+    less = {*pairwise(URLS)}
+    more = {*less, (page, lost)}
+    crawl(work, more, fetched)
+    graph.run(work)
+    rank.run(work)
+    for round_, links in ((2, less), (3, less), (4, more)):
+        targets = [dst for src, dst in links if src == page]
+        put(work, "pages", [{"url": page, "status": "fetched"}], round_)
+        put(work, "links", [{"src": page, "dst": dst, "round": round_} for dst in targets], round_)
+        put(work, "responses", [{"url": page, "outcome": "ok", "round": round_}], round_)
+        graph.run(work)
+        rank.run(work)
+        found, of_hosts = ranks(work), ranks(work, "host_ranks", "host")
+        if links == less:
+            no_ranks: list[float | None] = [found.pop(lost), of_hosts.pop("z.net")]
+            assert no_ranks == [None, None]
+        assert found == pytest.approx(dense(links, set(fetched)), abs=1e-6)
+        of_fetched = set(map(host_of, fetched))
+        expected = dense(host_links(links), of_fetched, domain_of=registrable)
+        assert of_hosts == pytest.approx(expected, abs=1e-6)
+
+
 @pytest.mark.parametrize("form", ["joins", "arrays"])
 def test_trust_and_distrust_are_those_of_the_papers(work: Workspace, form: str) -> None:
     crawl(work, SOME, URLS[:14])

@@ -42,7 +42,7 @@ def of_hosts(work: Workspace) -> DataFrame:
     """The `host_rank` of each `host`, and how many ranked pages it has (`m`)."""
     sizes = work.read(RANKS.name).groupBy(host_column(F.col("url")).alias("host"))
     ranks = work.read(HOST_RANKS.name).withColumnRenamed("rank", "host_rank")
-    return ranks.join(sizes.agg(F.count("*").alias("m")), on="host", how="left")
+    return ranks.join(sizes.agg(F.count("rank").alias("m")), on="host", how="left")
 
 
 def with_ranks(work: Workspace, pages: DataFrame) -> DataFrame:

@@ -75,7 +75,8 @@ def ranked(
         )
 
     def write() -> Written:
-        layers = _written(work, graph, kind, dataset, found, result.ranks)
+        ranks = pa.array(result.ranks, mask=_unlinked(graph, nodes))
+        layers = _written(work, graph, kind, dataset, found, ranks)
         return Written(
             layers, _remembered(work, graph, layers, nodes, rows) if kind == "page" else ()
         )
@@ -146,8 +147,25 @@ def _factors(
     return np.where(distrusted, 0.0, factors(walk.ranks, distrusted.size))[:count]
 
 
+def _unlinked(graph: Stored, nodes: Nodes) -> Flags:
+    """Which nodes have lost all of their links since the graph was built, and are not fetched.
+
+    They stay until it is built again, so that the numbers of the others do. A graph of now would
+    lack them, so they have no rank.
+    """
+    base, (sources, targets) = apart(graph.forward)
+    removed = targets < 0
+    added = np.arange(base.nodes, graph.forward.nodes)
+    found = np.unique(np.concatenate([sources[removed], ~targets[removed], added]))
+    for each in (graph.forward, graph.transposed):
+        found = found[np.diff(each.several(found).starts) == 0]
+    unlinked = np.zeros(nodes.fetched.size, bool)
+    unlinked[found] = ~nodes.fetched[found]
+    return unlinked
+
+
 def _written(
-    work: Workspace, graph: Stored, kind: str, dataset: Dataset, found: Known, ranks: Floats
+    work: Workspace, graph: Stored, kind: str, dataset: Dataset, found: Known, ranks: pa.Array
 ) -> tuple[Layer, ...]:
     """Write ranks in the order of the names, which makes the next run's look-ups local."""
     (key,) = dataset.key
@@ -158,7 +176,7 @@ def _written(
     for keys in _ahead(chain(_keys(work, graph, kind, dataset, found), [found.others])):
         end = at + len(keys)
         if len(keys):
-            writer.write(pa.table({key: keys, "rank": ranks[at:end]}))
+            writer.write(pa.table({key: keys, "rank": ranks.slice(at, len(keys))}))
         at = end
     layers = layers_of(writer.close(), work.round)
     return (layers[dataset.name],) if layers else ()

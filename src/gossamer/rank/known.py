@@ -140,7 +140,7 @@ def _last_ranks(work: Workspace, dataset: str) -> Iterator[tuple[pa.LargeStringA
         with opened(f"{work.root}/{stored.path}", dataset, [key, "rank"]) as file:
             for batch in file.iter_batches(naming.BATCH, columns=[key, "rank"]):
                 keys = batch.column(key).cast(pa.large_string())
-                yield keys, batch.column("rank").to_numpy()
+                yield keys, batch.column("rank").fill_null(0).to_numpy()
 
 
 def _joined(parts: list[npt.NDArray[Any]], kind: type = np.int64) -> npt.NDArray[Any]:

@@ -1,10 +1,11 @@
 """What the last run knew of the pages of a graph, brought up to date by what was crawled since.
 
 The rows of `ranks` are in the order of the nodes of the graph, and after them come the pages that
-have no links. The dataset `ranked_nodes` says of which graph, and which of the rows are of fetched
-pages. So the next run finds the ranks of all pages that were in the graph when it was built, and
-whether they were fetched, without looking at a URL. It looks up the other rows, which are few, and
-the pages whose rows in `pages` are newer.
+have no links. Nodes that have lost theirs are among the former, without a rank. The dataset
+`ranked_nodes` says of which graph, and which of the rows are of fetched pages. So the next run
+finds the ranks of all pages that were in the graph when it was built, and whether they were
+fetched, without looking at a URL. It looks up the other rows, which are few, and the pages whose
+rows in `pages` are newer.
 
 Numbers of nodes change when the graph is built again, and `pages` may be rewritten as a whole. Then
 nothing is recalled, and `known.py` looks up all.
@@ -140,7 +141,7 @@ def _ranks(work: Workspace, last: Remembered, built: int) -> tuple[Floats, pa.La
     """The last ranks, and the URLs of those that follow the nodes of the graph as it was built."""
     work.store.files("ranks")  # checks them
     with opened(f"{work.root}/{last.ranks}", "ranks", ["url", "rank"]) as file:
-        ranks = file.read(["rank"]).column(0).to_numpy()
+        ranks = file.read(["rank"]).column(0).fill_null(0).to_numpy()
         groups = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
         ends = np.cumsum(groups)
         after = np.flatnonzero(ends > built)

@@ -152,7 +152,7 @@ RANKS = Dataset(
     newest_wins=True,
     columns=(
         Column("url", "string", "the page"),
-        Column("rank", "double", "a probability; all ranks sum to 1"),
+        Column("rank", "double", "a probability; all ranks sum to 1; null: it has lost all links"),
     ),
 )
 
@@ -174,6 +174,6 @@ HOST_RANKS = Dataset(
     newest_wins=True,
     columns=(
         Column("host", "string", "as in pages"),
-        Column("rank", "double", "a probability; all ranks sum to 1"),
+        Column("rank", "double", "a probability; all ranks sum to 1; null: it has lost all links"),
     ),
 )
