@@ -16,6 +16,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from local_settings import local_settings
+
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 
@@ -23,19 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SCORINGS = ("opic", "breadth", "opic*fit", "fit")
-SETTINGS = """
-[fetch]
-delay_s = 0
-delay_factor = 0
-address_delay_s = 0
-allow_networks = ["127.0.0.0/8"]
-resolve = {{ "*.test" = "{address}" }}
-[generate]
-pages = {pages}
-pages_per_host = {pages}
-[update]
-scoring = "{scoring}"
-"""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -52,7 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     articles, old = web.news.articles(), web.news.articles(0.5)
     with FakeWeb(web) as fake, tempfile.TemporaryDirectory(prefix="focus-") as folder:
         for number, scoring in enumerate(options.scorings):
-            settings = SETTINGS.format(address=fake.address, pages=options.pages, scoring=scoring)
+            more = {
+                "generate.pages": options.pages,
+                "generate.pages_per_host": options.pages,
+                "update.scoring": scoring,
+            }
+            settings = local_settings(fake.address, more)
             with Crawl.create(str(Path(folder, str(number))), settings) as crawl:
                 crawl.inject(web.seeds())
                 begun_s = time.process_time()

@@ -2,7 +2,8 @@
 
     pytest -m "" tests/test_kill.py -k often --seeds 5
 
-kills crawls 230 times: each of 5 x 2 of a large web 20 times, and of a small one 3 times."""
+kills crawls 230 times: each of 5 x 2 of a large web 20 times, and of a small one 3 times.
+"""
 
 from __future__ import annotations
 

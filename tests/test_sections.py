@@ -16,9 +16,12 @@ from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
 from gossamer import generate, sections
+from gossamer.backends import LocalBackend
 from gossamer.config import Config
+from gossamer.errors import Locked
 from gossamer.sections import EVERYTHING, MAX_FOLDERS, enclosing
 from gossamer.sections import worth as worths
+from gossamer.store import Store
 from gossamer.tables import FINDS, SECTIONS
 from stored_web import put_rows
 
@@ -297,3 +300,19 @@ def test_finds_stay_few_files(work: Workspace, monkeypatch: pytest.MonkeyPatch) 
     assert due == [False, True, True]
     count_now(work)
     assert not sections.are_due(work)
+
+
+def test_while_another_process_writes_the_sections_are_those_of_the_last_time(
+    work: Workspace,
+) -> None:
+    put_pages(work, [page(f"http://a.example/x/{n}") for n in range(20)])
+    other = Store(LocalBackend(Path(work.root)))
+    with other.lock(), pytest.raises(Locked):
+        sections.of_domain(work, None)
+    before = sections.of_domain(work, None)
+    put_rows(work, "virtual_page", [{"pages": 99}])
+    with work.step("test", work.round) as draft:
+        draft.replace["virtual_page"] = work.store.manifest.layers("virtual_page")[1:]
+    assert sections.are_due(work)
+    with other.lock():
+        assert sections.of_domain(work, None) == before

@@ -257,7 +257,7 @@ class Crawl:
         """What the parts of a host or domain, or of all hosts, hold (see gossamer.sections)."""
         from gossamer import sections
 
-        with self.work.store.lock(), self.work.errors():
+        with self.work.errors():
             return sections.of_domain(self.work, domain)
 
     def pages(self) -> DataFrame:

@@ -3,7 +3,7 @@
 Each site has articles, forty for each day, and its own spelling of their URLs.
 The home page and five sections list the newest ones. All others are found only five links deep,
 behind an archive's years, months and days, or by links to their neighbours in time. Around them
-lies ten times as much else: tags, a forum, a calendar, and redirects that count clicks.
+lies eight times as much else, and more: tags, a forum, redirects that count clicks, and a calendar.
 
 `NewsWeb.is_article` judges a URL, so that a crawl can be judged.
 """

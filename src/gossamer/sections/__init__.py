@@ -30,6 +30,7 @@ from pyspark.sql import functions as F
 
 from gossamer import lsm, opic
 from gossamer.domains import with_domains
+from gossamer.errors import Locked
 from gossamer.sections import worth as worths
 from gossamer.tables import FINDS, PAGES, SECTIONS
 from gossamer.task_output import ParquetWriter, layers_of
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.store import Layer
+    from gossamer.store import Layer, StepReport
     from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
@@ -124,15 +125,27 @@ def counted(work: Workspace) -> dict[str, tuple[Layer, ...]]:
     return {**_written(work, SECTIONS, table), **_written(work, FINDS, finds)}
 
 
+def run(work: Workspace) -> StepReport:
+    """Count the sections of all pages."""
+    with work.step("sections", work.round) as draft:
+        draft.replace |= counted(work)
+        draft.counts["sections"] = sum(layer.rows for layer in draft.replace[SECTIONS.name])
+    return draft.done
+
+
 def of_domain(work: Workspace, domain: str | None) -> list[Section]:
     """The sections of a host or registrable domain, or those of all hosts, ordered by their names.
 
-    They are counted anew if enough has changed since the last time.
+    They are counted anew if enough has changed since the last time; while another process writes to
+    the crawl, those of the last time are returned. Raises Locked if there are none.
     """
     if are_due(work):
-        with work.step("sections", work.round) as draft:
-            draft.replace |= counted(work)
-            draft.counts["sections"] = sum(layer.rows for layer in draft.replace[SECTIONS.name])
+        try:
+            with work.store.lock():
+                run(work)
+        except Locked:
+            if work.store.damaged(SECTIONS.name) or not work.paths(SECTIONS.name):
+                raise
     wanted = ANYWHERE if domain is None else domain.lower()
     stored = pq.read_table(work.paths(SECTIONS.name), schema=SECTIONS.schema)
     on_host = pc.starts_with(stored["section"], f"{wanted}/")

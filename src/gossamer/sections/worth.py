@@ -82,7 +82,7 @@ def with_worth(sections: pa.Table, finds: pa.Table, unit: int, explored: float) 
     of_all = np.sum(wanted[is_new & (elsewhere == np.arange(len(names)))])
     # Those that have been on trial before are among them.
     share = (tried + wanted * min(explored / max(of_all, 1), 1)) / np.maximum(known[elsewhere], 1)
-    trial = np.where(is_new, share, 0.0)
+    trial = np.where(is_new & (explored > 0), share, 0.0)
     return sections.append_column("worth", pa.array(worth)).append_column("trial", pa.array(trial))
 
 
