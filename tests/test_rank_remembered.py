@@ -70,7 +70,7 @@ class Rounds:
         links = {(src, dst) for src, found in self.links.items() for dst in found}
         expected = dense(links, self.fetched)
         assert ranks(self.work) == pytest.approx(
-            dict.fromkeys(ranks(self.work), 0.0) | expected, abs=1e-9
+            dict.fromkeys(ranks(self.work)) | expected, abs=1e-9
         )
         hosts = ranks(self.work, "host_ranks", "host")
         expected = dense(host_links(links), set(map(host_of, self.fetched)), domain_of=registrable)
