@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gossamer.filter_rules.of_crawl import Listed
+    from gossamer.generated_rules import Generated
     from gossamer.refilter import Applied, Tested
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
+
+LEAST_FIT = 20
+"""Fit pages of a domain without which no rules are generated for it."""
 
 
 class CrawlFilters:
@@ -72,6 +76,19 @@ class CrawlFilters:
 
         with self._work.store.lock(), self._work.errors():
             return stored.set_enabled(self._work, rule, enabled=enabled)
+
+    def generate(self, least_fit: int = LEAST_FIT, *, dry_run: bool = False) -> Generated:
+        """Make rules that refuse sections without fit pages (see gossamer.generated_rules).
+
+        Brings the counts of sections and the link graph up to date first, also with `dry_run`, with
+        which no rule changes. `least_fit`: domains with fewer fit pages have no rules.
+        """
+        from gossamer import generated_rules, graph, sections
+
+        with self._work.store.lock(), self._work.errors():
+            sections.run(self._work)
+            graph.run(self._work)
+            return generated_rules.run(self._work, least_fit, dry_run=dry_run)
 
     def apply(self, *, dry_run: bool = False, samples: int = 3) -> Applied:
         """Apply the filters of now to all known pages (see gossamer.refilter).

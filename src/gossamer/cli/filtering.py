@@ -9,9 +9,11 @@ import typer
 
 from gossamer.cli.arguments import AsJson, CrawlFolder
 from gossamer.cli.terminal import echo_json, printable
+from gossamer.filtering import LEAST_FIT
 
 if TYPE_CHECKING:
     from gossamer.filter_rules.language import Placed
+    from gossamer.filter_rules.stored import Evidence
     from gossamer.refilter import Applied
     from gossamer.store import StepReport
 
@@ -32,7 +34,7 @@ def register(app: typer.Typer) -> None:
         help="Filter rules: which URLs, types and languages belong to the crawl.",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for command in (add, remove, disable, enable, apply):
+    for command in (add, remove, disable, enable, apply, generate):
         group.command()(command)
     group.command("list")(list_rules)
     group.command("test")(try_out)
@@ -54,12 +56,18 @@ def list_rules(crawl: CrawlFolder, as_json: AsJson = False) -> None:
     if as_json:
         import msgspec
 
-        listed = [each._asdict() | {"rule": each.rule.text} for each in found]
+        listed = [
+            each._asdict()
+            | {"rule": each.rule.text, "evidence": each.evidence and each.evidence._asdict()}
+            for each in found
+        ]
         echo_json(msgspec.json.encode(listed))
         return
     for each in found:
         off = "" if each.enabled else ", disabled"
         typer.echo(printable(f"{each.rule.text}  ({each.place}{off})"))
+        if each.evidence is not None:
+            typer.echo(f"    {_evidence(each.evidence)}")
 
 
 def try_out(
@@ -196,6 +204,58 @@ def apply(
         echo_json(msgspec.json.encode(found._asdict() | {"refused": refused}))
         return
     _print_applied(found)
+
+
+def generate(
+    crawl: CrawlFolder,
+    least_fit: Annotated[
+        int, typer.Option(min=1, help="Domains with fewer fit pages have no rules.")
+    ] = LEAST_FIT,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the rules, and store none.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make rules that refuse the parts of sites that hold no fit page, with a proof for each.
+
+    A page is fit if its main text has 100 words or more. A folder is refused if 50 of its pages or
+    more were asked for, none was fit, and it has more pages than its domain has fit ones. The proof
+    is that all fit pages that links lead to are still reached. A rule that is disabled is not made
+    again. For known pages, see `gossamer filters apply`.
+
+    Example: gossamer filters generate my-web --dry-run
+    """
+    from gossamer.api import Crawl
+
+    with Crawl.open(crawl) as opened:
+        found = opened.filters.generate(least_fit, dry_run=dry_run)
+    if as_json:
+        import msgspec
+
+        judged = [
+            {"rules": each.rules, "lost": each.lost, **each.evidence._asdict()}
+            for each in found.judged
+        ]
+        echo_json(msgspec.json.encode(found._asdict() | {"judged": judged}))
+        return
+    for each in found.judged:
+        for rule in each.rules:
+            typer.echo(printable(rule if not each.lost else f"not made: {rule}"))
+        cut_off = f"; {each.lost:,} of them would be cut off" if each.lost else ""
+        typer.echo(f"    {_evidence(each.evidence)}{cut_off}")
+    for domain in found.unproved:
+        typer.echo(printable(f"{domain}: no rules, as no links lead from a seed to fit pages"))
+    if found.report is None:
+        typer.echo("no rule was stored")
+    else:
+        _print(found.report, as_json)
+
+
+def _evidence(evidence: Evidence) -> str:
+    return (
+        f"{evidence.pages:,} pages, none fit of {evidence.asked:,} asked for; "
+        f"{evidence.domain_fit:,} fit in the domain, {evidence.reached:,} to be reached"
+    )
 
 
 def _print_applied(found: Applied) -> None:

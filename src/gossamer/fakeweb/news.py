@@ -1,6 +1,6 @@
 """News sites: few articles among many pages that no reader searches for.
 
-Each site has articles, forty for each day, and its own spelling of their URLs.
+Each site has articles, forty for each day, and its own spelling of URLs: fifteen differ.
 The home page and five sections list the newest ones. All others are found only five links deep,
 behind an archive's years, months and days, or by links to their neighbours in time. Around them
 lies eight times as much else, and more: tags, a forum, redirects that count clicks, and a calendar.
@@ -64,6 +64,50 @@ STYLES = (
 )
 
 
+class Furniture(NamedTuple):
+    """How a site spells the URLs of all other pages."""
+
+    archive: str
+    tag: str
+    forum: str
+    thread: str
+    user: str
+    click: str
+    calendar: str
+    """Of a year and a month."""
+
+
+FURNITURE = (
+    Furniture(
+        archive="/archive/",
+        tag="/tag/{}",
+        forum="/forum/",
+        thread="/forum/thread/{}",
+        user="/forum/user/{}",
+        click="/go/{}",
+        calendar="/calendar/{:04}/{:02}/",
+    ),
+    Furniture(
+        archive="/all/",
+        tag="/topics/{}.html",
+        forum="/community/",
+        thread="/community/{}/",
+        user="/members/{}",
+        click="/redirect?to={}",
+        calendar="/events/calendar?month={:04}-{:02}",
+    ),
+    Furniture(
+        archive="/index/by-date/",
+        tag="/?tag={}",
+        forum="/viewforum",
+        thread="/viewtopic?t={}",
+        user="/profile?u={}",
+        click="/out/{}/",
+        calendar="/calendar-{:04}-{:02}.html",
+    ),
+)
+
+
 def host_of(site: int) -> str:
     return f"news{site}.test"
 
@@ -106,19 +150,21 @@ class NewsSite:
         self.articles = articles
         self._style = STYLES[number % len(STYLES)]
         self._tags, self._threads, self._clicks = (n * articles for n in (TAGS, THREADS, CLICKS))
+        self._paths = FURNITURE[number // len(STYLES) % len(FURNITURE)]
+        archive = re.escape(self._paths.archive)
         self._routes: tuple[tuple[str, Callable[..., Answer]], ...] = (
             (r"/", self._home),
             (rf"/({'|'.join(SECTIONS)})/", self._front),
-            (r"/tag/(\d+)", self._tag),
-            (r"/forum/", self._forum),
-            (r"/forum/thread/(\d+)", self._thread),
-            (r"/forum/user/(\d+)", self._user),
-            (r"/calendar/(\d{4})/(\d\d)/", self._calendar),
-            (r"/go/(\d+)", self._click),
-            (r"/archive/", self._years),
-            (r"/archive/(\d{4})/", self._months),
-            (r"/archive/(\d{4})/(\d\d)/", self._days),
-            (r"/archive/(\d{4})/(\d\d)/(\d\d)/", self._day),
+            (_pattern(self._paths.tag), self._tag),
+            (_pattern(self._paths.forum), self._forum),
+            (_pattern(self._paths.thread), self._thread),
+            (_pattern(self._paths.user), self._user),
+            (_pattern(self._paths.calendar), self._calendar),
+            (_pattern(self._paths.click), self._click),
+            (archive, self._years),
+            (rf"{archive}(\d{{4}})/", self._months),
+            (rf"{archive}(\d{{4}})/(\d\d)/", self._days),
+            (rf"{archive}(\d{{4}})/(\d\d)/(\d\d)/", self._day),
         )
 
     def answer(self, target: str) -> Answer:
@@ -148,14 +194,18 @@ class NewsSite:
         links += [
             self._to_tag(each) for each in self._some(f"tags {n}", TAGS_OF_ARTICLE, self._tags)
         ]
-        links += [(f"/forum/thread/{THREADS * n}", "Comments"), (f"/go/{CLICKS * n}", "Share")]
-        links.append((f"/go/{CLICKS * n + 1}", "Source"))
+        links.append((self._paths.thread.format(THREADS * n), "Comments"))
+        links += [
+            (self._paths.click.format(CLICKS * n + place), text)
+            for place, text in enumerate(("Share", "Source"))
+        ]
         return self._page(self._title(n), links, SENTENCES, f"article {n}")
 
     def _home(self) -> Answer:
         links = [(f"/{section}/", section) for section in SECTIONS]
-        links += [("/archive/", "Archive"), ("/forum/", "Forum")]
-        links.append((f"/calendar/{self._date(self.articles - 1):%Y/%m}/", "Calendar"))
+        links += [(self._paths.archive, "Archive"), (self._paths.forum, "Forum")]
+        newest = self._date(self.articles - 1)
+        links.append((self._paths.calendar.format(newest.year, newest.month), "Calendar"))
         links += map(self._to_article, self._newest(range(self.articles)))
         links += map(self._to_tag, range(min(RELATED_TAGS, self._tags)))
         return self._page(f"News {self._number}", links)
@@ -181,7 +231,7 @@ class NewsSite:
         if n >= self._threads:
             return refusal(HTTPStatus.NOT_FOUND, "no such thread")
         links = map(self._to_thread, self._some(f"threads {n}", NEWEST, self._threads))
-        user = f"/forum/user/{n // POSTERS}"
+        user = self._paths.user.format(n // POSTERS)
         return self._page(f"Thread {n}", [*links, (user, "user")], 2, f"thread {n}")
 
     def _user(self, n: int) -> Answer:
@@ -196,7 +246,11 @@ class NewsSite:
             return refusal(HTTPStatus.NOT_FOUND, "no such month")
         months = year * 12 + month - 1
         near = [divmod(months + step, 12) for step in (-12, -1, 1, 12)]
-        links = [(f"/calendar/{y:04}/{m + 1:02}/", f"{y}-{m + 1}") for y, m in near if y < 9999]  # noqa: PLR2004
+        links = [
+            (self._paths.calendar.format(y, m + 1), f"{y}-{m + 1}")
+            for y, m in near
+            if y < 9999  # noqa: PLR2004
+        ]
         return self._page(f"Events of {year}-{month}", links)
 
     def _click(self, n: int) -> Answer:
@@ -206,20 +260,21 @@ class NewsSite:
 
     def _years(self) -> Answer:
         years = {self._date(n).year for n in (0, self.articles - 1)}
-        return self._list("/archive/", range(min(years), max(years) + 1), "{:04}")
+        return self._list("", range(min(years), max(years) + 1), "{:04}")
 
     def _months(self, year: int) -> Answer:
-        return self._list(f"/archive/{year:04}/", {day.month for day in self._dates(year)})
+        return self._list(f"{year:04}/", {day.month for day in self._dates(year)})
 
     def _days(self, year: int, month: int) -> Answer:
         days = {day.day for day in self._dates(year) if day.month == month}
-        return self._list(f"/archive/{year:04}/{month:02}/", days)
+        return self._list(f"{year:04}/{month:02}/", days)
 
     def _day(self, year: int, month: int, day: int) -> Answer:
         found = [n for n in range(self.articles) if self._date(n) == _date(year, month, day)]
         return self._page(f"Archive {year}-{month}-{day}", map(self._to_article, found))
 
     def _list(self, above: str, parts: Iterable[int], form: str = "{:02}") -> Answer:
+        above = self._paths.archive + above
         names = map(form.format, sorted(parts))
         return self._page(f"Archive {above}", [(f"{above}{name}/", name) for name in names])
 
@@ -260,10 +315,15 @@ class NewsSite:
         return self.path(n), self._title(n)
 
     def _to_tag(self, n: int) -> Link:
-        return f"/tag/{n}", f"tag {n}"
+        return self._paths.tag.format(n), f"tag {n}"
 
     def _to_thread(self, n: int) -> Link:
-        return f"/forum/thread/{n}", f"thread {n}"
+        return self._paths.thread.format(n), f"thread {n}"
+
+
+def _pattern(form: str) -> str:
+    """Matches what a form makes of numbers, each of which is a group."""
+    return r"(\d+)".join(re.escape(text) for text in re.split(r"\{[^}]*\}", form))
 
 
 def _date(year: int, month: int, day: int) -> date | None:

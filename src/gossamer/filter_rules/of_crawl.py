@@ -31,6 +31,7 @@ from gossamer.tables import FILTER_RULES
 from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
+    from gossamer.filter_rules.stored import Evidence
     from gossamer.workspace import Workspace
 
 MAX_SEED_HOSTS = 100_000
@@ -47,6 +48,8 @@ class Listed(NamedTuple):
     source: str
     """settings, file, or the column `source` of the store."""
     enabled: bool = True
+    evidence: Evidence | None = None
+    """Of a generated rule."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,8 @@ def listed(work: Workspace) -> list[Listed]:
         lines = tuple(read_lines(Path(work.root, name), UNREADABLE))
         found += [Listed(*placed, "file") for placed in _parsed(lines, f"{name}, line")]
     found += [
-        Listed(each.parsed, stored.PLACE, each.source, each.enabled) for each in stored.rules(work)
+        Listed(each.parsed, stored.PLACE, each.source, each.enabled, each.evidence)
+        for each in stored.rules(work)
     ]
     if len(found) > MAX_RULES:
         raise ConfigError(

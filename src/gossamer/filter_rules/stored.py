@@ -7,7 +7,7 @@ that the owner does not want it.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import pyarrow as pa
@@ -21,14 +21,23 @@ from gossamer.tables import FILTER_RULES
 from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gossamer.store import Layer, StepReport
     from gossamer.workspace import Workspace
 
-OWNER = "owner"
+OWNER, GENERATED = "owner", "generated"
 PLACE = "the store"
 STEP = "filters"
+
+
+class Evidence(NamedTuple):
+    """Why a rule was generated; see the columns of `filter_rules`."""
+
+    pages: int
+    asked: int
+    domain_fit: int
+    reached: int
 
 
 class StoredRule(msgspec.Struct, frozen=True):
@@ -39,6 +48,15 @@ class StoredRule(msgspec.Struct, frozen=True):
     source: str
     enabled: bool
     created_ms: int
+    pages: int | None = None
+    asked: int | None = None
+    domain_fit: int | None = None
+    reached: int | None = None
+
+    @property
+    def evidence(self) -> Evidence | None:
+        values = [getattr(self, name) for name in Evidence._fields]
+        return None if self.source != GENERATED else Evidence(*values)
 
     @property
     def parsed(self) -> Rule:
@@ -57,19 +75,41 @@ def rules(work: Workspace) -> list[StoredRule]:
 def add(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:
     """Add rules, given as lines with their places, after those that there are.
 
-    Rules that are there already, enabled or not, stay as they are. Raises ConfigError, and adds
-    nothing, if a line is invalid.
+    Rules that are there already, enabled or not, stay as they are; generated ones are the owner's
+    from then on. Raises ConfigError, and adds nothing, if a line is invalid.
     """
     texts = dict.fromkeys(placed.rule.text for placed in parse_all(lines))
     with work.step(STEP, work.round) as draft:
-        known = rules(work)
+        known = [
+            structs.replace(each, source=OWNER) if each.rule in texts else each
+            for each in rules(work)
+        ]
         new = [text for text in texts if text not in {each.rule for each in known}]
-        first = max((each.position for each in known), default=0) + 1
-        now_ms = work.now_ms()
-        added = [StoredRule(text, first + n, OWNER, True, now_ms) for n, text in enumerate(new)]
+        added = _after(work, known, dict.fromkeys(new), OWNER)
         draft.replace[FILTER_RULES.name] = _write(work, [*known, *added])
         draft.counts.update(added=len(new), known=len(texts) - len(new))
     return draft.done
+
+
+def with_generated(
+    work: Workspace, made: Mapping[str, Evidence], counts: dict[str, int]
+) -> dict[str, tuple[Layer, ...]]:
+    """The dataset with these generated rules instead of those of before.
+
+    Rules that the owner has disabled or added stay as they are.
+    """
+    kept = []
+    for each in rules(work):
+        if each.rule in made and each.source == GENERATED:
+            kept.append(structs.replace(each, **made[each.rule]._asdict()))
+        elif each.source != GENERATED or not each.enabled:
+            kept.append(each)
+        else:
+            counts["dropped"] = counts.get("dropped", 0) + 1
+    known = {each.rule for each in kept}
+    new = {rule: evidence for rule, evidence in made.items() if rule not in known}
+    counts.update(added=len(new), known=len(made) - len(new))
+    return {FILTER_RULES.name: _write(work, [*kept, *_after(work, kept, new, GENERATED)])}
 
 
 def remove(work: Workspace, lines: Iterable[tuple[str, str]]) -> StepReport:
@@ -97,6 +137,18 @@ def set_enabled(work: Workspace, line: str, *, enabled: bool) -> StepReport:
         )
         draft.counts["enabled" if enabled else "disabled"] = 1
     return draft.done
+
+
+def _after(
+    work: Workspace, known: Sequence[StoredRule], new: Mapping[str, Evidence | None], source: str
+) -> list[StoredRule]:
+    """New rules, which are tried after the others."""
+    first = max((each.position for each in known), default=0) + 1
+    now_ms = work.now_ms()
+    return [
+        StoredRule(text, first + n, source, True, now_ms, *(evidence or ()))
+        for n, (text, evidence) in enumerate(new.items())
+    ]
 
 
 def _found(

@@ -147,9 +147,16 @@ def of_domain(work: Workspace, domain: str | None) -> list[Section]:
             if work.store.damaged(SECTIONS.name) or not work.paths(SECTIONS.name):
                 raise
     wanted = ANYWHERE if domain is None else domain.lower()
-    stored = pq.read_table(work.paths(SECTIONS.name), schema=SECTIONS.schema)
-    on_host = pc.starts_with(stored["section"], f"{wanted}/")
-    rows = stored.filter(pc.or_(on_host, pc.equal(stored["domain"], wanted)))
+    return [
+        each
+        for each in stored(work)
+        if each.domain == wanted or each.section.startswith(f"{wanted}/")
+    ]
+
+
+def stored(work: Workspace) -> list[Section]:
+    """All sections as they were counted last, ordered by their names."""
+    rows = pq.read_table(work.paths(SECTIONS.name), schema=SECTIONS.schema)
     return [Section(**row) for row in rows.sort_by("section").to_pylist()]
 
 
@@ -210,7 +217,7 @@ def merged_finds(work: Workspace, sections: pa.ChunkedArray) -> pa.Table:
     pairs = work.engine.read(paths, FINDS.ddl).groupBy("source", "target")
     found = pairs.agg(F.sum("pages").alias("pages")).toArrow()
     known = frozenset(sections.to_pylist())
-    ends = {name: _smallest(found[name], known) for name in ("source", "target")}
+    ends = {name: smallest(found[name], known) for name in ("source", "target")}
     merged = pa.table({**ends, "pages": found["pages"]}).group_by(["source", "target"])
     sums = merged.aggregate([("pages", "sum")]).rename_columns(["source", "target", "pages"])
     kept = pc.divide(sums["pages"], FORGETTING)
@@ -254,7 +261,7 @@ def _summed(rows: DataFrame) -> DataFrame:
     return rows.groupBy("section", "level").agg(*(F.sum(name).alias(name) for name in COUNTS))
 
 
-def _smallest(folders: pa.Array, known: Container[str]) -> pa.Array:
+def smallest(folders: pa.Array, known: Container[str]) -> pa.Array:
     """The smallest of the known sections that each folder is in."""
     encoded = pa.chunked_array(folders).combine_chunks().dictionary_encode()
     names = encoded.dictionary.to_pylist()
