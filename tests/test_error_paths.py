@@ -83,6 +83,7 @@ OF_A_CRAWL: dict[str, list[str]] = {
     "filters disable": ["CRAWL", "deny suffix .ics"],
     "filters enable": ["CRAWL", "deny suffix .ics"],
     "filters apply": ["CRAWL"],
+    "filters generate": ["CRAWL"],
     "graph build": ["CRAWL", "--anew"],
     "graph import": ["CRAWL", "no-graph"],
     "graph outlinks": ["CRAWL", "http://localhost/"],

@@ -32,8 +32,8 @@ def kind(modules: str, may_import: str) -> Kind:
 
 KINDS = {
     "step": kind(
-        "inject refresh refilter generate fetch parse update compaction prune invert graph farms "
-        "rank boilerplate dedup index postings serve",
+        "inject refresh refilter generated_rules generate fetch parse update compaction prune "
+        "invert graph farms rank boilerplate dedup index postings serve",
         "format foundation extension-point search status",
     ),
     "format": kind(

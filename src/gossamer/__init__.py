@@ -3,8 +3,9 @@
 Read `rounds.py` first: it shows the flow. There are five kinds of modules
 (tests/test_layering.py enforces which may import which):
 
-    steps             inject refresh refilter generate fetch parse update compaction prune invert
-                      graph farms rank boilerplate dedup index postings serve;
+    steps             inject refresh refilter generated_rules generate fetch parse update
+                      compaction prune invert graph farms rank boilerplate dedup index postings
+                      serve;
                       each is a verb, a command and a module; a step never imports a step
     formats           tables outcomes task_output handover lsm inputs lookup linkgraph
                       farm_signs duplicates domains growth depths due recrawl opic due_times

@@ -159,7 +159,7 @@ class _Crawl:
 
     def _harvested(self, due_ms: int | None) -> bool:
         """Wait until all that was crawled is searchable; False if a page is due earlier."""
-        while self.harvests.is_running() or self.harvests.is_stale:
+        while self.harvests.is_running() or self.harvests.is_behind:
             if self.harvests.are_due(found=False):
                 self.harvests.begin(self._work)
             if due_ms is not None and self._work.now_ms() >= due_ms:

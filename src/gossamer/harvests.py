@@ -4,6 +4,11 @@ A harvest reads the crawl as it was after a round (`Workspace.branch`) while the
 fetched, and then merges layers. There is one at a time. It costs about as much as what changed, but
 never nothing, and shares the cores with the fetch. So while pages are due, harvests take at most
 one part in PARTS of the time: one begins when as long has passed since the last one as that took.
+
+In a crawl that can be searched already, a harvest begins with what makes new pages searchable
+(`rounds.NEW_FIRST`), and what their links say of other pages comes later: it takes twice as long.
+The next harvest brings that into the index. If nothing is left to fetch, that one has only those
+steps, and then the crawl is as a harvest in the usual order would leave it.
 """
 
 from __future__ import annotations
@@ -47,6 +52,8 @@ class Harvests:
         self._error: BaseException | None = None
         self.is_stale = True
         """Whether anything may have changed since the last one began."""
+        self._index_lacks_links = False
+        """Whether the last one has changed ranks and inlinks after it changed the index."""
 
     def __enter__(self) -> Self:
         return self
@@ -55,21 +62,27 @@ class Harvests:
         self._branch.close()
         self.wait(END_S)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether anything may be missing in what can be searched when the running one has ended."""
+        return self.is_stale or self._index_lacks_links
+
     def are_due(self, *, found: bool) -> bool:
         """Whether it is time, after a round that `found` something to do, or nothing.
 
         Raises what `is_running` does.
         """
         self.is_stale |= found
-        if self.is_running() or not self.is_stale:
+        if self.is_running() or not (self.is_stale or (self._index_lacks_links and not found)):
             return False
         return not found or self._clock() - self._ended_s >= (PARTS - 1) * self._took_s
 
     def begin(self, work: Workspace) -> None:
         """Harvest what there is now."""
-        self.is_stale = False
+        steps = self._steps(work) if self.is_stale else rounds.SEARCHABLE
+        self.is_stale, self._index_lacks_links = False, steps == rounds.NEW_FIRST
         branch = self._branch.enter_context(work.branch())
-        self._thread = threading.Thread(target=self._run, args=(branch,), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(branch, steps), daemon=True)
         self._thread.start()
 
     def is_running(self) -> bool:
@@ -89,12 +102,16 @@ class Harvests:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _run(self, branch: Workspace) -> None:
+    def _steps(self, work: Workspace) -> tuple[str, ...]:
+        is_searchable = all(work.store.manifest.layers(name) for name in ("ranks", "index"))
+        return rounds.NEW_FIRST if is_searchable else tuple(rounds.HARVEST)
+
+    def _run(self, branch: Workspace, steps: tuple[str, ...]) -> None:
         began_s = self._clock()
         try:
             with branch.errors():
                 for done in chain(
-                    rounds.harvest(branch, self._announce),
+                    rounds.harvest(branch, self._announce, steps),
                     rounds.merge_layers(branch, self._announce),
                 ):
                     self._report(done)

@@ -41,7 +41,7 @@ from gossamer.status import REPARSE
 from gossamer.tables import DATASETS, GRAPH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 
     from gossamer.parse import Ahead
     from gossamer.store import Manifest, StepReport
@@ -80,6 +80,10 @@ HARVEST: Mapping[str, Step] = {
     "index": index.run,
 }
 """The steps that make a crawl searchable, after its rounds."""
+SEARCHABLE = ("boilerplate", "dedup", "index")
+"""Those of them after which all pages are searchable, by what was known of the links to them."""
+NEW_FIRST = (*SEARCHABLE, *(name for name in HARVEST if name not in SEARCHABLE))
+"""An order in which new pages are searchable soon. The next index has the new links and ranks."""
 
 
 def run(
@@ -118,11 +122,13 @@ def round_(
 
 
 def harvest(
-    work: Workspace, announce: Callable[[str, int], None] = lambda _step, _round: None
+    work: Workspace,
+    announce: Callable[[str, int], None] = lambda _step, _round: None,
+    steps: Iterable[str] = tuple(HARVEST),
 ) -> Iterator[StepReport]:
-    """Run the steps that make the crawl searchable."""
-    for name, step in HARVEST.items():
-        yield _do(work, name, step, work.round, announce)
+    """Run the steps that make the crawl searchable, or some of them."""
+    for name in steps:
+        yield _do(work, name, HARVEST[name], work.round, announce)
     _clean(work)
 
 
