@@ -6,8 +6,8 @@
 A crawl that knows so many pages, and has fetched and parsed the documents among them, with their
 links, is harvested. Then come rounds, each of which answers with so many pages, half of them new,
 half of them again with other texts and a tenth of their links replaced, and commits what `parse`
-and `update` would. After each, the harvest runs again. Seconds of the clock, and CPU seconds of
-this process and its workers; the share is that of the CPU.
+and `update` would. After each, a harvest begins with the new pages, as in a crawl without end.
+Seconds of the clock, and CPU seconds of this process and its workers; the share is that of the CPU.
 
 Texts have WORDS words of a Zipf distribution. They have no sketches: what near-duplicates cost is
 measured by bench/grouping.py.
@@ -37,7 +37,7 @@ from gossamer.task_output import SMALL_PAGES, ParquetWriter, layers_of
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import numpy.typing as npt
 
@@ -259,10 +259,10 @@ def crawled_again(work: Workspace, web: Web, count: int, round_: int) -> None:
         compaction.run(work)
 
 
-def harvested(work: Workspace) -> dict[str, tuple[float, float]]:
+def harvested(work: Workspace, steps: Iterable[str]) -> dict[str, tuple[float, float]]:
     """The seconds of the clock and of the CPU that each step of a harvest took."""
     found, wall_s, cpu_s = {}, time.perf_counter(), tree_cpu_s()
-    for report in rounds.harvest(work):
+    for report in rounds.harvest(work, steps=steps):
         now_s, now_cpu_s = time.perf_counter(), tree_cpu_s()
         found[report.step] = now_s - wall_s, now_cpu_s - cpu_s
         wall_s, cpu_s = now_s, now_cpu_s
@@ -289,10 +289,13 @@ def main() -> None:
         print(f"{options.pages:,} pages, {options.links:,} links", end="; ")
         print(f"{options.documents:,} documents of {options.words:,} words")
         print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
-        whole = harvested(work)
+        whole = harvested(work, rounds.HARVEST)
         for number in range(2, 2 + options.rounds):
             crawled_again(work, web, options.changed, number)
-            report(f"round {number}, {options.changed:,} pages", whole, harvested(work))
+            changed = harvested(work, rounds.NEW_FIRST)
+            report(f"round {number}, {options.changed:,} pages", whole, changed)
+            searchable_s = sum(changed[step][0] for step in rounds.SEARCHABLE)
+            print(f"searchable after {searchable_s:.1f} s", flush=True)
         work.close()
 
 

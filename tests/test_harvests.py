@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 LONGEST_S = 60
 """Nobody waits for longer. If somebody does, the test fails."""
+FIRST, HELD = "http://a.test/first", "http://a.test/held"
 LINKS = b'<a href="/first">first</a> <a href="/held">held</a>'
 
 
@@ -85,7 +86,7 @@ def test_a_page_is_fetched_while_those_of_the_round_before_are_indexed(
     steps = listener.steps
     assert steps.index((1, "index")) < steps.index((2, "fetch")) < steps.index((3, "index"))
     assert [name for number, name in steps if number == 1] == [*rounds.ROUND, *rounds.HARVEST]
-    assert {hit.url for hit in crawl.search("beta").hits} == {"http://a.test/held"}
+    assert {hit.url for hit in crawl.search("beta").hits} == {HELD}
     assert garbage(crawl) == set()
 
 
@@ -110,10 +111,40 @@ def test_what_was_crawled_beside_a_harvest_is_harvested_next(crawl: Crawl) -> No
             crawl.run_forever(listener)
     steps = listener.steps
     assert steps.index((2, "update")) < steps.index((1, "invert"))
-    assert [number for number, name in steps if name == "index"] == [1, 3]
+    assert [number for number, name in steps if name == "index"] == [1, 3, 3]
     rows = {row["url"]: row["round"] for row in crawl.dataset("indexed").collect()}
-    assert rows == {"http://a.test/": 1, "http://a.test/first": 2, "http://a.test/held": 2}
-    assert {hit.url for hit in crawl.search("beta").hits} == {"http://a.test/held"}
+    assert rows == {"http://a.test/": 1, FIRST: 2, HELD: 2}
+    assert {hit.url for hit in crawl.search("beta").hits} == {HELD}
+
+
+def test_new_pages_are_searchable_first_and_links_count_in_the_end(
+    crawl: Crawl, server: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second harvest has a new page, whose link names another page."""
+    server.answers["/held"] = page(b'beta <a href="/first">epsilon</a>')
+    shown: dict[str, set[str]] = {}
+
+    def rank(work: Workspace) -> StepReport:
+        reader = Crawl.open(crawl.path, crawl.work.engine)
+        for word in ("beta", "epsilon"):
+            shown[word] = {hit.url for hit in reader.search(word).hits}
+        return ranked(work)
+
+    ranked = rounds.HARVEST["rank"]
+    monkeypatch.setattr(rounds, "HARVEST", {**rounds.HARVEST, "rank": rank})
+    crawl.run(1)
+    shown.clear()
+    listener = Listening()
+    with pytest.raises(Ended):
+        crawl.run_forever(listener)
+    assert shown == {"beta": {HELD}, "epsilon": {HELD}}
+    harvested = [name for _, name in listener.steps if name in rounds.HARVEST]
+    assert harvested == [*rounds.NEW_FIRST, *rounds.SEARCHABLE]
+    assert {hit.url for hit in crawl.search("epsilon").hits} == {FIRST, HELD}
+    indexed = crawl.dataset("indexed").collect()
+    for _ in rounds.harvest(crawl.work):
+        pass
+    assert crawl.dataset("indexed").collect() == indexed
 
 
 def test_an_error_of_a_harvest_ends_the_crawl(

@@ -64,7 +64,7 @@ class Harvests:
 
     @property
     def is_behind(self) -> bool:
-        """Whether anything may be missing in what can be searched when the running one has ended."""
+        """Whether anything may still be missing in the index when the running one has ended."""
         return self.is_stale or self._index_lacks_links
 
     def are_due(self, *, found: bool) -> bool:
@@ -79,9 +79,9 @@ class Harvests:
 
     def begin(self, work: Workspace) -> None:
         """Harvest what there is now."""
-        steps = self._steps(work) if self.is_stale else rounds.SEARCHABLE
-        self.is_stale, self._index_lacks_links = False, steps == rounds.NEW_FIRST
         branch = self._branch.enter_context(work.branch())
+        steps = _steps(branch) if self.is_stale else rounds.SEARCHABLE
+        self.is_stale, self._index_lacks_links = False, steps == rounds.NEW_FIRST
         self._thread = threading.Thread(target=self._run, args=(branch, steps), daemon=True)
         self._thread.start()
 
@@ -102,10 +102,6 @@ class Harvests:
         if self._thread is not None:
             self._thread.join(seconds)
 
-    def _steps(self, work: Workspace) -> tuple[str, ...]:
-        is_searchable = all(work.store.manifest.layers(name) for name in ("ranks", "index"))
-        return rounds.NEW_FIRST if is_searchable else tuple(rounds.HARVEST)
-
     def _run(self, branch: Workspace, steps: tuple[str, ...]) -> None:
         began_s = self._clock()
         try:
@@ -119,3 +115,9 @@ class Harvests:
             self._error = error
         self._ended_s = self._clock()
         self._took_s = self._ended_s - began_s
+
+
+def _steps(work: Workspace) -> tuple[str, ...]:
+    """All steps of a harvest; before the first one, there is nothing that new pages could join."""
+    is_searchable = all(work.store.manifest.layers(name) for name in ("ranks", "index"))
+    return rounds.NEW_FIRST if is_searchable else tuple(rounds.HARVEST)
