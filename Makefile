@@ -26,7 +26,7 @@ marked = $(shell grep -l 'mark\.$(1)' tests/test_*.py)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-pure test-slow test-fuzz test-browser test-spark test-spark-slow lint bench docs lock audit audit-database clean
+.PHONY: help setup demo test test-pure test-slow test-long test-fuzz test-browser test-spark test-spark-long lint bench docs lock audit audit-database clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -44,8 +44,11 @@ test-pure: $(VENV)/.dev  ## run the tests of main text and metadata, with module
 	tar -C src --exclude '*.so' -c gossamer | tar -C $(PURE) -x
 	PYTHONPATH=$(PURE) $(BIN)/pytest -n auto --maxprocesses 2 --dist loadfile $(PURE_TESTS)
 
-test-slow: $(VENV)/.dev  ## run the tests that take minutes each
+test-slow: $(VENV)/.dev  ## run the tests that take longer each, some of them minutes
 	$(BIN)/pytest -m 'slow and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,slow)
+
+test-long: $(VENV)/.dev  ## repeat some of these with more seeds and more kills
+	$(BIN)/pytest -m 'long and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,long)
 
 test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parser, for a minute
 	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4 $(call marked,fuzz)
@@ -54,10 +57,10 @@ test-browser: $(VENV)/.dev  ## test the search page in Debian's chromium
 	$(BIN)/pytest -m browser $(call marked,browser)
 
 test-spark: $(VENV)/.dev $(SPARK)/.unpacked  ## test the steps on an Apache Spark cluster (needs Java 17)
-	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and not slow' $(call marked,spark)
+	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and not slow and not long' $(call marked,spark)
 
-test-spark-slow: $(VENV)/.dev $(SPARK)/.unpacked  ## kill 50 workers of that cluster, in a quarter of an hour
-	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and slow' -o faulthandler_timeout=3600 $(call marked,spark)
+test-spark-long: $(VENV)/.dev $(SPARK)/.unpacked  ## kill 50 workers of that cluster, in a quarter of an hour
+	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and long' -o faulthandler_timeout=3600 $(call marked,spark)
 
 lint: $(VENV)/.dev  ## run ruff and mypy
 	$(BIN)/ruff check

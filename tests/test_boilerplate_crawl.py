@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from crawl_settings import loopback_settings
 from duplicates import edited, prose, standing
 from gossamer import Crawl
@@ -53,6 +55,7 @@ def snippet(crawl: Crawl, query: str) -> str:
     return Searcher.open(crawl.work).search(query).hits[0].snippet
 
 
+@pytest.mark.slow
 def test_what_sites_repeat_is_neither_compared_nor_shown(engine: Engine, tmp_path: Path) -> None:
     docs = {f"{name}.test": tmp_path / name for name in ("one", "two")}
     # The pages of the first site have texts, those of the second one little of their own.

@@ -63,7 +63,10 @@ def rows(work: Workspace, table: Dataset) -> dict[str, dict[str, Any]]:
     return by_url(lsm.current(work, table), lsm.key_column(table))
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
+SEEDS = [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_harvest_of_changes_is_one_that_reads_all_documents(work: Workspace, seed: int) -> None:
     sites = Sites(seed)
     seen: list[dict[str, dict[str, Any]]] = []

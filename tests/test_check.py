@@ -105,6 +105,7 @@ def test_nothing_is_wrong_with_a_whole_crawl_at_any_time(
     assert found == wrong(crawl.work) == []
 
 
+@pytest.mark.slow
 def test_a_hundred_of_a_hundred_planted_damages_are_found(many: Crawl) -> None:
     """Flipped bytes, missing, truncated, longer and swapped files of each kind, one at a time."""
     chance = random.Random(18)  # noqa: S311 - damages, not secrets
@@ -231,6 +232,7 @@ def test_a_contradiction_is_found_and_mended(what: str, crawl: Crawl) -> None:
     assert indexed(crawl) == before
 
 
+@pytest.mark.slow
 def test_a_repair_that_was_interrupted_goes_on(crawl: Crawl) -> None:
     before = {tuple(row) for row in crawl.links().select("src", "dst").collect()}
     Path(crawl.path, crawl.work.store.listed("links")[0].path).unlink()

@@ -60,8 +60,8 @@ def check(work: Workspace, history: History) -> None:
     [
         (1, "domain"),
         *(
-            pytest.param(seed, scope, marks=pytest.mark.slow)
-            for seed in (2, 3)
+            pytest.param(seed, scope, marks=mark)
+            for seed, mark in ((2, pytest.mark.slow), (3, pytest.mark.long))
             for scope in ("crawl", "domain")
         ),
     ],

@@ -85,7 +85,14 @@ class Manuals:
         return document(url, text, f"Chapter {chapter}", **more)
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3))])
+SEEDS = [
+    pytest.param(1, marks=pytest.mark.slow),
+    pytest.param(2, marks=pytest.mark.long),
+    pytest.param(3, marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_harvest_of_changes_is_one_from_scratch(work: Workspace, seed: int) -> None:
     manuals = Manuals(seed)
     reasons = set()
@@ -141,6 +148,7 @@ def test_a_harvest_follows_the_ranks_of_hosts_whose_pages_have_none(work: Worksp
         }
 
 
+@pytest.mark.slow
 def test_a_harvest_follows_the_boilerplate_of_hosts(work: Workspace) -> None:
     """Pages are decided again whose documents have not changed, but the lines of their hosts."""
     draw = random.Random(1)  # noqa: S311  # reproducible

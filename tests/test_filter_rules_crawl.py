@@ -84,6 +84,7 @@ def test_links_are_dropped_by_rules_and_counted(crawl: Crawl) -> None:
     assert fact.endswith("refuses it: deny suffix .ics (rules/files.txt, line 3)")
 
 
+@pytest.mark.slow
 def test_refused_pages_leave_the_index_and_come_back(crawl: Crawl) -> None:
     crawl.run()
     crawl.inject([f"{HOME}c"])
@@ -335,6 +336,7 @@ def test_a_refused_type_is_not_downloaded(typed: Crawl) -> None:
     assert row["next_fetch_ms"] > row["fetched_ms"]
 
 
+@pytest.mark.slow
 def test_a_type_that_is_refused_later_leaves_the_index_and_comes_back(typed: Crawl) -> None:
     no_rules = structs.replace(typed.work.config.filter, rules=())
     typed.work.config = structs.replace(typed.work.config, filter=no_rules)

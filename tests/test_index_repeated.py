@@ -89,6 +89,7 @@ def test_a_line_repeats_on_more_than_three_pages_or_half_of_a_small_site(
     assert len(found(work, "shared")) == (having if searched else 0)
 
 
+@pytest.mark.slow
 def test_a_growing_site_is_told_apart_anew_when_it_has_doubled(work: Workspace) -> None:
     put_pages(work, site([0]))
     assert run_index(work).counts == {"indexed": 1, "added": 1}

@@ -28,7 +28,11 @@ def anew(work: Workspace) -> None:
     assert "pages" in invert.run(work).counts
 
 
-SEEDS = [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 10))]
+SEEDS = [
+    1,
+    *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3, 4)),
+    *(pytest.param(n, marks=pytest.mark.long) for n in range(5, 10)),
+]
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -223,6 +223,7 @@ def wait(process: subprocess.Popen[bytes], seconds: float) -> None:
         process.wait(seconds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "program"), RUNS)
 def test_a_crawl_that_is_killed_often_ends_as_one_that_is_not(
     web: FakeWeb,

@@ -136,6 +136,7 @@ ROUNDS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(ROUNDS)
 def test_cash_flows_as_defined_and_none_is_lost(

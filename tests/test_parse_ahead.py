@@ -470,9 +470,10 @@ def steps(folder: Path) -> list[str]:
     return [done.step for done in Crawl.open(str(folder)).work.store.manifest.history]
 
 
-KILLS = [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+KILLS = [signal.SIGKILL, signal.SIGTERM]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", KILLS)
 def test_a_crawl_that_ends_while_it_parses_ahead_goes_on_as_if_it_had_not(
     site: FakeWeb, undisturbed: Crawl, engine: Engine, tmp_path: Path, number: signal.Signals

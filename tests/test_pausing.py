@@ -7,6 +7,7 @@ import subprocess
 from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
+import pytest
 
 from commands import gossamer
 from crawl_settings import loopback_settings
@@ -26,8 +27,6 @@ from test_kill import GOSSAMER
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from gossamer.fetch.exchange import Request
     from gossamer.fetch.schemes import Fetchers
@@ -114,6 +113,7 @@ def test_a_paused_fetch_can_be_stopped(tmp_path: Path, monkeypatch: pytest.Monke
     assert heartbeat.counts["postponed_stopped"] == PAGES - len(server.asked)
 
 
+@pytest.mark.slow
 def test_a_paused_crawl_waits_says_so_and_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with FakeWeb(Web(hosts=1, pages_per_host=5, mix=Mix.plain())) as web:

@@ -328,6 +328,7 @@ def test_pages_of_joined_archives_are_parsed_once(
     assert not copies.moving(work, work.store.files("responses", 1))
 
 
+@pytest.mark.slow
 def test_a_crawl_whose_archive_is_pruned_is_whole(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

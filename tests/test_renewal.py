@@ -132,6 +132,7 @@ def check_history(folder: Path, engine: Engine) -> None:
     assert max(row["fetches"] for row in rows) == max(updated)
 
 
+@pytest.mark.slow
 def test_a_process_that_has_grown_is_replaced_between_two_rounds(
     folder: Path, engine: Engine
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_process_that_has_grown_is_replaced_between_two_rounds(
     check_history(folder, engine)
 
 
+@pytest.mark.slow
 def test_others_may_use_the_crawl_between_two_processes(
     folder: Path, engine: Engine, systemd: Systemd
 ) -> None:
@@ -184,6 +186,7 @@ def test_others_may_use_the_crawl_between_two_processes(
     check_history(folder, engine)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_followed_by_another(
     folder: Path, engine: Engine, systemd: Systemd
 ) -> None:

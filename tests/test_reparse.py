@@ -281,6 +281,7 @@ parse.max_text_chars = 30
 """
 
 
+@pytest.mark.slow
 def test_a_crawl_that_saw_little_becomes_one_that_saw_all(engine: Engine, tmp_path: Path) -> None:
     """Settings are changed, all is parsed again, and what that finds is fetched."""
     with FakeWeb(Web(hosts=1, pages_per_host=8, mix=Mix.plain())) as fake:

@@ -84,6 +84,7 @@ def test_one_signal_ends_the_fetch_and_keeps_what_it_has(
     )
 
 
+@pytest.mark.slow
 def test_a_second_signal_aborts_and_the_next_run_is_not_stopped(
     server: Loopback, folder: Path, engine: Engine
 ) -> None:

@@ -109,6 +109,7 @@ def test_a_resumed_crawl_whose_links_are_all_broken_is_no_error(
     assert server.paths == ["/robots.txt", "/", "/missing"]
 
 
+@pytest.mark.slow
 def test_a_seed_that_failed_is_asked_again_when_the_settings_have_changed(
     work: Workspace, server: Loopback
 ) -> None:

@@ -26,7 +26,7 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import lsm, opic, recrawl, scoring, sections
+from gossamer import fitness, lsm, opic, recrawl, scoring, sections
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
 from gossamer.due import RECRAWLED, due_pages, interval_s, of_ready_hosts, patience_ms
 from gossamer.own import Own
@@ -51,6 +51,7 @@ def run(work: Workspace) -> StepReport:
     """Start the next round. The fetchlist is empty if no page is due."""
     round_ = work.round + 1
     config = work.config.generate
+    fitness.check(work)  # before anything is fetched
     with work.step("generate", round_) as draft:
         known, hosts = lsm.current(work, PAGES), lsm.current(work, HOSTS)
         now_ms = work.now_ms()

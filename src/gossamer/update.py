@@ -16,7 +16,18 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import depths, domains, due_times, growth, lsm, opic, recrawl, scoring, sections
+from gossamer import (
+    depths,
+    domains,
+    due_times,
+    fitness,
+    growth,
+    lsm,
+    opic,
+    recrawl,
+    scoring,
+    sections,
+)
 from gossamer.due import is_refused
 from gossamer.errors import UsageError
 from gossamer.linkgraph import VOTES
@@ -230,12 +241,9 @@ def changed(
         nothing = {"r_main_text": "long", "r_fit": "boolean"}
         met = met.select("*", *(F.lit(None).cast(t).alias(name) for name, t in nothing.items()))
     else:
-        texts = documents.select(
-            "url",
-            F.col("text_hash").alias("r_main_text"),
-            F.col("sketch").isNotNull().alias("r_fit"),
-        )
-        met = met.join(texts, on="url", how="left")
+        parsed = fitness.of_documents(work, documents)
+        named = parsed.withColumnsRenamed({"text_hash": "r_main_text", "fit": "r_fit"})
+        met = met.join(named, on="url", how="left")
     # A page that cash flows to may be unknown, because a growth limit dropped it.
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
     # The engine plans an expression as often as others contain it, so some become columns first.

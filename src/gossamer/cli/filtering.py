@@ -218,10 +218,10 @@ def generate(
 ) -> None:
     """Make rules that refuse the parts of sites that hold no fit page, with a proof for each.
 
-    A page is fit if its main text has 100 words or more. A folder is refused if 50 of its pages or
-    more were asked for, none was fit, and it has more pages than its domain has fit ones. The proof
-    is that all fit pages that links lead to are still reached. A rule that is disabled is not made
-    again. For known pages, see `gossamer filters apply`.
+    A page is fit if its main text has 100 words, or by update.fit_rules. A folder is refused if 50
+    of its pages or more were asked for, none was fit, and it has more pages than its domain has fit
+    ones. The proof is that all fit pages that links lead to are still reached. A rule that is
+    disabled is not made again. For known pages, see `gossamer filters apply`.
 
     Example: gossamer filters generate my-web --dry-run
     """

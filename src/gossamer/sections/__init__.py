@@ -4,7 +4,7 @@ A section is a host with the beginning of a path, up to a slash, or of a query, 
 its first parameter: `example.org/news/2024/`, `example.org/view?id`. Its pages are those whose
 URL begins so. Sections of the same path on all hosts are one section, too, with a star for the
 host, since many sites are built alike: `*/tag/`; `*/` are all pages. A page is fit if its main text
-is long enough for a sketch (100 words). Of each section are counted
+is long enough, or by the owner's rules (fitness.py). Of each section are counted
 
     known, fetched, changed   pages
     asked                     pages that were asked for, whatever came of it

@@ -45,7 +45,11 @@ PAGES = Dataset(
         Column("changes", "double", "how often it changed, as far as is known (see recrawl)"),
         Column("watched_days", "double", "days within which it changed so often"),
         Column("main_text", "long", "hash of the main text of the stored answer, as in documents"),
-        Column("fit", "boolean", "its main text has 100 words; null: it was never parsed"),
+        Column(
+            "fit",
+            "boolean",
+            "the owner wants it (update.fit_rules); null: it was never parsed",
+        ),
         Column("next_fetch_ms", "long", "due time: after an interval or the wait before a retry"),
         Column("interval_s", "long", "update.interval_days when next_fetch_ms was computed"),
         Column("etag", "string", "validator of the stored answer"),
