@@ -78,7 +78,7 @@ def test_new_rules_hold_for_pages_that_are_fetched_later(work: Workspace) -> Non
 
 def test_a_rule_that_cannot_be_used_is_named_before_a_round(work: Workspace) -> None:
     with_rules(work, RULES[0], "refuse everything")
-    with pytest.raises(ConfigError, match="update.fit_rules, rule 2: 'refuse' is neither allow"):
+    with pytest.raises(ConfigError, match=r"update\.fit_rules, rule 2: 'refuse' is neither allow"):
         generate.run(work)
     with pytest.raises(ConfigError):
         fitness.check(work)

@@ -34,9 +34,9 @@ def sections(
     """Show the sections of a site as a tree: how many pages are known, fetched, fit, changed.
 
     A section is a folder, or a path with the name of its first parameter, of ten known pages or
-    more. Fit pages have a text of 100 words (or see update.fit_rules). The worth of a section is how many fit pages a visit
-    brings, at once or by its links. Without DOMAIN, sections of the same path on all hosts are
-    one, with a star for the host.
+    more. Fit pages have a text of 100 words (or see update.fit_rules). The worth of a section is
+    how many fit pages a visit brings, at once or by its links. Without DOMAIN, sections of the same
+    path on all hosts are one, with a star for the host.
 
     Example: gossamer sections my-web example.org
     """
