@@ -30,6 +30,7 @@ from crawl import tree_cpu_s
 from gossamer import compaction, lsm, rounds
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
+from gossamer.filenames import CONFIG_NAME
 from gossamer.parse.task import FLUSH_PAGES
 from gossamer.store import Store
 from gossamer.tables import DATASETS, PAGES
@@ -69,6 +70,14 @@ PLAIN: dict[str, Any] = {
     "depth": 1,
     "hops": 0,
     "source": "link",
+    "inlinks": 3,
+    "cash": 0,
+    "fetches": 1,
+    "failures": 0,
+    "changes": 0.0,
+    "watched_days": 1.0,
+    "next_fetch_ms": NOW_MS,
+    "interval_s": 30 * 86_400,
     "boilerplate": "Home News About Contact\nAll rights reserved",
 }
 
@@ -283,6 +292,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         backend = LocalBackend(Path(options.folder or folder, "crawl"))
         work = Workspace(Store.create(backend), Config())
+        backend.create(CONFIG_NAME, b"# defaults\n", private=True)
         web = Web(options.pages, options.documents, options.links, options.words)
         crawled(work, web)
         work.engine.spark.range(1).collect()  # the engine starts before the clock
