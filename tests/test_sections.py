@@ -198,10 +198,8 @@ def test_what_has_hardly_been_tried_is_worth_as_much_as_the_worst_beside_it(
     found = count_now(work)
     assert found["a.example/new/"]["worth"] == found["a.example/tag/"]["worth"] < 0.1
     assert found["a.example/begun/"]["worth"] > 0.7
-    novelty = 1 / 3  # as two beside them have been tried
-    assert found["a.example/new/"]["trial"] == pytest.approx(novelty * worths.FEW / 500)
-    more = novelty * (10 + worths.FEW)
-    assert found["a.example/begun/"]["trial"] == pytest.approx((10 + more) / 100)
+    assert found["a.example/new/"]["trial"] == pytest.approx(worths.FEW / 500)
+    assert found["a.example/begun/"]["trial"] == pytest.approx((10 + 10 + worths.FEW) / 100)
     assert found["a.example/text/"]["trial"] == found["a.example/tag/"]["trial"] == 0
 
 
@@ -214,6 +212,21 @@ def test_trials_are_a_share_of_a_round(work: Workspace) -> None:
     few = work.config.generate
     work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
     assert 0 < count_now(work)["a.example/0/"]["trial"] < all_of_them / 10
+
+
+def test_there_is_less_to_learn_of_one_folder_among_many_that_were_tried(work: Workspace) -> None:
+    """A forum with a folder for each thread, none of which has many pages, and an archive."""
+    rows = [page(f"http://a.example/archive/{n}", asked=False) for n in range(60)]
+    rows += [
+        page(f"http://a.example/forum/{t}/{n}", asked=n < 9) for t in range(60) for n in range(20)
+    ]
+    put_pages(work, rows)
+    few = work.config.generate
+    work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
+    found = count_now(work)
+    wanted = {name: row["trial"] * row["known"] - row["asked"] for name, row in found.items()}
+    assert wanted["a.example/archive/"] == pytest.approx(worths.FEW)
+    assert sum(wanted[f"a.example/forum/{t}/"] for t in range(60)) == pytest.approx(10 - worths.FEW)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 40))))

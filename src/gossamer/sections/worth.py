@@ -7,10 +7,10 @@ as in the one around it, which counts as PRIOR visits. The index of a branching 
 
 A section that has hardly been tried may be worth much or nothing: an archive's years lead only to
 its months. So until TRIED pages of it were asked for, or of sections of the same path elsewhere, a
-share of its pages is on `trial`: as many again as were asked for, and a few, but fewer if other
-sections beside it have been tried, and not more in all than `generate.explore_share` of a round.
-They come first. Its other pages are taken to be worth as much as those of the worst section beside
-it that has been tried, which counts as PRIOR visits.
+share of its pages is on `trial`: as many again as were asked for, and a few. In all, these are at
+most `generate.explore_share` of a round, and where other sections beside have been tried, fewer of
+it. They come first. Its other pages are taken to be worth as much as those of the worst section
+beside it that has been tried, which counts as PRIOR visits.
 """
 
 from __future__ import annotations
@@ -77,11 +77,12 @@ def with_worth(sections: pa.Table, finds: pa.Table, unit: int, explored: float) 
     tried = asked[elsewhere]
     is_new = tried < TRIED
     worth = _cautious(tree, worth, is_new, index, asked)
-    wanted = np.minimum(tried + FEW, known[elsewhere] - tried)
-    wanted *= _novelty(tree, is_new)[elsewhere]
-    of_all = np.sum(wanted[is_new & (elsewhere == np.arange(len(names)))])
+    (on_trial,) = np.nonzero(is_new & (elsewhere == np.arange(len(names))))
+    wanted = np.minimum(tried + FEW, known[elsewhere] - tried)[on_trial]
+    more = np.zeros(len(names))
+    more[on_trial] = _shared_out(wanted, _novelty(tree, is_new, tried)[on_trial], explored)
     # Those that have been on trial before are among them.
-    share = (tried + wanted * min(explored / max(of_all, 1), 1)) / np.maximum(known[elsewhere], 1)
+    share = (tried + more[elsewhere]) / np.maximum(known[elsewhere], 1)
     trial = np.where(is_new & (explored > 0), share, 0.0)
     return sections.append_column("worth", pa.array(worth)).append_column("trial", pa.array(trial))
 
@@ -124,18 +125,36 @@ def _cautious(
     return worth
 
 
-def _novelty(tree: Tree, is_new: npt.NDArray[np.bool_]) -> Floats:
+def _novelty(tree: Tree, is_new: npt.NDArray[np.bool_], tried: Floats) -> Floats:
     """How much there is to learn from each new section: the less, the more beside it were tried.
 
-    A calendar has ever more years and months.
+    A calendar has ever more years and months, and a forum may have a folder for each thread: none
+    of them has many pages, so those that were tried in part count in part. What is new beside each
+    other shares what is to be learned.
     """
     novelty = np.ones(len(is_new))
-    beside = np.bincount(tree.around[~is_new & (tree.levels > 1)], minlength=len(is_new))
+    inner = tree.levels > 1
+    part = np.where(inner, np.minimum(tried / TRIED, 1), 0)
+    of_all = tree.everywhere == np.arange(len(is_new))
+    beside = np.bincount(tree.around, part, len(is_new))
+    sharing = np.bincount(tree.around[is_new & inner & of_all], minlength=len(is_new))
     for level in range(2, tree.depth + 1):
-        (new,) = np.nonzero(is_new & (tree.levels == level))
+        (new,) = np.nonzero(is_new & of_all & (tree.levels == level))
         around = tree.around[new]
-        novelty[new] = novelty[around] / (1 + beside[around])
+        novelty[new] = novelty[around] / (1 + beside[around] - part[new]) / sharing[around]
     return novelty
+
+
+def _shared_out(wanted: Floats, weights: Floats, most: float) -> Floats:
+    """What each gets of so many pages: all that it wants, or the same multiple of its weight."""
+    is_full = np.zeros(len(wanted), np.bool_)
+    while True:
+        rest = np.sum(weights[~is_full])
+        times = max(most - np.sum(wanted[is_full]), 0) / rest if rest else 0.0
+        over = ~is_full & (times * weights >= wanted)
+        if not over.any():
+            return np.where(is_full, wanted, times * weights)
+        is_full |= over
 
 
 def _placed(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
