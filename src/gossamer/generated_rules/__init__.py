@@ -116,8 +116,9 @@ def _hosts(work: Workspace, domains: Collection[str]) -> DataFrame:
     """The hosts of some domains: `host`, and each `scheme` of its pages."""
     scheme = F.split_part("url", F.lit(":"), F.lit(1)).alias("scheme")
     known, _ = work.scratch(lsm.current(work, PAGES).select("host", scheme).distinct())
-    chosen = with_domains(work, known).where(F.col("domain").isin(*domains))
-    return work.scratch(chosen.drop("domain"))[0]
+    chosen = work.engine.rows(pa.table({"domain": [*domains]}))
+    hosts = with_domains(work, known).join(chosen, on="domain", how="left_semi")
+    return work.scratch(hosts.drop("domain"))[0]
 
 
 def _roles(
