@@ -11,10 +11,14 @@ import pytest
 
 from commands import gossamer, lent
 from gossamer import Crawl, generated_rules, graph, sections
+from gossamer.backends import LocalBackend
+from gossamer.config import Config
 from gossamer.errors import UsageError
 from gossamer.filter_rules import stored
 from gossamer.generated_rules.candidates import LEAST_ASKED, candidates
 from gossamer.sections import Section
+from gossamer.store import Store
+from gossamer.workspace import Workspace
 from stored_web import put_rows
 
 if TYPE_CHECKING:
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
 
     from gossamer.engine import Engine
     from gossamer.generated_rules import Generated
-    from gossamer.workspace import Workspace
 
 HOME = "http://site.example/"
 FIT = 60
@@ -227,6 +230,19 @@ def test_fit_pages_are_reached_by_a_walk_that_obeys_the_rules(work: Workspace, s
             if not other.lost
         ]
         assert each.lost == len(wanted - reached(pages, [*before, *each.rules]))
+
+
+@pytest.mark.spark
+def test_a_cluster_makes_the_same_rules(
+    work: Workspace, spark_engine: Engine, tmp_path: Path
+) -> None:
+    store = Store.create(LocalBackend(tmp_path / "spark"))
+    on_spark = Workspace(store, Config(), clock_ms=work.clock_ms, _engine=spark_engine)
+    for each in (work, on_spark):
+        put_site(each, site())
+    found, judged = generated(work), generated(on_spark)
+    assert (judged.judged, judged.unproved) == (found.judged, found.unproved)
+    assert rules(on_spark) == rules(work) != {}
 
 
 def test_commands(engine: Engine, tmp_path: Path) -> None:
