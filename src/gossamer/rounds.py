@@ -124,10 +124,10 @@ def round_(
 def harvest(
     work: Workspace,
     announce: Callable[[str, int], None] = lambda _step, _round: None,
-    steps: Iterable[str] = tuple(HARVEST),
+    steps: Iterable[str] | None = None,
 ) -> Iterator[StepReport]:
     """Run the steps that make the crawl searchable, or some of them."""
-    for name in steps:
+    for name in HARVEST if steps is None else steps:
         yield _do(work, name, HARVEST[name], work.round, announce)
     _clean(work)
 
