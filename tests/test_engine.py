@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -257,14 +258,29 @@ def test_the_embedded_server_keeps_a_session_as_long_as_it_is_told(
         engine.stop()
 
 
-def test_a_slow_start_prints_a_message(capfd: pytest.CaptureFixture[str]) -> None:
-    with engine_module._message_when_slow(0) as _:
-        said = ""
-        while not said.endswith("\n"):  # it is written after the message, by itself
-            said += capfd.readouterr().err
+class Terminal(StringIO):
+    """Knows when a line is complete."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_line = threading.Event()
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if text.endswith("\n"):
+            self.has_line.set()
+        return written
+
+
+def test_a_slow_start_prints_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", slow := Terminal())
+    with engine_module._message_when_slow(0):
+        assert slow.has_line.wait(60)
+    assert slow.getvalue() == "starting the engine…\n"
+    monkeypatch.setattr("sys.stderr", quick := Terminal())
     with engine_module._message_when_slow(60):
         pass
-    assert capfd.readouterr().err == ""
+    assert quick.getvalue() == ""
 
 
 def test_a_query_starts_no_thread(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
