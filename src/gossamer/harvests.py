@@ -6,7 +6,7 @@ never nothing, and shares the cores with the fetch. So while pages are due, harv
 one part in PARTS of the time: one begins when as long has passed since the last one as that took.
 
 In a crawl that can be searched already, a harvest begins with what makes new pages searchable
-(`rounds.NEW_FIRST`), and what their links say of other pages comes later: it takes twice as long.
+(`rounds.NEW_FIRST`). What their links say of other pages comes later, because it takes longer.
 The next harvest brings that into the index. If nothing is left to fetch, that one has only those
 steps, and then the crawl is as a harvest in the usual order would leave it.
 """

@@ -11,7 +11,7 @@ of their pages, and one that would cut off a page is not refused. So the list pa
 stay if nothing else leads to its articles.
 
 A rule that was made earlier is dropped when its section has a fit page, or the proof fails. One
-that the owner has disabled stays in the store, and is not made again.
+that the owner has disabled stays in the store, and nothing in or around its section is refused.
 """
 
 from __future__ import annotations
@@ -87,12 +87,12 @@ def run(work: Workspace, least_fit: int, *, dry_run: bool = False) -> Generated:
 
 def _judged(work: Workspace, least_fit: int) -> tuple[list[Judged], list[str]]:
     counted = sections.stored(work)
-    refused = {
-        each.parsed.value.partition("://")[2].removesuffix("=")
-        for each in rules(work)
-        if each.source == GENERATED
-    }
-    chosen = candidates(counted, least_fit, refused)
+    made = [each for each in rules(work) if each.source == GENERATED]
+    refused, wanted = (
+        {_section_of(each.parsed) for each in made if each.enabled is enabled}
+        for enabled in (True, False)
+    )
+    chosen = candidates(counted, least_fit, refused, wanted)
     judged: list[Judged] = []
     if not chosen:
         return judged, []
@@ -187,6 +187,11 @@ def _beginning(section: str) -> str:
     parameter = section.partition("?")[2]
     ends = 0 < len(parameter) < sections.MAX_NAME_CHARS
     return f"{section}=" if ends else section
+
+
+def _section_of(rule: Rule) -> str:
+    """The section that a generated rule refuses."""
+    return rule.value.partition("://")[2].removesuffix("=")
 
 
 def _host_of(section: str) -> str:

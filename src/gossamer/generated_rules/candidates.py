@@ -27,14 +27,19 @@ class Candidate(NamedTuple):
 
 
 def candidates(
-    found: Iterable[Section], least_fit: int, refused: Collection[str] = ()
+    found: Iterable[Section],
+    least_fit: int,
+    refused: Collection[str] = (),
+    wanted: Collection[str] = (),
 ) -> dict[str, list[Candidate]]:
     """The sections without fit pages, by domain, in descending order of their pages.
 
-    Only those with more pages than their domain has fit ones, and with those that are `refused`
-    already: they stop to grow, but their domain does not. Domains with fewer fit pages than
-    `least_fit` have none.
+    Only those with more pages than their domain has fit ones, or that are `refused` already: these
+    have stopped growing, but their domain has not. None that is in a `wanted` section, or has one
+    in it. Domains with fewer fit pages than `least_fit` have none.
     """
+    inside = frozenset(wanted)
+    around = {each for section in wanted for each in sections.enclosing(section)}
     by_domain: dict[str, list[Section]] = {}
     for each in found:
         if not each.section.startswith(sections.ANYWHERE):
@@ -43,7 +48,13 @@ def candidates(
     for domain, those in sorted(by_domain.items()):
         fit = sum(each.fit for each in those if each.level == 1)
         barren = _barren(those) if fit >= least_fit else []
-        some = [each for each in barren if each.known > fit or each.section in refused]
+        some = [
+            each
+            for each in barren
+            if (each.known > fit or each.section in refused)
+            and each.section not in around
+            and inside.isdisjoint(sections.enclosing(each.section))
+        ]
         if some:
             largest_first = sorted(some, key=lambda each: (-each.known, each.section))
             chosen[domain] = [Candidate(each, fit) for each in largest_first]
