@@ -15,7 +15,7 @@ from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.errors import UsageError
 from gossamer.filter_rules import stored
-from gossamer.generated_rules.candidates import LEAST_ASKED, candidates
+from gossamer.generated_rules.candidates import LEAST_ASKED, MOST, candidates
 from gossamer.sections import Section
 from gossamer.store import Store
 from gossamer.workspace import Workspace
@@ -65,6 +65,12 @@ def test_nothing_in_or_around_a_section_that_the_owner_wants() -> None:
     everything = [outer, middle, inner, other]
     assert chosen(*everything, wanted=[middle.section]) == [other.section]
     assert chosen(*everything, wanted=[other.section]) == [each.section for each in everything[:3]]
+
+
+def test_a_site_cannot_make_the_proof_long() -> None:
+    """It has more folders than anybody could want."""
+    many = [section(f"site.example/{n}/", SIZE + n, LEAST_ASKED) for n in range(2 * MOST)]
+    assert chosen(*many) == [each.section for each in many[: MOST - 1 : -1]]
 
 
 def test_a_domain_with_few_fit_pages_has_no_rules() -> None:

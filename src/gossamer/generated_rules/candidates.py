@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from gossamer.sections import Section
 
 LEAST_ASKED = 50
-"""Pages of a section that were asked for. If none of 50 is fit, then with a confidence of 95 %
-fewer than 6 % of the section are (the rule of three)."""
+"""Pages of a section that were asked for. If none of 50 that were drawn at random is fit, then with
+a confidence of 95 % fewer than 6 % of the section are (the rule of three)."""
+MOST = 200
+"""Sections of a domain, the largest. Each takes a walk over its links; it may have thousands."""
 LARGE_PART = 0.1
 """A part of a section with this share of its pages must be as well known as the section."""
 
@@ -36,7 +38,7 @@ def candidates(
 
     Only those with more pages than their domain has fit ones, or that are `refused` already: these
     have stopped growing, but their domain has not. None that is in a `wanted` section, or has one
-    in it. Domains with fewer fit pages than `least_fit` have none.
+    in it. At most MOST of a domain, and none of one with fewer fit pages than `least_fit`.
     """
     inside = frozenset(wanted)
     around = {each for section in wanted for each in sections.enclosing(section)}
@@ -57,7 +59,7 @@ def candidates(
         ]
         if some:
             largest_first = sorted(some, key=lambda each: (-each.known, each.section))
-            chosen[domain] = [Candidate(each, fit) for each in largest_first]
+            chosen[domain] = [Candidate(each, fit) for each in largest_first[:MOST]]
     return chosen
 
 
