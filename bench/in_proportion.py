@@ -6,8 +6,9 @@
 A crawl that knows so many pages, and has fetched and parsed the documents among them, with their
 links, is harvested. Then come rounds, each of which answers with so many pages, half of them new,
 half of them again with other texts and a tenth of their links replaced, and commits what `parse`
-and `update` would. After each, a harvest begins with the new pages, as in a crawl without end.
-Seconds of the clock, and CPU seconds of this process and its workers; the share is that of the CPU.
+would. After each come `update`, and a harvest that begins with the new pages, as in a crawl without
+end. Seconds of the clock, and CPU seconds of this process and its workers; the share is that of the
+CPU.
 
 Texts have WORDS words of a Zipf distribution. They have no sketches: what near-duplicates cost is
 measured by bench/grouping.py.
@@ -27,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from crawl import tree_cpu_s
 
-from gossamer import compaction, lsm, rounds
+from gossamer import compaction, due_times, rounds, update
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.filenames import CONFIG_NAME
@@ -42,7 +43,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from gossamer.store import StepReport
+
     Numbers = npt.NDArray[np.int64]
+    Seconds = dict[str, tuple[float, float]]
 
 PAGES_PER_HOST = 500
 VOCABULARY = 100_000
@@ -233,6 +237,9 @@ def crawled(work: Workspace, web: Web) -> None:
             ),
             "hosts": written(work, "hosts", 1, iter([host_rows(everything)])),
         }
+    with work.step("bench", 1) as draft:
+        nothing = work.engine.read([], PAGES.ddl)
+        draft.replace["due_times"] = due_times.counted(work, nothing)
 
 
 def host_rows(numbers: Numbers) -> pa.Table:
@@ -244,17 +251,15 @@ def host_rows(numbers: Numbers) -> pa.Table:
 
 
 def crawled_again(work: Workspace, web: Web, count: int, round_: int) -> None:
-    """Commit a round in which so many pages answered."""
+    """Commit what is fetched and parsed in a round in which so many pages answered."""
     again = web.random.choice(web.fetched, count // 2, replace=False)
     new = web.random.choice(web.pages, count, replace=False)
     new = np.setdiff1d(new, web.fetched)[: count - again.size]
     web.fetched = np.union1d(web.fetched, new)
     changed = web.random.permutation(np.concatenate([again, new]))
-    found, targets = links(web, changed, round_)
+    found, _ = links(web, changed, round_)
     found = found.take(pa.array(web.random.permutation(found.num_rows)))
-    touched = np.union1d(changed, targets)
-    rows = pages(touched, np.isin(touched, web.fetched), round_)
-    with work.step("bench", round_) as draft:
+    with work.step("parse", round_) as draft:
         draft.append = {
             "documents": written(
                 work, "documents", round_, iter([documents(web, changed, round_)])
@@ -262,16 +267,12 @@ def crawled_again(work: Workspace, web: Web, count: int, round_: int) -> None:
             "responses": written(work, "responses", round_, iter([responses(changed, round_)])),
             "links": written(work, "links", round_, iter([found])),
         }
-        layer = written(work, "pages", round_, iter([rows]))
-        draft.replace["pages"] = lsm.compact(work, PAGES, layer)
-    if compaction.due(work):
-        compaction.run(work)
 
 
-def harvested(work: Workspace, steps: Iterable[str]) -> dict[str, tuple[float, float]]:
-    """The seconds of the clock and of the CPU that each step of a harvest took."""
+def timed(steps: Iterable[StepReport]) -> Seconds:
+    """The seconds of the clock and of the CPU that each step took, and all of them."""
     found, wall_s, cpu_s = {}, time.perf_counter(), tree_cpu_s()
-    for report in rounds.harvest(work, steps=steps):
+    for report in steps:
         now_s, now_cpu_s = time.perf_counter(), tree_cpu_s()
         found[report.step] = now_s - wall_s, now_cpu_s - cpu_s
         wall_s, cpu_s = now_s, now_cpu_s
@@ -299,17 +300,19 @@ def main() -> None:
         print(f"{options.pages:,} pages, {options.links:,} links", end="; ")
         print(f"{options.documents:,} documents of {options.words:,} words")
         print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
-        whole = harvested(work, rounds.HARVEST)
+        whole = timed(rounds.harvest(work))
         for number in range(2, 2 + options.rounds):
             crawled_again(work, web, options.changed, number)
-            changed = harvested(work, rounds.NEW_FIRST)
+            updated = timed(map(update.run, [work]))
+            changed = timed(rounds.harvest(work, steps=rounds.NEW_FIRST))
             report(f"round {number}, {options.changed:,} pages", whole, changed)
-            searchable_s = sum(changed[step][0] for step in rounds.SEARCHABLE)
-            print(f"searchable after {searchable_s:.1f} s", flush=True)
+            wall_s, cpu_s = updated["total"]
+            searchable_s = wall_s + sum(changed[step][0] for step in rounds.SEARCHABLE)
+            print(f"update {wall_s:.1f} s, {cpu_s:.1f} CPU s", end="; ")
+            print(f"searchable {searchable_s:.1f} s after parse")
+            if compaction.due(work):
+                compaction.run(work)
         work.close()
-
-
-Seconds = dict[str, tuple[float, float]]
 
 
 def report(title: str, whole: Seconds, changed: Seconds) -> None:

@@ -48,7 +48,7 @@ STATUS = {"ok": "fetched", "redirect": "redirected", "gone": "gone"}
 OUTCOMES = ("ok", "ok", "ok", "ok", "redirect", "gone", "timeout")
 STATE = ("index", "indexed", "repeated", "gathered")
 DERIVED = (
-    *("inlinks", "inverted", "graph", "farms", "ranks", "host_ranks", "ranked_nodes"),
+    *("inlinks", "inverted", "graph", "farms", "ranks", "host_ranks", "host_sizes", "ranked_nodes"),
     *("boilerplate", "own_texts", "host_documents", "counted"),
     *("sketched", "similar", "shingled", "mirrors", "judged", "dispositions", *STATE),
 )

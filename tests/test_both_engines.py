@@ -38,7 +38,8 @@ url_rules.evidence = 3
 update.scoring = "links*fit"
 """
 FEWEST_ROWS = {
-    **dict.fromkeys(("hosts", "domains", "repeated", "host_ranks", "host_documents"), HOSTS),
+    **dict.fromkeys(("hosts", "domains", "repeated", "host_ranks", "host_sizes"), HOSTS),
+    "host_documents": HOSTS,
     "virtual_page": 1,
     "filter_rules": 1,
     "unparsed": 0,  # as no parser is killed

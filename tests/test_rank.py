@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,7 +103,14 @@ def shown(work: Workspace, form: str) -> tuple[dict[str, float], dict[str, float
     if form == "arrays":
         graph.run(work)
     rank.run(work)
+    check_host_sizes(work)
     return ranks(work), ranks(work, "host_ranks", "host")
+
+
+def check_host_sizes(work: Workspace) -> None:
+    sizes = Counter(host_of(url) for url, rank in ranks(work).items() if rank is not None)
+    found = by_url(work.read("host_sizes"), "host")
+    assert {host: row["pages"] for host, row in found.items()} == sizes
 
 
 def host_links(links: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -308,6 +316,7 @@ def test_a_page_that_loses_its_last_link_has_no_rank_until_it_has_one_again(
         if links == less:
             no_ranks: list[float | None] = [found.pop(lost), of_hosts.pop("z.net")]
             assert no_ranks == [None, None]
+        check_host_sizes(work)
         assert found == pytest.approx(dense(links, set(fetched)), abs=1e-6)
         of_fetched = set(map(host_of, fetched))
         expected = dense(host_links(links), of_fetched, domain_of=registrable)

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import sorted_parts
-from gossamer.tables import HOST_RANKS, RANKS
+from gossamer.tables import HOST_RANKS, HOST_SIZES, RANKS
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -40,9 +40,15 @@ LEAST = 2.0**-64
 
 def of_hosts(work: Workspace) -> DataFrame:
     """The `host_rank` of each `host`, and how many ranked pages it has (`m`)."""
-    sizes = work.read(RANKS.name).groupBy(host_column(F.col("url")).alias("host"))
+    sizes = work.read(HOST_SIZES.name).withColumnRenamed("pages", "m")
     ranks = work.read(HOST_RANKS.name).withColumnRenamed("rank", "host_rank")
-    return ranks.join(sizes.agg(F.count("rank").alias("m")), on="host", how="left")
+    return ranks.join(sizes, on="host", how="left")
+
+
+def sizes_of_hosts(ranks: DataFrame) -> DataFrame:
+    """The rows of `host_sizes`, from those of `ranks`."""
+    of_host = ranks.groupBy(host_column(F.col("url")).alias("host"))
+    return of_host.agg(F.count("rank").alias("pages")).where("pages > 0")
 
 
 def with_ranks(work: Workspace, pages: DataFrame) -> DataFrame:
@@ -63,10 +69,7 @@ def with_rank(work: Workspace, pages: DataFrame, count: int) -> DataFrame:
 
 
 def with_ranks_of_hosts(work: Workspace, pages: DataFrame, hosts: DataFrame) -> DataFrame:
-    """As `with_ranks`, of pages `with_own_ranks`. `hosts`: rows of `of_hosts`.
-
-    To count the pages of hosts takes a pass over all ranks. Only pages without one need that.
-    """
+    """As `with_ranks`, of pages `with_own_ranks`. `hosts`: rows of `of_hosts`."""
     jump = 1 - work.config.rank.damping
     by_chance = F.col("host_rank") * jump / F.coalesce("m", F.lit(1))
     known = pages.join(F.broadcast(hosts), on="host", how="left")

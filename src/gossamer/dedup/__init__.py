@@ -17,12 +17,12 @@
     decided.py      the rows of dispositions
     counts.py       how many documents are dropped, by reason
 
-Reads documents, own_texts, pages, ranks, host_ranks and what it wrote before; of the first three,
-only what is new since the last harvest (gossamer.inputs). It replaces mirrors, shared_places and
-judged, and adds to dispositions, sketched, similar and shingled. Each page that is dropped names
-the page that survives in its place, the reason and the similarity. A change is followed to all
-pages that are connected to it, so the next best page takes the place of a survivor that is gone or
-has changed.
+Reads documents, own_texts, pages, ranks, host_ranks, host_sizes and what it wrote before; of the
+first three, only what is new since the last harvest (gossamer.inputs). It replaces mirrors,
+shared_places and judged, and adds to dispositions, sketched, similar and shingled. Each page that
+is dropped names the page that survives in its place, the reason and the similarity. A change is
+followed to all pages that are connected to it, so the next best page takes the place of a survivor
+that is gone or has changed.
 
 Cost: in proportion to what has changed and what is connected to it, and passes over hashes of all
 documents. Texts are compared once (similar.py).

@@ -1,7 +1,7 @@
-"""rank: graph, pages, farms → ranks, host_ranks. PageRank (Brin and Page, WWW 1998).
+"""rank: graph, pages, farms → ranks, host_ranks, host_sizes. PageRank (Brin and Page, WWW 1998).
 
-Reads graph, pages, farms, ranks and host_ranks; replaces ranks and host_ranks. `power.py` has the
-formula and its stop by a proven bound of the error.
+Reads graph, pages, farms, ranks and host_ranks; replaces ranks, host_ranks and host_sizes.
+`power.py` has the formula and its stop by a proven bound of the error.
 
 Nodes are all pages of the link graph, and all fetched pages without links. So pages that were not
 fetched have ranks, too, which order the frontier; those that are not fetched yet are dangling, like
@@ -34,10 +34,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from gossamer import page_ranks
 from gossamer.errors import ConfigError
 from gossamer.graph.stored import is_imported, stored
 from gossamer.rank import arrays, farmed, joins
-from gossamer.tables import HOST_RANKS, RANKED_NODES, RANKS
+from gossamer.tables import HOST_RANKS, HOST_SIZES, RANKED_NODES, RANKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from gossamer.rank.ranking import Ranking
-    from gossamer.store import StepReport
+    from gossamer.store import Layer, StepReport
     from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
@@ -69,8 +70,18 @@ def run(work: Workspace) -> StepReport:
             draft.counts[f"{kind}_iterations"] = done.iterations
         for kind, dataset in KINDS.items():
             draft.replace[dataset.name] = writing[kind].result().ranks
-        draft.replace[RANKED_NODES.name] = writing["page"].result().remembered
+        pages = writing["page"].result()
+        draft.replace[RANKED_NODES.name] = pages.remembered
+        draft.replace[HOST_SIZES.name] = _sizes(work, pages.ranks)
     return draft.done
+
+
+def _sizes(work: Workspace, ranks: tuple[Layer, ...]) -> tuple[Layer, ...]:
+    """Count the ranked pages of each host, so that no other step has to read all ranks for that."""
+    paths = [f"{work.root}/{file.path}" for layer in ranks for file in layer.files]
+    counted = page_ranks.sizes_of_hosts(work.engine.read(paths, RANKS.ddl))
+    layer = work.write(counted, HOST_SIZES.name, work.round)
+    return (layer,) if layer.files else ()
 
 
 def _ranked(

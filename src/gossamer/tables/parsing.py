@@ -165,6 +165,19 @@ RANKED_NODES = Dataset(
     newest_wins=False,
 )
 
+HOST_SIZES = Dataset(
+    "host_sizes",
+    "how many ranked pages each host has",
+    key=("host",),
+    writer="rank",
+    readers=("generate", "dedup", "index", "postings"),
+    newest_wins=True,
+    columns=(
+        Column("host", "string", "as in pages"),
+        Column("pages", "long", "its rows of ranks, but for those without a rank"),
+    ),
+)
+
 HOST_RANKS = Dataset(
     "host_ranks",
     "PageRank of hosts, by the links between them, each pair of hosts once",
