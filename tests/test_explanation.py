@@ -252,3 +252,21 @@ def test_the_newest_row_counts(work: Workspace) -> None:
     put_rows(work, "pages", [{"url": A, "depth": 7}, {"url": SEED, "source": "seed", "depth": 0}])
     put_rows(work, "pages", [{"url": A, "depth": 2}])
     assert "2 links from a seed" in explain(work, A).facts[0].text
+
+
+@pytest.mark.parametrize("group_rows", [1, 2, 100])
+def test_the_scope_is_that_of_all_seeds(work: Workspace, group_rows: int) -> None:
+    sources = ("link", "seed", "redirect", "link", "sitemap", "seed", "link")
+    pages = [
+        {"url": f"http://{host}.example/", "host": f"{host}.example", "source": source}
+        for host, source in zip("abcdefg", sources, strict=True)
+    ]
+    for rows in (pages[:4], pages[4:]):
+        put_rows(work, "pages", rows, files=2, group_rows=group_rows)
+    work.config = configs.loads('filter.scope = "host"', "gossamer.toml")
+    within = {
+        page["host"][0]
+        for page in pages
+        if "filter.scope" not in explain(work, f"{page['url']}new").facts[0].text
+    }
+    assert within == {"b", "f"}

@@ -20,6 +20,8 @@ from gossamer.lookup import opened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from pyarrow.parquet import RowGroupMetaData
+
     from gossamer.filter_rules.of_crawl import Rules
     from gossamer.lookup import Lookup
     from gossamer.store import Layer
@@ -113,8 +115,21 @@ class LeftOut:
             return self._filters[2]
 
     def _read(self, layer: Layer) -> Iterable[str]:
+        """The hosts of seeds. Hardly any row group has seeds, and its statistics often say so."""
         for file in layer.files:
             with opened(f"{self._work.root}/{file.path}", "pages", ["source", "host"]) as parquet:
-                for batch in parquet.iter_batches(columns=["source", "host"]):
-                    seeds = batch.filter(pc.equal(batch.column("source"), "seed"))
-                    yield from pc.unique(seeds.column("host")).to_pylist()
+                for group in range(parquet.num_row_groups):
+                    if not _may_hold(parquet.metadata.row_group(group), "source", "seed"):
+                        continue
+                    sources = parquet.read_row_group(group, ["source"]).column("source")
+                    are_seeds = pc.equal(sources, "seed")
+                    if pc.any(are_seeds).as_py():
+                        hosts = parquet.read_row_group(group, ["host"]).column("host")
+                        yield from pc.unique(hosts.filter(are_seeds)).to_pylist()
+
+
+def _may_hold(group: RowGroupMetaData, column: str, value: str) -> bool:
+    """Whether a row group may have a value, by the smallest and the largest one."""
+    chunks = map(group.column, range(group.num_columns))
+    known = next(chunk.statistics for chunk in chunks if chunk.path_in_schema == column)
+    return known is None or not known.has_min_max or bool(known.min <= value <= known.max)
