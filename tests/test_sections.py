@@ -196,7 +196,7 @@ def test_what_has_hardly_been_tried_is_worth_as_much_as_the_worst_beside_it(
     rows += [page(f"http://a.example/begun/{n}", asked=n < 10, fit=True) for n in range(100)]
     put_pages(work, rows)
     found = count_now(work)
-    assert found["a.example/new/"]["worth"] == found["a.example/tag/"]["worth"] < 0.1
+    assert found["a.example/tag/"]["worth"] < found["a.example/new/"]["worth"] < 0.1
     assert found["a.example/begun/"]["worth"] > 0.7
     assert found["a.example/new/"]["trial"] == pytest.approx(worths.FEW / 500)
     assert found["a.example/begun/"]["trial"] == pytest.approx((10 + 10 + worths.FEW) / 100)
@@ -208,7 +208,7 @@ def test_trials_are_a_share_of_a_round(work: Workspace) -> None:
     put_pages(work, rows)
     work.config = Config()  # 20,000 pages a round
     all_of_them = count_now(work)["a.example/0/"]["trial"]
-    assert all_of_them == pytest.approx(worths.FEW / 12)
+    assert all_of_them == 1
     few = work.config.generate
     work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
     assert 0 < count_now(work)["a.example/0/"]["trial"] < all_of_them / 10
@@ -225,8 +225,47 @@ def test_there_is_less_to_learn_of_one_folder_among_many_that_were_tried(work: W
     work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
     found = count_now(work)
     wanted = {name: row["trial"] * row["known"] - row["asked"] for name, row in found.items()}
-    assert wanted["a.example/archive/"] == pytest.approx(worths.FEW)
-    assert sum(wanted[f"a.example/forum/{t}/"] for t in range(60)) == pytest.approx(10 - worths.FEW)
+    forum = sum(wanted[f"a.example/forum/{t}/"] for t in range(60))
+    assert wanted["a.example/archive/"] + forum == pytest.approx(10)
+    assert 0 < forum < 5
+
+
+def test_folders_in_one_that_was_tried_share_what_there_is_to_learn_in_it(work: Workspace) -> None:
+    """An archive of which little was seen gets as much as all folders of a forum."""
+    rows = [page(f"http://a.example/archive/2019/{n}", asked=False) for n in range(20)]
+    rows += [page(f"http://a.example/forum/{n}") for n in range(50)]
+    rows += [
+        page(f"http://a.example/forum/{t}/{n}", asked=False) for t in range(60) for n in range(20)
+    ]
+    put_pages(work, rows)
+    few = work.config.generate
+    work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
+    found = count_now(work)
+    wanted = {name: row["trial"] * row["known"] - row["asked"] for name, row in found.items()}
+    forum = sum(wanted[f"a.example/forum/{t}/"] for t in range(60))
+    assert wanted["a.example/archive/2019/"] == pytest.approx(forum) == pytest.approx(5)
+
+
+def test_small_sections_are_tried_first_and_as_a_whole(work: Workspace) -> None:
+    rows = [page(f"http://a.example/years/{n}", asked=False) for n in range(12)]
+    rows += [page(f"http://a.example/tag/{n}", asked=False) for n in range(900)]
+    put_pages(work, rows)
+    few = work.config.generate
+    work.config = Config(generate=type(few)(pages=150, explore_share=0.1))
+    found = count_now(work)
+    assert found["a.example/years/"]["trial"] == 1
+    assert found["a.example/tag/"]["trial"] * 900 == pytest.approx(15 - 12)
+
+
+def test_pages_beside_folders_are_judged_by_themselves(work: Workspace) -> None:
+    """A calendar in the folder of the home page, on a site of articles."""
+    rows = [page(f"http://a.example/calendar-{n}.html") for n in range(40)]
+    rows += [page(f"http://a.example/text/{n}", fit=True) for n in range(400)]
+    put_pages(work, rows)
+    found = count_now(work)
+    assert (found["a.example/"]["known"], found["a.example/"]["fit"]) == (440, 400)
+    assert found["a.example/"]["worth"] < 0.1
+    assert found["a.example/text/"]["worth"] > 0.95
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz"), st.integers(0, 40))))

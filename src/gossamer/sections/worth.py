@@ -3,14 +3,21 @@
 A visit brings the page itself, if it is fit, and new pages that it leads to. Of a section that was
 seldom visited, both are taken to be as in those of the same path on all hosts, and of such a path,
 as in the one around it, which counts as PRIOR visits. The index of a branching bandit
-(bandit.py) makes a worth of both.
+(bandit.py) makes a worth of both. What is found behind new pages counts less (LATER): much of it
+will be found in other ways by then.
 
-A section that has hardly been tried may be worth much or nothing: an archive's years lead only to
-its months. So until TRIED pages of it were asked for, or of sections of the same path elsewhere, a
-share of its pages is on `trial`: as many again as were asked for, and a few. In all, these are at
-most `generate.explore_share` of a round, and where other sections beside have been tried, fewer of
-it. They come first. Its other pages are taken to be worth as much as those of the worst section
-beside it that has been tried, which counts as PRIOR visits.
+A page is judged by the smallest section that it is in. So what counts for that are the pages of the
+section that are in no smaller one, its rest: on a site that has its calendar beside its home page,
+folders full of articles do not make it worth a visit.
+
+A rest that has hardly been tried may be worth much or nothing: an archive's years lead only to its
+months. So until TRIED pages of it were asked for, or of those of the same path elsewhere, some of
+its pages are on `trial`: of a large one as many again as were asked for, and a few, and all of a
+small one. In all, these are at most `generate.explore_share` of a round. They come first. Small
+ones get the larger part: a site has few archives, but many tags and threads. All that is new within
+a section shares what that section gets, which is the less, the more there has been tried: a
+calendar has ever more years. Other pages are taken to be worth as much as those of the worst
+section beside theirs that has been tried, which counts as PRIOR visits.
 """
 
 from __future__ import annotations
@@ -28,23 +35,37 @@ if TYPE_CHECKING:
 
     from gossamer.sections.bandit import Floats, Places
 
+    Flags = npt.NDArray[np.bool_]
+
 PRIOR = 3.0
 UNKNOWN = 1.0
 """The share of fit pages in a web of which nothing is known."""
+LATER = 0.5
 TRIED = 30
 FEW = 6
+SMALL = 2 * TRIED
 
 
 class Tree(NamedTuple):
-    """The places of sections in a table: that `around` each, and the same path on all hosts."""
+    """Sections, in the order of a table, and then the rest of each: the places of others.
+
+    They are that `around` each, and the same path on all hosts. The rest of a section lies in it.
+    """
 
     around: Places
     everywhere: Places
     levels: Places
+    are_rests: Flags
 
     @property
     def depth(self) -> int:
         return int(self.levels.max(initial=0))
+
+    @property
+    def are_of_all(self) -> Flags:
+        """Which of them are those of all hosts."""
+        are: Flags = self.everywhere == np.arange(len(self.everywhere))
+        return are
 
     @classmethod
     def of(cls, sections: pa.Table) -> Tree:
@@ -52,8 +73,19 @@ class Tree(NamedTuple):
         place = {name: n for n, name in enumerate(names)}
         around = [place[next(each for each in _outwards(name) if each in place)] for name in names]
         everywhere = [place["*" + name[name.index("/") :]] for name in names]
-        levels = sections["level"].to_numpy()
-        return cls(np.array(around, np.int64), np.array(everywhere, np.int64), levels)
+        count, levels = len(names), sections["level"].to_numpy()
+        return cls(
+            np.array([*around, *range(count)], np.int64),
+            np.array([*everywhere, *(count + each for each in everywhere)], np.int64),
+            np.append(levels, levels + 1),
+            np.arange(2 * count) >= count,
+        )
+
+    def with_rests(self, counts: Floats) -> Floats:
+        """Counts of sections, and of their rests."""
+        (inner,) = np.nonzero((self.levels > 1) & ~self.are_rests)
+        inside = np.bincount(self.around[inner], counts[inner], counts.size)
+        return np.append(counts, np.maximum(counts - inside, 0))
 
 
 def with_worth(sections: pa.Table, finds: pa.Table, unit: int, explored: float) -> pa.Table:
@@ -63,28 +95,32 @@ def with_worth(sections: pa.Table, finds: pa.Table, unit: int, explored: float) 
     """
     tree = Tree.of(sections)
     known, asked, fit = (
-        sections[name].to_numpy().astype(np.float64) for name in ("known", "asked", "fit")
+        tree.with_rests(sections[name].to_numpy().astype(np.float64))
+        for name in ("known", "asked", "fit")
     )
-    names = sections["section"]
     of_visits = pc.is_null(finds["target"])
+    names = sections["section"]
     seen = _of_all(tree, _placed(finds.filter(of_visits), names, unit))
-    visits = np.bincount(seen.source, seen.pages, len(names)).astype(np.float64)
+    visits = np.bincount(seen.source, seen.pages, len(known)).astype(np.float64)
     source, target, pages = _of_all(tree, _placed(finds.filter(pc.invert(of_visits)), names, unit))
-    yields = Yields(source, target, pages / (visits[source] + PRIOR))
+    yields = Yields(source, target, LATER * pages / (visits[source] + PRIOR))
     index = indices(_smoothed(tree, fit, asked), yields)
     worth = _smoothed(tree, index * asked, asked)
     elsewhere = tree.everywhere
-    tried = asked[elsewhere]
-    is_new = tried < TRIED
-    worth = _cautious(tree, worth, is_new, index, asked)
-    (on_trial,) = np.nonzero(is_new & (elsewhere == np.arange(len(names))))
-    wanted = np.minimum(tried + FEW, known[elsewhere] - tried)[on_trial]
-    more = np.zeros(len(names))
-    more[on_trial] = _shared_out(wanted, _novelty(tree, is_new, tried)[on_trial], explored)
+    size, tried = known[elsewhere], asked[elsewhere]
+    is_new = (tried < TRIED) & (tried < size) & tree.are_rests
+    worth = _cautious(tree, worth, index, asked, tried >= TRIED)
+    (on_trial,) = np.nonzero(is_new & tree.are_of_all)
+    wanted = np.where(size > SMALL, np.minimum(tried + FEW, size - tried), size - tried)
+    weights = _novelty(tree, is_new, tried) / np.maximum(size, FEW)
+    more = np.zeros(len(known))
+    more[on_trial] = _shared_out(wanted[on_trial], weights[on_trial], explored)
     # Those that have been on trial before are among them.
-    share = (tried + more[elsewhere]) / np.maximum(known[elsewhere], 1)
+    share = (tried + more[elsewhere]) / np.maximum(size, 1)
     trial = np.where(is_new & (explored > 0), share, 0.0)
-    return sections.append_column("worth", pa.array(worth)).append_column("trial", pa.array(trial))
+    for name, column in (("worth", worth), ("trial", trial)):
+        sections = sections.append_column(name, pa.array(column[tree.are_rests]))
+    return sections
 
 
 def _outwards(section: str) -> list[str]:
@@ -101,7 +137,7 @@ def _smoothed(tree: Tree, sums: Floats, counts: Floats) -> Floats:
     That is the same path on all hosts; of such a path, the one around it.
     """
     mean = np.full(len(sums), UNKNOWN)
-    of_all = tree.everywhere == np.arange(len(sums))
+    of_all = tree.are_of_all
     part_of = np.where(of_all, tree.around, tree.everywhere)
     for level in range(1, tree.depth + 1):
         for some in (of_all, ~of_all):
@@ -111,35 +147,34 @@ def _smoothed(tree: Tree, sums: Floats, counts: Floats) -> Floats:
     return mean
 
 
-def _cautious(
-    tree: Tree, worth: Floats, is_new: npt.NDArray[np.bool_], index: Floats, asked: Floats
-) -> Floats:
-    """The worth of sections; PRIOR of what new ones count is of the worst beside, or one around."""
+def _cautious(tree: Tree, worth: Floats, index: Floats, asked: Floats, is_tried: Flags) -> Floats:
+    """The worth of sections; PRIOR of what others count is of the worst beside, or one around."""
     worst = np.full(len(worth), np.inf)
-    np.minimum.at(worst, tree.around[~is_new], worth[~is_new])
+    np.minimum.at(worst, tree.around[is_tried], worth[is_tried])
     for level in range(2, tree.depth + 1):
-        (new,) = np.nonzero(is_new & (tree.levels == level))
+        (new,) = np.nonzero(~is_tried & (tree.levels == level))
         around = tree.around[new]
         prior = np.where(np.isfinite(worst[around]), worst[around], worth[around])
         worth[new] = (index[new] * asked[new] + PRIOR * prior) / (asked[new] + PRIOR)
     return worth
 
 
-def _novelty(tree: Tree, is_new: npt.NDArray[np.bool_], tried: Floats) -> Floats:
+def _novelty(tree: Tree, is_new: Flags, tried: Floats) -> Floats:
     """How much there is to learn from each new section: the less, the more beside it were tried.
 
     A calendar has ever more years and months, and a forum may have a folder for each thread: none
-    of them has many pages, so those that were tried in part count in part. What is new beside each
-    other shares what is to be learned.
+    of them has many pages, so those that were tried in part count in part. All that is new within a
+    section shares what is to be learned from that.
     """
-    novelty = np.ones(len(is_new))
-    inner = tree.levels > 1
+    inner, novelty = tree.levels > 1, np.ones(len(is_new))
     part = np.where(inner, np.minimum(tried / TRIED, 1), 0)
-    of_all = tree.everywhere == np.arange(len(is_new))
     beside = np.bincount(tree.around, part, len(is_new))
-    sharing = np.bincount(tree.around[is_new & inner & of_all], minlength=len(is_new))
+    has_new = is_new & tree.are_of_all
+    for level in range(tree.depth, 1, -1):
+        has_new[tree.around[has_new & (tree.levels == level)]] = True
+    sharing = np.bincount(tree.around[has_new & inner], minlength=len(is_new))
     for level in range(2, tree.depth + 1):
-        (new,) = np.nonzero(is_new & of_all & (tree.levels == level))
+        (new,) = np.nonzero(has_new & (tree.levels == level))
         around = tree.around[new]
         novelty[new] = novelty[around] / (1 + beside[around] - part[new]) / sharing[around]
     return novelty
@@ -162,7 +197,7 @@ def _placed(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
         pc.index_in(finds[name], names).fill_null(0).to_numpy().astype(np.int64)
         for name in ("source", "target")
     )
-    return Yields(source, target, finds["pages"].to_numpy() / unit)
+    return Yields(len(names) + source, len(names) + target, finds["pages"].to_numpy() / unit)
 
 
 def _of_all(tree: Tree, finds: Yields) -> Yields:

@@ -188,7 +188,7 @@ SECTIONS = Dataset(
         Column("asked", "long", "pages that were requested, whatever came of it"),
         Column("changed", "long", "fetched pages that changed since they were first fetched"),
         Column("fit", "long", "fetched pages that are fit, as in pages"),
-        Column("worth", "double", "the fit pages that a visit brings (see sections.worth)"),
+        Column("worth", "double", "fit pages that a visit to its rest brings (see sections.worth)"),
         Column("trial", "double", "the share of its pages that are fetched to find this out"),
     ),
 )
