@@ -23,6 +23,8 @@ NEVER_AGAIN = ("gone", "alias")
 """Statuses of pages that are never due, besides those that the filters refuse."""
 RECRAWLED = ("fetched_ms", "failures", "changes", "watched_days")
 """Columns on which the gain of a visit depends (recrawl.py), besides `stored_ms`."""
+POLLED = ("source", "found_ms", "interval_s")
+"""Columns on which it depends whether a page comes before others (polling.py), besides these."""
 
 
 def is_refused() -> Column:
@@ -75,6 +77,7 @@ def due_pages(
         "digest",
         "stored_ms",
         *RECRAWLED,
+        *POLLED,
         F.lit(False).alias("own"),
     )
 

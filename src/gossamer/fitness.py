@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 PLACE = "update.fit_rules, rule"
-KEPT = ["url", "text_hash"]
+KEPT = ["url", "text_hash", "kind"]
 COLUMNS = ("url", "content_type", "language", "fit")
-DDL = "url string, text_hash long, fit boolean"
+DDL = "url string, text_hash long, kind string, fit boolean"
 
 
 def check(work: Workspace) -> None:
@@ -37,7 +37,7 @@ def check(work: Workspace) -> None:
 
 
 def of_documents(work: Workspace, documents: DataFrame) -> DataFrame:
-    """Of documents: `url`, `text_hash`, and whether they are `fit`."""
+    """Of documents: the columns KEPT, and whether they are `fit`."""
     rules = work.config.update.fit_rules
     fit = F.col("sketch").isNotNull().alias("fit")
     if not rules:

@@ -26,9 +26,9 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import fitness, lsm, opic, recrawl, scoring, sections
+from gossamer import fitness, lsm, opic, polling, recrawl, scoring, sections
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
-from gossamer.due import RECRAWLED, due_pages, interval_s, of_ready_hosts, patience_ms
+from gossamer.due import POLLED, RECRAWLED, due_pages, interval_s, of_ready_hosts, patience_ms
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.store import Layer
@@ -86,6 +86,8 @@ def known_sections(work: Workspace, draft: Draft) -> tuple[Layer, ...]:
 def scored(work: Workspace, due: DataFrame, held: Sequence[Layer] = ()) -> DataFrame:
     """Add the column `score`: the page's importance by `update.scoring`, times what a visit gains.
 
+    Pages with a rhythm and news come before all others (polling.py).
+
     It stands in place of the columns that only it needs. `held`: layers of `sections`.
     """
     score = scoring.load(work.config.update.scoring)
@@ -93,8 +95,8 @@ def scored(work: Workspace, due: DataFrame, held: Sequence[Layer] = ()) -> DataF
         due, _ = work.scratch(with_ranks(work, due))
     if score.needs_worth:
         due = sections.with_worth(work, due, held)
-    gain = recrawl.gain_now(work.now_ms(), work.config.update)
-    used = ("inlinks", "cash", "history", "rank", "host_rank", "worth", *RECRAWLED)
+    gain = recrawl.gain_now(work.now_ms(), work.config.update) * polling.ahead(work.now_ms())
+    used = ("inlinks", "cash", "history", "rank", "host_rank", "worth", *RECRAWLED, *POLLED)
     return due.withColumn("score", score(signals(work)) * gain).drop(*used)
 
 

@@ -4,7 +4,7 @@ If a URL has several sources of information, the result of its fetch takes prece
 found, and these over its old row. Only rows that change are written, as a new layer (see lsm.py).
 
 The number of new URLs per round is limited (growth.py). When a page is due again follows from how
-often it has changed (recrawl.py).
+often it has changed (recrawl.py), or listed something new (polling.py).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from gossamer import (
     growth,
     lsm,
     opic,
+    polling,
     recrawl,
     scoring,
     sections,
@@ -68,7 +69,7 @@ def run(work: Workspace) -> StepReport:
             flows = opic.flows(work, links, answers, virtual.given, damping)
             return flows, domains.met(work, links, answers, round_)
 
-        found = found_links(as_of_now(work, links))
+        found = found_links(as_of_now(work, links), work.now_ms())
         lesson = partial(lessons, work, answers, found, round_)
         asked = sum(layer.rows for layer in work.store.manifest.layers("responses", round_))
         learned, (flows, met) = work.both(asked, lesson, flows_and_domains)
@@ -81,7 +82,8 @@ def run(work: Workspace) -> StepReport:
         touched = reduce(DataFrame.union, [rows.select("url") for rows in sources])
         before = lsm.rows_for(work, PAGES, touched)
         texts = work.read("documents", round_).where(F.col("round") == round_)
-        rows = changed(work, before, found, answers, flows, virtual.given, turns, texts)
+        finds = new_in_known(work, links)
+        rows = changed(work, before, found, answers, flows, virtual.given, turns, texts, finds)
         rows, count = work.scratch(rows)
         if scoring.load(work.config.update.scoring).needs_worth:
             draft.replace["finds"] = sections.put_finds(work, links, rows)
@@ -122,6 +124,17 @@ def as_of_now(work: Workspace, links: DataFrame) -> DataFrame:
     return links.where(~early).unionByName(depths.current(links.where(early), known))
 
 
+def new_in_known(work: Workspace, links: DataFrame) -> DataFrame | None:
+    """What visits of known pages have found (`polling.found`); None if nothing."""
+    again, count = work.scratch(polling.of_known_pages(links))
+    if not count:
+        return None
+    targets = again.select(F.col("dst").alias("url")).distinct()
+    known = lsm.rows_for(work, PAGES, targets).select("url")
+    finds, count = work.scratch(polling.found(again, known))
+    return finds if count else None
+
+
 def learn(work: Workspace, draft: Draft) -> None:
     """Add the targets of the draft's links to `pages` that it lacks.
 
@@ -132,7 +145,7 @@ def learn(work: Workspace, draft: Draft) -> None:
     links = work.engine.read([f"{work.root}/{path}" for path in files], LINKS.ddl)
     known = lsm.current(work, PAGES).select("url", "depth", "hops")
     unknown, _ = work.scratch(links.join(known, F.col("dst") == F.col("url"), how="left_anti"))
-    unknown = found_links(depths.current(unknown, known))
+    unknown = found_links(depths.current(unknown, known), work.now_ms())
     found, count = growth.bounded(work, unknown, domains.known(work), draft.counts)
     if count:
         before, answers = (work.engine.read([], none.ddl) for none in (PAGES, RESPONSES))
@@ -152,7 +165,7 @@ def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
     """
     with work.step("duplicates", work.round) as draft:
         none, answers = (work.engine.read([], table.ddl) for table in (LINKS, RESPONSES))
-        found = found_links(none)
+        found = found_links(none, work.now_ms())
         learned = applied(work, with_state(work, rule, enabled=enabled), 1, answers, found)
         draft.replace |= learned.replace
         draft.counts["pages"] = 0
@@ -167,12 +180,14 @@ def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
     return draft.done
 
 
-def found_links(links: DataFrame) -> DataFrame:
+def found_links(links: DataFrame, now_ms: int) -> DataFrame:
     """Per target of a round's links: url, found_depth, found_hops, found_inlinks, found_source.
 
     Links marked nofollow are ignored. Only links in VOTES from pages fetched for the first time
     count as inlinks, so a page that is fetched again does not vote twice.
     """
+    is_redirect = F.col("relation") == "redirect"
+    source = F.when(polling.is_news(now_ms), polling.ENTRY).when(is_redirect, "redirect")
     return (
         links.where(~F.col("nofollow"))
         .groupBy(F.col("dst").alias("url"))
@@ -182,9 +197,7 @@ def found_links(links: DataFrame) -> DataFrame:
             F.sum((F.col("first") & F.col("relation").isin(*VOTES)).cast("long")).alias(
                 "found_inlinks"
             ),
-            F.min(F.when(F.col("relation") == "redirect", "redirect").otherwise("link")).alias(
-                "found_source"
-            ),
+            F.min(source.otherwise("link")).alias("found_source"),  # `entry` is the smallest
         )
     )
 
@@ -214,12 +227,13 @@ def changed(
     given: int,
     turns: DataFrame | None = None,
     documents: DataFrame | None = None,
+    finds: DataFrame | None = None,
 ) -> DataFrame:
     """The new rows of every page that was found or requested, or that cash flows from or to.
 
     All frames are keyed by `url`. `before` has the old rows of at least these pages; `flows` and
-    `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`), and
-    `documents` what was parsed of the answers.
+    `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`),
+    `documents` what was parsed of the answers, and `finds` is as `polling.found` returns it.
     Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`;
     `spent`, the cash that it has less than before; whether it was `asked` for; and `counted`, for
     `due_times`.
@@ -238,20 +252,26 @@ def changed(
     else:
         met = met.join(turns, on="url", how="full")
     if documents is None:
-        nothing = {"r_main_text": "long", "r_fit": "boolean"}
+        nothing = {"r_main_text": "long", "r_kind": "string", "r_fit": "boolean"}
         met = met.select("*", *(F.lit(None).cast(t).alias(name) for name, t in nothing.items()))
     else:
-        parsed = fitness.of_documents(work, documents)
-        named = parsed.withColumnsRenamed({"text_hash": "r_main_text", "fit": "r_fit"})
-        met = met.join(named, on="url", how="left")
+        parsed = fitness.of_documents(work, documents.withColumn("kind", polling.kind()))
+        renamed = {"text_hash": "r_main_text", "kind": "r_kind", "fit": "r_fit"}
+        met = met.join(parsed.withColumnsRenamed(renamed), on="url", how="left")
+    if finds is None:
+        met = met.withColumn("found", F.lit(None).cast("long"))
+    else:
+        met = met.join(F.broadcast(finds), on="url", how="left")
     # A page that cash flows to may be unknown, because a growth limit dropped it.
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
     # The engine plans an expression as often as others contain it, so some become columns first.
     config = work.config.update
     rows = met.join(before, on="url", how="left").where(within).withColumns(_facts(given, config))
     status, again = url_aliases.turned(F.col("settled"))
-    rows = rows.withColumns({"new_status": status, "again": again, **recrawl.learned()})
-    return rows.select(*_columns(work.now_ms(), config, given))
+    learned = recrawl.learned() | polling.learned()
+    rows = rows.withColumns({"new_status": status, "again": again, **learned})
+    rows = rows.withColumns({"rhythm_s": polling.wait_s(config), "usual_s": recrawl.wait_s(config)})
+    return rows.withColumns(_waits()).select(*_columns(work.now_ms(), config, given))
 
 
 def policies(engine: Engine) -> DataFrame:
@@ -278,8 +298,21 @@ def _facts(given: int, config: UpdateConfig) -> dict[str, Column]:
     )
     visit = recrawl.visits((F.col("r_outcome") == "ok") & is_other, config)
     facts = {"asked": asked, "tries": tries, "retry": retry, "settled": settled, "had": had}
-    facts["refused"] = refused
+    facts |= {"refused": refused, "kind_now": F.coalesce("r_kind", "kind")}
     return facts | visit
+
+
+def _waits() -> dict[str, Column]:
+    """The seconds until a page that was asked is due again, and whether by a rhythm of its own."""
+    # Only what was answered has a rhythm: a page that fails would be asked without end.
+    rhythm_s = F.when(F.coalesce("o_answered", F.lit(False)), F.col("rhythm_s"))
+    is_listing = F.coalesce(F.col("kind_now") != "page", F.lit(False))
+    has_rhythm = F.coalesce(is_listing | (rhythm_s < F.col("usual_s")), F.lit(False))
+    has_rhythm &= rhythm_s.isNotNull()
+    return {
+        "wait_s": F.when(has_rhythm, rhythm_s).otherwise(F.col("usual_s")),
+        "has_rhythm": has_rhythm,
+    }
 
 
 def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
@@ -330,14 +363,19 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "changes": F.col("changes_now"),
         "watched_days": F.col("watched_now"),
         "main_text": of_answer("main_text"),
+        "kind": F.col("kind_now"),
+        "finds": F.col("finds_now"),
+        "finding_days": F.col("finding_now"),
         "fit": of_answer("fit"),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)
-        .when(asked, F.col("r_asked_ms") + recrawl.wait_s(config) * 1000)
+        .when(asked, F.col("r_asked_ms") + F.floor(F.col("wait_s") * 1000))
         .when(F.col("again"), F.lit(0))
         .when(taken_over, F.col("due_ms"))
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
-        "interval_s": F.when(asked, interval_s).otherwise(F.coalesce("interval_s", interval_s)),
+        "interval_s": F.when(asked, F.when(retry | ~F.col("has_rhythm"), interval_s)).otherwise(
+            F.when(F.col("source").isNull(), interval_s).otherwise(F.col("interval_s"))
+        ),
         "etag": validator("etag"),
         "last_modified": validator("last_modified"),
         "digest": of_answer("digest"),

@@ -230,6 +230,9 @@ def known_again(work: Workspace) -> DataFrame:
         "changes": F.lit(0.0),
         "watched_days": F.lit(0.0),
         "main_text": F.lit(None).cast("long"),
+        "kind": F.lit(None).cast("string"),
+        "finds": F.lit(0.0),
+        "finding_days": F.lit(0.0),
         "fit": F.lit(None).cast("boolean"),
         "interval_s": F.lit(int(work.config.update.interval_days * 86_400)).cast("long"),
     }

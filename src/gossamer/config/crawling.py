@@ -189,6 +189,16 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "changing, and longer for those that do not; 1: all pages have the same interval",
         ),
     ] = 16
+    listing_seconds: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=86_400,
+            description="seconds from one visit of a feed or sitemap to the next, if it keeps "
+            "listing new pages; more if there are few. `fetch.delay_s` and robots.txt count, too. "
+            "0: feeds and sitemaps are due as other pages are",
+        ),
+    ] = 10
     scoring: Annotated[
         Line,
         Meta(

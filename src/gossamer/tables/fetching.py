@@ -30,7 +30,12 @@ PAGES = Dataset(
             "unfetched, fetched, redirected, excluded (by robots.txt or filters), gone, alias (see "
             "aliases)",
         ),
-        Column("source", "string", "how it was first found: seed, link, redirect"),
+        Column(
+            "source",
+            "string",
+            "how it was first found: seed, link, redirect, or entry (a new one, of a feed or "
+            "sitemap)",
+        ),
         Column("depth", "int", "number of links from the nearest seed"),
         Column("hops", "int", "smallest number of redirects in a row that led to it"),
         Column("inlinks", "long", "links to it, each linking page counted once"),
@@ -45,13 +50,20 @@ PAGES = Dataset(
         Column("changes", "double", "how often it changed, as far as is known (see recrawl)"),
         Column("watched_days", "double", "days within which it changed so often"),
         Column("main_text", "long", "hash of the main text of the stored answer, as in documents"),
+        Column("kind", "string", "page, feed or sitemap; null: it could not be parsed so far"),
+        Column("finds", "double", "new pages in it, in the last visits (see polling)"),
+        Column("finding_days", "double", "days within which these appeared"),
         Column(
             "fit",
             "boolean",
             "the owner wants it (update.fit_rules); null: it was never parsed",
         ),
         Column("next_fetch_ms", "long", "due time: after an interval or the wait before a retry"),
-        Column("interval_s", "long", "update.interval_days when next_fetch_ms was computed"),
+        Column(
+            "interval_s",
+            "long",
+            "update.interval_days when next_fetch_ms was computed; null: by the page's own rhythm",
+        ),
         Column("etag", "string", "validator of the stored answer"),
         Column("last_modified", "string", "validator of the stored answer"),
         Column("digest", "string", "SHA-1 of the stored body, base 32, as in WARC"),
@@ -222,7 +234,7 @@ DUE_TIMES = Dataset(
     newest_wins=False,
     columns=(
         Column("from_ms", "long", "begin of the span; 0: the pages are due at once"),
-        Column("interval_s", "long", "as in pages; null for pages whose last fetch failed"),
+        Column("interval_s", "long", "as in pages; null if the last fetch failed, too"),
         Column("fetched", "boolean", "status is fetched"),
         Column("pages", "long", "number of pages; those with status gone or alias do not count"),
     ),

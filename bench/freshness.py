@@ -1,0 +1,332 @@
+"""How soon can news be found, and how many requests does that take?
+
+    python bench/freshness.py [--minutes 60] [--sites 40] [--a-minute 5] [--warm 3] [--folder DIR]
+
+SITES news sites on loopback, each with an address of its own, a home page, a feed of its newest 20
+items, and the items. They publish A_MINUTE items a minute each, at random moments (a Poisson
+process, the same in each run). Feeds and home pages have an ETag, so that a conditional request is
+answered with 304 if nothing has changed.
+
+The crawl is the command `gossamer crawl --forever --serve`, with the default settings, except where
+the addresses of hosts and the port of the search page are. Each second, the search page is asked
+for the items of each ten seconds that were not all found so far.
+
+Prints, for the items that were published from WARM minutes on: the seconds from publication until
+an answer contained the item; those until its page was requested; and the share of requests that
+were in vain: for a page that has not changed since the last request for it. At the end, seconds of
+each step of the crawl. The servers and the queries share the machine's cores with the crawl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from bisect import bisect_right
+from collections import Counter
+from contextlib import suppress
+from email.utils import formatdate
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.request import urlopen
+
+import numpy as np
+
+from gossamer.fakeweb.draw import stream
+from gossamer.fakeweb.text import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LISTED = 20
+"""Items in a feed and on a home page."""
+SLOT_S = 10
+"""Items of so many seconds share a word, so that one query asks for all of them."""
+LOOK_S = 1.0
+SENTENCES = 16
+GIVE_UP_S = 300
+"""Items that were not found by then are not asked for any more, and count as so late."""
+END_S = 60.0
+
+
+class Item(NamedTuple):
+    site: int
+    number: int
+    published_s: float
+
+    @property
+    def path(self) -> str:
+        return f"/news/{self.number}.html"
+
+    @property
+    def url(self) -> str:
+        return f"http://site{self.site}.test{self.path}"
+
+    @property
+    def title(self) -> str:
+        return f"Story {self.number} of site {self.site}"
+
+    @property
+    def slot(self) -> int:
+        return int(self.published_s // SLOT_S)
+
+
+class Site:
+    """A site: what it answers at any time, in seconds since the web began."""
+
+    def __init__(self, number: int, a_minute: float, seconds: float) -> None:
+        draw = stream(1, f"site {number}")
+        self.items: list[Item] = []
+        at_s = -60 * LISTED / a_minute  # so that the feed is full in the beginning
+        while (at_s := at_s + draw.expovariate(a_minute / 60)) < seconds:
+            self.items.append(Item(number, len(self.items), at_s))
+        self._times = [item.published_s for item in self.items]
+
+    def answer(self, path: str, now_s: float) -> tuple[str, str, str] | None:
+        """The version, media type and text of a path; None if nothing is there now."""
+        count = bisect_right(self._times, now_s)
+        newest = self.items[max(0, count - LISTED) : count][::-1]
+        if path == "/feed.xml":
+            return str(count), "application/rss+xml", feed(newest)
+        if path == "/":
+            return str(count), "text/html", home(newest)
+        name = path.removeprefix("/news/").removesuffix(".html")
+        if name.isdecimal() and int(name) < count:
+            return "whole", "text/html", page(self.items[int(name)])
+        return None
+
+
+def feed(items: Iterable[Item]) -> str:
+    entries = "".join(
+        f"<item><title>{item.title}</title><link>{item.url}</link>"
+        f"<pubDate>{formatdate(BEGAN_S + item.published_s)}</pubDate></item>"
+        for item in items
+    )
+    return f'<rss version="2.0"><channel><title>News</title>{entries}</channel></rss>'
+
+
+def home(items: Iterable[Item]) -> str:
+    links = "".join(f'<li><a href="{item.url}">{item.title}</a></li>' for item in items)
+    link = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+    return f"<html><head><title>News</title>{link}</head><body><ul>{links}</ul></body></html>"
+
+
+def page(item: Item) -> str:
+    drawn = stream(2, item.url)
+    text = b"".join(prose("en").sentences(drawn, SENTENCES)).decode()
+    return (
+        f"<html><head><title>{item.title}</title></head><body><article><h1>{item.title}</h1>"
+        f"<p>{word(item.slot)} {text}</p></article></body></html>"
+    )
+
+
+def word(slot: int) -> str:
+    """The word that the items of a slot share."""
+    return f"slot{slot}x"
+
+
+class Servers(threading.Thread):
+    """All sites, each on a loopback address of its own. Counts and times requests."""
+
+    def __init__(self, sites: list[Site]) -> None:
+        super().__init__(daemon=True)
+        self._sites = sites
+        self.port = 0
+        self.ready = threading.Event()
+        self.asked_s: dict[str, float] = {}
+        """When an item's page was first requested, by URL."""
+        self.log: list[tuple[float, str, bool]] = []
+        """When, the kind of page, and whether the request was in vain."""
+        self._given: dict[tuple[int, str], str] = {}
+
+    def run(self) -> None:
+        asyncio.run(self._serve())
+
+    async def _serve(self) -> None:
+        addresses = [address(n) for n in range(len(self._sites))]
+        with socket.socket() as free:
+            free.bind((addresses[0], 0))
+            self.port = free.getsockname()[1]
+        for number, where in enumerate(addresses):
+            await asyncio.start_server(self._connected(number), where, self.port)
+        self.ready.set()
+        await asyncio.Event().wait()
+
+    def _connected(self, site: int):  # noqa: ANN202
+        async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            with suppress(asyncio.IncompleteReadError, ConnectionError):
+                while True:
+                    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+                    writer.write(self._answer(site, head))
+                    await writer.drain()
+            writer.close()
+
+        return connected
+
+    def _answer(self, site: int, head: list[str]) -> bytes:
+        path, now_s = head[0].split()[1], time.time() - BEGAN_S
+        found = self._sites[site].answer(path, now_s)
+        known = next((h.split(":", 1)[1] for h in head if h.lower().startswith("if-none")), "")
+        if found is None:
+            self.log.append((now_s, "robots.txt" if path == "/robots.txt" else "none", False))
+            return b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
+        version, media_type, text = found
+        kind = {"/": "home", "/feed.xml": "feed"}.get(path, "item")
+        self.log.append((now_s, kind, self._given.get((site, path)) == version))
+        self._given[site, path] = version
+        if kind == "item":
+            self.asked_s.setdefault(f"http://site{site}.test{path}", now_s)
+        etag = f'"{version}"'
+        if known.strip() == etag:
+            return f"HTTP/1.1 304 Not Modified\r\nETag: {etag}\r\n\r\n".encode()
+        body = text.encode()
+        header = (
+            f"HTTP/1.1 200 OK\r\nContent-Type: {media_type}; charset=utf-8\r\nETag: {etag}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        return header.encode() + body
+
+
+def address(site: int) -> str:
+    return f"127.0.0.{site + 2}"
+
+
+def settings(sites: int, port: int, search_port: int, more: Iterable[str]) -> str:
+    routes = ", ".join(f'"site{n}.test" = "{address(n)}:{port}"' for n in range(sites))
+    return "\n".join(
+        (
+            'fetch.allow_networks = ["127.0.0.0/8"]',
+            f"fetch.resolve = {{ {routes} }}",
+            f"serve.port = {search_port}",
+            *more,
+            "",
+        )
+    )
+
+
+class Finder:
+    """Asks the search page for new items, and notes when it finds them."""
+
+    def __init__(self, port: int, items: Iterable[Item]) -> None:
+        self._port = port
+        self.found_s: dict[str, float] = {}
+        self.queries = 0
+        self._waiting: dict[int, set[str]] = {}
+        for item in items:
+            self._waiting.setdefault(item.slot, set()).add(item.url)
+
+    def look(self) -> None:
+        now_s = time.time() - BEGAN_S
+        for slot in [each for each in self._waiting if each * SLOT_S < now_s]:
+            if (slot + 1) * SLOT_S + GIVE_UP_S < now_s:
+                del self._waiting[slot]
+                continue
+            self._ask(slot)
+
+    def _ask(self, slot: int) -> None:
+        ask = f"http://127.0.0.1:{self._port}/api/search?verbatim=1&limit=100&q={word(slot)}"
+        self.queries += 1
+        try:
+            with urlopen(ask, timeout=10) as answer:  # noqa: S310  # a fixed address
+                hits = json.load(answer)["hits"]
+        except OSError:
+            return
+        now_s, waiting = time.time() - BEGAN_S, self._waiting[slot]
+        for url in {hit["url"] for hit in hits} & waiting:
+            self.found_s[url] = now_s
+            waiting.discard(url)
+        if not waiting:
+            del self._waiting[slot]
+
+
+def crawl(folder: Path, sites: int) -> subprocess.Popen[bytes]:
+    program = "from gossamer.cli import main; main()"
+    command = [sys.executable, "-c", program, "crawl", str(folder), "--forever", "--serve"]
+    seeds = [f"http://site{n}.test/" for n in range(sites)]
+    with (folder.parent / "steps.jsonl").open("wb") as out:
+        return subprocess.Popen([*command, "--json", *seeds], stdout=out)
+
+
+def measure(options: argparse.Namespace, scratch: Path) -> None:
+    seconds, warm_s = 60 * options.minutes, 60 * options.warm
+    sites = [Site(n, options.a_minute, seconds) for n in range(options.sites)]
+    servers = Servers(sites)
+    servers.start()
+    servers.ready.wait()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        search_port = free.getsockname()[1]
+    folder = scratch / "crawl"
+    folder.mkdir()
+    text = settings(len(sites), servers.port, search_port, options.set)
+    (folder / "gossamer.toml").write_text(text)
+    items = [each for site in sites for each in site.items if each.published_s >= warm_s]
+    finder = Finder(search_port, items)
+    child = crawl(folder, len(sites))
+    try:
+        while (now_s := time.time() - BEGAN_S) < seconds + END_S and child.poll() is None:
+            finder.look()
+            time.sleep(max(0.0, LOOK_S - (time.time() - BEGAN_S - now_s)))
+    finally:
+        child.send_signal(signal.SIGTERM)
+        child.wait(60)
+    show(items, finder, servers, warm_s, seconds)
+    show_steps(scratch / "steps.jsonl", warm_s)
+
+
+def show(
+    items: list[Item], finder: Finder, servers: Servers, warm_s: float, seconds: float
+) -> None:
+    for name, when_s in (("requested", servers.asked_s), ("searchable", finder.found_s)):
+        never = GIVE_UP_S
+        late = np.array([when_s.get(i.url, i.published_s + never) - i.published_s for i in items])
+        median, high = np.percentile(late, (50, 99))
+        missed = sum(item.url not in when_s for item in items)
+        print(f"published → {name:10} median {median:6.1f} s   p99 {high:6.1f} s", end="")
+        print(f"   of {len(items):,} items, {missed:,} never")
+    log = [each for each in servers.log if warm_s <= each[0] < seconds]
+    asked, vain = Counter(kind for _, kind, _ in log), Counter(k for _, k, vain in log if vain)
+    for kind, count in asked.most_common():
+        print(f"  {kind:10} {count:8,} requests, {vain[kind]:8,} in vain")
+    whole = sum(asked.values())
+    print(f"in vain: {sum(vain.values()) / max(whole, 1):.1%} of {whole:,} requests", end="")
+    print(f"; {finder.queries:,} queries", flush=True)
+
+
+def show_steps(path: Path, warm_s: float) -> None:
+    """The steps after the warm-up: how often, and how long."""
+    taken: dict[str, list[float]] = {}
+    for line in path.read_text().splitlines():
+        step = json.loads(line)
+        if "seconds" in step and step["started_ms"] / 1000 - BEGAN_S >= warm_s:
+            taken.setdefault(step["step"], []).append(step["seconds"])
+    for name, each in taken.items():
+        median, high = np.percentile(each, (50, 99))
+        print(f"  {name:12} {len(each):5} times, median {median:5.2f} s, p99 {high:5.2f} s")
+
+
+BEGAN_S = time.time()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--sites", type=int, default=40)
+    parser.add_argument("--a-minute", type=float, default=5, help="items that each site publishes")
+    parser.add_argument("--warm", type=float, default=3, help="minutes that do not count")
+    parser.add_argument("--set", action="append", default=[], help="a line for gossamer.toml")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="freshness-") as scratch:
+        measure(options, Path(scratch))
+
+
+if __name__ == "__main__":
+    main()
