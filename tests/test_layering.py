@@ -38,7 +38,7 @@ KINDS = {
     ),
     "format": kind(
         "tables outcomes task_output handover lsm inputs lookup linkgraph farm_signs duplicates "
-        "domains growth depths due fitness recrawl opic due_times sections "
+        "domains growth depths due fitness recrawl polling pace opic due_times sections "
         "page_ranks page_lines own_texts "
         "url_rules filter_rules warc seeds export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from gossamer import config as configs
 from gossamer import rounds
-from gossamer.due import next_due_ms
 from gossamer.errors import ConfigError, Locked
 from gossamer.filenames import CONFIG_NAME
 from gossamer.harvests import Harvests
 from gossamer.monitor import Wait, waiting
+from gossamer.pace import next_due_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
     from gossamer.config import Config
     from gossamer.store import StepReport
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+UNCHANGED = "unchanged"
+"""The outcome of a request for a page that is as it was."""
 LOOK_S = 0.5
 """Seconds between two looks at whether a page has become due, or somebody changed the crawl."""
 
@@ -114,6 +116,7 @@ def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
     Raises Locked if another process crawls when this one begins, unless it `follows` one that
     ended: then it waits for its turn.
     """
+    work.is_endless = True
     crawl = _Crawl(work, listener)
     if not follows:
         with work.store.lock():
@@ -134,6 +137,8 @@ class _Crawl:
     def __init__(self, work: Workspace, listener: Listener) -> None:
         self._work, self._listener = work, listener
         self._telling = threading.Lock()
+        self._round: list[StepReport] = []
+        """The steps of the newest round that are done."""
         self.reload = Reload(work, listener)
         self.harvests = Harvests(self._announce, self._report)
 
@@ -142,12 +147,14 @@ class _Crawl:
         work = self._work
         while True:
             began_ms = work.now_ms()
+            self._round.clear()
             found = self._reported(rounds.round_(work, self._announce_round))
+            is_new = _brings_something(self._round)
             if not self.harvests.is_running():
                 self._reported(rounds.prune_archive(work, self._announce_round))
                 if found:
                     self._listener.may_end()
-            if self.harvests.are_due(found=found):
+            if self.harvests.are_due(found=found, is_new=is_new):
                 self.harvests.begin(work)
             if not found:
                 # What was due already was not chosen: only a change of the crawl can alter that.
@@ -165,13 +172,13 @@ class _Crawl:
             if due_ms is not None and self._work.now_ms() >= due_ms:
                 return False
             self._listener.look()
-            self.harvests.wait(LOOK_S)
+            self.harvests.wait(_look_s(self._work, due_ms))
         return True
 
     def _reported(self, steps: Generator[StepReport, None, Result]) -> Result:
         while True:
             try:
-                self._report(next(steps))
+                self._report_round(next(steps))
             except StopIteration as end:
                 return cast("Result", end.value)
 
@@ -184,6 +191,10 @@ class _Crawl:
     def _announce(self, step: str, round_: int) -> None:
         with self._telling:
             self._listener.announce(step, round_)
+
+    def _report_round(self, done: StepReport) -> None:
+        self._round.append(done)
+        self._report(done)
 
     def _report(self, done: StepReport) -> None:
         with self._telling:
@@ -216,5 +227,21 @@ def _wait(work: Workspace, due_ms: int | None, listener: Listener, reload: Reloa
             return True
         if reload.if_asked():
             break
-        time.sleep(LOOK_S)
+        time.sleep(_look_s(work, due_ms))
     return False
+
+
+def _look_s(work: Workspace, due_ms: int | None) -> float:
+    """The seconds until the next look: no later than a page is due."""
+    if due_ms is None:
+        return LOOK_S
+    return min(LOOK_S, max(0.0, (due_ms - work.now_ms()) / 1000))
+
+
+def _brings_something(steps: Sequence[StepReport]) -> bool:
+    """Whether a harvest after these steps of a round may change what is searchable.
+
+    A feed that lists nothing new is asked every few seconds.
+    """
+    outcomes = {name for done in steps if done.step == "fetch" for name in done.counts}
+    return outcomes != {UNCHANGED} or any(done.counts for done in steps if done.step == "parse")

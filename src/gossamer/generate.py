@@ -26,9 +26,9 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import fitness, lsm, opic, polling, recrawl, scoring, sections
+from gossamer import fitness, lsm, opic, pace, polling, recrawl, scoring, sections
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
-from gossamer.due import POLLED, RECRAWLED, due_pages, interval_s, of_ready_hosts, patience_ms
+from gossamer.due import POLLED, RECRAWLED, due_pages, interval_s, of_ready_hosts
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.store import Layer
@@ -50,21 +50,27 @@ BUCKETS_PER_OCTAVE = 8
 def run(work: Workspace) -> StepReport:
     """Start the next round. The fetchlist is empty if no page is due."""
     round_ = work.round + 1
-    config = work.config.generate
+    config = pace.of_generate(work)
     fitness.check(work)  # before anything is fetched
     with work.step("generate", round_) as draft:
         known, hosts = lsm.current(work, PAGES), lsm.current(work, HOSTS)
         now_ms = work.now_ms()
-        due = due_pages(known, now_ms, interval_s(work), work.settings_changed_ms)
+        due = due_pages(
+            known,
+            now_ms,
+            interval_s(work),
+            work.settings_changed_ms,
+            is_endless=work.is_endless,
+        )
         if work.store.manifest.layers(HOSTS.name):
-            due = of_ready_hosts(due, hosts, now_ms + patience_ms(work))
+            due = of_ready_hosts(due, hosts, now_ms + pace.patience_ms(work))
         due = scored(work, with_own(work, due, hosts), known_sections(work, draft))
         if config.pages_per_host_ever:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
             draft.counts["dropped_budget"] = due.count() - within.count()
             due = within
         layer, candidates = Layer(round_, ()), 0
-        if (found := candidates_of(work, due)) is not None:
+        if (found := candidates_of(work, due, config)) is not None:
             rows, candidates = work.scratch(found)
             chosen = rows.where("chosen").drop("chosen")
             parted = with_parts(work, chosen, work.engine.workers)
@@ -153,12 +159,11 @@ def _own_hosts(config: FetchConfig, batches: Iterator[pa.RecordBatch]) -> Iterat
         yield batch.filter(pa.array(mask, pa.bool_())).select(["host"])
 
 
-def candidates_of(work: Workspace, due: DataFrame) -> DataFrame | None:
+def candidates_of(work: Workspace, due: DataFrame, config: GenerateConfig) -> DataFrame | None:
     """The pages of the round (`chosen`), and those that only their domain's budget kept out.
 
     None if no page is due.
     """
-    config = work.config.generate
     above, budgets = promising(work, due, config)
     if above is None:
         return None

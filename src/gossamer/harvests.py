@@ -67,12 +67,14 @@ class Harvests:
         """Whether anything may still be missing in the index when the running one has ended."""
         return self.is_stale or self._index_lacks_links
 
-    def are_due(self, *, found: bool) -> bool:
+    def are_due(self, *, found: bool, is_new: bool = True) -> bool:
         """Whether it is time, after a round that `found` something to do, or nothing.
+
+        `is_new`: whether what it found may change what is searchable.
 
         Raises what `is_running` does.
         """
-        self.is_stale |= found
+        self.is_stale |= found and is_new
         if self.is_running() or not (self.is_stale or (self._index_lacks_links and not found)):
             return False
         return not found or self._clock() - self._ended_s >= (PARTS - 1) * self._took_s

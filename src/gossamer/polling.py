@@ -44,6 +44,9 @@ PRIOR_FINDS = 0.5
 HUB_S = 300
 FIRST_WAITS_S = {"feed": 60, "sitemap": 3_600}
 """Seconds from the first visit of a listing to the second, by its kind."""
+UNHURRIED_S = 3_600
+RHYTHM_S = 0
+"""Stands in place of `update.interval_days` in the row of a page with a rhythm."""
 ENTRY = "entry"
 """The source of a page that a listing announced as new."""
 NEWS_MS = DAY_S * 1000
@@ -135,4 +138,4 @@ def ahead(now_ms: int) -> Column:
 
 def has_rhythm() -> Column:
     """Whether one of `pages` waits by its rhythm, and not by `update.interval_days`."""
-    return F.col("fetched_ms").isNotNull() & F.col("interval_s").isNull()
+    return F.coalesce(F.col("interval_s") == RHYTHM_S, F.lit(False))

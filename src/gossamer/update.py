@@ -373,9 +373,10 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         .when(taken_over, F.col("due_ms"))
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
-        "interval_s": F.when(asked, F.when(retry | ~F.col("has_rhythm"), interval_s)).otherwise(
-            F.when(F.col("source").isNull(), interval_s).otherwise(F.col("interval_s"))
-        ),
+        "interval_s": F.when(asked & ~retry & F.col("has_rhythm"), polling.RHYTHM_S)
+        .when(asked, interval_s)
+        .otherwise(F.coalesce("interval_s", interval_s))
+        .cast("long"),
         "etag": validator("etag"),
         "last_modified": validator("last_modified"),
         "digest": of_answer("digest"),

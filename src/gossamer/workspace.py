@@ -49,6 +49,9 @@ class Workspace:
     config: Config
     clock_ms: int | None = None
     """The time that steps use as the current one, set by tests and replays; None: the real time."""
+    is_endless: bool = False
+    """Whether rounds follow each other without end. In others, a feed would be due again and again,
+    so pages with a rhythm are due after polling.UNHURRIED_S at the earliest."""
     prepare: Callable[[], None] | None = None
     """What a worker of the engine does when it starts: see `pool.Pool`."""
     _engine: Engine | None = field(default=None, repr=False)

@@ -14,8 +14,8 @@ from gossamer.backends import open_backend
 from gossamer.cli.progress import StepLines, StepProgress
 from gossamer.cli.settings import apply, new_settings, own_hosts, require_contact
 from gossamer.cli.steps import print_bad_line, print_report
-from gossamer.due import next_due_ms
 from gossamer.errors import NotACrawl, WorkerDied
+from gossamer.pace import next_due_ms
 from gossamer.seeds import check
 from gossamer.status.words import moment
 from gossamer.stopping import heed_nobody

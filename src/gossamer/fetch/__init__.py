@@ -34,7 +34,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from gossamer import lsm, stopping
+from gossamer import lsm, pace, stopping
 from gossamer.addresses import parse_address
 from gossamer.config import revealed
 from gossamer.errors import MissingFile, Stopped, UsageError
@@ -65,7 +65,8 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
     Raises UsageError if there is no fetchlist or it was fetched already, and ConfigError if a
     secret of [[fetch.sites]] cannot be read.
     """
-    round_, config = work.round, revealed(work.config.fetch, work.root)
+    round_ = work.round
+    config = pace.of_fetch(work, revealed(work.config.fetch, work.root))
     if "fetch" in work.store.manifest.steps_of(round_):
         raise UsageError(
             work.root, f"round {round_} was already fetched", f"gossamer parse {work.root}"

@@ -97,6 +97,6 @@ def _from_ms(slot: Slot, interval_s: int) -> int:
 
     0 if they are due at once.
     """
-    if not slot.from_ms or slot.interval_s is None:
+    if not slot.from_ms or not slot.interval_s:  # a page that failed, or with a rhythm of its own
         return slot.from_ms
     return slot.from_ms + (interval_s - slot.interval_s) * 1000

@@ -62,7 +62,7 @@ PAGES = Dataset(
         Column(
             "interval_s",
             "long",
-            "update.interval_days when next_fetch_ms was computed; null: by the page's own rhythm",
+            "update.interval_days when next_fetch_ms was computed; 0: by its own rhythm",
         ),
         Column("etag", "string", "validator of the stored answer"),
         Column("last_modified", "string", "validator of the stored answer"),
@@ -234,7 +234,7 @@ DUE_TIMES = Dataset(
     newest_wins=False,
     columns=(
         Column("from_ms", "long", "begin of the span; 0: the pages are due at once"),
-        Column("interval_s", "long", "as in pages; null if the last fetch failed, too"),
+        Column("interval_s", "long", "as in pages; null for pages whose last fetch failed"),
         Column("fetched", "boolean", "status is fetched"),
         Column("pages", "long", "number of pages; those with status gone or alias do not count"),
     ),
