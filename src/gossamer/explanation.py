@@ -24,7 +24,7 @@ import msgspec
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer import generate, lsm, recrawl, robots, scoring, sections
+from gossamer import generate, lsm, polling, recrawl, robots, scoring, sections
 from gossamer.due import NEVER_AGAIN, due_ms, interval_s
 from gossamer.duplicates import Duplicates, duplicates_of
 from gossamer.errors import UsageError
@@ -45,7 +45,12 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 FILTERS_APPLY = "the filters let it in: gossamer filters apply"
-SOURCES = {"seed": "as a seed", "link": "by a link", "redirect": "by a redirect"}
+SOURCES = {
+    "seed": "as a seed",
+    "entry": "as a new entry of a feed or sitemap",
+    "link": "by a link",
+    "redirect": "by a redirect",
+}
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -200,17 +205,32 @@ def _due(work: Workspace, row: Row, figures: Row) -> str:
         return f"{since}: it is tried again"
     if not when:
         return f"{since}: it was to be fetched again at once"
+    if row["interval_s"] == polling.RHYTHM_S:
+        return f"{since}: {_rhythm(row)}"
     if row["watched_days"]:
         chance = percent(work.config.update.due_chance)
         return f"{since}: by then it has changed with a probability of {chance}, within bounds"
     return f"{since}: {duration(interval_s(work))} after its first visit (update.interval_days)"
 
 
+def _rhythm(row: Row) -> str:
+    kind = "page in which visits found new links" if row["kind"] == "page" else row["kind"]
+    if not row["finding_days"]:
+        return f"soon after the first visit, as for any {kind}"
+    found = _count(round(row["finds"]), "new page") if row["finds"] >= 1 else "no new page"
+    within = duration(row["finding_days"] * polling.DAY_S)
+    return (
+        f"by its rhythm, as a {kind}: visits found {found} in {within}, and by then they find "
+        "another one with a probability of about 50 %, within bounds"
+    )
+
+
 def _score(row: Row, figures: Row) -> str:
     if row["status"] in NEVER_AGAIN or _is_refused(row):
         return ""
     factors = " × ".join(f"{name} {value:.3g}" for name, value in figures["factors"])
-    return f"{factors} × a gain of {figures['gain']:.3g} days = {figures['score']:.3g}"
+    first = "" if figures["ahead"] == 1 else f" × {figures['ahead']:.3g}, to come before others"
+    return f"{factors} × a gain of {figures['gain']:.3g} days{first} = {figures['score']:.3g}"
 
 
 def _duplicates(found: Duplicates) -> str:
@@ -261,7 +281,10 @@ def _figures(work: Workspace, row: Row) -> Row:
         "due_ms": due_ms(interval_s(work)),
         "rate": recrawl.rate_now(config),
         "gain": recrawl.gain_now(work.now_ms(), config),
-        "score": product(signals) * recrawl.gain_now(work.now_ms(), config),
+        "ahead": polling.ahead(work.now_ms()),
+        "score": product(signals)
+        * recrawl.gain_now(work.now_ms(), config)
+        * polling.ahead(work.now_ms()),
     }
     found = rows.select(*(each.alias(name) for name, each in (columns | factors).items()))
     with work.errors():

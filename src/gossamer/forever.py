@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from gossamer import config as configs
-from gossamer import rounds
+from gossamer import pace, rounds
 from gossamer.errors import ConfigError, Locked
 from gossamer.filenames import CONFIG_NAME
 from gossamer.harvests import Harvests
 from gossamer.monitor import Wait, waiting
-from gossamer.pace import next_due_ms
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -154,11 +153,12 @@ class _Crawl:
                 self._reported(rounds.prune_archive(work, self._announce_round))
                 if found:
                     self._listener.may_end()
-            if self.harvests.are_due(found=found, is_new=is_new):
+            hurries = pace.limit_s(work) is not None
+            if self.harvests.are_due(found=found, is_new=is_new, hurries=hurries):
                 self.harvests.begin(work)
             if not found:
                 # What was due already was not chosen: only a change of the crawl can alter that.
-                due_ms = next_due_ms(work, began_ms)
+                due_ms = pace.next_due_ms(work, began_ms)
                 if self._harvested(due_ms):
                     work.store.refresh()  # with what the harvest has committed
                     work.store.collect_garbage(work.config.store.keep_versions)

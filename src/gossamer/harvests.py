@@ -4,6 +4,8 @@ A harvest reads the crawl as it was after a round (`Workspace.branch`) while the
 fetched, and then merges layers. There is one at a time. It costs about as much as what changed, but
 never nothing, and shares the cores with the fetch. So while pages are due, harvests take at most
 one part in PARTS of the time: one begins when as long has passed since the last one as that took.
+While rounds are brief (pace.py), one begins after each round that has brought something: cores that
+wait for feeds are idle, and half of a harvest's time is what news would wait longer.
 
 In a crawl that can be searched already, a harvest begins with what makes new pages searchable
 (`rounds.NEW_FIRST`). What their links say of other pages comes later, because it takes longer.
@@ -67,17 +69,18 @@ class Harvests:
         """Whether anything may still be missing in the index when the running one has ended."""
         return self.is_stale or self._index_lacks_links
 
-    def are_due(self, *, found: bool, is_new: bool = True) -> bool:
+    def are_due(self, *, found: bool, is_new: bool = True, hurries: bool = False) -> bool:
         """Whether it is time, after a round that `found` something to do, or nothing.
 
-        `is_new`: whether what it found may change what is searchable.
+        `is_new`: whether what it found may change what is searchable. `hurries`: whether the next
+        harvest need not wait as long as the last one took.
 
         Raises what `is_running` does.
         """
         self.is_stale |= found and is_new
         if self.is_running() or not (self.is_stale or (self._index_lacks_links and not found)):
             return False
-        return not found or self._clock() - self._ended_s >= (PARTS - 1) * self._took_s
+        return not found or hurries or self._clock() - self._ended_s >= (PARTS - 1) * self._took_s
 
     def begin(self, work: Workspace) -> None:
         """Harvest what there is now."""

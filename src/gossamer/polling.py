@@ -12,9 +12,9 @@ silence is not, so that a page that lists nothing new is asked ever more rarely.
 
 If new pages come by chance at A/B per day, one has come with the probability 1/2 after ln 2 · B/A.
 After this time, the page is due. As a visit then finds 0.7 new pages on average, three requests in
-ten are in vain where each find is fetched. Before any visit has found anything, A is PRIOR_FINDS,
-and B such that a feed is due a minute after its first visit, and a sitemap, which may be large and
-one of thousands, an hour after it.
+ten are in vain where each find is fetched. As long as no visit has found anything, A is taken to be
+PRIOR_FINDS, and B longer: so that a feed is due a minute after its first visit, and a sitemap,
+which may be large and one of thousands, an hour after it.
 
 A feed or sitemap is due after `update.listing_seconds` at the earliest. A hub, any other page in
 which a visit found something new, is due when its rhythm says so or its text has probably changed
@@ -123,9 +123,10 @@ def wait_s(config: UpdateConfig) -> Column:
 
 def _wait_s(first_s: float) -> Column:
     """The time in which a new page appears with the probability 1/2; before any visit, `first_s`"""
+    finds, days = F.col("finds_now"), F.col("finding_now")
     prior_days = PRIOR_FINDS * first_s / DAY_S / math.log(2)
-    days = (F.col("finding_now") + prior_days) / (F.col("finds_now") + PRIOR_FINDS)
-    return math.log(2) * DAY_S * days
+    each_days = F.when(finds > 0, days / finds).otherwise((days + prior_days) / PRIOR_FINDS)
+    return math.log(2) * DAY_S * each_days
 
 
 def ahead(now_ms: int) -> Column:
