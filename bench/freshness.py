@@ -34,7 +34,6 @@ from collections import Counter
 from contextlib import suppress
 from email.utils import formatdate
 from pathlib import Path
-from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import urlopen
 
@@ -44,7 +43,9 @@ from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.text import prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
+
+    Served = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 LISTED = 20
 """Items in a feed and on a home page."""
@@ -160,7 +161,7 @@ class Servers(threading.Thread):
         self.ready.set()
         await asyncio.Event().wait()
 
-    def _connected(self, site: int):  # noqa: ANN202
+    def _connected(self, site: int) -> Served:
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with suppress(asyncio.IncompleteReadError, ConnectionError):
                 while True:
@@ -235,7 +236,7 @@ class Finder:
         ask = f"http://127.0.0.1:{self._port}/api/search?verbatim=1&limit=100&q={word(slot)}"
         self.queries += 1
         try:
-            with urlopen(ask, timeout=10) as answer:  # noqa: S310  # a fixed address
+            with urlopen(ask, timeout=10) as answer:
                 hits = json.load(answer)["hits"]
         except OSError:
             return

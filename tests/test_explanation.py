@@ -133,6 +133,27 @@ CASES = {
         "due", "2024-10-09 00:00 UTC: 15 d", ASKED, settings="update.interval_days = 15"
     ),
     "due by its changes": Case("due", "a probability of 10.0 %", ASKED | {"watched_days": 9.0}),
+    "due by the rhythm of a feed": Case(
+        "due",
+        "2024-10-24 00:00 UTC: by its rhythm, as a feed: visits found 8 new pages in 16 d",
+        ASKED | {"kind": "feed", "finds": 8.0, "finding_days": 16.0, "interval_s": 0},
+    ),
+    "due by the rhythm of a hub": Case(
+        "due",
+        "as a page in which visits found new links: visits found 1 new page in 6 h",
+        ASKED | {"kind": "page", "finds": 1.0, "finding_days": 0.25, "interval_s": 0},
+    ),
+    "a feed that was visited once": Case(
+        "due",
+        "2024-10-24 00:00 UTC: soon after the first visit, as for any feed",
+        ASKED | {"kind": "feed", "interval_s": 0},
+    ),
+    "found in a feed": Case("found", "as a new entry of a feed or sitemap", {"source": "entry"}),
+    "scored as news": Case(
+        "score",
+        "× 1.21e+24, to come before others = ",
+        {"source": "entry", "found_ms": NOW_MS - 1},
+    ),
     "due again": Case("due", "2024-10-24 00:00 UTC: it is tried again", FAILED),
     "gone": Case("due", "never", ASKED | {"status": "gone", "outcome": "not_found"}),
     "scored by links": Case("score", "links 1 × a gain of", {"inlinks": 3, "depth": 1}),

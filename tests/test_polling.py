@@ -78,7 +78,7 @@ def with_update(work: Workspace, **settings: Any) -> None:
 def test_after_its_first_visit_a_listing_is_due_soon(
     work: Workspace, kind: str, first_s: int
 ) -> None:
-    first = {"status": "unfetched", "stored_ms": None, "fetched_ms": None}
+    first: dict[str, Any] = {"status": "unfetched", "stored_ms": None, "fetched_ms": None}
     found = visited(work, 3, kind=kind, **first)
     assert (found["kind"], found["finds"], found["interval_s"]) == (kind, 0, polling.RHYTHM_S)
     assert wait_s(found) == pytest.approx(first_s)
@@ -110,9 +110,7 @@ def test_an_answer_without_a_body_is_a_visit_that_found_nothing(work: Workspace)
     assert (found["finds"], found["finding_days"]) == (2, pytest.approx(2 / 24))
 
 
-@pytest.mark.parametrize(
-    ("finds", "days", "seconds"), [(500, 0.0, 10), (0, 9_999.0, 30 * 86_400)]
-)
+@pytest.mark.parametrize(("finds", "days", "seconds"), [(500, 0.0, 10), (0, 9_999.0, 30 * 86_400)])
 def test_waits_have_bounds(work: Workspace, finds: int, days: float, seconds: float) -> None:
     assert wait_s(visited(work, finds, finding_days=days)) == seconds
 

@@ -205,15 +205,16 @@ def _due(work: Workspace, row: Row, figures: Row) -> str:
         return f"{since}: it is tried again"
     if not when:
         return f"{since}: it was to be fetched again at once"
-    if row["interval_s"] == polling.RHYTHM_S:
-        return f"{since}: {_rhythm(row)}"
-    if row["watched_days"]:
-        chance = percent(work.config.update.due_chance)
-        return f"{since}: by then it has changed with a probability of {chance}, within bounds"
-    return f"{since}: {duration(interval_s(work))} after its first visit (update.interval_days)"
+    return f"{since}: {_rhythm(work, row)}"
 
 
-def _rhythm(row: Row) -> str:
+def _rhythm(work: Workspace, row: Row) -> str:
+    """Why a page that was visited is due when it is."""
+    if row["interval_s"] != polling.RHYTHM_S:
+        if row["watched_days"]:
+            chance = percent(work.config.update.due_chance)
+            return f"by then it has changed with a probability of {chance}, within bounds"
+        return f"{duration(interval_s(work))} after its first visit (update.interval_days)"
     kind = "page in which visits found new links" if row["kind"] == "page" else row["kind"]
     if not row["finding_days"]:
         return f"soon after the first visit, as for any {kind}"

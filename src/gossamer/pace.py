@@ -1,10 +1,10 @@
-"""When does the next round begin, and how long may it last? Briefly, while a page with a rhythm of its own is due soon.
+"""When does the next round begin, and how long may it last?
 
-What such a page lists can be fetched only by the next round (polling.py), and is searchable only
-after that. So a crawl without end keeps its rounds short then: as long as the other steps of a
-round take, so that half of the time at least is left for fetching, but BRISK_S at least. A host
-that has to be left alone for longer is asked in a later round, and no round waits for the second
-page of a slow one.
+Briefly, while a page with a rhythm of its own is due soon. What such a page lists can be fetched
+only by the next round (polling.py), and is searchable only after that. So a crawl without end keeps
+its rounds short then: as long as the other steps of a round take, so that half of the time at least
+is left for fetching, but BRISK_S at least. A host that has to be left alone for longer is asked in
+a later round, and no round waits for the second page of a slow one.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def limit_s(work: Workspace) -> float | None:
     if not work.is_endless:
         return None
     soon_ms = work.now_ms() + due_times.SLOT_MS
-    counts = due_times.held(work) or {}
-    if not any(slot.interval_s == RHYTHM_S and slot.from_ms <= soon_ms for slot in counts):
+    slots = due_times.held(work) or ()
+    if not any(slot.interval_s == RHYTHM_S and slot.from_ms <= soon_ms for slot in slots):
         return None
     took_s = {done.step: done.seconds for done in work.store.manifest.history}
     return max(BRISK_S, sum(took_s.get(step, 0.0) for step in BESIDES))

@@ -122,7 +122,7 @@ def wait_s(config: UpdateConfig) -> Column:
 
 
 def _wait_s(first_s: float) -> Column:
-    """The time in which a new page appears with the probability 1/2; before any visit, `first_s`"""
+    """In what time a new page appears with the probability 1/2; after a first visit, `first_s`."""
     finds, days = F.col("finds_now"), F.col("finding_now")
     prior_days = PRIOR_FINDS * first_s / DAY_S / math.log(2)
     each_days = F.when(finds > 0, days / finds).otherwise((days + prior_days) / PRIOR_FINDS)
