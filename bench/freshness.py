@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -312,6 +313,8 @@ def show_steps(path: Path, warm_s: float) -> None:
     for name, each in taken.items():
         median, high = np.percentile(each, (50, 99))
         print(f"  {name:12} {len(each):5} times, median {median:5.2f} s, p99 {high:5.2f} s")
+    loads = ", ".join(f"{load:.1f}" for load in os.getloadavg())
+    print(f"load of the machine in the last 1, 5 and 15 minutes: {loads}, {os.cpu_count()} cores")
 
 
 BEGAN_S = time.time()
