@@ -252,15 +252,15 @@ def test_rounds_are_brief_while_a_rhythm_is_due_soon(
     assert pace.limit_s(work) == limit_s
 
 
-def test_a_fetch_may_take_as_long_as_the_other_steps(work: Workspace) -> None:
+def test_most_of_the_time_is_left_for_fetching(work: Workspace) -> None:
     counted(work)
     work.is_endless = True
-    for step, seconds in (("generate", 9.0), ("generate", 3.0), ("update", 4.0), ("fetch", 50.0)):
+    for step, seconds in (("generate", 9.0), ("generate", 1.0), ("update", 2.0), ("fetch", 50.0)):
         work.store.commit(StepReport(step, 1, 0, seconds))
-    assert pace.limit_s(work) == 7
-    assert pace.patience_ms(work) == 7_000
-    assert pace.of_generate(work).pages_per_host == 7
-    assert pace.of_fetch(work, work.config.fetch).round_minutes == 7 / 60
+    assert pace.limit_s(work) == 9
+    assert pace.patience_ms(work) == 9_000
+    assert pace.of_generate(work).pages_per_host == 9
+    assert pace.of_fetch(work, work.config.fetch).round_minutes == 9 / 60
     shorter = msgspec.structs.replace(work.config.fetch, round_minutes=0.01)
     assert pace.of_fetch(work, shorter).round_minutes == 0.01
 

@@ -2,9 +2,9 @@
 
 Briefly, while a page with a rhythm of its own is due soon. What such a page lists can be fetched
 only by the next round (polling.py), and is searchable only after that. So a crawl without end keeps
-its rounds short then: as long as the other steps of a round take, so that half of the time at least
-is left for fetching, but BRISK_S at least. A host that has to be left alone for longer is asked in
-a later round, and no round waits for the second page of a slow one.
+its rounds short then: FETCHING times as long as the other steps of a round take, so that most of
+the time is left for fetching, but BRISK_S at least. A host that has to be left alone for longer is
+asked in a later round, and no round waits for the second page of a slow one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 BRISK_S = 2.0
+FETCHING = 3
 BESIDES = ("generate", "parse", "update")
 """The steps of a round besides its fetch."""
 
@@ -38,7 +39,7 @@ def limit_s(work: Workspace) -> float | None:
     if not any(slot.interval_s == RHYTHM_S and slot.from_ms <= soon_ms for slot in slots):
         return None
     took_s = {done.step: done.seconds for done in work.store.manifest.history}
-    return max(BRISK_S, sum(took_s.get(step, 0.0) for step in BESIDES))
+    return max(BRISK_S, FETCHING * sum(took_s.get(step, 0.0) for step in BESIDES))
 
 
 def patience_ms(work: Workspace) -> int:
