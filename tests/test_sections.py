@@ -222,7 +222,7 @@ def test_there_is_less_to_learn_of_one_folder_among_many_that_were_tried(work: W
     ]
     put_pages(work, rows)
     few = work.config.generate
-    work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
+    work.config = Config(generate=type(few)(pages=20, explore_share=0.1))
     found = count_now(work)
     wanted = {name: row["trial"] * row["known"] - row["asked"] for name, row in found.items()}
     forum = sum(wanted[f"a.example/forum/{t}/"] for t in range(60))
@@ -239,11 +239,29 @@ def test_folders_in_one_that_was_tried_share_what_there_is_to_learn_in_it(work: 
     ]
     put_pages(work, rows)
     few = work.config.generate
-    work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
+    work.config = Config(generate=type(few)(pages=20, explore_share=0.1))
     found = count_now(work)
     wanted = {name: row["trial"] * row["known"] - row["asked"] for name, row in found.items()}
     forum = sum(wanted[f"a.example/forum/{t}/"] for t in range(60))
     assert wanted["a.example/archive/2019/"] == pytest.approx(forum) == pytest.approx(5)
+
+
+@pytest.mark.parametrize(("left", "tried"), [(200, 10), (60, 20), (0, 50)])
+def test_half_of_what_good_pages_leave_in_a_round_is_for_trials(
+    work: Workspace, left: int, tried: int
+) -> None:
+    rows = [page(f"http://a.example/text/{n}", asked=n >= left, fit=True) for n in range(400)]
+    rows += [page(f"http://a.example/tag/{n}") for n in range(400)]
+    rows += [
+        page(f"http://a.example/new/{t}/{n}", asked=False) for t in range(60) for n in range(20)
+    ]
+    put_pages(work, rows)
+    few = work.config.generate
+    work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
+    new = [row for name, row in count_now(work).items() if name.startswith("a.example/new/")]
+    assert sum(row["trial"] * row["known"] for row in new if row["level"] == 3) == pytest.approx(
+        tried
+    )
 
 
 def test_small_sections_are_tried_first_and_as_a_whole(work: Workspace) -> None:
@@ -292,7 +310,7 @@ def test_worths_are_shares(rows: list[tuple[str, str, int]]) -> None:
             "pages": pa.array([n for _, _, n in own] * 2, pa.int64()),
         }
     )
-    found = worths.with_worth(table, finds, 1, 1_000)
+    found = worths.with_worth(table, finds, 1, 1_000, 1)
     for column in ("worth", "trial"):
         assert all(0 <= value <= 1 for value in found[column].to_pylist())
 

@@ -154,7 +154,7 @@ class GenerateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             ge=0,
             le=1,
             description="share of a round for pages of sections that have hardly been tried, if "
-            "`update.scoring` has the factor `fit`",
+            "`update.scoring` has the factor `fit`; more if a round has room. 0: none",
         ),
     ] = 0.05
 

@@ -120,8 +120,8 @@ def counted(work: Workspace) -> dict[str, tuple[Layer, ...]]:
     rows = with_domains(work, large.withColumn("host", host))
     table = rows.select(*SECTIONS.column_names[:-2]).toArrow().sort_by("section")
     finds = merged_finds(work, table["section"])
-    explored = work.config.generate.explore_share * work.config.generate.pages
-    table = worths.with_worth(table, finds, UNIT, explored)
+    config = work.config.generate
+    table = worths.with_worth(table, finds, UNIT, config.pages, config.explore_share)
     return {**_written(work, SECTIONS, table), **_written(work, FINDS, finds)}
 
 

@@ -13,11 +13,12 @@ folders full of articles do not make it worth a visit.
 A rest that has hardly been tried may be worth much or nothing: an archive's years lead only to its
 months. So until TRIED pages of it were asked for, or of those of the same path elsewhere, some of
 its pages are on `trial`: of a large one as many again as were asked for, and a few, and all of a
-small one. In all, these are at most `generate.explore_share` of a round. They come first. Small
-ones get the larger part: a site has few archives, but many tags and threads. All that is new within
-a section shares what that section gets, which is the less, the more there has been tried: a
-calendar has ever more years. Other pages are taken to be worth as much as those of the worst
-section beside theirs that has been tried, which counts as PRIOR visits.
+small one. In all, these are at most `generate.explore_share` of a round, or half of the places in
+it that pages worth WORTHY or more leave. They come first. Small ones get the larger part: a site
+has few archives, but many tags and threads. All that is new within a section shares what that
+section gets, which is the less, the more there has been tried: a calendar has ever more years.
+Other pages are taken to be worth as much as those of the worst section beside theirs that has been
+tried, which counts as PRIOR visits.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ PRIOR = 3.0
 UNKNOWN = 1.0
 """The share of fit pages in a web of which nothing is known."""
 LATER = 0.5
+WORTHY = 0.5
 TRIED = 30
 FEW = 6
 SMALL = 2 * TRIED
@@ -88,10 +90,12 @@ class Tree(NamedTuple):
         return np.append(counts, np.maximum(counts - inside, 0))
 
 
-def with_worth(sections: pa.Table, finds: pa.Table, unit: int, explored: float) -> pa.Table:
+def with_worth(
+    sections: pa.Table, finds: pa.Table, unit: int, pages: int, explore_share: float
+) -> pa.Table:
     """Add the columns `worth` and `trial` to the rows of `sections`, which include all pages.
 
-    `finds` counts pages in parts of `unit`; `explored`: how many pages of a round may be on trial.
+    `finds` counts pages in parts of `unit`; `pages`: those of a round.
     """
     tree = Tree.of(sections)
     known, asked, fit = (
@@ -102,8 +106,8 @@ def with_worth(sections: pa.Table, finds: pa.Table, unit: int, explored: float) 
     names = sections["section"]
     seen = _of_all(tree, _placed(finds.filter(of_visits), names, unit))
     visits = np.bincount(seen.source, seen.pages, len(known)).astype(np.float64)
-    source, target, pages = _of_all(tree, _placed(finds.filter(pc.invert(of_visits)), names, unit))
-    yields = Yields(source, target, LATER * pages / (visits[source] + PRIOR))
+    source, target, found = _of_all(tree, _placed(finds.filter(pc.invert(of_visits)), names, unit))
+    yields = Yields(source, target, LATER * found / (visits[source] + PRIOR))
     index = indices(_smoothed(tree, fit, asked), yields)
     worth = _smoothed(tree, index * asked, asked)
     elsewhere = tree.everywhere
@@ -113,6 +117,9 @@ def with_worth(sections: pa.Table, finds: pa.Table, unit: int, explored: float) 
     (on_trial,) = np.nonzero(is_new & tree.are_of_all)
     wanted = np.where(size > SMALL, np.minimum(tried + FEW, size - tried), size - tried)
     weights = _novelty(tree, is_new, tried) / np.maximum(size, FEW)
+    worthy = tree.are_rests & ~tree.are_of_all & (worth >= WORTHY)
+    room = pages - np.sum((known - asked)[worthy])
+    explored = max(explore_share * pages, room / 2) if explore_share else 0.0
     more = np.zeros(len(known))
     more[on_trial] = _shared_out(wanted[on_trial], weights[on_trial], explored)
     # Those that have been on trial before are among them.
