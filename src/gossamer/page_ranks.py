@@ -24,7 +24,6 @@ from pyspark.sql import functions as F
 
 from gossamer import sorted_parts
 from gossamer.tables import HOST_RANKS, HOST_SIZES, RANKS
-from gossamer.urls import host_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,12 +42,6 @@ def of_hosts(work: Workspace) -> DataFrame:
     sizes = work.read(HOST_SIZES.name).withColumnRenamed("pages", "m")
     ranks = work.read(HOST_RANKS.name).withColumnRenamed("rank", "host_rank")
     return ranks.join(sizes, on="host", how="left")
-
-
-def sizes_of_hosts(ranks: DataFrame) -> DataFrame:
-    """The rows of `host_sizes`, from those of `ranks`."""
-    of_host = ranks.groupBy(host_column(F.col("url")).alias("host"))
-    return of_host.agg(F.count("rank").alias("pages")).where("pages > 0")
 
 
 def with_ranks(work: Workspace, pages: DataFrame) -> DataFrame:

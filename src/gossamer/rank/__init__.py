@@ -34,7 +34,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from gossamer import page_ranks
 from gossamer.errors import ConfigError
 from gossamer.graph.stored import is_imported, stored
 from gossamer.rank import arrays, farmed, joins
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from gossamer.rank.ranking import Ranking
-    from gossamer.store import Layer, StepReport
+    from gossamer.store import StepReport
     from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
@@ -72,16 +71,8 @@ def run(work: Workspace) -> StepReport:
             draft.replace[dataset.name] = writing[kind].result().ranks
         pages = writing["page"].result()
         draft.replace[RANKED_NODES.name] = pages.remembered
-        draft.replace[HOST_SIZES.name] = _sizes(work, pages.ranks)
+        draft.replace[HOST_SIZES.name] = pages.sizes
     return draft.done
-
-
-def _sizes(work: Workspace, ranks: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    """Count the ranked pages of each host, so that no other step has to read all ranks for that."""
-    paths = [f"{work.root}/{file.path}" for layer in ranks for file in layer.files]
-    counted = page_ranks.sizes_of_hosts(work.engine.read(paths, RANKS.ddl))
-    layer = work.write(counted, HOST_SIZES.name, work.round)
-    return (layer,) if layer.files else ()
 
 
 def _ranked(

@@ -22,7 +22,7 @@ import pyarrow as pa
 from gossamer.graph import naming
 from gossamer.graph.overlaid import apart
 from gossamer.lookup import opened
-from gossamer.rank import held, listed
+from gossamer.rank import held, listed, sizes
 from gossamer.rank.known import known
 from gossamer.rank.nodes import described
 from gossamer.rank.power import Ranked, fixed_point, shared
@@ -75,11 +75,13 @@ def ranked(
         )
 
     def write() -> Written:
-        ranks = pa.array(result.ranks, mask=_unlinked(graph, nodes))
+        unlinked = _unlinked(graph, nodes)
+        ranks = pa.array(result.ranks, mask=unlinked)
         layers = _written(work, graph, kind, dataset, found, ranks)
-        return Written(
-            layers, _remembered(work, graph, layers, nodes, rows) if kind == "page" else ()
-        )
+        if kind != "page":
+            return Written(layers)
+        remembered = _remembered(work, graph, layers, nodes, rows)
+        return Written(layers, remembered, sizes.written(work, graph, ~unlinked, found.others))
 
     return Ranking(write, result.ranks.size, result.iterations, nodes.fetched_hosts)
 

@@ -24,6 +24,7 @@ from gossamer.rank.known import fetched
 from gossamer.rank.power import bound
 from gossamer.rank.ranking import Ranking, Written
 from gossamer.rank.shares import factors, shares
+from gossamer.tables import HOST_SIZES
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import RankConfig
     from gossamer.rank.listed import Listed
+    from gossamer.store import Layer
     from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
@@ -71,7 +73,13 @@ def ranked(work: Workspace, kind: str, dataset: Dataset) -> Ranking:
     states = _start(work, dataset, nodes, preferred, preferring)
     found = power(work, states, edges, work.config.rank)
     rows = nodes.join(found.ranks, on="id", how="inner").withColumnRenamed("key", key)
-    written = Written((work.write(rows, dataset.name, work.round),))
+    layers = (work.write(rows, dataset.name, work.round),)
+    sizes: tuple[Layer, ...] = ()
+    if kind == "page":
+        host = host_column(F.col("url")).alias("host")
+        of_hosts = rows.groupBy(host).agg(F.count("*").alias("pages"))
+        sizes = (work.write(of_hosts, HOST_SIZES.name, work.round),)
+    written = Written(layers, sizes=sizes)
     return Ranking(lambda: written, count, found.iterations)
 
 

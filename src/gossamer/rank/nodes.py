@@ -65,7 +65,7 @@ def described(
         runs = naming.runs_of(naming.names_of(found.others))
         fetched_hosts = [pa.array(runs.hosts, pa.large_string())]
     numbers, at = naming.Domains(), 0
-    for hosts, nodes in _hosts(work, graph, kind):
+    for hosts, nodes in hosts_of(work, graph, kind):
         end = at + int(nodes.sum())
         if end > count:
             break
@@ -93,7 +93,7 @@ def described(
     return Nodes(domains, fetched, trusted, distrusted, counted, pa.concat_arrays(fetched_hosts))
 
 
-def _hosts(work: Workspace, graph: Stored, kind: str) -> Iterator[tuple[list[str], Numbers]]:
+def hosts_of(work: Workspace, graph: Stored, kind: str) -> Iterator[tuple[list[str], Numbers]]:
     """Hosts, in batches, and how many consecutive nodes each has."""
     listed, hosts, added = (
         [f"{work.root}/{file.path}" for file in files]

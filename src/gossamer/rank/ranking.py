@@ -13,10 +13,14 @@ if TYPE_CHECKING:
 
 
 class Written(NamedTuple):
-    """Layers of ranks, and what the next run recalls of pages (`remembered.py`)."""
+    """Layers of ranks; of pages, also what the next run recalls, and the sizes of their hosts.
+
+    See remembered.py and page_ranks.py.
+    """
 
     ranks: tuple[Layer, ...]
     remembered: tuple[Layer, ...] = ()
+    sizes: tuple[Layer, ...] = ()
 
 
 class Ranking(NamedTuple):
