@@ -1,6 +1,7 @@
 """What does page state cost? `update` and `generate`, beside hand-written DuckDB SQL, in one run.
 
     python bench/page_state.py [--pages 20_000_000] [--links 5_000_000] [--rounds 3]
+        [--chosen 1_000_000]
 
 Both sides read the same Parquet files of known pages and of found links (half to known URLs, half
 to new ones), merge the found URLs into the known ones, and select the best per host. DuckDB
@@ -31,7 +32,6 @@ from gossamer.tables import PAGES
 from gossamer.task_output import YIELD, YIELD_DDL
 from gossamer.workspace import Workspace
 
-CHOSEN = 1_000_000
 PER_HOST = 10
 SCORE = "sqrt(1 + inlinks) / (1 + depth)"
 """The scoring `links` in SQL."""
@@ -60,7 +60,7 @@ class Clock:
 
 
 def by_duckdb(
-    sql: duckdb.DuckDBPyConnection, pages: Path, links: Path, out: Path
+    sql: duckdb.DuckDBPyConnection, pages: Path, links: Path, out: Path, chosen: int
 ) -> tuple[Lap, Lap]:
     """Merge and select with DuckDB, and return the times of both."""
     clock = Clock()
@@ -91,7 +91,7 @@ def by_duckdb(
                      AS best
               FROM '{out}/pages/*.parquet'
               WHERE status <> 'gone' AND coalesce(next_fetch_ms, 0) <= {NOW_MS} GROUP BY host))
-            ORDER BY page.score DESC LIMIT {CHOSEN}""",
+            ORDER BY page.score DESC LIMIT {chosen}""",
         out / "list",
     )
     return merged, clock.lap()
@@ -102,6 +102,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=20_000_000)
     parser.add_argument("--links", type=int, default=5_000_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--chosen", type=int, default=1_000_000, help="pages that a round selects")
     parser.add_argument("--folder", default=tempfile.gettempdir())
     options = parser.parse_args()
     root = Path(tempfile.mkdtemp(prefix="page-state-", dir=options.folder))
@@ -110,7 +111,7 @@ def main() -> None:
         sql = duckdb.connect()
         store = Store.create(LocalBackend(root))
         config = Config()
-        work = Workspace(store, sized(config), clock_ms=NOW_MS)
+        work = Workspace(store, sized(config, options.chosen), clock_ms=NOW_MS)
         base = root / "pages" / "base"
         make_pages(sql, base, options.pages)
         store.commit(StepReport("inject", 0, 0, 0.0), append={"pages": layer_of(root, base, 0)})
@@ -121,7 +122,7 @@ def main() -> None:
         for number in range(1, options.rounds + 1):
             links = root / "links" / f"round-{number}"
             make_links(sql, links, base, options.links, number)
-            peer = by_duckdb(sql, base, links, root / "duckdb")
+            peer = by_duckdb(sql, base, links, root / "duckdb", options.chosen)
             print_row(number, "DuckDB", *peer)
             shutil.rmtree(root / "duckdb")
             sql.execute("CHECKPOINT")
@@ -148,9 +149,9 @@ def main() -> None:
         shutil.rmtree(root)
 
 
-def sized(config: Config) -> Config:
+def sized(config: Config, chosen: int) -> Config:
     generate_config = msgspec.structs.replace(
-        config.generate, pages=CHOSEN, pages_per_host=PER_HOST
+        config.generate, pages=chosen, pages_per_host=PER_HOST
     )
     return msgspec.structs.replace(config, generate=generate_config)
 

@@ -1,41 +1,55 @@
 """How fresh do the same number of visits keep a web whose pages change at very different rates?
 
     python bench/recrawl.py [--pages 2_000] [--visits 200] [--days 120] [--seeds 3]
-        [--due-chance 0.1]
+        [--due-chance 0.1] [--dated 0.3] [--liars 0.1]
 
 Pages change as Poisson processes, at rates that are lognormal with a median of 0.08 a day and
-σ = 1.6. Their importance is that of a Pareto distribution (1.2). Each day has VISITS visits, in 20
-rounds. Freshness is the share of importance of the pages that are as they were visited, on average
-over the last two thirds of the days; age is how long the others have been stale, in days. Visits
-are those that were made each day: a rule need not use all.
+σ = 1.6; half of the variance of the logarithm lies between hosts, of 50 pages each. Their
+importance is that of a Pareto distribution (1.2). The share DATED of hosts has sitemaps that are
+always up to date: they date a share of changes, between 0.5 and 1 for each host, and 0.02 untrue
+ones a day. The share LIARS dates each page each day. Rules have to learn which hosts these are.
+
+Each day has VISITS visits, in 20 rounds. Freshness is the share of importance of the pages that are
+as they were visited, on average over the last two thirds of the days; age is how long the others
+have been stale, in days. Visits are those that were made each day: a rule need not use all.
 
   one interval        all pages in turn
   Nutch's             an interval per page, × 1.4 if it has not changed, × 0.8 if it has, from a
                       minute to a year (AdaptiveFetchSchedule); the page that is due longest first
   proportional        by rate · importance · days since the last visit; rates are known
-  Gossamer            as `generate` chooses: among pages that are due, by gain; rates are learned
-  … without waiting   the same among all pages
-  … by the exact V    the same by the exact formula (gossamer.recrawl)
-  V, rates known      the greatest gain by the exact formula
-  bound               equal intervals, the best for these rates: what no rule can exceed
+  on any signal       pages with a signal, then as one interval
+  Gossamer            as `generate` chooses: among pages that are due, or early in a full round, by
+                      gain; rates, and what dates are worth, are learned
+  … no signals        the same without dates
+  … no hosts          the same without dates, and each page learns for itself
+  … due alone         as Gossamer, but pages that are not due are never chosen
+  … due or not        as Gossamer, among all pages
+  V, rates known      the greatest gain by the exact formula, without dates
+  bound               equal intervals, the best for these rates: what no rule can exceed that knows
+                      no dates
 """
 
 from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from gossamer import recrawl
 from gossamer.config import UpdateConfig
+from gossamer.due import EARLY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+PAGES_PER_HOST = 50
 ROUNDS_PER_DAY = 20
 INTERVAL_DAYS = 10
 UNSEEN = 1e9
@@ -50,32 +64,72 @@ class Web:
     rates: Floats
     importance: Floats
     config: UpdateConfig
+    host: Ints
+    told: Floats
+    """The share of changes of a page that is dated, and …"""
+    untrue: Floats
+    """… untrue dates a day; both 0 where there are no dates."""
     days: Floats
     """Since the last visit."""
     stale_days: Floats
     """Since the first change after it."""
+    a_round: int
+    """The visits that a round has at most."""
+    visits: int = 0
+    has_signals: bool = True
+    has_hosts: bool = True
     changes: Floats = field(init=False)
     watched: Floats = field(init=False)
     intervals: Floats = field(init=False)
-    visits: int = 0
+    doubt: Floats = field(init=False)
+    signals: Floats = field(init=False)
+    dates: dict[str, Floats] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.changes, self.watched = np.zeros_like(self.rates), np.zeros_like(self.rates)
+        none = (np.zeros_like(self.rates) for _ in range(4))
+        self.changes, self.watched, self.doubt, self.signals = none
         self.intervals = np.full_like(self.rates, self.config.interval_days)
+        hosts = int(self.host.max()) + 1
+        self.dates = {name: np.zeros(hosts) for name in ("changed", "told", "untrue", "days")}
+
+    @property
+    def dated(self) -> Bools:
+        return (self.untrue > 0) & self.has_signals
 
     @property
     def learned(self) -> Floats:
-        return recrawl.rate(self.changes, self.watched, recrawl.usual_rate(self.config))
+        """As `update` learns rates: from the page's visits, and those of the others of its host."""
+        usual = recrawl.usual_rate(self.config)
+        if not self.has_hosts:
+            return recrawl.rate(self.changes, self.watched, usual)
+        changes, days = (
+            np.bincount(self.host, own)[self.host] - own for own in (self.changes, self.watched)
+        )
+        return recrawl.rate(self.changes, self.watched, recrawl.rate(changes, days, usual))
+
+    @property
+    def recall(self) -> Floats:
+        learned = self.dates["told"] + recrawl.PRIOR_RECALL
+        share = np.minimum(learned / (self.dates["changed"] + 1), recrawl.MOST_RECALL)
+        return np.where(self.dated, share[self.host], 0)
 
     def passes(self, days: float) -> None:
-        """Let pages change for some days."""
-        change = self.random.exponential(1 / self.rates)
+        """Let pages change for some days, and listings tell it."""
+        number = self.random.poisson(self.rates * days)
+        first = days * self.random.random(self.rates.size) ** (1 / np.maximum(number, 1))
         self.stale_days = np.where(
-            self.stale_days > 0, self.stale_days + days, np.maximum(days - change, 0)
+            self.stale_days > 0, self.stale_days + days, np.where(number > 0, first, 0)
         )
         self.days += days
+        told = self.random.binomial(number, self.told) + self.random.poisson(self.untrue * days)
+        usual = recrawl.usual_rate(self.config)
+        untrue = recrawl.rate(self.dates["untrue"], self.dates["days"], usual)[self.host]
+        one = recrawl.doubt_of_signal(self.learned, self.recall, untrue)
+        is_signal = (told > 0) & self.dated
+        self.doubt += np.where(is_signal, one, 0)
+        self.signals += is_signal
 
-    def visit(self, pages: npt.NDArray[np.int64]) -> None:
+    def visit(self, pages: Ints) -> None:
         changed, days = self.stale_days[pages] > 0, self.days[pages]
         met = recrawl.changes_within(self.learned[pages], days)
         known = days < UNSEEN / 2
@@ -83,7 +137,18 @@ class Web:
         self.watched[pages] += np.where(known, days, 0)
         longer = self.intervals[pages] * np.where(changed, 0.8, 1.4)
         self.intervals[pages] = np.clip(longer, 1 / 1440, 365)
-        self.days[pages], self.stale_days[pages] = 0, 0
+        dated, signals = self.dated[pages] & known, self.signals[pages]
+        true = np.where(changed, met, 0)
+        more = {
+            "changed": dated & changed,
+            "told": dated & changed & (signals > 0),
+            "untrue": np.where(dated, np.maximum(signals - true, 0), 0),
+            "days": np.where(dated, days, 0),
+        }
+        for name, values in more.items():
+            np.add.at(self.dates[name], self.host[pages], values)
+        for past in (self.days, self.stale_days, self.doubt, self.signals):
+            past[pages] = 0
         self.visits += pages.size
 
 
@@ -93,35 +158,55 @@ def exact_gain(rates: Floats, days: Floats) -> Floats:
     return gained
 
 
-def due(web: Web) -> Floats:
+def gain(web: Web) -> Floats:
+    days = np.minimum(web.days, UNSEEN)
+    return web.importance * recrawl.gain(web.learned, days, web.recall, web.doubt)
+
+
+def due(web: Web, early: float = EARLY) -> Floats:
     """As `generate` chooses: 0 for pages that are not due."""
     usual, factor = web.config.interval_days, web.config.interval_factor
-    days = usual * recrawl.usual_rate(web.config) / web.learned
-    wait = np.clip(days, usual / factor, usual * factor)
-    return np.where(web.days >= wait, web.importance * recrawl.gain(web.learned, web.days), 0)
+    untold = web.learned * (1 - web.recall)
+    wait = (recrawl.due_doubt(web.config) - web.doubt) / untold
+    wait = np.clip(wait, usual / factor, usual * factor)
+    wait[web.doubt >= recrawl.SURE] = 0
+    is_due = web.days >= wait
+    if is_due.sum() > web.a_round:
+        is_due = web.days >= np.maximum(wait * early, np.minimum(wait, usual / factor))
+    return np.where(is_due, gain(web), 0)
 
 
-RULES: dict[str, Callable[[Web], Floats]] = {
-    "one interval": lambda web: web.days,
-    "Nutch's": lambda web: web.days - web.intervals,
-    "proportional": lambda web: web.rates * web.importance * web.days,
-    "Gossamer": due,
-    "… without waiting": lambda web: web.importance * recrawl.gain(web.learned, web.days),
-    "… by the exact V": lambda web: web.importance * exact_gain(web.learned, web.days),
-    "V, rates known": lambda web: web.importance * exact_gain(web.rates, web.days),
+class Rule(NamedTuple):
+    worth: Callable[[Web], Floats]
+    has_signals: bool = True
+    has_hosts: bool = True
+
+
+RULES: dict[str, Rule] = {
+    "one interval": Rule(lambda web: web.days),
+    "Nutch's": Rule(lambda web: web.days - web.intervals),
+    "proportional": Rule(lambda web: web.rates * web.importance * web.days),
+    "on any signal": Rule(lambda web: np.where(web.signals > 0, UNSEEN, 0) + web.days),
+    "Gossamer": Rule(due),
+    "… no signals": Rule(due, has_signals=False),
+    "… no hosts": Rule(due, has_signals=False, has_hosts=False),
+    "… due alone": Rule(partial(due, early=1)),
+    "… due or not": Rule(gain),
+    "V, rates known": Rule(lambda web: web.importance * exact_gain(web.rates, web.days)),
 }
 
 
 def fresh_and_stale(
-    rule: Callable[[Web], Floats], seed: int, options: argparse.Namespace
+    rule: Rule, seed: int, options: argparse.Namespace
 ) -> tuple[float, float, float]:
     """The mean freshness, the mean age in days, and the visits a day."""
     web = made(seed, options)
-    visits = options.visits // ROUNDS_PER_DAY
+    web.has_signals, web.has_hosts = rule.has_signals, rule.has_hosts
+    visits = web.a_round
     fresh, age = [], []
     for number in range(options.days * ROUNDS_PER_DAY):
         web.passes(1 / ROUNDS_PER_DAY)
-        worth = rule(web)
+        worth = rule.worth(web)
         best = np.argpartition(-worth, visits)[:visits]
         web.visit(best[worth[best] != 0])
         if number * 3 >= options.days * ROUNDS_PER_DAY:
@@ -132,12 +217,28 @@ def fresh_and_stale(
 
 def made(seed: int, options: argparse.Namespace) -> Web:
     random = np.random.default_rng(seed)
-    rates = 0.08 * np.exp(1.6 * random.standard_normal(options.pages))
+    hosts = options.pages // PAGES_PER_HOST
+    host = np.arange(options.pages) % hosts
+    normal = random.standard_normal(hosts)[host] + random.standard_normal(options.pages)
+    rates = 0.08 * np.exp(1.6 * np.sqrt(0.5) * normal)
     importance = 1 + random.pareto(1.2, options.pages)
     importance /= importance.sum()
-    never = np.full(options.pages, UNSEEN)
-    config = UpdateConfig(interval_days=INTERVAL_DAYS, due_chance=options.due_chance)
-    return Web(random, rates, importance, config, never, np.full(options.pages, 1e-9))
+    place = np.arange(hosts) / hosts
+    is_dated, lies = place < options.dated, place >= 1 - options.liars
+    told = np.where(is_dated, random.uniform(0.5, 1, hosts), lies)
+    untrue = np.where(is_dated, 0.02, lies)
+    return Web(
+        random,
+        rates,
+        importance,
+        UpdateConfig(interval_days=INTERVAL_DAYS, due_chance=options.due_chance),
+        host,
+        told[host],
+        untrue[host],
+        days=np.full(options.pages, UNSEEN),
+        stale_days=np.full(options.pages, 1e-9),
+        a_round=options.visits // ROUNDS_PER_DAY,
+    )
 
 
 def bound(seed: int, options: argparse.Namespace) -> float:
@@ -167,6 +268,8 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=120)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--due-chance", type=float, default=UpdateConfig().due_chance)
+    parser.add_argument("--dated", type=float, default=0.3, help="share of hosts with sitemaps")
+    parser.add_argument("--liars", type=float, default=0.1, help="share of hosts that date all now")
     options = parser.parse_args()
     seeds = range(options.seeds)
     print(f"{'rule':<20}{'freshness':>{8 * len(seeds)}}{'mean':>8}{'age':>8}{'visits':>8}")

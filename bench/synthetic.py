@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import duckdb
 
 NOW_MS = 1_800_000_000_000
+SQL_TYPES = {"string": "VARCHAR", "long": "BIGINT", "int": "INT"}
 FAN = 50  # pages per host, on average; hosts' sizes are skewed
 
 
@@ -30,7 +31,8 @@ def host_name(number: str) -> str:
 def make_pages(sql: duckdb.DuckDBPyConnection, target: Path, n: int) -> None:
     """Write a page database: one page in twenty is fetched."""
     fetched = "i % 20 = 0"
-    columns = {
+    none = {each.name: f"NULL::{SQL_TYPES.get(each.type, each.type)}" for each in PAGES.columns}
+    columns = none | {
         "url": url("section", "h"),
         "host": host_name("h"),
         "status": f"if({fetched}, 'fetched', 'unfetched')",
@@ -46,6 +48,8 @@ def make_pages(sql: duckdb.DuckDBPyConnection, target: Path, n: int) -> None:
         "outcome": f"if({fetched}, 'ok', NULL)",
         "fetched_ms": f"if({fetched}, {NOW_MS} - (i % 1000) * 3600000, NULL)",
         "stored_ms": f"if({fetched}, {NOW_MS} - (i % 1000) * 3600000, NULL)",
+        "changes": f"if({fetched}, i % 7, 0)::DOUBLE",
+        "watched_days": f"if({fetched}, 30 + i % 11, 0)::DOUBLE",
         "next_fetch_ms": f"if({fetched}, {NOW_MS} + (i % 1000) * 3600000, 0)::BIGINT",
         "interval_s": "2592000::BIGINT",
         "etag": f"if({fetched}, '\"' || i || '\"', NULL)",

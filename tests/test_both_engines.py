@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,14 @@ from gossamer.tables import DATASETS
 from harvests import run_postings
 from listed_web import listed_site, write_site
 from test_boilerplate_crawl import template, write
+from test_habits import FOLDER, HOST, NOW, TRUTHFUL, VISITED, places, updated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from gossamer.engine import Engine
+    from gossamer.workspace import Workspace
 
 pytestmark = pytest.mark.spark
 
@@ -43,6 +46,7 @@ FEWEST_ROWS = {
     "virtual_page": 1,
     "filter_rules": 1,
     "unparsed": 0,  # as no parser is killed
+    "habits": 0,  # as no page is visited twice, but in test_visits_teach_the_same
     "url_rules": 50,
     **dict.fromkeys(("farms", "mirrors"), 0),  # as this web has none
     "similar": 1,
@@ -117,6 +121,22 @@ def test_tables_are_equal(crawls: tuple[Crawl, Crawl], dataset: str) -> None:
     sail, spark = (rows(crawl, dataset) for crawl in crawls)
     assert len(sail) >= FEWEST_ROWS.get(dataset, 100)
     assert sail == spark
+
+
+def test_visits_teach_the_same(
+    engine: Engine, spark_engine: Engine, new_work: Callable[[], Workspace]
+) -> None:
+    sail, spark = (_taught(replace(new_work(), _engine=each)) for each in (engine, spark_engine))
+    assert sail[1].keys() == {HOST, FOLDER}
+    assert sail == spark
+
+
+def _taught(work: Workspace) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A page and its places after a visit that a date foretold, and a date since."""
+    page = {"changes": 3.1, "watched_days": 77.7, "dated_ms": VISITED, "signals": 2, "doubt": 0.3}
+    answer = {"digest": "new", "text": 2}
+    updated(work, VISITED + 1, page=page, answer=answer, known=(TRUTHFUL,))
+    return updated(work, NOW, round_=2), places(work)
 
 
 def test_sitemaps_and_feeds_were_read(crawls: tuple[Crawl, Crawl]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -153,6 +154,19 @@ CASES = {
         "score",
         "× 1.21e+24, to come before others = ",
         {"source": "entry", "found_ms": NOW_MS - 1},
+    ),
+    "due by a date in a sitemap": Case(
+        "due",
+        "now: a feed or sitemap dates it 2024-10-03 00:00 UTC, which alone tells a change with a "
+        "probability of 75.0 %",
+        ASKED
+        | {"next_fetch_ms": NOW_MS - 10 * DAY_MS, "watched_days": 9.0}
+        | {"dated_ms": NOW_MS - DAY_MS, "doubt": math.log(4), "recall": 0.5},
+    ),
+    "changes are told by dates": Case(
+        "changes",
+        "; dates in feeds and sitemaps tell 50.0 % of them",
+        ASKED | {"watched_days": 100.0, "changes": 50.0, "recall": 0.5},
     ),
     "due again": Case("due", "2024-10-24 00:00 UTC: it is tried again", FAILED),
     "gone": Case("due", "never", ASKED | {"status": "gone", "outcome": "not_found"}),

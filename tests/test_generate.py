@@ -350,3 +350,58 @@ def test_the_wait_of_a_retry_does_not_depend_on_the_interval(work: Workspace) ->
     row = {"url": "http://a.example/", "failures": 1, "next_fetch_ms": 101, "outcome": "timeout"}
     pages = frame(work, "pages", [row])
     assert not due_pages(pages, now_ms=100, interval_s=1).collect()
+
+
+def visited(
+    host: str, path: object, days: float, of_days: float = 20, **columns: Any
+) -> dict[str, Any]:
+    """A stored page that was visited some days ago and is due so many days after its visit."""
+    now_ms = 1_800_000_000_000
+    at_ms = now_ms - int(days * DAY_MS)
+    times = {"fetched_ms": at_ms, "stored_ms": at_ms}
+    times["next_fetch_ms"] = at_ms + int(of_days * DAY_MS)
+    state = {"status": "fetched", "outcome": "ok", "fetches": 1}
+    return page(host, path, **{**state, **times, **columns})
+
+
+DUE = [visited("a", n, 21) for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("early", "settings", "is_chosen"),
+    [
+        (visited("b", "early", 6, score=1e3), {"pages": 2}, True),
+        (visited("b", "early", 6, score=1e-3), {"pages": 2}, False),  # it gains less
+        (visited("b", "early", 4, score=1e3), {"pages": 2}, False),  # too early
+        (visited("b", "early", 6, score=1e3), {"pages": 3}, True),
+        (visited("b", "early", 6, score=1e3), {"pages": 4}, False),  # all that is due has room
+        (visited("b", "early", 6, score=1e3), {"pages": 4, "pages_per_host": 2}, False),
+        (visited("a", "early", 6, score=1e3), {"pages": 4, "pages_per_host": 2}, True),
+        (visited("a", "early", 6, score=1e3), {"pages": 9, "pages_per_host": 3}, True),
+        (visited("a", "early", 6, score=1e3), {"pages": 9, "pages_per_host": 4}, False),
+        (visited("b", "early", 6, score=1e3, status="redirected"), {"pages": 2}, False),
+        (visited("b", "early", 6, score=1e3, failures=1), {"pages": 2}, False),
+    ],
+)
+def test_a_page_that_will_be_due_takes_the_place_of_another_where_places_are_few(
+    work: Workspace, early: dict[str, Any], settings: dict[str, int], is_chosen: bool
+) -> None:
+    put(work, "pages", [*DUE, early], round_=0)
+    seeds = [{"domain": f"{name}.example", "seed": True, "linked_from": []} for name in "ab"]
+    put(work, "domains", seeds, round_=0)
+    found = chosen(work, **settings, domain_share=1)
+    assert (early["url"] in found) is is_chosen
+    assert len(found) == min(settings["pages"], settings.get("pages_per_host", 9), len(DUE))
+
+
+def test_nothing_is_early_where_all_pages_have_the_same_interval(work: Workspace) -> None:
+    update = msgspec.structs.replace(work.config.update, interval_factor=1)
+    work.config = msgspec.structs.replace(work.config, update=update)
+    put(work, "pages", [*DUE, visited("a", "early", 6, 30, score=1e3)], round_=0)
+    assert len(found := chosen(work, pages=2)) == 2
+    assert "http://a.example/early" not in found
+
+
+def test_pages_that_are_not_due_are_not_chosen_alone(work: Workspace) -> None:
+    put(work, "pages", [visited("b", "early", 19)], round_=0)
+    assert not chosen(work)

@@ -38,7 +38,8 @@ KINDS = {
     ),
     "format": kind(
         "tables outcomes task_output handover lsm inputs lookup linkgraph farm_signs duplicates "
-        "domains growth depths due fitness recrawl polling pace opic due_times sections "
+        "domains discoveries growth depths due fitness recrawl habits polling pace opic due_times "
+        "sections "
         "page_ranks page_lines own_texts "
         "url_rules filter_rules warc seeds export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "

@@ -59,6 +59,36 @@ def test_the_gain_grows_with_time(rate: float, days: float, more: float) -> None
     assert 0 < recrawl.gain(rate, days) < recrawl.gain(rate, days + more)
 
 
+@given(rates, spans, st.floats(0, 0.9), st.floats(0, 100), st.floats(0.01, 100))
+def test_the_gain_grows_with_doubt(
+    rate: float, days: float, recall: float, doubt: float, more: float
+) -> None:
+    """Of the part that does not depend on the days alone, in units of what is greatest."""
+    patience = recrawl.PATIENCE * days
+    less, greater = (
+        (recrawl.gain(rate, days, recall, each) - patience) * rate for each in (doubt, doubt + more)
+    )
+    rounding = 1e-12 * (1 + patience * rate)
+    assert less - rounding <= greater <= 1 + rounding
+    assert rate * days > 100 or less < greater
+
+
+def test_the_gain_with_signals_has_the_limits_of_the_exact_formula() -> None:
+    """Soon after a visit it is a·t²/2; after a sure signal it is that of an unknown page."""
+    soon = recrawl.gain(2.0, 1e-4, 0.75) - recrawl.PATIENCE * 1e-4
+    assert soon == pytest.approx(2 * 0.25 * 1e-8 / 2, rel=1e-3)
+    assert recrawl.gain(2.0, 0.0, 0.75, 1e6) == pytest.approx(1 / 2, rel=1e-3)
+
+
+@given(st.floats(1e-6, 1e6))
+def test_the_doubt_of_a_signal_is_nearly_a_logarithm_where_dates_are_often_untrue(
+    z: float,
+) -> None:
+    found, exact = recrawl.doubt_of_signal(z, 1.0, 1.0), math.log1p(z)
+    assert exact * (1 - 1e-9) <= found
+    assert z > 3 or found <= 1.09 * exact
+
+
 @given(st.floats(1e-6, 1e4), st.floats(0.001, 0.999))
 def test_before_any_visit_a_page_is_due_after_the_interval(days: float, chance: float) -> None:
     usual = recrawl.usual_rate(UpdateConfig(interval_days=days, due_chance=chance))

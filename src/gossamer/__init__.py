@@ -8,9 +8,9 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       serve;
                       each is a verb, a command and a module; a step never imports a step
     formats           tables outcomes task_output handover lsm inputs lookup linkgraph
-                      farm_signs duplicates domains growth depths due fitness recrawl polling pace
-                      opic due_times sections page_ranks page_lines own_texts url_rules filter_rules
-                      warc seeds export fulltext
+                      farm_signs duplicates domains discoveries growth depths due fitness recrawl
+                      habits polling pace opic due_times sections page_ranks page_lines own_texts
+                      url_rules filter_rules warc seeds export fulltext
                       postings/blocks postings/retrieval postings/reader bvgraph graph/text
                       graph/names graph/naming graph/overlaid graph/stored graph/covered
                       graph/host_links graph/rows graph/components graph/hyperball

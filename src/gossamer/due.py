@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
     from gossamer.workspace import Workspace
 
+EARLY = 0.25
+"""The share of its wait after which a page may take the place of one that is due."""
 NEVER_AGAIN = ("gone", "alias")
 """Statuses of pages that are never due, besides those that the filters refuse."""
-RECRAWLED = ("fetched_ms", "failures", "changes", "watched_days")
+RECRAWLED = ("fetched_ms", "failures", "changes", "watched_days", "usual_rate", "doubt", "recall")
 """Columns on which the gain of a visit depends (recrawl.py), besides `stored_ms`."""
 POLLED = ("source", "found_ms", "interval_s")
 """Columns on which it depends whether a page comes before others (polling.py), besides these."""
@@ -48,20 +50,31 @@ def due_pages(
     settings_changed_ms: int = 0,
     *,
     is_endless: bool = True,
+    soonest_s: float | None = None,
 ) -> DataFrame:
     """The pages that may be fetched now, given the interval that counts now.
 
     A seed whose outcome depends on settings is due again if the settings have changed since it was
-    requested.
+    requested. With `soonest_s`, stored pages that have waited so long, and for a share EARLY of
+    their time, are included, and marked in the column `early`, unless they have a rhythm.
     """
-    on_time = ~is_never_due() & (due_ms(interval_s, is_endless=is_endless) <= now_ms)
+    when_ms = due_ms(interval_s, is_endless=is_endless)
+    is_due = when_ms <= now_ms
     asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
     reconsidered = (
         (F.col("source") == "seed")
         & F.coalesce(F.col("outcome").isin(*SETTINGS_DECIDE), F.lit(False))
         & (asked_ms < settings_changed_ms)
     )
-    return known.where(on_time | reconsidered).select(
+    wanted = (~is_never_due() & is_due) | reconsidered
+    if soonest_s is not None:
+        wait_ms = when_ms - F.col("fetched_ms")
+        enough_ms = F.greatest(wait_ms * EARLY, F.least(wait_ms, F.lit(soonest_s * 1000)))
+        is_stored = (F.col("status") == "fetched") & (F.col("failures") == 0)
+        is_stored &= ~polling.has_rhythm()
+        nearly = is_stored & (F.col("fetched_ms") + enough_ms <= now_ms)
+        wanted |= F.coalesce(nearly, F.lit(False))
+    return known.where(wanted).select(
         "url",
         "host",
         "depth",
@@ -78,6 +91,7 @@ def due_pages(
         *RECRAWLED,
         *POLLED,
         F.lit(False).alias("own"),
+        (~is_due & ~reconsidered).alias("early"),
     )
 
 

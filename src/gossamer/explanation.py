@@ -18,6 +18,7 @@ query for the score.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -190,7 +191,9 @@ def _changes(row: Row, figures: Row) -> str:
         return ""
     seen = f"about {row['changes']:.1f}" if row["changes"] else "none"
     every = duration(recrawl.DAY_S / figures["rate"])
-    return f"{seen} in {watched_days:,.1f} days; taken to change every {every}"
+    told = "" if row["recall"] is None else percent(row["recall"])
+    dates = f"; dates in feeds and sitemaps tell {told} of them" if told else ""
+    return f"{seen} in {watched_days:,.1f} days; taken to change every {every}{dates}"
 
 
 def _due(work: Workspace, row: Row, figures: Row) -> str:
@@ -198,20 +201,27 @@ def _due(work: Workspace, row: Row, figures: Row) -> str:
         named = "its URL is named: gossamer crawl --refresh-matching"
         return f"never, unless {FILTERS_APPLY if _is_refused(row) else named}"
     when = figures["due_ms"]
-    since = "now" if when <= work.now_ms() else f"{moment(when)}"
+    return f"{'now' if when <= work.now_ms() else moment(when)}: {_why_then(work, row, when)}"
+
+
+def _why_then(work: Workspace, row: Row, due_ms: int) -> str:
     if row["outcome"] is None:
-        return f"{since}: it was never asked for"
+        return "it was never asked for"
     if row["failures"]:
-        return f"{since}: it is tried again"
-    if not when:
-        return f"{since}: it was to be fetched again at once"
-    return f"{since}: {_rhythm(work, row)}"
+        return "it is tried again"
+    if not due_ms:
+        return "it was to be fetched again at once"
+    return _rhythm(work, row)
 
 
 def _rhythm(work: Workspace, row: Row) -> str:
     """Why a page that was visited is due when it is."""
+    if row["doubt"]:
+        told = percent(-math.expm1(-row["doubt"]))
+        dated = f"a feed or sitemap dates it {moment(row['dated_ms'])}"
+        return f"{dated}, which alone tells a change with a probability of {told}"
     if row["interval_s"] != polling.RHYTHM_S:
-        if row["watched_days"]:
+        if row["watched_days"] or row["usual_rate"]:
             chance = percent(work.config.update.due_chance)
             return f"by then it has changed with a probability of {chance}, within bounds"
         return f"{duration(interval_s(work))} after its first visit (update.interval_days)"
@@ -276,16 +286,15 @@ def _figures(work: Workspace, row: Row) -> Row:
         rows = with_ranks(work, rows)
     if product.needs_worth:
         rows = sections.with_worth(work, rows, work.store.manifest.layers(SECTIONS.name))
+    rows = recrawl.with_gain(rows, work.now_ms(), config)
     signals = generate.signals(work)
     factors = {f"factor_{n}": factor(signals) for n, factor in enumerate(product.factors)}
     columns = {
         "due_ms": due_ms(interval_s(work)),
-        "rate": recrawl.rate_now(config),
-        "gain": recrawl.gain_now(work.now_ms(), config),
+        "rate": F.col("rate"),
+        "gain": F.col("gain"),
         "ahead": polling.ahead(work.now_ms()),
-        "score": product(signals)
-        * recrawl.gain_now(work.now_ms(), config)
-        * polling.ahead(work.now_ms()),
+        "score": product(signals) * F.col("gain") * polling.ahead(work.now_ms()),
     }
     found = rows.select(*(each.alias(name) for name, each in (columns | factors).items()))
     with work.errors():

@@ -7,6 +7,10 @@ up, are counted as `postponed_domain`.
 
 In a round, the user's own hosts (`own.py`) are limited only by its size.
 
+If the due pages fill the round, or the limit of a host, pages that will be due also compete: a
+visit to an important page may gain more before it is due than one to another page after. Otherwise
+only pages that are due are chosen, so that no server is asked in vain while there is time to wait.
+
 A window over all due pages would sort the whole page database. But few of its pages can be chosen:
 let c(s) be the number of pages that would be chosen within the budgets from those with a score ≥ s.
 If c(s) ≥ N, no page with a score below s can be among the best N. So we count the due pages by
@@ -37,7 +41,7 @@ from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES, SECTIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from gossamer.config import FetchConfig, GenerateConfig
     from gossamer.store import StepReport
@@ -55,12 +59,14 @@ def run(work: Workspace) -> StepReport:
     with work.step("generate", round_) as draft:
         known, hosts = lsm.current(work, PAGES), lsm.current(work, HOSTS)
         now_ms = work.now_ms()
+        usual_s = interval_s(work)
         due = due_pages(
             known,
             now_ms,
-            interval_s(work),
+            usual_s,
             work.settings_changed_ms,
             is_endless=work.is_endless,
+            soonest_s=usual_s / work.config.update.interval_factor,
         )
         if work.store.manifest.layers(HOSTS.name):
             due = of_ready_hosts(due, hosts, now_ms + pace.patience_ms(work))
@@ -101,9 +107,10 @@ def scored(work: Workspace, due: DataFrame, held: Sequence[Layer] = ()) -> DataF
         due, _ = work.scratch(with_ranks(work, due))
     if score.needs_worth:
         due = sections.with_worth(work, due, held)
-    gain = recrawl.gain_now(work.now_ms(), work.config.update) * polling.ahead(work.now_ms())
-    used = ("inlinks", "cash", "history", "rank", "host_rank", "worth", *RECRAWLED, *POLLED)
-    return due.withColumn("score", score(signals(work)) * gain).drop(*used)
+    due = recrawl.with_gain(due, work.now_ms(), work.config.update)
+    factor = F.col("gain") * polling.ahead(work.now_ms())
+    used = ("inlinks", "cash", "history", "rank", "host_rank", "worth", "rate", "gain")
+    return due.withColumn("score", score(signals(work)) * factor).drop(*used, *RECRAWLED, *POLLED)
 
 
 def signals(work: Workspace) -> scoring.Signals:
@@ -207,18 +214,24 @@ def promising(
 ) -> tuple[DataFrame | None, DataFrame | None]:
     """Due pages above a score below which no page can be chosen, and the budgets for `best`.
 
-    No page is due if the former is None.
+    No page is due if the former is None. Of pages that are early, those are among them that are
+    `contested`.
     """
     bucket = F.floor(F.log2("score") * BUCKETS_PER_OCTAVE)
     counts = (
         due.groupBy(bucket.alias("bucket"))
-        .agg(F.count("*").alias("pages"))
+        .agg(F.count("*").alias("pages"), F.count_if("early").alias("early"))
         .orderBy(F.desc("bucket"))
         .collect()  # scores span a few dozen octaves at most
     )
-    if not counts:
+    early = sum(row["early"] for row in counts)
+    on_time = sum(row["pages"] for row in counts) - early
+    if not on_time:
         return None, None
-    if sum(row["pages"] for row in counts) <= config.pages:
+    competes = early > 0 and on_time > config.pages
+    if early and not competes:
+        due = contested(work, due, config)
+    if on_time + early <= config.pages:
         return due, None
     wanted, pages_above = 2 * config.pages, 0
     for row in counts[:-1]:
@@ -227,9 +240,12 @@ def promising(
             continue
         above, _ = work.scratch(due.where(bucket >= row["bucket"]))
         supply = supplied(work, above, config)
-        if supply.pages >= config.pages:
+        filled = min(supply.pages, supply.on_time) if competes else supply.pages
+        if filled >= config.pages:
             return above, supply.budgets()
         wanted = 2 * pages_above
+    if competes:
+        due = contested(work, due, config)
     supply = supplied(work, due, config)
     if supply.pages >= config.pages:
         return due, supply.budgets()
@@ -243,12 +259,14 @@ def promising(
 class Supply(NamedTuple):
     """The pages that a round may take from the due ones, whose number is `pages`.
 
-    `limited` are the domains that may not supply all of their pages, because their `supply`, the
-    due pages within the limit per host, is above their `budget`; `domains` is their number. Their
-    hosts are among `hosts` (host, domain).
+    `on_time` is the number without early pages, within the limits per host alone. `limited` are the
+    domains that may not supply all of their pages, because their `supply`, the due pages within the
+    limit per host, is above their `budget`; `domains` is their number. Their hosts are among
+    `hosts` (host, domain).
     """
 
     pages: int
+    on_time: int
     hosts: DataFrame
     limited: DataFrame
     domains: int
@@ -263,14 +281,12 @@ class Supply(NamedTuple):
 
 def supplied(work: Workspace, due: DataFrame, config: GenerateConfig) -> Supply:
     """What the hosts and domains of due pages supply. Own hosts have no limit."""
-    within = F.when(F.col("own"), F.count("*")).otherwise(
-        F.least(F.count("*"), F.lit(config.pages_per_host))
-    )
-    by_host, _ = work.scratch(
-        due.groupBy("host", "own").agg(within.alias("supply"), F.min("depth").alias("depth"))
-    )
+    supply = _within(F.count("*"), config).alias("supply")
+    on_time = _within(F.count_if(~F.col("early")), config).alias("on_time")
+    depth = F.min("depth").alias("depth")
+    by_host, _ = work.scratch(due.groupBy("host", "own").agg(supply, on_time, depth))
     per_link = config.domain_share * config.pages / FULL_LINKS
-    others = by_host.where(~F.col("own")).drop("own")
+    others = by_host.where(~F.col("own")).drop("own", "on_time")
     hosts = hosts_of_large_domains(work, others, "supply", math.ceil(per_link))
     of_domains = hosts.groupBy("domain").agg(
         F.sum("supply").alias("supply"), F.min("depth").alias("depth")
@@ -284,8 +300,28 @@ def supplied(work: Workspace, due: DataFrame, config: GenerateConfig) -> Supply:
         .where(F.col("supply") > F.col("budget"))
     )
     beyond = limited.agg(F.coalesce(F.sum(F.col("supply") - F.col("budget")), F.lit(0)))
-    pages = by_host.agg(F.sum("supply")).collect()[0][0] - beyond.collect()[0][0]
-    return Supply(pages, hosts.select("host", "domain"), limited, count)
+    offered = by_host.agg(F.sum("supply"), F.sum("on_time")).collect()[0]
+    pages = offered[0] - beyond.collect()[0][0]
+    return Supply(pages, offered[1], hosts.select("host", "domain"), limited, count)
+
+
+def _within(count: Column, config: GenerateConfig) -> Column:
+    """How many of so many pages of a host may be in a round."""
+    return F.when(F.col("own"), count).otherwise(F.least(count, F.lit(config.pages_per_host)))
+
+
+def contested(work: Workspace, due: DataFrame, config: GenerateConfig) -> DataFrame:
+    """Drop the early pages whose places no page that is due would take.
+
+    That is, unless the others fill the round, or the limit of a page's host, by themselves.
+    """
+    on_time = due.where("NOT early").groupBy("host", "own")
+    by_host, _ = work.scratch(on_time.agg(_within(F.count("*"), config).alias("supply")))
+    if (by_host.agg(F.sum("supply")).collect()[0][0] or 0) >= config.pages:
+        return due
+    full = by_host.where(~F.col("own") & (F.col("supply") == config.pages_per_host))
+    marked = due.join(full.select("host", F.lit(True).alias("full")), on="host", how="left")
+    return marked.where(~F.col("early") | F.col("full")).drop("full")
 
 
 def with_parts(work: Workspace, chosen: DataFrame, parts: int) -> DataFrame:

@@ -8,30 +8,50 @@ Let a page change as a Poisson process of D changes a day. Two columns of `pages
 A visit sees whether a page has changed since the one before, I days ago, but not how often. If it
 has, the expected number of changes is x/(1 − e^(−x)) with x = D·I, by the D known so far; else it
 is 0. D = A/B is an EM form of the estimator of Cho and Garcia-Molina ("Estimating frequency of
-change", TOIT 2003). Before any visit, A is PRIOR_CHANGES, and B such that the page is due after
-`update.interval_days`.
+change", TOIT 2003). Before any visit, A is PRIOR_CHANGES, and B such that the page changes as often
+as the others of its folder; of these, the same is taken by the others of the host, and of these, a
+rate such that they are due after `update.interval_days` (a Gamma prior, whose evidence is in the
+dataset `habits`: see habits.py).
+
+Signals are dates that a sitemap or feed gives a page: newer than the one that it gave before, and
+than the last visit. Let a share ℓ of changes be told so, and let ν dates a day be untrue. Both are
+learned per folder and host. After t days and n signals, a page is as it was at its last visit with
+the probability
+
+    e^(−X),   X = a·t + n·ln(1 + ℓ·D/ν),   a = D·(1 − ℓ)
+
+(after Busa-Fekete et al., "A scalable crawling algorithm utilizing noisy change-indicating
+signals", WWW 2025: X/a is their effective age). Where dates are always those of now, ν is large,
+and signals say what time says anyway. The columns of `pages` are `signals`, n; `doubt`, the sum of
+what each said when it came; and `recall`, ℓ as of the last visit or signal. A date without a time
+counts as the end of its day, unless it is the first that is known.
 
 A page is due again when it has changed with the probability `update.due_chance`, after
-`interval_days` multiplied or divided by `update.interval_factor` at most. Of the pages that are
-due, those whose visit gains most are fetched first. After t days without a visit, the gain of a
-page of importance m is
+`interval_days` multiplied or divided by `update.interval_factor` at most; but at once if signals
+alone make a change likelier than none. Of the pages that are due, those whose visit gains most are
+fetched first. The gain of a page of importance m is
 
-    V(t) = m/D · (1 − e^(−x)(1 + x)),   x = D·t,
+    V(t) = m · X²/2 / (a·(1 + X) + D·X²/2).
 
-which is greatest for pages of which nothing is stored: m/D. Always to take the largest V is optimal
-in the limit for any number of visits (Azar, Horvitz, Lubetzky, Peres and Shahaf, "Tractable
-near-optimal policies for crawling", PNAS 2018, for visits at equal intervals). V is small for pages
-that change faster than they can be visited. So it grows by PATIENCE a day, and no page is forgotten
-(after Kolobov, Peres, Lu and Horvitz, "Staying up to speed with web changes", NeurIPS 2019).
+Without signals, that is m/D · (1 − e^(−X)·(1 + X)), with the first terms of the series in place of
+the exponential function. It is greatest for pages of which nothing is stored: m/D. Always to take
+the largest V is optimal in the limit for any number of visits (Azar, Horvitz, Lubetzky, Peres and
+Shahaf, "Tractable near-optimal policies for crawling", PNAS 2018, for visits at equal intervals).
+With signals, V is about a·t²/2 after a short time without any, and m/D after a sure one, as in the
+exact formula, which needs incomplete gamma functions: in simulation, it is no better. V is small
+for pages that change faster than they can be visited. So it grows by PATIENCE a day, and no page is
+forgotten (after Kolobov, Peres, Lu and Horvitz, "Staying up to speed with web changes", NeurIPS
+2019).
 
 What counts as a change is another main text: a clock or an advertisement is none (Olston and
 Pandey, "Recrawl scheduling based on information longevity", WWW 2008). Of pages without a main
 text, another body counts.
 
-Fact: the exponential function may differ between engines in the last bit. So it is replaced by the
-first terms of its series. The number of changes is 3 % too large at most. The gain is, with three
-terms, up to a third too small, for pages that have probably changed twice. In simulation, that
-makes no difference (bench/recrawl.py).
+Fact: the exponential function and the logarithm may differ between engines in the last bit. So they
+are replaced by terms of their series. The number of changes is 3 % too large at most. The gain is,
+with three terms, up to a third too small, for pages that have probably changed twice. The doubt is
+right for signals that are often untrue, and too large for others, which are believed anyway. In
+simulation, that makes no difference (bench/recrawl.py).
 
 The formulas take and return columns, arrays of numpy, or single numbers.
 """
@@ -46,25 +66,39 @@ from pyspark.sql import functions as F
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
 
     from gossamer.config import UpdateConfig
 
     Numbers = TypeVar("Numbers", Column, npt.NDArray[np.float64], float)
 
 DAY_S = 86_400
+DAY_MS = DAY_S * 1000
 PRIOR_CHANGES = 0.5
 """What is taken of a page before its first visit weighs as much as half a change."""
 PATIENCE = 0.001
 """What a visit gains for each day since the last one, whatever the rate."""
+PRIOR_RECALL = 0.25
+"""The share of changes that dates tell, of a host of which nothing is known."""
+MOST_RECALL = 0.9
+"""Some changes are taken to come without a signal, whatever was seen."""
+VISITS = ("has_changed", "more_changes", "more_ms", "dates")
+"""What a visit tells about its place: see `learned`."""
+SURE = math.log(2)
+"""At this doubt, a page has more likely changed than not."""
 
 
 def usual_rate(config: UpdateConfig) -> float:
     """The changes per day of a page of which nothing is known."""
-    return -math.log1p(-config.due_chance) / config.interval_days
+    return due_doubt(config) / config.interval_days
 
 
-def rate(changes: Numbers, watched_days: Numbers, usual: float) -> Numbers:
+def due_doubt(config: UpdateConfig) -> float:
+    """The X at which a page is due."""
+    return -math.log1p(-config.due_chance)
+
+
+def rate(changes: Numbers, watched_days: Numbers, usual: Numbers | float) -> Numbers:
     """The changes of pages per day; `usual`: what is taken before any visit."""
     return (changes + PRIOR_CHANGES) / (watched_days + PRIOR_CHANGES / usual)
 
@@ -75,61 +109,134 @@ def changes_within(rate: Numbers, days: Numbers) -> Numbers:
     return (1 + x + x * x / 2 + x * x * x / 6) / (1 + x / 2 + x * x / 6)
 
 
-def gain(rate: Numbers, days: Numbers) -> Numbers:
+def doubt_of_signal(rate: Numbers, recall: Numbers, untrue: Numbers) -> Numbers:
+    """What a signal adds to the X of pages. `untrue`: untrue dates per day, ν."""
+    z = recall * rate / untrue
+    return z * (6 + z) / (6 + 4 * z)
+
+
+def gain(
+    rate: Numbers, days: Numbers, recall: Numbers | float = 0.0, doubt: Numbers | float = 0.0
+) -> Numbers:
     """What a visit of pages gains so many days after the last one, in days: V for m = 1."""
-    x = rate * days
-    return x * x / (2 + 2 * x + x * x) / rate + PATIENCE * days
+    untold = rate * (1 - recall)
+    x = untold * days + doubt
+    return x * x / (2 * untold * (1 + x) + rate * x * x) + PATIENCE * days
 
 
 def rate_now(config: UpdateConfig) -> Column:
     """The changes per day of each of `pages`, as far as is known."""
-    return rate(*_known(), usual_rate(config))
+    return rate(*_known(), F.coalesce("usual_rate", F.lit(usual_rate(config))))
 
 
-def gain_now(now_ms: int, config: UpdateConfig) -> Column:
-    """The gain of a visit to each of `pages`. Of one that failed, nothing is taken as stored."""
-    of_page = rate_now(config)
-    stored = F.col("stored_ms").isNotNull() & (F.col("failures") == 0)
-    days = F.greatest(now_ms - F.col("fetched_ms"), F.lit(1)) / (DAY_S * 1000)
-    return F.when(stored, gain(of_page, days)).otherwise(1 / of_page)
+def with_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
+    """Add the `gain` of a visit, and the `rate`. Of a page that failed, nothing is taken as stored.
+
+    The rate becomes a column first, because the engine plans it as often as others contain it. The
+    rest is only computed for pages that are stored.
+    """
+    days = F.greatest(now_ms - F.col("fetched_ms"), F.lit(1)) / DAY_MS
+    gained = gain(F.col("rate"), days, _or_zero("recall"), _or_zero("doubt"))
+    found = F.when(_is_stored(), gained).otherwise(1 / F.col("rate"))
+    return pages.withColumn("rate", rate_now(config)).withColumn("gain", found)
 
 
 def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
-    """What a round's answers tell about pages, as columns from which `learned` and `wait_s` follow.
+    """What a round tells about pages, as columns from which `learned` follows.
 
-    `changed`: whether a page that answered differs from what is stored.
+    `changed`: whether a page that answered differs from what is stored. Each row has the columns of
+    `habits.about`, null if nothing is known; `found_dated_ms`, the newest date that listings of the
+    round give; and its response.
     """
     answered = F.coalesce("o_answered", F.lit(False))
-    days = F.greatest(F.col("r_asked_ms") - F.col("fetched_ms"), F.lit(0)) / (DAY_S * 1000)
+    days = F.greatest(F.col("r_asked_ms") - F.col("fetched_ms"), F.lit(0)) / DAY_MS
+    usual = _usual(usual_rate(config))
+    told_ms, before_ms = F.col("found_dated_ms"), F.col("dated_ms")
+    is_newer = F.coalesce(told_ms > F.coalesce(before_ms, F.lit(0)), F.lit(False))
+    whole_day = before_ms.isNotNull() & (told_ms % DAY_MS == 0)
+    until_ms = F.when(whole_day, told_ms + DAY_MS).otherwise(told_ms)
+    is_late = answered & (told_ms > F.col("r_asked_ms"))
     return {
-        "is_visit": answered & F.col("stored_ms").isNotNull() & (F.col("failures") == 0),
+        "is_answered": answered,
+        "is_visit": answered & _is_stored(),
         "has_changed": changed,
         "visit_days": days,
-        "rate_before": rate_now(config),
+        "usual_before": usual,
+        "rate_before": rate(*_known(), usual),
+        "signal": is_newer & ~is_late & _is_stored() & (until_ms > F.col("fetched_ms")),
+        "late_signal": is_newer & is_late,
+        "recall_before": F.least(F.coalesce("told_share", F.lit(PRIOR_RECALL)), F.lit(MOST_RECALL)),
+        "untrue": F.coalesce("untrue_rate", F.lit(usual_rate(config))),
     }
 
 
 def learned() -> dict[str, Column]:
-    """The columns `changes` and `watched_days` of pages after a round, with the ending `_now`."""
+    """What is known of pages after a round, as columns from which those of `pages` follow.
+
+    `more_changes`, `more_ms` and `dates` are what a visit tells, for `habits`. The last are the
+    signals before it, null for a page without dates. The others are null without a visit.
+    """
     changes, watched_days = _known()
+    is_visit, doubt = F.col("is_visit"), _or_zero("doubt")
     met = changes_within(F.col("rate_before"), F.col("visit_days"))
-    is_visit = F.col("is_visit")
+    more = F.when(F.col("has_changed"), met).otherwise(F.lit(0.0))
+    one = doubt_of_signal(F.col("rate_before"), F.col("recall_before"), F.col("untrue"))
+    since = F.when(F.col("is_answered"), F.lit(0.0)).otherwise(doubt)
+    is_signal = F.col("late_signal") | (F.col("signal") & ~F.col("is_answered"))
+    dated_ms = F.greatest("dated_ms", "found_dated_ms")
+    recall = F.when(dated_ms.isNotNull(), F.col("recall_before"))
+    is_met = F.col("is_answered") | (F.col("found_dated_ms").isNotNull() & _is_stored())
+    signals = F.coalesce("signals", F.lit(0))
+    dates = signals + F.col("signal").cast("int")
     return {
-        "changes_now": F.when(is_visit & F.col("has_changed"), changes + met).otherwise(changes),
+        "changes_now": F.when(is_visit, changes + more).otherwise(changes),
         "watched_now": F.when(is_visit, watched_days + F.col("visit_days")).otherwise(watched_days),
+        "usual_now": F.when(is_met, F.col("usual_before")).otherwise(F.col("usual_rate")),
+        "dated_now": dated_ms,
+        "doubt_now": since + F.when(is_signal, one).otherwise(F.lit(0.0)),
+        "signals_now": F.when(F.col("is_answered"), F.col("late_signal").cast("int")).otherwise(
+            dates
+        ),
+        "recall_now": F.when(is_met, recall).otherwise(F.col("recall")),
+        "more_changes": F.when(is_visit, more),
+        "more_ms": F.when(is_visit, F.col("r_asked_ms") - F.col("fetched_ms")),
+        "dates": F.when((dates > 0) | F.col("dated_ms").isNotNull(), dates),
     }
 
 
 def wait_s(config: UpdateConfig) -> Column:
-    """The seconds from an answer until the page is due again."""
-    usual_s, factor = int(config.interval_days * DAY_S), config.interval_factor
-    usual = usual_rate(config)
-    # After so many seconds, a page has changed with the probability `due_chance`.
-    due_s = usual_s * usual / rate(F.col("changes_now"), F.col("watched_now"), usual)
+    """The seconds from the last answer until a page is due again, by the columns of `learned`."""
+    usual_s, factor = config.interval_days * DAY_S, config.interval_factor
+    of_page = rate(F.col("changes_now"), F.col("watched_now"), F.col("usual_now"))
+    untold = of_page * (1 - F.coalesce("recall_now", F.lit(0.0)))
+    due_s = (due_doubt(config) - F.col("doubt_now")) / untold * DAY_S
     within_s = F.greatest(F.lit(usual_s / factor), F.least(F.lit(usual_s * factor), due_s))
-    return F.floor(F.when(F.col("is_visit"), within_s).otherwise(F.lit(usual_s))).cast("long")
+    wait = F.when(F.col("doubt_now") >= SURE, F.lit(0.0)).otherwise(within_s)
+    is_known = F.col("is_answered") | F.col("signal")
+    return F.floor(F.when(is_known, wait).otherwise(F.lit(usual_s)) + 0.5).cast("long")
+
+
+def _usual(usual: float) -> Column:
+    """The changes per day of the other pages of a page's folder: see `habits.about`."""
+    changes, watched_days = _known()
+
+    found = F.lit(usual)
+    for place in ("host", "folder"):
+        others = F.greatest(_or_zero(f"{place}_changes") - changes, F.lit(0.0))
+        days = F.greatest(_or_zero(f"{place}_days") - watched_days, F.lit(0.0))
+        found = rate(others, days, found)
+    return found
+
+
+def _is_stored() -> Column:
+    """Whether a page is stored as of its last visit."""
+    return F.coalesce(F.col("stored_ms").isNotNull() & (F.col("failures") == 0), F.lit(False))
 
 
 def _known() -> tuple[Column, Column]:
     """What is known of `pages`; rows of older versions have no such columns."""
-    return F.coalesce("changes", F.lit(0.0)), F.coalesce("watched_days", F.lit(0.0))
+    return _or_zero("changes"), _or_zero("watched_days")
+
+
+def _or_zero(name: str) -> Column:
+    return F.coalesce(name, F.lit(0.0))

@@ -18,10 +18,12 @@ from pyspark.sql import functions as F
 
 from gossamer import (
     depths,
+    discoveries,
     domains,
     due_times,
     fitness,
     growth,
+    habits,
     lsm,
     opic,
     polling,
@@ -29,9 +31,8 @@ from gossamer import (
     scoring,
     sections,
 )
-from gossamer.due import is_refused
+from gossamer.due import due_ms, is_refused
 from gossamer.errors import UsageError
-from gossamer.linkgraph import VOTES
 from gossamer.outcomes import FILTERED_TYPE, OUTCOMES
 from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
 from gossamer.url_rules import aliases as url_aliases
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from gossamer.config import UpdateConfig
     from gossamer.engine import Engine
     from gossamer.store import StepReport
-    from gossamer.url_rules.aliases import Turns
     from gossamer.workspace import Draft, Workspace
 
 OF_PAGES = {"url", "round", "host", "depth", "hops", "fetches", "detail"}
@@ -69,21 +69,26 @@ def run(work: Workspace) -> StepReport:
             flows = opic.flows(work, links, answers, virtual.given, damping)
             return flows, domains.met(work, links, answers, round_)
 
-        found = found_links(as_of_now(work, links), work.now_ms())
+        found = discoveries.of_links(as_of_now(work, links), work.now_ms())
         lesson = partial(lessons, work, answers, found, round_)
         asked = sum(layer.rows for layer in work.store.manifest.layers("responses", round_))
         learned, (flows, met) = work.both(asked, lesson, flows_and_domains)
         draft.replace |= learned.replace | ({} if met is None else {"domains": met.layers})
         known = domains.known(work, met)
         draft.counts |= learned.counts
-        found, _ = growth.bounded(work, with_turns(found, learned.turns), known, draft.counts)
+        found, _ = growth.bounded(
+            work, discoveries.with_turns(found, learned.turns), known, draft.counts
+        )
         turns = None if learned.turns is None else work.scratch(learned.turns.rows)[0]
         sources = (found, answers, flows, *(() if turns is None else (turns,)))
         touched = reduce(DataFrame.union, [rows.select("url") for rows in sources])
         before = lsm.rows_for(work, PAGES, touched)
         texts = work.read("documents", round_).where(F.col("round") == round_)
         finds = new_in_known(work, links)
-        rows = changed(work, before, found, answers, flows, virtual.given, turns, texts, finds)
+        dated = found.where(F.col("found_dated_ms").isNotNull()).select("url")
+        places = habits.about(work, answers.select("url").union(dated).distinct())
+        known_of = (texts, finds, places)
+        rows = changed(work, before, found, answers, flows, virtual.given, turns, *known_of)
         rows, count = work.scratch(rows)
         if scoring.load(work.config.update.scoring).needs_worth:
             draft.replace["finds"] = sections.put_finds(work, links, rows)
@@ -99,12 +104,15 @@ def put(
     Returns the number of rows of `pages`.
     """
     sums = {"new": F.count_if("new"), "spent": F.sum("spent"), "nearer": F.count_if("nearer")}
+    sums["visits"] = F.count("more_ms")
     moves = due_times.moves(rows, *(each.alias(name) for name, each in sums.items()))
     virtual = virtual.after(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
     draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
     settled = depths.settle(work, rows, count, are_nearer=any(m.nearer for m in moves))
     draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
     draft.replace["due_times"] = due_times.put(work, moves, settled.pages)
+    if any(m.visits for m in moves):
+        draft.replace["habits"] = habits.put(work, rows)
     if settled.host_count:
         hosts, host_count = work.scratch(settled.hosts)
         draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
@@ -145,7 +153,7 @@ def learn(work: Workspace, draft: Draft) -> None:
     links = work.engine.read([f"{work.root}/{path}" for path in files], LINKS.ddl)
     known = lsm.current(work, PAGES).select("url", "depth", "hops")
     unknown, _ = work.scratch(links.join(known, F.col("dst") == F.col("url"), how="left_anti"))
-    unknown = found_links(depths.current(unknown, known), work.now_ms())
+    unknown = discoveries.of_links(depths.current(unknown, known), work.now_ms())
     found, count = growth.bounded(work, unknown, domains.known(work), draft.counts)
     if count:
         before, answers = (work.engine.read([], none.ddl) for none in (PAGES, RESPONSES))
@@ -165,12 +173,12 @@ def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
     """
     with work.step("duplicates", work.round) as draft:
         none, answers = (work.engine.read([], table.ddl) for table in (LINKS, RESPONSES))
-        found = found_links(none, work.now_ms())
+        found = discoveries.of_links(none, work.now_ms())
         learned = applied(work, with_state(work, rule, enabled=enabled), 1, answers, found)
         draft.replace |= learned.replace
         draft.counts["pages"] = 0
         if learned.turns is not None:
-            found = with_turns(found, learned.turns)
+            found = discoveries.with_turns(found, learned.turns)
             found, _ = growth.bounded(work, found, domains.known(work), draft.counts)
             turns, _ = work.scratch(learned.turns.rows)
             before = lsm.rows_for(work, PAGES, found.select("url").union(turns.select("url")))
@@ -178,44 +186,6 @@ def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
             rows = changed(work, before, found, answers, flows, virtual.given, turns)
             draft.counts["pages"] = put(work, draft, *work.scratch(rows), virtual)
     return draft.done
-
-
-def found_links(links: DataFrame, now_ms: int) -> DataFrame:
-    """Per target of a round's links: url, found_depth, found_hops, found_inlinks, found_source.
-
-    Links marked nofollow are ignored. Only links in VOTES from pages fetched for the first time
-    count as inlinks, so a page that is fetched again does not vote twice.
-    """
-    is_redirect = F.col("relation") == "redirect"
-    source = F.when(polling.is_news(now_ms), polling.ENTRY).when(is_redirect, "redirect")
-    return (
-        links.where(~F.col("nofollow"))
-        .groupBy(F.col("dst").alias("url"))
-        .agg(
-            F.min("depth").alias("found_depth"),
-            F.min("hops").alias("found_hops"),
-            F.sum((F.col("first") & F.col("relation").isin(*VOTES)).cast("long")).alias(
-                "found_inlinks"
-            ),
-            F.min(source.otherwise("link")).alias("found_source"),  # `entry` is the smallest
-        )
-    )
-
-
-def with_turns(found: DataFrame, turns: Turns | None) -> DataFrame:
-    """Add the pages that become known because of rules for URLs."""
-    if turns is None:
-        return found
-    aggregates = {"found_inlinks": F.sum, "found_depth": F.min, "found_hops": F.min}
-    return (
-        found.select(*url_aliases.FOUND)
-        .unionByName(turns.found)
-        .groupBy("url")
-        .agg(
-            *(merge(name).alias(name) for name, merge in aggregates.items()),
-            F.min("found_source").alias("found_source"),
-        )
-    )
 
 
 def changed(
@@ -228,15 +198,17 @@ def changed(
     turns: DataFrame | None = None,
     documents: DataFrame | None = None,
     finds: DataFrame | None = None,
+    places: DataFrame | None = None,
 ) -> DataFrame:
     """The new rows of every page that was found or requested, or that cash flows from or to.
 
     All frames are keyed by `url`. `before` has the old rows of at least these pages; `flows` and
     `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`),
-    `documents` what was parsed of the answers, and `finds` is as `polling.found` returns it.
+    `documents` what was parsed of the answers, `finds` is as `polling.found` returns it, and
+    `places` as `habits.about` does.
     Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`;
-    `spent`, the cash that it has less than before; whether it was `asked` for; and `counted`, for
-    `due_times`.
+    `spent`, the cash that it has less than before; whether it was `asked` for; `counted`, for
+    `due_times`; and recrawl.VISITS, for `habits`.
     """
     renamed = {"fetched_ms": "r_asked_ms"}
     names = [name for name in RESPONSES.column_names if name not in OF_PAGES]
@@ -262,6 +234,10 @@ def changed(
         met = met.withColumn("found", F.lit(None).cast("long"))
     else:
         met = met.join(F.broadcast(finds), on="url", how="left")
+    if places is None:
+        met = met.select("*", *(F.lit(None).cast("double").alias(n) for n in habits.KNOWN))
+    else:
+        met = met.join(places, on="url", how="left")
     # A page that cash flows to may be unknown, because a growth limit dropped it.
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
     # The engine plans an expression as often as others contain it, so some become columns first.
@@ -271,7 +247,8 @@ def changed(
     learned = recrawl.learned() | polling.learned()
     rows = rows.withColumns({"new_status": status, "again": again, **learned})
     rows = rows.withColumns({"rhythm_s": polling.wait_s(config), "usual_s": recrawl.wait_s(config)})
-    return rows.withColumns(_waits()).select(*_columns(work.now_ms(), config, given))
+    columns = _columns(work.now_ms(), config, given)
+    return rows.withColumns(_waits()).select(*columns, *recrawl.VISITS)
 
 
 def policies(engine: Engine) -> DataFrame:
@@ -328,7 +305,10 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         F.col("had") - F.coalesce("paid", F.lit(0)) + F.coalesce("got", F.lit(0))
     )
     moment_ms = F.coalesce("r_asked_ms", F.lit(now_ms))
-    interval_s = F.lit(int(config.interval_days * 86_400)).cast("long")
+    interval = int(config.interval_days * recrawl.DAY_S)
+    interval_s = F.lit(interval).cast("long")
+    is_told = F.col("signal") & ~asked
+    told_ms = F.least(due_ms(interval), F.col("fetched_ms") + F.col("usual_s") * 1000)
     doubled_s = F.col("o_retry_wait_s") * F.pow(F.lit(2), F.col("tries") - 1)
     retry_s = F.greatest(doubled_s, F.coalesce("r_retry_after_s", F.lit(0))).cast("long")
 
@@ -362,6 +342,11 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
         "changes": F.col("changes_now"),
         "watched_days": F.col("watched_now"),
+        "usual_rate": F.col("usual_now"),
+        "dated_ms": F.col("dated_now"),
+        "signals": F.col("signals_now").cast("int"),
+        "doubt": F.col("doubt_now"),
+        "recall": F.col("recall_now"),
         "main_text": of_answer("main_text"),
         "kind": F.col("kind_now"),
         "finds": F.col("finds_now"),
@@ -371,10 +356,11 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         .when(asked, F.col("r_asked_ms") + F.floor(F.col("wait_s") * 1000))
         .when(F.col("again"), F.lit(0))
         .when(taken_over, F.col("due_ms"))
+        .when(is_told, told_ms)
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
         "interval_s": F.when(asked & ~retry & F.col("has_rhythm"), polling.RHYTHM_S)
-        .when(asked, interval_s)
+        .when(asked | (is_told & ~polling.has_rhythm()), interval_s)
         .otherwise(F.coalesce("interval_s", interval_s))
         .cast("long"),
         "etag": validator("etag"),

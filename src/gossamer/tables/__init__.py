@@ -30,6 +30,7 @@ from gossamer.tables.fetching import (
     DUE_TIMES,
     FETCHLIST,
     FINDS,
+    HABITS,
     HOSTS,
     PAGES,
     RESPONSES,
@@ -73,6 +74,7 @@ __all__ = [
     "FINDS",
     "GATHERED",
     "GRAPH",
+    "HABITS",
     "HOSTS",
     "HOST_DOCUMENTS",
     "HOST_RANKS",
@@ -110,8 +112,20 @@ __all__ = [
 DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
-        *(FILTER_RULES, PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, VIRTUAL_PAGE, SECTIONS, FINDS),
-        *(DUE_TIMES, WARC, UNPARSED, DOCUMENTS, LINKS, INLINKS, INVERTED, GRAPH, RANKS),
+        *(FILTER_RULES, PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, HABITS, VIRTUAL_PAGE),
+        *(
+            SECTIONS,
+            FINDS,
+            DUE_TIMES,
+            WARC,
+            UNPARSED,
+            DOCUMENTS,
+            LINKS,
+            INLINKS,
+            INVERTED,
+            GRAPH,
+            RANKS,
+        ),
         *(RANKED_NODES, FARMS),
         *(HOST_RANKS, HOST_SIZES, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, SHINGLED, MIRRORS, SHARED_PLACES, DISPOSITIONS, JUDGED),

@@ -49,6 +49,11 @@ PAGES = Dataset(
         Column("stored_ms", "long", "when the stored answer was fetched"),
         Column("changes", "double", "how often it changed, as far as is known (see recrawl)"),
         Column("watched_days", "double", "days within which it changed so often"),
+        Column("usual_rate", "double", "changes per day of pages like it, as of its last visit"),
+        Column("dated_ms", "long", "the newest date that a feed or sitemap gave it"),
+        Column("signals", "int", "newer dates since its last visit, each a sign of a change"),
+        Column("doubt", "double", "what these tell (see recrawl); 0: nothing"),
+        Column("recall", "double", "share of its changes that dates tell; null: it has no dates"),
         Column("main_text", "long", "hash of the main text of the stored answer, as in documents"),
         Column("kind", "string", "page, feed or sitemap; null: it could not be parsed so far"),
         Column("finds", "double", "new pages in it, in the last visits (see polling)"),
@@ -166,6 +171,26 @@ DOMAINS = Dataset(
         Column("domain", "string", "registrable domain, by the whole Public Suffix List"),
         Column("seed", "boolean", "a seed is on it, or redirects to it"),
         Column("linked_from", "array<string>", "the first 100 other domains found to link to it"),
+    ),
+)
+
+HABITS = Dataset(
+    "habits",
+    "how often the pages of hosts and of their folders change, and how true their dates are",
+    key=("place",),
+    writer="update",
+    readers=("update",),
+    newest_wins=True,
+    columns=(
+        Column(
+            "place", "string", "a host as in pages; host/folder/; host/: its pages in no folder"
+        ),
+        Column("changes", "long", "how often its pages changed, as in pages, in 2^-20"),
+        Column("watched_ms", "long", "the time within which they changed so often"),
+        Column("changed", "long", "visits to pages with dates that found a change"),
+        Column("told", "long", "of these, visits that a date in a feed or sitemap had foretold"),
+        Column("untrue", "long", "dates beyond the changes that visits found, in 2^-20"),
+        Column("dated_ms", "long", "the time within which dates told so much"),
     ),
 )
 

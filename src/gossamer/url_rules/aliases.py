@@ -60,7 +60,7 @@ class Turns(NamedTuple):
     """What rules change in `pages` and in their own datasets."""
 
     found: DataFrame
-    """Pages that become known, as `update.found_links` returns them."""
+    """Pages that become known, as `discoveries.of_links` returns them."""
     rows: DataFrame
     """Rows of TURNS_DDL, each URL once."""
     aliases: DataFrame
@@ -80,7 +80,7 @@ def turns(
     """What a round changes. `changed_rules`: the rules with changes, as they are now.
 
     `rules` are files of the active rules. `answers` are the responses of the round, and `met` the
-    pages that its links lead to (`update.found_links`).
+    pages that its links lead to (`discoveries.of_links`).
     """
     unsettled, _ = work.scratch(changed_rules.where("NOT settled").select("rule", "host", "state"))
     started = unsettled.where(F.col("state").isin(*IN_USE))

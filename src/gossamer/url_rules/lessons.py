@@ -82,7 +82,7 @@ def contradicted(work: Workspace, pages: DataFrame) -> tuple[str, ...]:
 def lessons(work: Workspace, answers: DataFrame, met: DataFrame, round_: int) -> Lessons:
     """Learn from a round that was fetched and parsed, and apply what changes.
 
-    `answers` are its responses, `met` the pages that its links lead to (`update.found_links`).
+    `answers` are its responses, `met` the pages that its links lead to (`discoveries.of_links`).
 
     Rules that the user has changed since the last round are applied, too.
     """

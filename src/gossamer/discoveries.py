@@ -1,0 +1,58 @@
+"""What does a round find? Its links by the pages that they lead to, and what rules for URLs add."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from gossamer import polling, recrawl
+from gossamer.linkgraph import VOTES
+from gossamer.url_rules import aliases as url_aliases
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from gossamer.url_rules.aliases import Turns
+
+
+def of_links(links: DataFrame, now_ms: int) -> DataFrame:
+    """Per target of a round's links: url, found_depth, found_hops, found_inlinks, found_source.
+
+    And found_dated_ms, the newest date that a listing gives it, unless that is days ahead. Links
+    marked nofollow are ignored. Only links in VOTES from pages fetched for the first time count as
+    inlinks, so a page that is fetched again does not vote twice.
+    """
+    is_redirect = F.col("relation") == "redirect"
+    source = F.when(polling.is_news(now_ms), polling.ENTRY).when(is_redirect, "redirect")
+    dated_ms = F.when(F.col("dated_ms") <= now_ms + recrawl.DAY_MS, F.col("dated_ms"))
+    return (
+        links.where(~F.col("nofollow"))
+        .groupBy(F.col("dst").alias("url"))
+        .agg(
+            F.min("depth").alias("found_depth"),
+            F.min("hops").alias("found_hops"),
+            F.sum((F.col("first") & F.col("relation").isin(*VOTES)).cast("long")).alias(
+                "found_inlinks"
+            ),
+            F.min(source.otherwise("link")).alias("found_source"),  # `entry` is the smallest
+            F.max(dated_ms).alias("found_dated_ms"),
+        )
+    )
+
+
+def with_turns(found: DataFrame, turns: Turns | None) -> DataFrame:
+    """Add the pages that become known because of rules for URLs."""
+    if turns is None:
+        return found
+    aggregates = {"found_inlinks": F.sum, "found_depth": F.min, "found_hops": F.min}
+    aggregates["found_dated_ms"] = F.max
+    return (
+        found.select(*url_aliases.FOUND, "found_dated_ms")
+        .unionByName(turns.found.withColumn("found_dated_ms", F.lit(None).cast("long")))
+        .groupBy("url")
+        .agg(
+            *(merge(name).alias(name) for name, merge in aggregates.items()),
+            F.min("found_source").alias("found_source"),
+        )
+    )

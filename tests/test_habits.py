@@ -1,0 +1,268 @@
+"""What dates of listings tell, and how places are learned: see gossamer.recrawl and habits."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from gossamer import habits, lsm, recrawl, update
+from gossamer.config import UpdateConfig
+from gossamer.tables import HABITS, PAGES
+from rows import by_url, put
+
+if TYPE_CHECKING:
+    from gossamer.workspace import Workspace
+
+    Row = dict[str, Any]
+
+DAY_MS = recrawl.DAY_MS
+HOUR_MS = DAY_MS // 24
+A, LISTING = "http://a.example/news/1", "http://a.example/sitemap.xml"
+HOST, FOLDER = "a.example", "a.example/news/"
+VISITED = 100 * DAY_MS + 10 * HOUR_MS
+NOW = VISITED + 5 * DAY_MS
+USUAL = recrawl.usual_rate(UpdateConfig())
+STORED: Row = {
+    "url": A,
+    "status": "fetched",
+    "outcome": "ok",
+    "fetches": 1,
+    "fetched_ms": VISITED,
+    "stored_ms": VISITED,
+    "next_fetch_ms": VISITED + 30 * DAY_MS,
+    "digest": "old",
+    "main_text": 1,
+}
+TRUTHFUL = {"place": HOST, "told": 99, "changed": 100, "untrue": 0, "dated_ms": 1_000 * DAY_MS}
+LYING = TRUTHFUL | {"untrue": 900 * habits.UNIT}
+
+
+NEVER = dict.fromkeys(STORED) | {"url": A, "status": "unfetched", "fetches": 0, "next_fetch_ms": 0}
+
+
+def place(name: str = HOST, **sums: int) -> Row:
+    return dict.fromkeys(HABITS.column_names[1:], 0) | {"place": name} | sums
+
+
+def updated(
+    work: Workspace,
+    dated_ms: int | None,
+    *,
+    page: Row | None = None,
+    answer: Row | None = None,
+    known: tuple[Row, ...] = (),
+    round_: int = 1,
+) -> Row:
+    """The row of A after a round that read a listing which gives this date.
+
+    `page`: what is different in its row before, if that is not of a former round; `answer`: what A
+    answered in the same round, if it was asked, a day later unless it says otherwise.
+    """
+    work.clock_ms = NOW
+    if round_ == 1:
+        put(work, "pages", [STORED | (page or {}), {"url": LISTING}], round_=0)
+        if known:
+            put(work, "habits", [place() | row for row in known], round_=0)
+    answers = [{"url": LISTING, "fetched_ms": NOW, "outcome": "ok", "digest": f"{round_}"}]
+    if answer is not None:
+        answers.append({"url": A, "fetched_ms": VISITED + DAY_MS, "outcome": "ok", **answer})
+    put(work, "responses", [row | {"round": round_} for row in answers], round_)
+    links = [{"src": LISTING, "dst": A, "relation": "entry", "dated_ms": dated_ms}]
+    put(work, "links", [row | {"round": round_} for row in links], round_)
+    texts = [{"url": row["url"], "outcome": "parsed", "round": round_} for row in answers]
+    text_hash = (answer or {}).get("text")
+    put(work, "documents", [row | {"text_hash": text_hash} for row in texts], round_)
+    with work.step("parse", round_):
+        pass
+    update.run(work)
+    return by_url(lsm.current(work, PAGES))[A]
+
+
+def places(work: Workspace) -> dict[str, Row]:
+    return by_url(lsm.current(work, HABITS), "place")
+
+
+@pytest.mark.parametrize(
+    ("before_ms", "dated_ms", "is_signal"),
+    [
+        (None, VISITED + HOUR_MS, True),
+        (None, VISITED - HOUR_MS, False),  # what was visited has it already
+        (VISITED + HOUR_MS, VISITED + HOUR_MS, False),  # it was told before
+        (VISITED + 2 * HOUR_MS, VISITED + HOUR_MS, False),
+        (VISITED - DAY_MS, VISITED + HOUR_MS, True),
+        (None, NOW + HOUR_MS, True),  # its clock is fast
+        (None, NOW + 2 * DAY_MS, False),  # a coming event
+        (99 * DAY_MS, 100 * DAY_MS, True),  # a day, of which the visit saw a part
+        (None, 100 * DAY_MS, False),
+        (100 * DAY_MS, 100 * DAY_MS, False),
+        (98 * DAY_MS, 99 * DAY_MS, False),
+        (VISITED, None, False),
+    ],
+)
+def test_a_date_is_a_signal_if_it_is_newer_than_the_last_one_and_the_visit(
+    work: Workspace, before_ms: int | None, dated_ms: int | None, is_signal: bool
+) -> None:
+    found = updated(work, dated_ms, page={"dated_ms": before_ms})
+    assert (found["doubt"] > 0) is is_signal
+    dates = [each for each in (before_ms, dated_ms) if each and each <= NOW + DAY_MS]
+    assert found["dated_ms"] == max(dates, default=None)
+
+
+def test_a_signal_of_an_unknown_host_counts_as_priors_say(work: Workspace) -> None:
+    found = updated(work, NOW)
+    of_page = recrawl.rate(0.0, 0.0, USUAL)
+    assert found["recall"] == recrawl.PRIOR_RECALL
+    one = recrawl.doubt_of_signal(of_page, recrawl.PRIOR_RECALL, USUAL)
+    assert found["doubt"] == pytest.approx(one)
+    assert recrawl.due_doubt(UpdateConfig()) < one < recrawl.SURE
+    # It is due as soon as bounds permit: interval_factor.
+    assert found["next_fetch_ms"] == VISITED + round(30 * recrawl.DAY_S / 16) * 1000
+
+
+def test_a_host_whose_dates_were_true_is_believed_at_once(work: Workspace) -> None:
+    found = updated(work, NOW, known=(TRUTHFUL,))
+    assert found["doubt"] > recrawl.SURE
+    assert found["next_fetch_ms"] == VISITED
+    assert found["recall"] == recrawl.MOST_RECALL
+
+
+def test_a_host_whose_dates_were_untrue_is_not_believed(work: Workspace) -> None:
+    """Of 900 untrue dates in 1,000 days, another one says little."""
+    found = updated(work, NOW, known=(LYING,))
+    assert 0 < found["doubt"] < 0.01
+    assert found["next_fetch_ms"] > VISITED + 29 * DAY_MS
+
+
+def test_what_dates_are_worth_is_learned_for_folders(work: Workspace) -> None:
+    found = updated(work, NOW, known=(LYING, TRUTHFUL | {"place": FOLDER}))
+    assert found["next_fetch_ms"] == VISITED
+
+
+def test_signals_add_up_and_a_visit_ends_them(work: Workspace) -> None:
+    once = updated(work, NOW - HOUR_MS)
+    twice = updated(work, NOW, round_=2)
+    assert twice["doubt"] == pytest.approx(2 * once["doubt"])
+    assert (once["signals"], twice["signals"]) == (1, 2)
+    answer = {"outcome": "unchanged", "fetched_ms": NOW + HOUR_MS}
+    visited = updated(work, NOW, answer=answer, round_=3)
+    assert (visited["signals"], visited["doubt"]) == (0, 0)
+
+
+def test_a_page_that_was_never_stored_only_keeps_its_date(work: Workspace) -> None:
+    found = updated(work, NOW, page=NEVER)
+    kept = ("dated_ms", "doubt", "recall", "usual_rate", "next_fetch_ms")
+    assert [found[name] for name in kept] == [NOW, 0, None, None, 0]
+
+
+def test_a_signal_shifts_what_a_new_interval_has_shifted(work: Workspace) -> None:
+    """The row keeps the time that counts now, and the interval with it."""
+    settings = msgspec.structs.replace(work.config.update, interval_days=10.0)
+    work.config = msgspec.structs.replace(work.config, update=settings)
+    found = updated(work, NOW, known=(LYING,))
+    assert found["interval_s"] == 10 * recrawl.DAY_S
+    assert VISITED + 9 * DAY_MS < found["next_fetch_ms"] <= VISITED + 10 * DAY_MS
+
+
+def test_a_date_after_the_visit_of_its_round_is_a_signal(work: Workspace) -> None:
+    asked_ms = VISITED + DAY_MS
+    found = updated(work, asked_ms + HOUR_MS, answer={"digest": "new", "text": 2})
+    assert (found["signals"], found["fetched_ms"]) == (1, asked_ms)
+    assert found["doubt"] > 0
+    assert places(work)[HOST]["told"] == 0
+
+
+def test_dates_beyond_the_changes_that_a_visit_found_are_untrue(work: Workspace) -> None:
+    answer = {"digest": "new", "text": 2}
+    page = updated(work, None, answer=answer, page={"dated_ms": VISITED, "signals": 9})
+    beyond = places(work)[HOST]["untrue"] / habits.UNIT
+    assert beyond == pytest.approx(9 - page["changes"], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("dated_ms", "answer", "page", "counts"),
+    [
+        (VISITED + HOUR_MS, {"digest": "new", "text": 2}, {}, (1, 1, 0)),
+        (VISITED + HOUR_MS, {"outcome": "unchanged"}, {}, (0, 0, 1)),
+        (None, {"digest": "new", "text": 2}, {"dated_ms": VISITED}, (0, 1, 0)),
+        (None, {"digest": "new", "text": 2}, {"dated_ms": VISITED, "signals": 1}, (1, 1, 0)),
+        (None, {"outcome": "unchanged"}, {"dated_ms": VISITED, "signals": 3}, (0, 0, 3)),
+        (VISITED + HOUR_MS, {"outcome": "unchanged"}, {"signals": 3}, (0, 0, 4)),
+        (None, {"outcome": "unchanged"}, {"dated_ms": VISITED}, (0, 0, 0)),
+    ],
+)
+def test_visits_tell_what_dates_are_worth(
+    work: Workspace,
+    dated_ms: int | None,
+    answer: Row,
+    page: Row,
+    counts: tuple[int, int, int],
+) -> None:
+    updated(work, dated_ms, page=page, answer=answer)
+    found = places(work)
+    assert found.keys() == {HOST, FOLDER}
+    for row in found.values():
+        assert (row["told"], row["changed"], row["untrue"] / habits.UNIT) == counts
+        assert (row["watched_ms"], row["dated_ms"]) == (DAY_MS, DAY_MS)
+
+
+def test_a_visit_to_a_page_without_dates_tells_nothing_about_dates(work: Workspace) -> None:
+    page = updated(work, None, answer={"digest": "new", "text": 2})
+    row = places(work)[HOST]
+    assert (row["changed"], row["dated_ms"], row["watched_ms"]) == (0, 0, DAY_MS)
+    assert row["changes"] == math.floor(page["changes"] * habits.UNIT)
+    assert page["recall"] is None
+
+
+def test_what_places_tell_adds_up_and_is_halved(work: Workspace) -> None:
+    full = place(told=1_500, changed=1_999, untrue=11, dated_ms=DAY_MS, changes=5, watched_ms=7)
+    answer = {"digest": "new", "text": 2}
+    updated(work, VISITED + HOUR_MS, answer=answer, known=(full,))
+    host, folder = (places(work)[name] for name in (HOST, FOLDER))
+    assert (host["told"], host["changed"], host["untrue"]) == (750, 1_000, 5)
+    assert host["dated_ms"] == DAY_MS
+    assert host["watched_ms"] == DAY_MS + 7
+    assert host["changes"] == folder["changes"] + 5
+
+
+@pytest.mark.parametrize("name", [HOST, FOLDER])
+def test_a_page_is_taken_to_change_as_the_others_of_its_place(work: Workspace, name: str) -> None:
+    often = place(name, changes=500 * habits.UNIT, watched_ms=100 * DAY_MS)
+    answer = {"outcome": "unchanged", "fetched_ms": VISITED + HOUR_MS}
+    found = updated(work, None, answer=answer, known=(often,))
+    assert found["usual_rate"] == pytest.approx(recrawl.rate(500.0, 100.0, USUAL))
+    assert found["next_fetch_ms"] < VISITED + 4 * DAY_MS
+
+
+def test_a_first_visit_believes_its_place(work: Workspace) -> None:
+    seldom = place(watched_ms=1_000 * DAY_MS)
+    found = updated(work, None, answer={"digest": "new"}, page=NEVER, known=(seldom,))
+    assert found["usual_rate"] < USUAL / 2
+    assert found["next_fetch_ms"] > found["fetched_ms"] + 60 * DAY_MS
+
+
+def test_a_page_tells_nothing_about_itself_through_its_place(work: Workspace) -> None:
+    own = {"changes": 4.0, "watched_days": 50.0}
+    alone = place(changes=4 * habits.UNIT, watched_ms=50 * DAY_MS)
+    answer = {"outcome": "unchanged"}
+    both = (alone, alone | {"place": FOLDER})
+    found = updated(work, None, page=own, answer=answer, known=both)
+    assert found["usual_rate"] == pytest.approx(USUAL)
+
+
+@pytest.mark.parametrize(
+    ("url", "folder"),
+    [
+        ("http://a.example/", "a.example/"),
+        ("http://a.example/page?at=/x/y/", "a.example/"),
+        ("https://a.example:8080/news/", "a.example:8080/news/"),
+        ("http://a.example/news/2024/1", "a.example/news/"),
+        ("file:///srv/1", "localhost/srv/"),
+    ],
+)
+def test_a_folder_is_the_first_of_a_path(work: Workspace, url: str, folder: str) -> None:
+    rows = work.engine.spark.createDataFrame([(url,)], "url string")
+    row = rows.select(habits.host().alias("host"), habits.folder().alias("folder")).collect()[0]
+    assert tuple(row) == (folder.split("/", maxsplit=1)[0], folder)
