@@ -163,7 +163,7 @@ def gain(web: Web) -> Floats:
     return web.importance * recrawl.gain(web.learned, days, web.recall, web.doubt)
 
 
-def due(web: Web, early: float = EARLY) -> Floats:
+def due(web: Web, early: float = 1 / EARLY) -> Floats:
     """As `generate` chooses: 0 for pages that are not due."""
     usual, factor = web.config.interval_days, web.config.interval_factor
     untold = web.learned * (1 - web.recall)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from gossamer.workspace import Workspace
 
-EARLY = 0.25
-"""The share of its wait after which a page may take the place of one that is due."""
+EARLY = 4
+"""A page may take the place of one that is due after this part of its wait: a quarter."""
 NEVER_AGAIN = ("gone", "alias")
 """Statuses of pages that are never due, besides those that the filters refuse."""
 RECRAWLED = ("fetched_ms", "failures", "changes", "watched_days", "usual_rate", "doubt", "recall")
@@ -55,10 +55,12 @@ def due_pages(
     """The pages that may be fetched now, given the interval that counts now.
 
     A seed whose outcome depends on settings is due again if the settings have changed since it was
-    requested. With `soonest_s`, stored pages that have waited so long, and for a share EARLY of
+    requested. With `soonest_s`, stored pages that have waited so long, and for the part EARLY of
     their time, are included, and marked in the column `early`, unless they have a rhythm.
     """
-    when_ms = due_ms(interval_s, is_endless=is_endless)
+    # A column first, because the engine plans it as often as others contain it.
+    known = known.withColumn("when_ms", due_ms(interval_s, is_endless=is_endless))
+    when_ms = F.col("when_ms")
     is_due = when_ms <= now_ms
     asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
     reconsidered = (
@@ -68,11 +70,12 @@ def due_pages(
     )
     wanted = (~is_never_due() & is_due) | reconsidered
     if soonest_s is not None:
-        wait_ms = when_ms - F.col("fetched_ms")
-        enough_ms = F.greatest(wait_ms * EARLY, F.least(wait_ms, F.lit(soonest_s * 1000)))
-        is_stored = (F.col("status") == "fetched") & (F.col("failures") == 0)
-        is_stored &= ~polling.has_rhythm()
-        nearly = is_stored & (F.col("fetched_ms") + enough_ms <= now_ms)
+        # In integers, and with what excludes most pages first.
+        waited_ms, wait_ms = now_ms - F.col("fetched_ms"), when_ms - F.col("fetched_ms")
+        is_stored = F.col("fetched_ms").isNotNull() & (F.col("status") == "fetched")
+        is_stored &= (F.col("failures") == 0) & ~polling.has_rhythm()
+        soonest_ms = F.least(wait_ms, F.lit(int(soonest_s * 1000)))
+        nearly = is_stored & (waited_ms >= soonest_ms) & (waited_ms * EARLY >= wait_ms)
         wanted |= F.coalesce(nearly, F.lit(False))
     return known.where(wanted).select(
         "url",

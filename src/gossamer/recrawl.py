@@ -132,13 +132,15 @@ def rate_now(config: UpdateConfig) -> Column:
 def with_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
     """Add the `gain` of a visit, and the `rate`. Of a page that failed, nothing is taken as stored.
 
-    The rate becomes a column first, because the engine plans it as often as others contain it. The
-    rest is only computed for pages that are stored.
+    The rate becomes a column first, because the engine plans it as often as others contain it. What
+    is not stored has the usual one: so nothing is computed for most pages.
     """
+    usual = F.lit(usual_rate(config))
     days = F.greatest(now_ms - F.col("fetched_ms"), F.lit(1)) / DAY_MS
     gained = gain(F.col("rate"), days, _or_zero("recall"), _or_zero("doubt"))
     found = F.when(_is_stored(), gained).otherwise(1 / F.col("rate"))
-    return pages.withColumn("rate", rate_now(config)).withColumn("gain", found)
+    of_page = F.when(F.col("stored_ms").isNull(), usual).otherwise(rate_now(config))
+    return pages.withColumn("rate", of_page).withColumn("gain", found)
 
 
 def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
