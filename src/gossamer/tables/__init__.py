@@ -113,20 +113,8 @@ DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
         *(FILTER_RULES, PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, HABITS, VIRTUAL_PAGE),
-        *(
-            SECTIONS,
-            FINDS,
-            DUE_TIMES,
-            WARC,
-            UNPARSED,
-            DOCUMENTS,
-            LINKS,
-            INLINKS,
-            INVERTED,
-            GRAPH,
-            RANKS,
-        ),
-        *(RANKED_NODES, FARMS),
+        *(SECTIONS, FINDS, DUE_TIMES, WARC, UNPARSED, DOCUMENTS, LINKS, INLINKS, INVERTED),
+        *(GRAPH, RANKS, RANKED_NODES, FARMS),
         *(HOST_RANKS, HOST_SIZES, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),
         *(SKETCHED, SIMILAR, SHINGLED, MIRRORS, SHARED_PLACES, DISPOSITIONS, JUDGED),
         *(REWRITTEN, URL_FORMS, URL_RULES, ALIASES),
