@@ -37,7 +37,7 @@ LONGEST_S = 60
 """Nobody waits for longer. If somebody does, the test fails."""
 LINKS = b'<a href="/first">first</a> <a href="/held">held</a>'
 URLS = {f"http://a.test{path}" for path in ("/", "/first", "/held")}
-ALWAYS_DUE = "\nupdate.interval_days = 0.000001"
+ALWAYS_DUE = "\nupdate.interval_days = 0.000001\nupdate.interval_factor = 1"
 
 
 class Ended(Exception):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 ROUND = list(rounds.ROUND)
 PAGES = 4
-AT_ONCE = "update.interval_days = 0.000001"
+AT_ONCE = "update.interval_days = 0.000001\nupdate.interval_factor = 1"
 """All pages are always due."""
 ALWAYS = "from gossamer.cli import standing; standing.GROWTH = -1\n"
 """Replaces the process after each round."""
