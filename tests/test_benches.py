@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -46,3 +47,12 @@ def test_benches_import_names_that_exist() -> None:
     assert imported
     missing = [each for each in imported if each[2] not in defined(each[1] or "")]
     assert not missing
+
+
+def test_make_bench_runs_benches_that_exist() -> None:
+    recipe = Path(BENCH.parent, "Makefile").read_text().partition("\nbench:")[2]
+    recipe = recipe.partition("\n\n")[0]
+    listed = re.findall(r"[a-z_]+", " ".join(re.findall(r"\bin ((?:[^;]|\n)*);", recipe)))
+    named = {name for name in listed if name not in {"py", "docs"}}
+    assert {"page_state", "searchable"} <= named
+    assert named <= {path.stem for path in BENCH.glob("*.py")}
