@@ -10,6 +10,7 @@ import pytest
 from gossamer import config as configs
 from gossamer.errors import UsageError
 from gossamer.explanation import explain
+from gossamer.tables.fetching import RHYTHM_S
 from stored_web import put_inlinks, put_rows
 
 if TYPE_CHECKING:
@@ -137,17 +138,17 @@ CASES = {
     "due by the rhythm of a feed": Case(
         "due",
         "2024-10-24 00:00 UTC: by its rhythm, as a feed: visits found 8 new pages in 16 d",
-        ASKED | {"kind": "feed", "finds": 8.0, "finding_days": 16.0, "interval_s": 0},
+        ASKED | {"kind": "feed", "finds": 8.0, "finding_days": 16.0, "interval_s": RHYTHM_S},
     ),
     "due by the rhythm of a hub": Case(
         "due",
         "as a page in which visits found new links: visits found 1 new page in 6 h",
-        ASKED | {"kind": "page", "finds": 1.0, "finding_days": 0.25, "interval_s": 0},
+        ASKED | {"kind": "page", "finds": 1.0, "finding_days": 0.25, "interval_s": RHYTHM_S},
     ),
     "a feed that was visited once": Case(
         "due",
         "2024-10-24 00:00 UTC: soon after the first visit, as for any feed",
-        ASKED | {"kind": "feed", "interval_s": 0},
+        ASKED | {"kind": "feed", "interval_s": RHYTHM_S},
     ),
     "found in a feed": Case("found", "as a new entry of a feed or sitemap", {"source": "entry"}),
     "scored as news": Case(

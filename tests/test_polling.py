@@ -11,6 +11,7 @@ import pytest
 from gossamer import due_times, generate, lsm, pace, polling, update
 from gossamer.store import StepReport
 from gossamer.tables import FETCHLIST, PAGES
+from gossamer.tables.fetching import RHYTHM_S
 from rows import by_url, put
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ LISTED = {
     "fetched_ms": BEGAN_MS,
     "stored_ms": BEGAN_MS,
     "digest": "old",
-    "interval_s": polling.RHYTHM_S,
+    "interval_s": RHYTHM_S,
 }
 """A page that was visited on day 100."""
 KINDS = {
@@ -80,7 +81,7 @@ def test_after_its_first_visit_a_listing_is_due_soon(
 ) -> None:
     first: dict[str, Any] = {"status": "unfetched", "stored_ms": None, "fetched_ms": None}
     found = visited(work, 3, kind=kind, **first)
-    assert (found["kind"], found["finds"], found["interval_s"]) == (kind, 0, polling.RHYTHM_S)
+    assert (found["kind"], found["finds"], found["interval_s"]) == (kind, 0, RHYTHM_S)
     assert wait_s(found) == pytest.approx(first_s)
 
 
@@ -88,7 +89,7 @@ def test_a_visit_tells_how_many_new_pages_a_feed_lists(work: Workspace) -> None:
     found = visited(work, 5)
     assert (found["finds"], found["finding_days"]) == (5, pytest.approx(1 / 24))
     assert wait_s(found) == pytest.approx(math.log(2) * HOUR_S / 5, abs=0.01)
-    assert found["interval_s"] == polling.RHYTHM_S
+    assert found["interval_s"] == RHYTHM_S
 
 
 def test_only_the_last_finds_count(work: Workspace) -> None:
@@ -129,19 +130,19 @@ def test_without_the_setting_a_feed_is_due_as_any_page(work: Workspace) -> None:
 
 def test_a_failing_feed_has_no_rhythm(work: Workspace) -> None:
     found = visited(work, 0, links=[], outcome="timeout", finds=8.0, finding_days=0.01)
-    assert found["interval_s"] != polling.RHYTHM_S
+    assert found["interval_s"] != RHYTHM_S
     assert wait_s(found) >= HOUR_S
 
 
 def test_a_feed_that_could_not_be_parsed_once_stays_one(work: Workspace) -> None:
     found = visited(work, 0, links=[], parsed="failed")
-    assert (found["kind"], found["interval_s"]) == ("feed", polling.RHYTHM_S)
+    assert (found["kind"], found["interval_s"]) == ("feed", RHYTHM_S)
 
 
 def test_a_page_in_which_visits_find_new_links_is_a_hub(work: Workspace) -> None:
     links = [{"src": A, "dst": f"{A}new{n}", "first": False} for n in range(4)]
     found = visited(work, 0, kind="page", links=links, interval_s=30 * 86_400)
-    assert (found["kind"], found["interval_s"]) == ("page", polling.RHYTHM_S)
+    assert (found["kind"], found["interval_s"]) == ("page", RHYTHM_S)
     assert wait_s(found) == pytest.approx(math.log(2) * HOUR_S / 4, abs=0.01)
 
 
@@ -230,7 +231,7 @@ def test_a_new_interval_does_not_shift_a_rhythm(work: Workspace) -> None:
 
 
 def counted(work: Workspace, **slot: Any) -> None:
-    row = {"from_ms": BEGAN_MS, "interval_s": polling.RHYTHM_S, "fetched": True, "pages": 1}
+    row = {"from_ms": BEGAN_MS, "interval_s": RHYTHM_S, "fetched": True, "pages": 1}
     put(work, "due_times", [row | slot], 0)
     work.clock_ms = BEGAN_MS
 
@@ -239,6 +240,7 @@ def counted(work: Workspace, **slot: Any) -> None:
     ("slot", "is_endless", "limit_s"),
     [
         ({}, True, pace.BRISK_S),
+        ({"interval_s": 0}, True, None),  # as of an interval below a second
         ({}, False, None),
         ({"from_ms": BEGAN_MS + 3 * due_times.SLOT_MS}, True, None),
         ({"interval_s": 30 * 86_400}, True, None),

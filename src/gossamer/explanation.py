@@ -37,6 +37,7 @@ from gossamer.search.left_out import LeftOut
 from gossamer.search.page_info import PageInfo
 from gossamer.status.words import duration, moment, percent
 from gossamer.tables import HOSTS, INDEXED, PAGES, SECTIONS
+from gossamer.tables.fetching import RHYTHM_S
 from gossamer.url_rules.listing import tested
 from gossamer.urls import host_of, origin_of
 
@@ -220,7 +221,7 @@ def _rhythm(work: Workspace, row: Row) -> str:
         told = percent(-math.expm1(-row["doubt"]))
         dated = f"a feed or sitemap dates it {moment(row['dated_ms'])}"
         return f"{dated}, which alone tells a change with a probability of {told}"
-    if row["interval_s"] != polling.RHYTHM_S:
+    if row["interval_s"] != RHYTHM_S:
         if row["watched_days"] or row["usual_rate"]:
             chance = percent(work.config.update.due_chance)
             return f"by then it has changed with a probability of {chance}, within bounds"

@@ -17,8 +17,8 @@ from pyspark.sql import functions as F
 
 from gossamer import due_times, lsm
 from gossamer.due import due_ms, interval_s, is_never_due
-from gossamer.polling import RHYTHM_S
 from gossamer.tables import HOSTS, PAGES
+from gossamer.tables.fetching import RHYTHM_S
 
 if TYPE_CHECKING:
     from gossamer.config import FetchConfig, GenerateConfig

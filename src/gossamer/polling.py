@@ -33,6 +33,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from gossamer.tables.fetching import RHYTHM_S
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
@@ -45,8 +47,6 @@ HUB_S = 300
 FIRST_WAITS_S = {"feed": 60, "sitemap": 3_600}
 """Seconds from the first visit of a listing to the second, by its kind."""
 UNHURRIED_S = 3_600
-RHYTHM_S = 0
-"""Stands in place of `update.interval_days` in the row of a page with a rhythm."""
 ENTRY = "entry"
 """The source of a page that a listing announced as new."""
 NEWS_MS = DAY_S * 1000

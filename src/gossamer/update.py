@@ -35,6 +35,7 @@ from gossamer.due import due_ms, is_refused
 from gossamer.errors import UsageError
 from gossamer.outcomes import FILTERED_TYPE, OUTCOMES
 from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
+from gossamer.tables.fetching import RHYTHM_S
 from gossamer.url_rules import aliases as url_aliases
 from gossamer.url_rules.lessons import applied, lessons
 from gossamer.url_rules.listing import with_state
@@ -82,9 +83,9 @@ def run(work: Workspace) -> StepReport:
         turns = None if learned.turns is None else work.scratch(learned.turns.rows)[0]
         sources = (found, answers, flows, *(() if turns is None else (turns,)))
         touched = reduce(DataFrame.union, [rows.select("url") for rows in sources])
-        before = lsm.rows_for(work, PAGES, touched)
+        before, _ = work.scratch(lsm.rows_for(work, PAGES, touched))
         texts = work.read("documents", round_).where(F.col("round") == round_)
-        finds = new_in_known(work, links)
+        finds = new_in_known(work, links, before)
         dated = found.where(F.col("found_dated_ms").isNotNull()).select("url")
         places = habits.about(work, answers.select("url").union(dated).distinct())
         known_of = (texts, finds, places)
@@ -132,14 +133,13 @@ def as_of_now(work: Workspace, links: DataFrame) -> DataFrame:
     return links.where(~early).unionByName(depths.current(links.where(early), known))
 
 
-def new_in_known(work: Workspace, links: DataFrame) -> DataFrame | None:
-    """What visits of known pages have found (`polling.found`); None if nothing."""
-    again, count = work.scratch(polling.of_known_pages(links))
-    if not count:
-        return None
-    targets = again.select(F.col("dst").alias("url")).distinct()
-    known = lsm.rows_for(work, PAGES, targets).select("url")
-    finds, count = work.scratch(polling.found(again, known))
+def new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> DataFrame | None:
+    """What visits of known pages have found (`polling.found`); None if nothing.
+
+    `before`: the old rows of all pages that the links lead to.
+    """
+    again = polling.of_known_pages(links)
+    finds, count = work.scratch(polling.found(again, before.select("url")))
     return finds if count else None
 
 
@@ -359,7 +359,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         .when(is_told, told_ms)
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
-        "interval_s": F.when(asked & ~retry & F.col("has_rhythm"), polling.RHYTHM_S)
+        "interval_s": F.when(asked & ~retry & F.col("has_rhythm"), RHYTHM_S)
         .when(asked | (is_told & ~polling.has_rhythm()), interval_s)
         .otherwise(F.coalesce("interval_s", interval_s))
         .cast("long"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gossamer import due_times
+from gossamer.tables.fetching import RHYTHM_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,6 +98,7 @@ def _from_ms(slot: Slot, interval_s: int) -> int:
 
     0 if they are due at once.
     """
-    if not slot.from_ms or not slot.interval_s:  # a page that failed, or with a rhythm of its own
+    # The interval does not count for pages that failed, and for those with a rhythm.
+    if not slot.from_ms or slot.interval_s in (None, RHYTHM_S):
         return slot.from_ms
     return slot.from_ms + (interval_s - slot.interval_s) * 1000

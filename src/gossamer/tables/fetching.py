@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from gossamer.tables.dataset import Column, Dataset
 
+RHYTHM_S = -1
+"""Stands in place of `update.interval_days` in the row of a page with a rhythm (polling.py)."""
+
 PAGES = Dataset(
     "pages",
     "the state of every known URL",
@@ -67,7 +70,7 @@ PAGES = Dataset(
         Column(
             "interval_s",
             "long",
-            "update.interval_days when next_fetch_ms was computed; 0: by its own rhythm",
+            "update.interval_days when next_fetch_ms was computed; -1: by its own rhythm",
         ),
         Column("etag", "string", "validator of the stored answer"),
         Column("last_modified", "string", "validator of the stored answer"),
