@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from gossamer import generate, sections
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
+from gossamer.config.crawling import GenerateConfig
 from gossamer.errors import Locked
 from gossamer.sections import EVERYTHING, MAX_FOLDERS, enclosing
 from gossamer.sections import worth as worths
@@ -209,8 +210,7 @@ def test_trials_are_a_share_of_a_round(work: Workspace) -> None:
     work.config = Config()  # 20,000 pages a round
     all_of_them = count_now(work)["a.example/0/"]["trial"]
     assert all_of_them == 1
-    few = work.config.generate
-    work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
+    work.config = Config(generate=GenerateConfig(pages=100, explore_share=0.1))
     assert 0 < count_now(work)["a.example/0/"]["trial"] < all_of_them / 10
 
 
@@ -221,13 +221,17 @@ def test_there_is_less_to_learn_of_one_folder_among_many_that_were_tried(work: W
         page(f"http://a.example/forum/{t}/{n}", asked=n < 9) for t in range(60) for n in range(20)
     ]
     put_pages(work, rows)
-    few = work.config.generate
-    work.config = Config(generate=type(few)(pages=20, explore_share=0.1))
-    found = count_now(work)
-    wanted = {name: row["trial"] * row["known"] - row["asked"] for name, row in found.items()}
-    forum = sum(wanted[f"a.example/forum/{t}/"] for t in range(60))
+    wanted, forum = tried_next(work)
     assert wanted["a.example/archive/"] + forum == pytest.approx(10)
     assert 0 < forum < 5
+
+
+def tried_next(work: Workspace) -> tuple[dict[str, float], float]:
+    """How many pages of each section a round of 20 tries, and of all folders of a forum."""
+    work.config = Config(generate=GenerateConfig(pages=20, explore_share=0.1))
+    found = count_now(work)
+    wanted = {name: row["trial"] * row["known"] - row["asked"] for name, row in found.items()}
+    return wanted, sum(wanted[f"a.example/forum/{t}/"] for t in range(60))
 
 
 def test_folders_in_one_that_was_tried_share_what_there_is_to_learn_in_it(work: Workspace) -> None:
@@ -238,11 +242,7 @@ def test_folders_in_one_that_was_tried_share_what_there_is_to_learn_in_it(work: 
         page(f"http://a.example/forum/{t}/{n}", asked=False) for t in range(60) for n in range(20)
     ]
     put_pages(work, rows)
-    few = work.config.generate
-    work.config = Config(generate=type(few)(pages=20, explore_share=0.1))
-    found = count_now(work)
-    wanted = {name: row["trial"] * row["known"] - row["asked"] for name, row in found.items()}
-    forum = sum(wanted[f"a.example/forum/{t}/"] for t in range(60))
+    wanted, forum = tried_next(work)
     assert wanted["a.example/archive/2019/"] == pytest.approx(forum) == pytest.approx(5)
 
 
@@ -256,8 +256,7 @@ def test_half_of_what_good_pages_leave_in_a_round_is_for_trials(
         page(f"http://a.example/new/{t}/{n}", asked=False) for t in range(60) for n in range(20)
     ]
     put_pages(work, rows)
-    few = work.config.generate
-    work.config = Config(generate=type(few)(pages=100, explore_share=0.1))
+    work.config = Config(generate=GenerateConfig(pages=100, explore_share=0.1))
     new = [row for name, row in count_now(work).items() if name.startswith("a.example/new/")]
     assert sum(row["trial"] * row["known"] for row in new if row["level"] == 3) == pytest.approx(
         tried
@@ -268,8 +267,7 @@ def test_small_sections_are_tried_first_and_as_a_whole(work: Workspace) -> None:
     rows = [page(f"http://a.example/years/{n}", asked=False) for n in range(12)]
     rows += [page(f"http://a.example/tag/{n}", asked=False) for n in range(900)]
     put_pages(work, rows)
-    few = work.config.generate
-    work.config = Config(generate=type(few)(pages=150, explore_share=0.1))
+    work.config = Config(generate=GenerateConfig(pages=150, explore_share=0.1))
     found = count_now(work)
     assert found["a.example/years/"]["trial"] == 1
     assert found["a.example/tag/"]["trial"] * 900 == pytest.approx(15 - 12)

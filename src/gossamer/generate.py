@@ -98,9 +98,8 @@ def known_sections(work: Workspace, draft: Draft) -> tuple[Layer, ...]:
 def scored(work: Workspace, due: DataFrame, held: Sequence[Layer] = ()) -> DataFrame:
     """Add the column `score`: the page's importance by `update.scoring`, times what a visit gains.
 
-    Pages with a rhythm and news come before all others (polling.py).
-
-    It stands in place of the columns that only it needs. `held`: layers of `sections`.
+    It is far higher for pages with a rhythm and for news (polling.py), and stands in place of the
+    columns that only it needs. `held`: layers of `sections`.
     """
     score = scoring.load(work.config.update.scoring)
     if score.needs_ranks:

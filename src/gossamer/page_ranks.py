@@ -38,7 +38,7 @@ LEAST = 2.0**-64
 
 
 def of_hosts(work: Workspace) -> DataFrame:
-    """The `host_rank` of each `host`, and how many ranked pages it has (`m`)."""
+    """The `host_rank` of each `host`, and how many ranked pages it has (`m`; null: not known)."""
     sizes = work.read(HOST_SIZES.name).withColumnRenamed("pages", "m")
     ranks = work.read(HOST_RANKS.name).withColumnRenamed("rank", "host_rank")
     return ranks.join(sizes, on="host", how="left")

@@ -77,8 +77,7 @@ def described(
             if entries.hosts:
                 is_listed = np.fromiter((host in entries.hosts for host in hosts), bool)
                 mark[at:end] = np.repeat(is_listed, nodes)
-        so_far = np.append(0, np.cumsum(fetched[at:end]))
-        has_fetched = np.diff(so_far[np.append(0, np.cumsum(nodes))]) > 0
+        has_fetched = counts_in_runs(fetched[at:end], nodes) > 0
         fetched_hosts.append(pa.array(hosts, pa.large_string()).filter(pa.array(has_fetched)))
         at = end
     if at != count:
@@ -91,6 +90,13 @@ def described(
             mark[count:] = [entries.has(key, kind) for key in found.others.to_pylist()]
     trusted, distrusted = marks
     return Nodes(domains, fetched, trusted, distrusted, counted, pa.concat_arrays(fetched_hosts))
+
+
+def counts_in_runs(flags: Flags, sizes: Numbers) -> Numbers:
+    """How many flags are set in each of consecutive runs of these sizes."""
+    so_far = np.append(0, np.cumsum(flags))
+    counts: Numbers = np.diff(so_far[np.append(0, np.cumsum(sizes))])
+    return counts
 
 
 def hosts_of(work: Workspace, graph: Stored, kind: str) -> Iterator[tuple[list[str], Numbers]]:

@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.graph import naming
-from gossamer.rank.nodes import hosts_of
+from gossamer.rank.nodes import counts_in_runs, hosts_of
 from gossamer.tables import HOST_SIZES
 from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
+    from gossamer.bvgraph.codes import Numbers
     from gossamer.graph.stored import Stored
     from gossamer.rank.nodes import Flags
     from gossamer.store import Layer
@@ -26,10 +27,9 @@ def written(
     """Write the rows of `host_sizes`. `others`: URLs of ranked pages that are no nodes."""
     counted, at = [], 0
     for hosts, nodes in hosts_of(work, graph, "page"):
-        ends = at + np.cumsum(nodes)
-        so_far = np.append(0, np.cumsum(is_ranked[at : ends[-1]]))
-        counted.append(_table(hosts, np.diff(so_far[np.append(at, ends) - at])))
-        at = ends[-1]
+        end = at + int(nodes.sum())
+        counted.append(_table(hosts, counts_in_runs(is_ranked[at:end], nodes)))
+        at = end
     runs = naming.runs_of(naming.names_of(others))
     counted.append(_table(runs.hosts, np.diff(runs.starts, append=len(others))))
     sums = pa.concat_tables(counted).group_by("host").aggregate([("pages", "sum")])
@@ -40,5 +40,5 @@ def written(
     return (layers[HOST_SIZES.name],) if layers else ()
 
 
-def _table(hosts: list[str], pages: np.ndarray) -> pa.Table:
+def _table(hosts: list[str], pages: Numbers) -> pa.Table:
     return pa.table({"host": pa.array(hosts, pa.string()), "pages": pa.array(pages, pa.int64())})
