@@ -59,6 +59,7 @@ REPLACED = 0.1
 PART = 100_000
 """Rows that are made at once."""
 NOW_MS = 1_800_000_000_000
+NONE = np.empty(0, np.int64)
 PLAIN: dict[str, Any] = {
     "nofollow": False,
     "noindex": False,
@@ -188,11 +189,13 @@ def documents(web: Web, numbers: Numbers, round_: int) -> pa.Table:
     return table("documents", round_, columns)
 
 
-def links(web: Web, numbers: Numbers, round_: int) -> tuple[pa.Table, Numbers]:
+def links(web: Web, numbers: Numbers, round_: int, again: Numbers = NONE) -> pa.Table:
+    """The links of pages, some of which are visited again."""
     src, dst = web.links(numbers, round_)
     anchors = web.words.take(pa.array(dst % VOCABULARY))
-    columns = {"src": urls(src), "dst": urls(dst), "anchor": anchors}
-    return table("links", round_, columns), dst
+    first = pa.array(~np.isin(src, again))
+    columns = {"src": urls(src), "dst": urls(dst), "anchor": anchors, "first": first}
+    return table("links", round_, columns)
 
 
 def responses(numbers: Numbers, round_: int) -> pa.Table:
@@ -233,7 +236,7 @@ def crawled(work: Workspace, web: Web) -> None:
             ),
             "responses": written(work, "responses", 1, (responses(n, 1) for n in parts(fetched))),
             "links": written(
-                work, "links", 1, (links(web, n, 1)[0] for n in parts(fetched, 10 * some))
+                work, "links", 1, (links(web, n, 1) for n in parts(fetched, 10 * some))
             ),
             "hosts": written(work, "hosts", 1, iter([host_rows(everything)])),
         }
@@ -257,7 +260,7 @@ def crawled_again(work: Workspace, web: Web, count: int, round_: int) -> None:
     new = np.setdiff1d(new, web.fetched)[: count - again.size]
     web.fetched = np.union1d(web.fetched, new)
     changed = web.random.permutation(np.concatenate([again, new]))
-    found, _ = links(web, changed, round_)
+    found = links(web, changed, round_, again)
     found = found.take(pa.array(web.random.permutation(found.num_rows)))
     with work.step("parse", round_) as draft:
         draft.append = {
