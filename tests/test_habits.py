@@ -122,6 +122,14 @@ def test_a_signal_of_an_unknown_host_counts_as_priors_say(work: Workspace) -> No
     assert found["next_fetch_ms"] == VISITED + round(30 * recrawl.DAY_S / 16) * 1000
 
 
+def test_a_clock_that_was_set_back_takes_no_time_from_a_place(work: Workspace) -> None:
+    answer = {"digest": "new", "text": 2, "fetched_ms": VISITED - HOUR_MS}
+    found = updated(work, VISITED - DAY_MS, page={"dated_ms": VISITED - DAY_MS}, answer=answer)
+    assert found["watched_days"] == 0
+    assert {row["watched_ms"] for row in places(work).values()} == {0}
+    assert {row["dated_ms"] for row in places(work).values()} == {0}
+
+
 def test_a_host_whose_dates_were_true_is_believed_at_once(work: Workspace) -> None:
     found = updated(work, NOW, known=(TRUTHFUL,))
     assert found["doubt"] > recrawl.SURE

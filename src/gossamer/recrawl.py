@@ -151,7 +151,8 @@ def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
     round give; and its response.
     """
     answered = F.coalesce("o_answered", F.lit(False))
-    days = F.greatest(F.col("r_asked_ms") - F.col("fetched_ms"), F.lit(0)) / DAY_MS
+    # A clock may be set back.
+    since_ms = F.greatest(F.col("r_asked_ms") - F.col("fetched_ms"), F.lit(0))
     usual = _usual(usual_rate(config))
     told_ms, before_ms = F.col("found_dated_ms"), F.col("dated_ms")
     is_newer = F.coalesce(told_ms > F.coalesce(before_ms, F.lit(0)), F.lit(False))
@@ -162,7 +163,8 @@ def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
         "is_answered": answered,
         "is_visit": answered & _is_stored(),
         "has_changed": changed,
-        "visit_days": days,
+        "visit_ms": since_ms,
+        "visit_days": since_ms / DAY_MS,
         "usual_before": usual,
         "rate_before": rate(*_known(), usual),
         "signal": is_newer & ~is_late & _is_stored() & (until_ms > F.col("fetched_ms")),
@@ -201,7 +203,7 @@ def learned() -> dict[str, Column]:
         ),
         "recall_now": F.when(is_met, recall).otherwise(F.col("recall")),
         "more_changes": F.when(is_visit, more),
-        "more_ms": F.when(is_visit, F.col("r_asked_ms") - F.col("fetched_ms")),
+        "more_ms": F.when(is_visit, F.col("visit_ms")),
         "dates": F.when((dates > 0) | F.col("dated_ms").isNotNull(), dates),
     }
 
