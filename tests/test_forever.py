@@ -286,10 +286,15 @@ def test_harvests_take_a_part_of_the_time_while_pages_are_due(
 
 
 def test_harvests_follow_brief_rounds_that_brought_something(crawl: Crawl) -> None:
+    now_s = 0.0
+
     def ignore(*_: object) -> None: ...
 
-    now_s = iter((0.0, 0.0, 10.0, 10.0))
-    with crawl.work.store.lock(), Harvests(ignore, ignore, lambda: next(now_s)) as harvests:
+    def report(_: StepReport) -> None:
+        nonlocal now_s
+        now_s += 10
+
+    with crawl.work.store.lock(), Harvests(ignore, report, lambda: now_s) as harvests:
         harvests.is_stale = False
         assert not harvests.are_due(found=True, is_new=False, hurries=True)
         assert harvests.are_due(found=True, hurries=True)
