@@ -53,7 +53,8 @@ KINDS = {
         "checksums backends damage ownership urls addresses own patterns encodings session_ids "
         "suffixes robots robots_rules config monitor stopping pausing supervision errors "
         "workspace sorted_parts processes spark_client worker_start lean_imports sketches "
-        "version_names filter_rules.language filter_rules.index filter_rules.recipe",
+        "version_names filter_rules.language filter_rules.index filter_rules.recipe "
+        "filter_rules.rule_files",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),

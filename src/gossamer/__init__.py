@@ -21,7 +21,7 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       encodings session_ids suffixes robots robots_rules config monitor stopping
                       pausing supervision errors workspace sorted_parts processes spark_client
                       worker_start lean_imports sketches version_names filter_rules/language
-                      filter_rules/index filter_rules/recipe
+                      filter_rules/index filter_rules/recipe filter_rules/rule_files
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 
