@@ -316,7 +316,8 @@ def live(work: Workspace, web: Web, options: argparse.Namespace) -> Iterator[Sec
             fetching_s += options.fetch_s
             watch.start()
             watch.report(update.run(work))
-            assert harvests.are_due(found=True)
+            while not harvests.are_due(found=True):
+                fetching_s += 1  # of the next round
             harvests.begin(work)
             while harvests.is_running():
                 harvests.wait(600)

@@ -9,9 +9,10 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       each is a verb, a command and a module; a step never imports a step
     formats           tables outcomes task_output handover lsm inputs lookup linkgraph
                       farm_signs duplicates domains discoveries growth depths due fitness recrawl
-                      habits polling pace opic due_times sections page_ranks page_lines own_texts
-                      url_rules filter_rules warc seeds export fulltext
-                      postings/blocks postings/retrieval postings/reader bvgraph graph/text
+                      habits polling pace opic due_times sections page_ranks page_lines
+                      page_sample score_buckets own_texts url_rules filter_rules warc seeds
+                      export fulltext postings/blocks postings/retrieval postings/reader
+                      bvgraph graph/text
                       graph/names graph/naming graph/overlaid graph/stored graph/covered
                       graph/host_links graph/rows graph/components graph/hyperball
                       graph/harmonic graph/paths graph/neighbourhood graph/export graph/queries
