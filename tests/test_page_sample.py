@@ -80,11 +80,12 @@ def test_the_first_score_has_twice_as_many_pages_as_the_round(work: Workspace) -
     assert floors(found, 4, per_host=100) == [2.0**-1, 2.0**-7]
 
 
-def test_a_host_supplies_no_more_than_its_limit(work: Workspace) -> None:
-    counts = {"a": 10, "b": 3, "c": 1}
-    assert floors(sampled(work, counts, share=1.0), 3, per_host=3) == [2.0**-2]
-    assert floors(sampled(work, counts, share=1.0, own="a"), 3, per_host=2) == [2.0**-2]
-    assert floors(sampled(work, counts, share=1.0), 4, per_host=3) == []
+def test_a_large_host_supplies_no_more_than_its_limit(work: Workspace) -> None:
+    counts = {"a": 30, "b": 6, "c": 2}
+    assert floors(sampled(work, counts, share=1.0), 6, per_host=5) == [2.0**-4]
+    assert floors(sampled(work, counts, share=1.0, own="a"), 6, per_host=5) == [2.0**-4]
+    assert floors(sampled(work, counts, share=1.0), 7, per_host=5) == []
+    assert floors(sampled(work, counts, share=1.0, own="a"), 7, per_host=5) == [2.0**-6]
 
 
 def test_what_would_leave_nothing_out_is_not_tried(work: Workspace) -> None:

@@ -30,8 +30,7 @@ POLLED = ("source", "found_ms", "interval_s")
 
 def is_refused() -> Column:
     """Whether the filters refuse a page, since `refilter`."""
-    refused = (F.col("status") == "excluded") & (F.col("outcome") == FILTERED)
-    return F.coalesce(refused, F.lit(False))
+    return F.col("status").eqNullSafe("excluded") & F.col("outcome").eqNullSafe(FILTERED)
 
 
 def is_never_due() -> Column:
@@ -57,26 +56,28 @@ def due_pages(
     A seed whose outcome depends on settings is due again if the settings have changed since it was
     requested. With `soonest_s`, stored pages that have waited so long, and for the part EARLY of
     their time, are included, and marked in the column `early`, unless they have a rhythm.
+
+    Fact (Sail 0.7.2): for each CASE, all columns of a batch are filtered. So there are few.
     """
     # A column first, because the engine plans it as often as others contain it.
     known = known.withColumn("when_ms", due_ms(interval_s, is_endless=is_endless))
-    when_ms = F.col("when_ms")
-    is_due = when_ms <= now_ms
+    is_due = F.col("when_ms") <= now_ms
     asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
     reconsidered = (
         (F.col("source") == "seed")
-        & F.coalesce(F.col("outcome").isin(*SETTINGS_DECIDE), F.lit(False))
+        & F.col("outcome").isNotNull()
+        & F.col("outcome").isin(*SETTINGS_DECIDE)
         & (asked_ms < settings_changed_ms)
     )
-    wanted = (~is_never_due() & is_due) | reconsidered
+    until_ms = F.lit(now_ms)
     if soonest_s is not None:
-        # In integers, and with what excludes most pages first.
-        waited_ms, wait_ms = now_ms - F.col("fetched_ms"), when_ms - F.col("fetched_ms")
-        is_stored = F.col("fetched_ms").isNotNull() & (F.col("status") == "fetched")
-        is_stored &= (F.col("failures") == 0) & ~polling.has_rhythm()
-        soonest_ms = F.least(wait_ms, F.lit(int(soonest_s * 1000)))
-        nearly = is_stored & (waited_ms >= soonest_ms) & (waited_ms * EARLY >= wait_ms)
-        wanted |= F.coalesce(nearly, F.lit(False))
+        waited_ms = now_ms - F.col("fetched_ms")
+        may_be_early = (F.col("status") == "fetched") & (F.col("failures") == 0)
+        may_be_early &= ~polling.has_rhythm() & (waited_ms >= int(soonest_s * 1000))
+        until_ms = F.greatest(
+            until_ms, F.when(may_be_early, F.col("fetched_ms") + EARLY * waited_ms)
+        )
+    wanted = (~is_never_due() & (F.col("when_ms") <= until_ms)) | reconsidered
     return known.where(wanted).select(
         "url",
         "host",
@@ -109,11 +110,12 @@ def due_ms(interval_s: int | None, *, is_endless: bool = True) -> Column:
 
     `is_endless`: as of a workspace.
     """
-    changed_ms = F.when(~polling.has_rhythm(), (F.lit(interval_s) - F.col("interval_s")) * 1000)
-    shift = F.when(F.col("failures") == 0, F.coalesce(changed_ms, F.lit(0))).otherwise(F.lit(0))
-    when_ms = F.col("next_fetch_ms") + shift
+    when_ms = F.col("next_fetch_ms")
+    if interval_s is not None:
+        shifts = (F.col("failures") == 0) & F.col("interval_s").isNotNull() & ~polling.has_rhythm()
+        shift_ms = (interval_s - F.col("interval_s")) * 1000
+        when_ms += F.when(shifts, shift_ms).otherwise(F.lit(0))
     if is_endless:
         return when_ms
-    hurries = polling.has_rhythm() & (when_ms > 0)
-    unhurried_ms = F.col("fetched_ms") + polling.UNHURRIED_S * 1000
-    return F.when(hurries, F.greatest(when_ms, unhurried_ms)).otherwise(when_ms)
+    hurries = polling.has_rhythm() & (F.col("next_fetch_ms") > 0)
+    return F.greatest(when_ms, F.when(hurries, F.col("fetched_ms") + polling.UNHURRIED_S * 1000))

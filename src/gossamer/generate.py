@@ -241,9 +241,8 @@ def promising(
     """
     if some is not None and (guessed := _guessed(work, due, config, some)) is not None:
         return guessed
-    bucket = score_buckets.bucket()
     counts = (
-        due.groupBy(bucket.alias("bucket"))
+        due.groupBy(score_buckets.bucket().alias("bucket"))
         .agg(F.count("*").alias("pages"), F.count_if("early").alias("early"))
         .orderBy(F.desc("bucket"))
         .collect()  # scores span a few dozen octaves at most
@@ -262,7 +261,7 @@ def promising(
         pages_above += row["pages"]
         if pages_above < wanted:
             continue
-        above, _ = work.scratch(due.where(bucket >= row["bucket"]))
+        above, _ = work.scratch(score_buckets.above(due, row["bucket"]))
         supply = supplied(work, above, config)
         filled = min(supply.pages, supply.on_time) if competes else supply.pages
         if filled >= config.pages:
@@ -285,7 +284,7 @@ def _guessed(
 ) -> tuple[DataFrame, DataFrame | None] | None:
     """As `promising`, by a sample; None if that does not lead to a full round."""
     for floor in score_buckets.likely(some, config.pages, config.pages_per_host):
-        above, _ = work.scratch(due.where(score_buckets.bucket() >= floor))
+        above, _ = work.scratch(score_buckets.above(due, floor))
         supply = supplied(work, above, config)
         # Pages that are due fill the round alone, so early ones compete.
         if min(supply.pages, supply.on_time) >= config.pages:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from gossamer.workspace import Workspace
 
-ROWS = 100_000
-"""Rows of a sample, about. To read and write them takes 0.3 s."""
-LEAST_ROWS = 5 * ROWS
+ROWS = 50_000
+"""Rows of a sample, about."""
+LEAST_ROWS = 20 * ROWS
 """Rows of which a sample is taken; a pass over fewer takes as long."""
 
 

@@ -132,11 +132,10 @@ def _wait_s(first_s: float) -> Column:
 def ahead(now_ms: int) -> Column:
     """The factor of a due page's score, by which those with a rhythm and news come first."""
     is_new = (F.col("source") == ENTRY) & F.col("fetched_ms").isNull()
-    is_recent = F.coalesce(F.col("found_ms") >= now_ms - NEWS_MS, F.lit(False))
-    is_news = F.coalesce(is_new & is_recent, F.lit(False))
+    is_news = is_new & (F.col("found_ms") >= now_ms - NEWS_MS)
     return F.when(is_news, AHEAD * AHEAD).when(has_rhythm(), AHEAD).otherwise(1.0)
 
 
 def has_rhythm() -> Column:
     """Whether one of `pages` waits by its rhythm, and not by `update.interval_days`."""
-    return F.coalesce(F.col("interval_s") == RHYTHM_S, F.lit(False))
+    return F.col("interval_s").eqNullSafe(RHYTHM_S)

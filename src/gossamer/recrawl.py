@@ -132,15 +132,12 @@ def rate_now(config: UpdateConfig) -> Column:
 def with_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
     """Add the `gain` of a visit, and the `rate`. Of a page that failed, nothing is taken as stored.
 
-    The rate becomes a column first, because the engine plans it as often as others contain it. What
-    is not stored has the usual one: so nothing is computed for most pages.
+    The rate becomes a column first, because the engine plans it as often as others contain it.
     """
-    usual = F.lit(usual_rate(config))
     days = F.greatest(now_ms - F.col("fetched_ms"), F.lit(1)) / DAY_MS
     gained = gain(F.col("rate"), days, _or_zero("recall"), _or_zero("doubt"))
     found = F.when(_is_stored(), gained).otherwise(1 / F.col("rate"))
-    of_page = F.when(F.col("stored_ms").isNull(), usual).otherwise(rate_now(config))
-    return pages.withColumn("rate", of_page).withColumn("gain", found)
+    return pages.withColumn("rate", rate_now(config)).withColumn("gain", found)
 
 
 def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
@@ -234,7 +231,7 @@ def _usual(usual: float) -> Column:
 
 def _is_stored() -> Column:
     """Whether a page is stored as of its last visit."""
-    return F.coalesce(F.col("stored_ms").isNotNull() & (F.col("failures") == 0), F.lit(False))
+    return F.col("stored_ms").isNotNull() & F.col("failures").eqNullSafe(0)
 
 
 def _known() -> tuple[Column, Column]:
@@ -243,4 +240,9 @@ def _known() -> tuple[Column, Column]:
 
 
 def _or_zero(name: str) -> Column:
-    return F.coalesce(name, F.lit(0.0))
+    """Of a column without negative numbers.
+
+    Fact (Sail 0.7.2): `coalesce` is a CASE, for which all columns of a batch are filtered. As it
+    would stand twenty times in the gain, that would take half of the time of `generate`.
+    """
+    return F.greatest(F.col(name), F.lit(0.0))
