@@ -9,7 +9,7 @@ count their CPU time apart. What is known:
     an equal part. If none other runs, it is the part of fetch or parse outside its tasks.
   * All processes of the search page search.
 
-Processes that begin and end between two looks are counted by their parent, and reported apart.
+What a process takes between the last look at it and its end is not counted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ OWNERS = {
 }
 """What the processes of one purpose do. The others do what steps ask for."""
 OF_TASKS = {"fetch", "parse"}
-BRIEF = "brief processes"
 
 
 class Look(NamedTuple):
@@ -60,8 +59,6 @@ class Look(NamedTuple):
     """Unix time."""
     cpu_s: Counter[str]
     """CPU seconds since the look before, by the kind of process."""
-    tree_s: float
-    """CPU seconds of all processes of the command so far, with those that have ended."""
     machine_s: float
     """CPU seconds that the machine has spent on anything so far."""
     sent: int
@@ -122,18 +119,13 @@ class Watch(threading.Thread):
 
     def _look(self, found: Sequence[Found]) -> Look:
         spent: list[tuple[Found, float]] = []
-        tree_s = 0.0
         used_s: dict[tuple[int, float], float] = {}
         for each in (*found, *self._further()):
             with suppress(psutil.NoSuchProcess):
-                times, key = (
-                    each.process.cpu_times(),
-                    (each.process.pid, each.process.create_time()),
-                )
+                times = each.process.cpu_times()
+                key = each.process.pid, each.process.create_time()
                 used_s[key] = times.user + times.system
                 spent.append((each, used_s[key] - self._used_s.get(key, 0.0)))
-                if each.kind not in self.others:
-                    tree_s += sum(times[:4])
         self._used_s = used_s
         parsing = {each.parent for each, seconds in spent if each.kind == PARSER and seconds}
         cpu_s: Counter[str] = Counter()
@@ -143,10 +135,10 @@ class Watch(threading.Thread):
         machine = psutil.cpu_times()
         busy_s = sum(machine[:8]) - machine.idle - machine.iowait
         sent = self._counter.value  # type: ignore[attr-defined]
-        return Look(time.time(), cpu_s, tree_s, busy_s, sent, os.getloadavg()[0])
+        return Look(time.time(), cpu_s, busy_s, sent, os.getloadavg()[0])
 
     def _further(self) -> Iterable[Found]:
-        for kind, pid in self.others.items():
+        for kind, pid in list(self.others.items()):  # more may come meanwhile
             with suppress(psutil.NoSuchProcess):
                 yield Found(psutil.Process(pid), kind, 0)
 
@@ -197,6 +189,4 @@ def charged(looks: Sequence[Look], steps: Sequence[Step]) -> Counter[str]:
                     costs[name] += seconds / len(asking)
             else:
                 costs[OWNERS.get(kind, kind)] += seconds
-        known_s = sum(look.cpu_s[kind] for kind in (CRAWL, WORKER, *OWNERS))
-        costs[BRIEF] += look.tree_s - before.tree_s - known_s
     return costs

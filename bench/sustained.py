@@ -51,7 +51,7 @@ from steady_queries import SteadyQueries
 from step_costs import Step, Watch, charged
 
 from gossamer.backends import open_backend
-from gossamer.rounds import ROUND
+from gossamer.rounds import HARVEST, ROUND
 from gossamer.store import Store
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def show(period: Period, found: list[Report], watch: Watch, asked: Sequence[Aske
     looks = [look for look in watch.looks if period.has(look.at_s)]
     seconds = looks[-1].at_s - looks[0].at_s
     sent = looks[-1].sent - looks[0].sent
-    print(f"{period.seconds:.0f} s, {os.cpu_count()} cores")
+    print(f"{period.seconds:.0f} s on {os.cpu_count()} cores")
     show_rate("fetched", sent, seconds)
     show_commits("parsed", period, found, "parse", lambda r: r.counts.get("documents", 0))
     totals = [each for each in found if each.step.name == "index"]
@@ -223,8 +223,7 @@ def show_steps(period: Period, found: list[Report], costs: Counter[str], pages: 
     apart = {WEB, CLIENT, BENCH}
     ours_s = sum(seconds for name, seconds in costs.items() if name not in apart)
     print(f"\n{'':26}{'times':>6}{'wall':>8}{'CPU s':>9}{'CPU':>8}{'CPU ms/page':>13}")
-    names = dict.fromkeys((*ROUND, *(each.step.name for each in found), *costs))
-    for name in sorted(names, key=lambda name: (name in apart, -costs[name])):
+    for name in sorted(dict.fromkeys((*ROUND, *HARVEST, *wall, *costs)), key=apart.__contains__):
         share = "" if name in apart else f"{costs[name] / ours_s:.1%}"
         print(
             f"{name:26}{times[name] or '':>6}"
