@@ -41,6 +41,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
@@ -163,7 +164,9 @@ def measure(web: Served, options: argparse.Namespace, scratch: Path) -> None:
             watch.end()
         finally:
             command.send_signal(signal.SIGTERM)
-            command.wait(END_S)
+            with suppress(subprocess.TimeoutExpired):
+                command.wait(END_S)
+            command.kill()
     show(Period(began_s, ended_s), reports(lines), watch, asked)
 
 
