@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import urlopen
 
 import numpy as np
+from local_settings import default_settings
 
 from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.text import prose
@@ -202,16 +203,8 @@ def address(site: int) -> str:
 
 
 def settings(sites: int, port: int, search_port: int, more: Iterable[str]) -> str:
-    routes = ", ".join(f'"site{n}.test" = "{address(n)}:{port}"' for n in range(sites))
-    return "\n".join(
-        (
-            'fetch.allow_networks = ["127.0.0.0/8"]',
-            f"fetch.resolve = {{ {routes} }}",
-            f"serve.port = {search_port}",
-            *more,
-            "",
-        )
-    )
+    routes = {f"site{n}.test": f"{address(n)}:{port}" for n in range(sites)}
+    return "\n".join((default_settings(routes, {"serve.port": search_port}), *more, ""))
 
 
 class Finder:

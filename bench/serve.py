@@ -57,8 +57,13 @@ Connection: TypeAlias = "tuple[asyncio.StreamReader, asyncio.StreamWriter]"
 
 
 def queries(work: Workspace, n: int) -> list[str]:
-    """Draw `n` queries, the same on each run."""
-    rows = pq.ParquetFile(work.paths("documents")[0]).read_row_group(0, ["title", "main_text"])
+    """Draw `n` queries from the documents of a crawl, the same on each run."""
+    return queries_of(work.paths("documents")[0], n)
+
+
+def queries_of(path: str, n: int) -> list[str]:
+    """Draw `n` queries from a file of documents, the same on each run."""
+    rows = pq.ParquetFile(path).read_row_group(0, ["title", "main_text"]).drop_null()
     titles, texts = (rows[name].to_pylist() for name in ("title", "main_text"))
     draw = random.Random(5)  # noqa: S311  # reproducible
     return [_query(draw, titles, texts) for _ in range(n)]
@@ -83,26 +88,27 @@ def _query(draw: random.Random, titles: Sequence[str], texts: Sequence[str]) -> 
     return " ".join([chosen[0][:2] + chosen[0][3:], *chosen[1:]])
 
 
-async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple[list[float], Any]:
-    """Return the seconds of each request, and the number of answers by outcome.
+async def ask(connection: Connection, host: str, query: str) -> tuple[str, bool]:
+    """Return the status of the answer to a query, and whether a part of the index is missing.
 
-    It parses only the necessary parts of HTTP, because an HTTP library would take more of the two
+    It parses only the necessary parts of HTTP, because an HTTP library would take more of the
     cores that it shares with the server.
     """
+    reader, writer = connection
+    writer.write(REQUEST.format(quote(query), host).encode())
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = LENGTH.search(head)
+    assert length is not None
+    body = await reader.readexactly(int(length[1]))
+    return head[9:12].decode(), b'"missing":0' not in body
+
+
+async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple[list[float], Any]:
+    """Return the seconds of each request, and the number of answers by outcome."""
     took: list[float] = []
     outcomes: Counter[str] = Counter()
     parts = urlsplit(url)
     host, port = parts.hostname, parts.port
-
-    async def ask(connection: Connection, query: str) -> None:
-        reader, writer = connection
-        writer.write(REQUEST.format(quote(query), host).encode())
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = LENGTH.search(head)
-        assert length is not None
-        body = await reader.readexactly(int(length[1]))
-        outcomes[head[9:12].decode()] += 1
-        outcomes["partial"] += b'"missing":0' not in body
 
     async def client(number: int) -> None:
         connection: Connection | None = None
@@ -111,9 +117,11 @@ async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple
             started_s = time.perf_counter()
             try:
                 connection = connection or await asyncio.open_connection(
-                    host, port, local_addr=(_address(number), 0)
+                    host, port, local_addr=(client_address(number), 0)
                 )
-                await ask(connection, query)
+                status, is_partial = await ask(connection, str(host), query)
+                outcomes[status] += 1
+                outcomes["partial"] += is_partial
             except (OSError, asyncio.IncompleteReadError) as error:
                 outcomes[type(error).__name__] += 1
                 connection = None
@@ -125,7 +133,7 @@ async def load(url: str, clients: int, each: int, asked: Sequence[str]) -> tuple
     return took, outcomes
 
 
-def _address(client: int) -> str:
+def client_address(client: int) -> str:
     """An address of loopback for each client: the server divides its turns between addresses."""
     return f"127.0.{1 + client // 250}.{1 + client % 250}"
 
