@@ -36,8 +36,8 @@ def rules(section: str) -> list[Rule]:
 
 
 def rules_of_domain(domain: str) -> list[Rule]:
-    """The rule that refuses all hosts of a domain."""
-    return [Rule("deny", "domain", domain)]
+    """The rule that refuses all hosts of a domain. It cannot name an IPv6 address."""
+    return [] if ":" in domain else [Rule("deny", "domain", domain)]
 
 
 def _beginning(section: str) -> str:
