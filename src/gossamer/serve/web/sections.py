@@ -151,11 +151,16 @@ class Sectioning:
         colour = answers.choice(request, "colour", [*COLOURS])
         offset = answers.number(request, "offset", 0, strict=False)
 
+        root = [*opened.around, opened.section][0] if opened.hosts == 1 else ""
+
         def to(section: str = "", colour: str = colour, offset: int = 0) -> str:
-            given = {"domain": opened.domain, "section": section, "colour": colour}
-            defaults = {"section": "", "colour": next(iter(COLOURS))}
-            named = {name: each for name, each in given.items() if each != defaults.get(name)}
-            return f"/sections?{urlencode(named | ({'offset': offset} if offset else {}))}"
+            named = {
+                "domain": opened.domain,
+                "section": "" if section == root else section,
+                "colour": "" if colour == next(iter(COLOURS)) else colour,
+                "offset": offset or "",
+            }
+            return f"/sections?{urlencode({name: each for name, each in named.items() if each})}"
 
         def further(first: int) -> str:
             return f"{to(opened.section, offset=first)}#parts"
