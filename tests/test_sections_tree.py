@@ -76,7 +76,9 @@ def test_a_domain_with_one_host_is_that_host(counted: Workspace) -> None:
         opened = tree.opened_at(counted, name, "")
         assert opened is not None
         assert (opened.section, opened.hosts) == (host, 1)
-    assert [part.section for part in opened.parts.some(2)] == ["*/x/", "*/y/"]
+    everywhere = tree.opened_at(counted, "*", "")
+    assert everywhere is not None
+    assert [part.section for part in everywhere.parts.some(2)] == ["*/x/", "*/y/"]
     within = tree.opened_at(counted, "*", "*/x/u/")
     assert within is not None
     assert within.around == ["*/", "*/x/"]

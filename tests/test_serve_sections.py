@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 SEED = "http://site.test/"
 SITE = "site.test"
-TAGS = {"domain": SITE, "section": "site.test/tags/"}
+TAGS: dict[str, Any] = {"domain": SITE, "section": "site.test/tags/"}
 NONE = dict.fromkeys(("known", "fetched", "asked", "failed", "changed", "fit"), 0)
 HOSTILE = (
     "evil.org/<script>alert(1)<|script>/",
@@ -254,9 +253,7 @@ def test_domains_and_parts_are_paged(tmp_path: Path) -> None:
                 following = next((n.attributes["href"] for n in page.css("[rel=next]")), None)
                 pages += 1
             assert (seen, pages) == ([f"{prefix}{n:03}{suffix}" for n in range(120)], 3)
-            assert parse_qs(urlsplit(one(page, "[rel=prev]").attributes["href"]).query)[
-                "offset"
-            ] == ["50"]
+            assert "offset=50" in (one(page, "[rel=prev]").attributes["href"] or "")
         found = dom(client, "/sections", q="11")
         assert [link.text() for link in found.css("table.parts td a")] == [
             f"{n:03}.org" for n in (11, *range(110, 120))
@@ -292,7 +289,8 @@ def test_others_lead_to_the_rows_of_the_table_that_are_not_drawn(tmp_path: Path)
 @pytest.mark.parametrize("section", HOSTILE)
 def test_hostile_names_stay_text(tmp_path: Path, section: str) -> None:
     with serving(put(tmp_path, {"evil.org/": 100, section: 90})) as client:
-        for params in ({"domain": "evil.org"}, {"domain": "evil.org", "section": section}):
+        asked: tuple[dict[str, Any], ...] = ({}, {"section": section})
+        for params in ({"domain": "evil.org"} | each for each in asked):
             answer = client.get("/sections", params=params)
             assert answer.status_code == 200
             for name, value in HEADERS.items():
