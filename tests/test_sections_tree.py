@@ -94,6 +94,7 @@ def test_a_domain_with_one_host_is_that_host(counted: Workspace) -> None:
         ("a.org", "a.org/none/"),
         ("a.org", "ba.org/x/"),
         ("ba.org", "a.org/x/"),
+        ("a.org/x", "a.org/x/u/"),
         ("a.org", "/" * 99),
     ],
 )

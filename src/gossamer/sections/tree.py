@@ -1,7 +1,8 @@
 """The sections of a domain as a tree that a person opens step by step.
 
 What is read is that of the last count (`sections.run`), without the engine: one pass over the
-columns of the dataset, of which only the rows that are shown become Python objects.
+columns of the dataset, of which only the rows that are shown become Python objects
+(`bench/sections_page.py`).
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def opened_at(work: Workspace, domain: str, section: str) -> Opened | None:
     if not section and len(hosts) == 1:
         section = hosts["section"][0].as_py()
     here = rows.filter(pc.equal(rows["section"], section)) if section else hosts
-    if not len(here):
+    if not len(hosts) or not len(here):
         return None
     parts, inner = (
         rows.filter(_is_in(rows, section, _level(section) + deeper)) for deeper in (1, 2)
