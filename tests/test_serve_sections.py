@@ -114,7 +114,7 @@ def test_the_page_leads_from_domain_to_section_and_back(client: httpx.Client) ->
     domains = dom(client, "/sections")
     host = followed(client, one(domains, "table.parts td a"))
     assert one(host, "h1").text() == SITE
-    assert shares(host, "wide") == {"tags/": "0% fit", "news/": "100% fit"}
+    assert shares(host, "wide") == {"tags/": "0 % fit", "news/": "100 % fit"}
     tags = followed(client, box(host, "tags/"))
     assert one(tags, "h1").text() == "site.test/tags/"
     assert not tags.css(".treemap text")
@@ -154,7 +154,7 @@ def test_the_colour_is_chosen_by_links_that_stay(client: httpx.Client) -> None:
     failed = followed(client, links["failed"])
     assert one(failed, ".colours b").text() == "failed"
     assert one(failed, ".treemap").attributes["class"] == "treemap wide of-failed"
-    assert shares(failed, "wide")["tags/"] == "25% failed"
+    assert shares(failed, "wide")["tags/"] == "25 % failed"
     assert "colour=failed" in (box(failed, "tags/").attributes["href"] or "")
     kinds = [one(box(failed, name), "rect").attributes["class"] for name in ("tags/", "news/")]
     assert kinds == ["s2", "s0"]
@@ -189,7 +189,7 @@ def test_rules_that_cannot_be_read_are_named_and_the_page_goes_on(tmp_path: Path
     Path(work.root, "rules.txt").write_text("deny nothing", encoding="utf-8")
     with serving(Workspace.open(work.root)) as client:
         warned = one(dom(client, "/sections", domain="a.org"), ".warning").text()
-        assert "rules.txt, line 1" in warned
+        assert warned.startswith("rules.txt, line 1")
 
 
 def test_sections_of_all_hosts(client: httpx.Client) -> None:
@@ -198,6 +198,17 @@ def test_sections_of_all_hosts(client: httpx.Client) -> None:
     assert not page.css("#filter")
     tags = followed(client, box(page, "tags/"))
     assert one(tags, "pre.rules").text() == r"deny pattern ^[^/]*//[^/]*/tags/"
+
+
+def test_files_have_no_host(tmp_path: Path) -> None:
+    with serving(put(tmp_path, {"/": 90, "/usr/": 60, "/usr/share/": 50})) as client:
+        files = followed(client, one(dom(client, "/sections"), "table.parts td a"))
+        assert one(files, "h1").text() == "files"
+        folder = followed(client, box(followed(client, box(files, "usr/")), "share/"))
+    assert [step.text() for step in folder.css(".way li")] == [
+        *("All domains", "files", "usr/", "share/")
+    ]
+    assert one(folder, "pre.rules").text() == "deny prefix file:///usr/share/"
 
 
 @pytest.mark.parametrize(

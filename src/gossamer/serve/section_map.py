@@ -168,7 +168,7 @@ def _drawn(box: _Box, place: Box, colour: Colour) -> Markup:
     pages = f"{box.counts.known:,}"
     texts = [("name", box.label), ("pages", pages)]
     if share is not None:
-        texts.append(("pages", f"{share:.0%} {colour.pages}"))
+        texts.append(("pages", f"{100 * share:.0f} % {colour.pages}"))
     for number, (kind, text) in enumerate(texts[:lines] if chars > 1 else [], 1):
         if kind == "name" or len(text) <= chars:
             shown = labels.fitting(text, chars)

@@ -150,17 +150,16 @@ class Sectioning:
         opened = self._opened(request)
         colour = answers.choice(request, "colour", [*COLOURS])
         offset = answers.number(request, "offset", 0, strict=False)
-
         root = [*opened.around, opened.section][0] if opened.hosts == 1 else ""
 
         def to(section: str = "", colour: str = colour, offset: int = 0) -> str:
             named = {
-                "domain": opened.domain,
                 "section": "" if section == root else section,
                 "colour": "" if colour == next(iter(COLOURS)) else colour,
                 "offset": offset or "",
             }
-            return f"/sections?{urlencode({name: each for name, each in named.items() if each})}"
+            given = {name: each for name, each in named.items() if each}
+            return f"/sections?{urlencode({'domain': opened.domain, **given})}"
 
         def further(first: int) -> str:
             return f"{to(opened.section, offset=first)}#parts"
@@ -195,7 +194,7 @@ class Sectioning:
         return opened
 
     def _in_force(self, opened: Opened) -> str | None:
-        """The rule that decides about the beginning of a section, or why none can be read."""
+        """Which rule decides about the beginning of a section, or why rules cannot be read."""
         if not opened.section or opened.domain == ANYWHERE:
             return None
         schemes = refusal.schemes(opened.section)
@@ -204,7 +203,7 @@ class Sectioning:
         except ConfigError as error:
             return str(error)
         placed = next(filter(None, found), None)
-        return placed and f"{placed.rule.text} ({placed.place})"
+        return placed and f"A rule in force decides already: {placed.rule.text} ({placed.place})"
 
 
 def _crumbs(opened: Opened) -> list[tuple[str, str]]:
