@@ -14,6 +14,7 @@ from stored_rounds import HOME, Fetched
 from stored_web import put_inlinks, put_pages, put_rows, store_and_parse
 from test_browser import browser
 from test_duplicates import standing
+from test_serve_sections import put_sections
 from test_serve_web import serving
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ PATHS = {
     "page": f"/page?url={HOME}",
     "duplicate": f"/page?url={HOME}1.0/old",
     "copy": f"/copy?url={HOME}",
+    "domains": "/sections",
+    "sections": "/sections?domain=example.org",
+    "section": "/sections?domain=example.org&section=example.org/tags/",
     "problem": "/nope",
 }
 WATCH = """() => {
@@ -73,6 +77,10 @@ def site(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
         draft.counts.update(duplicate_text=3, duplicate_version=1)
     Heartbeat(work.root, "fetch", 2, "0", 100).beat(25)
     put_duplicates(work)
+    sizes = {f"example.org/tags/{n}/": 10 + n * n for n in range(60)}
+    total = sum(sizes.values())
+    sizes |= {"example.org/": 2 * total, "example.org/tags/": total, "example.org/view?id": 90}
+    put_sections(work, sizes)
     titles = [f"A rose, number {number}" for number in range(30)]
     folded = {"copies": 2, "versions": 1}
     put_index(work, [{"url": f"{HOME}{title}", "title": title, **folded} for title in titles])

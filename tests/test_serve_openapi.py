@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 HOME = "http://a.example/"
-ASKED = {"q": "apple", "from": HOME, "to": f"{HOME}0", "host": "a.example"}
+ASKED = {"q": "apple", "from": HOME, "to": f"{HOME}0", "host": "a.example"} | {
+    "domain": "a.example"
+}
 
 
 def _urls(operation: openapi.Operation) -> dict[str, Any]:
@@ -41,6 +43,9 @@ def client(new_work: Callable[[], Workspace]) -> Iterator[httpx.Client]:
     put_rows(work, "links", [{"src": HOME, "dst": f"{HOME}0", "anchor": "zero", "relation": "a"}])
     put_rows(work, "responses", [{"url": HOME, "outcome": "ok"}])
     graph.run(work)
+    counts = {"known": 20, "fetched": 12, "asked": 15, "changed": 3, "fit": 7}
+    row = {"section": "a.example/", "domain": "a.example", "level": 1, **counts}
+    put_rows(work, "sections", [row])
     with serving(work) as opened:
         yield opened
 
@@ -82,6 +87,7 @@ def test_the_description_names_all_of_the_api(client: httpx.Client) -> None:
     paths = {"/api/search", "/api/complete", "/api/page", "/api/status", "/health"}
     kinds = ("outlinks", "inlinks", "common", "path", "neighbourhood", "host")
     paths |= {f"/api/graph/{kind}" for kind in kinds}
+    paths |= {"/api/sections", "/api/sections/domains"}
     assert set(told["paths"]) == paths
     for path in told["paths"]:
         assert client.get(path).headers["content-type"].startswith("application/")
@@ -104,7 +110,7 @@ def test_limits_that_are_described_hold(client: httpx.Client) -> None:
         for parameter in operation.parameters
         if parameter.name == "limit"
     ]
-    assert len(limits) == 7
+    assert len(limits) == 9
     for operation, most in limits:
         asked = ASKED | _urls(operation) | {"limit": most}
         assert client.get(operation.path, params=asked).status_code == 200

@@ -38,6 +38,8 @@ def sections(
     how many fit pages a visit brings, at once or by its links. Without DOMAIN, sections of the same
     path on all hosts are one, with a star for the host.
 
+    The page /sections of `gossamer serve` draws the same counts, and names filter rules.
+
     Example: gossamer sections my-web example.org
     """
     from gossamer.api import Crawl

@@ -31,6 +31,7 @@ from gossamer.generated_rules.candidates import candidates
 from gossamer.generated_rules.proof import Site
 from gossamer.graph.names import name_column
 from gossamer.graph.stored import stored as opened
+from gossamer.sections import refusal
 from gossamer.tables import PAGES
 from gossamer.urls import LOCALHOST
 
@@ -172,7 +173,7 @@ def _of_site(
         name = section.section
         if not refused.isdisjoint(sections.enclosing(name)):
             continue
-        prefixes = [f"{scheme}://{_beginning(name)}" for scheme in schemes[_host_of(name)]]
+        prefixes = refusal.prefixes(name, schemes[_host_of(name)])
         evidence = Evidence(section.known, section.asked, domain_fit, site.kept)
         lost = site.refuse(prefixes)
         if not lost:
@@ -180,13 +181,6 @@ def _of_site(
         made = tuple(Rule("deny", "prefix", prefix).text for prefix in prefixes)
         judged.append(Judged(made, evidence, lost))
     return judged
-
-
-def _beginning(section: str) -> str:
-    """How the URLs of its pages begin: the name of a parameter ends before `=`."""
-    parameter = section.partition("?")[2]
-    ends = 0 < len(parameter) < sections.MAX_NAME_CHARS
-    return f"{section}=" if ends else section
 
 
 def _section_of(rule: Rule) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from gossamer.filter_rules import of_crawl
+from gossamer.filter_rules.index import NONE
 from gossamer.filter_rules.language import KINDS
 from gossamer.filters import Filters
 from gossamer.lookup import opened
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from pyarrow.parquet import RowGroupMetaData
 
+    from gossamer.filter_rules.language import Placed
     from gossamer.filter_rules.of_crawl import Rules
     from gossamer.lookup import Lookup
     from gossamer.store import Layer
@@ -88,6 +90,12 @@ class LeftOut:
             return words
         rule, place = rules.placed[rules.index.first(url)]
         return f"{words}: {rule.text} ({place})"
+
+    def rule(self, url: str) -> Placed | None:
+        """The first filter rule that matches a normalised URL. Raises ConfigError."""
+        rules = self._current_rules()
+        number = rules.index.first(url)
+        return None if number == NONE else rules.placed[number]
 
     def _is_nofollow(self, source: str, url: str) -> bool:
         rows = self._lookup.rows("links", "src", source, ("dst", "nofollow"))

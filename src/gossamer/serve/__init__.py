@@ -15,6 +15,7 @@ mapped until their last search is done, so no answer mixes the two.
                     the garbage collector
     dashboard.py    figures for the status page; charts.py draws them
     graphs.py       holds the newest link graphs; link_map.py draws the neighbourhood of a page
+    section_map.py  draws the parts of a site; treemap.py computes where, labels.py shortens names
 
 `gossamer.search` parses queries and ranks pages.
 """

@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections import defaultdict
 from math import log10
 from typing import TYPE_CHECKING, NamedTuple
-from unicodedata import east_asian_width
 from urllib.parse import unquote
 
 from markupsafe import Markup
 
+from gossamer.serve import labels
 from gossamer.serve.charts import style_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gossamer.graph.queries import Neighbour, Neighbourhood
 
@@ -246,23 +246,7 @@ def shortened(name: str, here: str, chars: int) -> str:
     if separator:
         same = here.startswith(f"{scheme}://{host}/")
         name = f"/{path}" if same and path else f"{host}/{path}".rstrip("/")
-    text = "".join(
-        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in unquote(name)
-    )
-    if _width(text) <= chars:
-        return text
-    return f"{_fitting(text, chars // 3)}…{_fitting(text[::-1], chars - chars // 3 - 1)[::-1]}"
-
-
-def _width(text: Iterable[str]) -> int:
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def _fitting(text: str, chars: int) -> str:
-    """The beginning of a text that is at most so wide."""
-    while _width(text[:chars]) > chars:
-        text = text[: min(len(text), chars) - 1]
-    return text[:chars]
+    return labels.fitting(labels.visible(unquote(name)), chars)
 
 
 def _framed(

@@ -217,7 +217,7 @@ SECTIONS = Dataset(
     "what the parts of sites hold that have ten pages or more, and what a visit to them brings",
     key=("section",),
     writer="generate, sections",
-    readers=("generate",),
+    readers=("generate", "filters", "serve"),
     newest_wins=True,
     columns=(
         Column("section", "string", "how its URLs begin after ://, with * for all hosts"),

@@ -7,6 +7,8 @@
     /copy/raw?url=        the content of that frame
     /image?url=           a stored image, for the results that name it
     /status               the state of the crawl
+    /sections?q=&offset=  the domains whose sections were counted
+    /sections?domain=&section=&colour=&offset=  what a section holds, and rules that refuse it
     /api/search?q=&offset=&limit=      search.results.Results as JSON
     /api/complete?q=      completions of a query that is being typed
     /api/page?url=&offset=&limit=      search.page_info.KnownPage as JSON
@@ -16,6 +18,8 @@
     /api/graph/path?from=&to=                   a shortest way along links
     /api/graph/neighbourhood?url=&depth=&limit= what is around a page
     /api/graph/host?host=&limit=                the links between a host and others
+    /api/sections?domain=&section=&offset=&limit=  what a section holds as JSON
+    /api/sections/domains?q=&offset=&limit=        the domains
     /api/status           status.overview as JSON
     /api/openapi.json     the description of the API
     /suggest?q=           completions in the form that browsers expect
@@ -32,6 +36,7 @@ problem details (RFC 9457).
     page_info.py    what the crawl knows about a page
     graph.py        the link graph
     cached_copy.py  stored copies and images
+    sections.py     what the parts of sites hold
     status.py       the state of the crawl, and whether an index is served
     metrics.py, openapi.py, opensearch.py
     guard.py        expensive responses: few are computed at once, each is reused for a second

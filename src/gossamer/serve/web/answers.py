@@ -40,6 +40,14 @@ def number(request: Request, name: str, default: int, *, strict: bool = True) ->
     return default
 
 
+def span(request: Request, default: int, most: int) -> tuple[int, int]:
+    """The parameters `offset` and `limit`, `default` if it is missing. Raises HTTPException."""
+    offset, limit = number(request, "offset", 0), number(request, "limit", default)
+    if limit > most:
+        raise HTTPException(400, f"limit may be at most {most}")
+    return offset, limit
+
+
 def address(request: Request, pages: PageInfo) -> str:
     """The parameter `url`, normalized as the crawl does. Raises HTTPException if that fails."""
     given = request.query_params.get("url", "")

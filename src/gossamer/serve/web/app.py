@@ -33,6 +33,7 @@ from gossamer.serve.web.metrics import Metrics
 from gossamer.serve.web.page_info import Paging
 from gossamer.serve.web.problem import HANDLERS, busy
 from gossamer.serve.web.searching import Searching
+from gossamer.serve.web.sections import Sectioning
 from gossamer.serve.web.sending import Sending
 from gossamer.serve.web.status import Status
 from gossamer.status import Watch
@@ -80,6 +81,7 @@ def app(
     """The application of one crawl. It counts refused requests in `refused`, by reason."""
     lookup = Lookup(work)
     pages = PageInfo(work, lookup)
+    left_out = LeftOut(work, lookup)
     graphs = Graphs(work, lookup)
     ranking, config = work.config.ranking, work.config.serve
     cluster = Cluster(groups, ranking, pages, config.deadline_s) if groups else None
@@ -91,10 +93,11 @@ def app(
         lifespan=lambda _: cluster.watched() if cluster else nullcontext(),
         routes=[
             *Searching(work, front).routes(),
-            *Paging(work, pages, LeftOut(work, lookup), graphs).routes(kept_s),
+            *Paging(work, pages, left_out, graphs).routes(kept_s),
             *Graphing(graphs).routes(kept_s),
             *Copying(work, pages).routes(kept_s),
             *Status(watch, live, graphs).routes(kept_s),
+            *Sectioning(work, left_out).routes(kept_s),
             *metrics.routes(),
             *openapi.ROUTES,
             *opensearch.ROUTES,

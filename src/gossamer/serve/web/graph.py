@@ -162,8 +162,4 @@ def _given(request: Request, name: str) -> str:
 
 def _range(request: Request) -> tuple[int, int]:
     """Offset and limit."""
-    offset = answers.number(request, "offset", 0)
-    limit = answers.number(request, "limit", SHOWN)
-    if limit > MAX_SHOWN:
-        raise HTTPException(400, f"limit may be at most {MAX_SHOWN}")
-    return offset, limit
+    return answers.span(request, SHOWN, MAX_SHOWN)

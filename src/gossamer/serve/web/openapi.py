@@ -21,7 +21,7 @@ from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.page_info import KnownPage
 from gossamer.search.profiles import PROFILES
 from gossamer.search.results import Completions, Results
-from gossamer.serve.web import answers, graph, page_info, searching
+from gossamer.serve.web import answers, graph, page_info, searching, sections
 from gossamer.serve.web.problem import MEDIA_TYPE, Problem
 from gossamer.serve.web.status import CrawlStatus, Health
 
@@ -65,6 +65,10 @@ _HOSTS = Parameter("hosts", "ask the graph of hosts instead of pages", _FLAG)
 _GRAPH_RANGE = (
     Parameter("offset", "number of links to skip", _count(0, 999_999_999, 0)),
     Parameter("limit", "maximum number of links", _count(0, graph.MAX_SHOWN, graph.SHOWN)),
+)
+_SECTIONS_RANGE = (
+    Parameter("offset", "number of rows to skip", _count(0, 999_999_999, 0)),
+    Parameter("limit", "maximum number of rows", _count(0, sections.MAX_SHOWN, sections.SHOWN)),
 )
 _GRAPH_PROBLEMS = (400, 404, 414, 429, 503)
 OPERATIONS = (
@@ -206,6 +210,31 @@ OPERATIONS = (
             Parameter("limit", "maximum number of hosts", _count(0, graph.MAX_SHOWN, graph.SHOWN)),
         ),
         (*_GRAPH_PROBLEMS, 422),
+    ),
+    Operation(
+        "/api/sections",
+        "sections",
+        "What a section of a site holds, as it was counted last, and its largest parts.",
+        sections.SectionOpened,
+        (
+            Parameter(
+                "domain", "a domain or host; *: all hosts", {"type": "string"}, required=True
+            ),
+            Parameter("section", "a section of it; without, all of it", {"type": "string"}),
+            *_SECTIONS_RANGE,
+        ),
+        (400, 404, 414, 429, 503),
+    ),
+    Operation(
+        "/api/sections/domains",
+        "domains",
+        "The domains whose sections were counted.",
+        sections.DomainsFound,
+        (
+            Parameter("q", "a part of the names of the domains", {"type": "string"}),
+            *_SECTIONS_RANGE,
+        ),
+        (400, 414, 429, 503),
     ),
     Operation(
         "/api/status",

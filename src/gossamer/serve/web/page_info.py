@@ -60,10 +60,7 @@ class Paging:
         )
 
     def api(self, request: Request) -> Response:
-        offset = answers.number(request, "offset", 0)
-        limit = answers.number(request, "limit", SHOWN_LINKS)
-        if limit > MAX_LINKS:
-            raise HTTPException(400, f"limit may be at most {MAX_LINKS}")
+        offset, limit = answers.span(request, SHOWN_LINKS, MAX_LINKS)
         return answers.json(self._known(request, offset, limit))
 
     def _around(self, url: str) -> Neighbourhood | None:
