@@ -8,8 +8,8 @@ c of the wanted texts have counts
 
 with C, the sum of all c, and V, the number of words. The score of a text is the sum over its words
 that are known, divided by the square root of their number: words of a text depend on each other,
-so that the plain sum of a long text would always be certain. A text is more likely wanted than not
-if its score is above 0; `logistic` makes a probability of it.
+so that the plain sum of a long text would always be certain. A text is more likely unwanted if its
+score is below 0; `logistic` makes a probability of it.
 
 Facts
   * Both kinds count alike, however many texts are of each: what is marked is no sample.
@@ -135,8 +135,8 @@ def learn(texts: pa.ListArray, wanted: npt.NDArray[np.bool_]) -> pa.Table:
         }
     )
     order = [("strength", "descending"), ("word", "ascending")]
-    telling = found.sort_by(order).slice(0, MOST_WORDS).sort_by("word")
-    return telling.select(LEARNED.names).cast(LEARNED)
+    telling = found.filter(pc.greater(found["strength"], 0)).sort_by(order).slice(0, MOST_WORDS)
+    return telling.sort_by("word").select(LEARNED.names).cast(LEARNED)
 
 
 def logistic(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

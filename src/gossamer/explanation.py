@@ -293,7 +293,7 @@ def _by_words(focus: marks.Focus | None, document: Row) -> list[str]:
     if score is None:
         return ["no marked page has words of it"]
     telling = ", ".join(focus.classifier.telling(words, TELLING))
-    verdict = "for" if score > 0 else "against"
+    verdict = "for" if score >= 0 else "against"
     return [f"its words speak {verdict} it, with a score of {score:.2f}, above all {telling}"]
 
 

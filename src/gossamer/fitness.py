@@ -79,7 +79,7 @@ def _judged(
         verdicts = [batch["fit"]]
         if focus is not None and focus.classifier is not None:
             scores = focus.classifier.scores(classifier.split(text_of(batch)))
-            is_alike = pc.fill_null(pc.greater(scores, 0), True)
+            is_alike = pc.fill_null(pc.greater_equal(scores, 0), True)
             verdicts = [pc.and_(batch["fit"], is_alike)]
         if rules:
             verdicts.insert(0, _by_rules(index, batch))

@@ -48,8 +48,7 @@ def run(
     named = list(dict.fromkeys(_normal(work, url) for url in urls))
     with work.step("mark", work.round) as draft:
         documents = work.engine.read_some(work.paths(DOCUMENTS.name), DOCUMENTS.ddl)
-        urls_named = work.engine.rows(pa.table({"url": pa.array(named, pa.string())}))
-        of_named, _ = work.scratch(urls_named.join(documents, on="url", how="inner"))
+        of_named = _documents_of(work, documents, named)
         before = marks.stored(work)
         is_named = pc.is_in(before["url"], value_set=pa.array(named, pa.string()))
         rows = before.filter(pc.invert(is_named))
@@ -79,6 +78,14 @@ def _normal(work: Workspace, url: str) -> str:
     if normal is None:
         raise UsageError(url, "is not a URL that can be crawled", "example: https://example.org/")
     return normal
+
+
+def _documents_of(work: Workspace, documents: DataFrame, named: Sequence[str]) -> DataFrame:
+    """The documents of a few pages, of all rounds; materialised."""
+    if not named:
+        return work.engine.read([], DOCUMENTS.ddl)
+    urls = work.engine.rows(pa.table({"url": pa.array(named, pa.string())}))
+    return work.scratch(urls.join(documents, on="url", how="inner"), DOCUMENTS.ddl)[0]
 
 
 def _refuse_unmarked(named: Sequence[str], before: pa.Table) -> None:

@@ -98,8 +98,11 @@ def after_round(work: Workspace, draft: Draft, documents: DataFrame) -> Focus | 
     words = words_of(work, documents, marks["url"].to_pylist())
     if words:
         marks = with_words(marks, words)
+    focus = focus_of(marks)
+    is_lost = not work.store.manifest.layers(FIT_WORDS.name)  # or there were too few marks so far
+    if words or (is_lost and focus is not None and focus.classifier is not None):
         draft.replace |= put(work, marks)
-    return focus_of(marks)
+    return focus
 
 
 def with_words(marks: pa.Table, words: dict[str, list[str]]) -> pa.Table:
