@@ -59,7 +59,7 @@ def found(
     scores = judged.where(F.col("score").isNotNull()).select(F.col("url").alias("src"), "score")
     followed = links.where(~F.col("nofollow")).select("src", "dst", "anchor")
     rows = followed.join(scores, on="src", how="left").select("dst", "anchor", "score")
-    fit = partial(_fit, focus.classifier)
+    fit = partial(judged_links, focus.classifier)
     told = work.engine.map_partitions(rows, fit, "url string, fit long")
     count, total = F.count("*").alias(FOUND[0]), F.sum("fit").alias(FOUND[1])
     return work.scratch(told.groupBy("url").agg(count, total))[0]
@@ -96,8 +96,8 @@ def of_pages(work: Workspace) -> Column:
     return F.when(F.coalesce("fit", F.lit(False)), F.lit(1.0)).otherwise(mean)
 
 
-def _fit(judge: Classifier, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The p of each link that can be judged."""
+def judged_links(judge: Classifier, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The p of each link that can be judged, from dst, anchor and the `score` of its source."""
     for batch in batches:
         anchors = batch["anchor"].cast(pa.string()).dictionary_encode()
         by_text = judge.scores(classifier.split(anchors.dictionary)).take(anchors.indices)
