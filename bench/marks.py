@@ -5,9 +5,9 @@
 Crawls the sites of `gossamer.fakeweb.topics`, PAGES in each round. Pages of one topic of ten are
 wanted; URLs say nothing of it. After two rounds, ten fetched pages that are wanted and ten that are
 not are marked, and known pages are judged anew, or are not (`later`); a copy of the crawl goes on
-without marks. Prints which share of each further round's requests went to wanted pages, and how many
-of the pages that were parsed were judged right. Then the processor time to judge the texts and links
-of the crawl, beside a loop in Python that does the same for texts with a set and a dict.
+without marks. Prints which share of each further round's requests went to wanted pages, and how
+many of all parsed pages were judged right. Then the processor time to judge the texts and links of
+the crawl, beside a loop in Python that does the same for texts with a set and a dict.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import shutil
 import tempfile
 import time
 from collections import Counter, deque
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,6 +109,7 @@ def print_cost(crawl: Crawl) -> None:
     links = links.append_column("score", pa.nulls(links.num_rows, pa.float64()))
     judge = Classifier.of(crawl.dataset("fit_words").toArrow())
     texts = marks.text_of(documents).combine_chunks()
+    marked = marks.stored(crawl.work)
     kb = pc.mean(pc.binary_length(texts)).as_py() / 1000
 
     def in_batches() -> None:
@@ -128,6 +130,7 @@ def print_cost(crawl: Crawl) -> None:
         (f"texts of {kb:.1f} KB", in_batches, len(texts)),
         ("the same in a loop", in_a_loop, len(texts)),
         ("links", of_links, links.num_rows),
+        ("marks, to learn", partial(marks.learned, marked), marked.num_rows),
     ):
         begun_s = time.process_time()
         each()

@@ -21,6 +21,7 @@ from pyspark.sql import functions as F
 
 from gossamer import fitness, linkgraph, lsm, marks, polling, promise
 from gossamer.errors import UsageError
+from gossamer.own_texts import of_documents
 from gossamer.tables import DOCUMENTS, FIT_WORDS, MARKS, PAGES
 from gossamer.urls import normalize
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Draft, Workspace
 
+READ = ("outcome", "content_type", "language", "text_hash", "sketch", *marks.TEXT)
+"""Columns of documents by which pages are judged."""
 NOTHING: Mapping[str, Column] = {}
 
 
@@ -47,16 +50,15 @@ def run(
     fitness.check(work)
     named = list(dict.fromkeys(_normal(work, url) for url in urls))
     with work.step("mark", work.round) as draft:
-        documents = work.engine.read_some(work.paths(DOCUMENTS.name), DOCUMENTS.ddl)
-        of_named = _documents_of(work, documents, named)
         before = marks.stored(work)
         is_named = pc.is_in(before["url"], value_set=pa.array(named, pa.string()))
         rows = before.filter(pc.invert(is_named))
+        texts = _documents(work, named)
         if fit is None:
             _refuse_unmarked(named, before)
             draft.counts["forgotten"] = len(named)
         else:
-            words = marks.words_of(work, of_named, named)
+            words = marks.words_of(texts)
             new = [
                 {"url": url, "fit": fit, "marked_ms": work.now_ms(), "words": words.get(url)}
                 for url in named
@@ -67,9 +69,9 @@ def run(
         draft.counts["words"] = sum(layer.rows for layer in draft.replace[FIT_WORDS.name])
         focus = marks.focus_of(rows)
         if known:
-            _judge_all(work, draft, documents, focus)
+            _judge_all(work, draft, focus)
         else:
-            _judge_named(work, draft, of_named, focus)
+            _judge(work, draft, texts, focus)
     return draft.done
 
 
@@ -80,40 +82,39 @@ def _normal(work: Workspace, url: str) -> str:
     return normal
 
 
-def _documents_of(work: Workspace, documents: DataFrame, named: Sequence[str]) -> DataFrame:
-    """The documents of a few pages, of all rounds; materialised."""
-    if not named:
-        return work.engine.read([], DOCUMENTS.ddl)
-    urls = work.engine.rows(pa.table({"url": pa.array(named, pa.string())}))
-    return work.scratch(urls.join(documents, on="url", how="inner"), DOCUMENTS.ddl)[0]
-
-
 def _refuse_unmarked(named: Sequence[str], before: pa.Table) -> None:
     if missing := set(named) - set(before["url"].to_pylist()):
         raise UsageError(min(missing), "is not marked", "gossamer marks lists the marked pages")
 
 
-def _judge_named(work: Workspace, draft: Draft, documents: DataFrame, focus: Focus | None) -> None:
+def _documents(work: Workspace, named: Sequence[str] | None) -> DataFrame:
+    """The newest documents of pages that were parsed, of a few (materialised) or of all (None)."""
+    known = work.read(DOCUMENTS.name).where(F.col("outcome") == "parsed").select("url", "round")
+    if named is not None:
+        known = known.join(marks.frame(work, named), on="url", how="left_semi")
+    newest, _ = work.scratch(known.groupBy("url").agg(F.max("round").alias("round")))
+    texts = of_documents(work, newest, *READ)
+    return texts if named is None else work.scratch(texts)[0]
+
+
+def _judge(work: Workspace, draft: Draft, documents: DataFrame, focus: Focus | None) -> None:
     """Judge the pages of a few documents."""
     judged = _judged(work, documents, focus)
     before = lsm.rows_for(work, PAGES, judged.select("url"))
     _put(work, draft, before.join(judged, on="url", how="inner"))
 
 
-def _judge_all(work: Workspace, draft: Draft, documents: DataFrame, focus: Focus | None) -> None:
+def _judge_all(work: Workspace, draft: Draft, focus: Focus | None) -> None:
     """Judge all parsed pages, and what their links promise of others."""
-    judged = _judged(work, documents, focus)
+    judged = _judged(work, _documents(work, None), focus)
     targets = promise.found(work, linkgraph.current(work), judged, focus)
     pages = lsm.current(work, PAGES).join(judged, on="url", how="left")
     _put(work, draft, promise.beside(pages, targets), promise.anew())
 
 
 def _judged(work: Workspace, documents: DataFrame, focus: Focus | None) -> DataFrame:
-    """Whether pages are fit, by their newest documents: url, now_fit, score."""
-    parsed = documents.where(F.col("outcome") == "parsed").withColumn("kind", polling.kind())
-    newest = parsed.groupBy("url").agg(F.max("round").alias("round"))
-    of_now = parsed.join(newest, on=["url", "round"], how="left_semi")
-    judged = fitness.of_documents(work, of_now, focus)
+    """Whether pages are fit, by their documents: url, now_fit, score."""
+    judged = fitness.of_documents(work, documents.withColumn("kind", polling.kind()), focus)
     return judged.select("url", F.col("fit").alias("now_fit"), "score")
 
 

@@ -22,7 +22,7 @@ from gossamer.tables import FIT_WORDS, MARKS
 from gossamer.task_output import layers_of_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from pyspark.sql import DataFrame
 
@@ -95,7 +95,8 @@ def after_round(work: Workspace, draft: Draft, documents: DataFrame) -> Focus | 
     if not work.store.manifest.layers(MARKS.name):
         return None
     marks = stored(work)
-    words = words_of(work, documents, marks["url"].to_pylist())
+    marked = frame(work, marks["url"].to_pylist())
+    words = words_of(marked.join(documents, on="url", how="inner"))
     if words:
         marks = with_words(marks, words)
     focus = focus_of(marks)
@@ -111,15 +112,19 @@ def with_words(marks: pa.Table, words: dict[str, list[str]]) -> pa.Table:
     return pa.Table.from_pylist(rows, MARKS.schema)
 
 
-def words_of(work: Workspace, documents: DataFrame, urls: Iterable[str]) -> dict[str, list[str]]:
-    """The words of the newest documents of a few pages, by URL, if they have any."""
-    wanted = work.engine.rows(pa.table({"url": pa.array(urls, pa.string())}))
-    texts = documents.select("url", "round", "outcome", *TEXT)
-    found = wanted.join(texts, on="url", how="inner").where(F.col("outcome") == "parsed").toArrow()
-    found = found.sort_by([("round", "ascending"), ("url", "ascending")])
-    words = classifier.split(text_of(found).combine_chunks()).to_pylist()
-    newest = zip(found["url"].to_pylist(), map(classifier.distinct, words), strict=True)
-    return {url: each for url, each in newest if each}
+def words_of(documents: DataFrame) -> dict[str, list[str]]:
+    """The words of the documents of a few pages, each of which has one, if it has any words."""
+    parsed = documents.where(F.col("outcome") == "parsed").select("url", *TEXT).toArrow()
+    words = classifier.split(text_of(parsed).combine_chunks()).to_pylist()
+    of_pages = zip(parsed["url"].to_pylist(), map(classifier.distinct, words), strict=True)
+    return {url: each for url, each in of_pages if each}
+
+
+def frame(work: Workspace, urls: Sequence[str]) -> DataFrame:
+    """URLs as a DataFrame."""
+    if not urls:
+        return work.engine.read([], "url string")
+    return work.engine.rows(pa.table({"url": pa.array(urls, pa.string())}))
 
 
 def text_of(rows: pa.Table | pa.RecordBatch) -> pa.Array | pa.ChunkedArray:
