@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 NEUTRAL = 0.5
+"""Of a page of which nothing is known: it comes after those that links promise, before the rest."""
 PRIOR = 0.25
 UNIT = 1 << 20
 COLUMNS = ("judged_links", "fit_links")
