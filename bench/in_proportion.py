@@ -1,14 +1,15 @@
 """Does a harvest cost what changed? Its steps after a small round, beside those of everything.
 
     python bench/in_proportion.py [--pages 200_000] [--documents 20_000] [--links 600_000]
-        [--changed 500] [--rounds 3] [--words 60] [--folder FOLDER]
+        [--changed 500] [--rounds 6] [--fetch-s 20] [--words 60] [--folder FOLDER]
 
 A crawl that knows so many pages, and has fetched and parsed the documents among them, with their
 links, is harvested. Then come rounds, each of which answers with so many pages, half of them new,
 half of them again with other texts and a tenth of their links replaced, and commits what `parse`
-would. After each come `update`, and a harvest that begins with the new pages, as in a crawl without
-end. Seconds of the clock, and CPU seconds of this process and its workers; the share is that of the
-CPU.
+would. After each come `update`, and the harvest that a crawl without end begins then
+(gossamer/harvests.py), for which each fetch has taken so many seconds. Seconds of the clock, and
+CPU seconds of this process and its workers; the shares are those of the CPU, of all rounds but the
+first, whose harvest always looks at links.
 
 Texts have WORDS words of a Zipf distribution. They have no sketches: what near-duplicates cost is
 measured by bench/grouping.py.
@@ -19,6 +20,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +30,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from crawl import tree_cpu_s
 
-from gossamer import compaction, due_times, rounds, update
+from gossamer import due_times, rounds, update
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.filenames import CONFIG_NAME
+from gossamer.harvests import Harvests
 from gossamer.parse.task import FLUSH_PAGES
 from gossamer.store import Store
 from gossamer.tables import DATASETS, PAGES
@@ -272,15 +275,54 @@ def crawled_again(work: Workspace, web: Web, count: int, round_: int) -> None:
         }
 
 
+class Stopwatch:
+    """The seconds of the clock and of the CPU that each step took."""
+
+    def __init__(self) -> None:
+        self.start()
+
+    def start(self) -> None:
+        self.steps: Seconds = {}
+        self._at = time.perf_counter(), tree_cpu_s()
+
+    def report(self, done: StepReport) -> None:
+        before, self._at = self._at, (time.perf_counter(), tree_cpu_s())
+        self.steps[done.step] = self._at[0] - before[0], self._at[1] - before[1]
+
+
+def seconds_of(steps: Seconds, names: Iterable[str]) -> tuple[float, float]:
+    """Those of some steps together."""
+    wall_s, cpu_s = zip(*(steps[name] for name in names), strict=True)
+    return sum(wall_s), sum(cpu_s)
+
+
 def timed(steps: Iterable[StepReport]) -> Seconds:
-    """The seconds of the clock and of the CPU that each step took, and all of them."""
-    found, wall_s, cpu_s = {}, time.perf_counter(), tree_cpu_s()
-    for report in steps:
-        now_s, now_cpu_s = time.perf_counter(), tree_cpu_s()
-        found[report.step] = now_s - wall_s, now_cpu_s - cpu_s
-        wall_s, cpu_s = now_s, now_cpu_s
-    found["total"] = tuple(map(sum, zip(*found.values(), strict=True)))
-    return found
+    watch = Stopwatch()
+    for done in steps:
+        watch.report(done)
+    return watch.steps
+
+
+def live(work: Workspace, web: Web, options: argparse.Namespace) -> Iterator[Seconds]:
+    """Run rounds, and yield what the steps of each took from `update` on."""
+    watch, fetching_s = Stopwatch(), 0.0
+
+    def clock() -> float:
+        return time.perf_counter() + fetching_s
+
+    with Harvests(lambda *_: None, watch.report, clock) as harvests:
+        for number in range(2, 2 + options.rounds):
+            crawled_again(work, web, options.changed, number)
+            fetching_s += options.fetch_s
+            watch.start()
+            watch.report(update.run(work))
+            while not harvests.are_due(found=True):
+                fetching_s += 1  # of the next round
+            harvests.begin(work)
+            while harvests.is_running():
+                harvests.wait(600)
+            work.store.refresh()
+            yield watch.steps
 
 
 def main() -> None:
@@ -289,7 +331,8 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument("--links", type=int, default=600_000)
     parser.add_argument("--changed", type=int, default=500)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--fetch-s", type=float, default=20, help="of each round")
     parser.add_argument("--words", type=int, default=60, help="of each text")
     parser.add_argument("--folder", help="where the crawl is created, and left")
     options = parser.parse_args()
@@ -304,29 +347,28 @@ def main() -> None:
         print(f"{options.documents:,} documents of {options.words:,} words")
         print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
         whole = timed(rounds.harvest(work))
-        for number in range(2, 2 + options.rounds):
-            crawled_again(work, web, options.changed, number)
-            updated = timed(map(update.run, [work]))
-            changed = timed(rounds.harvest(work, steps=rounds.NEW_FIRST))
-            report(f"round {number}, {options.changed:,} pages", whole, changed)
-            wall_s, cpu_s = updated["total"]
-            searchable_s = wall_s + sum(changed[step][0] for step in rounds.SEARCHABLE)
-            print(f"update {wall_s:.1f} s, {cpu_s:.1f} CPU s", end="; ")
-            print(f"searchable {searchable_s:.1f} s after parse")
-            if compaction.due(work):
-                compaction.run(work)
+        changes = []
+        for number, steps in enumerate(live(work, web, options), 2):
+            changes.append(steps)
+            searchable_s, _ = seconds_of(steps, ("update", *rounds.SEARCHABLE))
+            print(f"round {number}: searchable {searchable_s:.1f} s after parse", end="; ")
+            print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
+        report(whole, changes)
         work.close()
 
 
-def report(title: str, whole: Seconds, changed: Seconds) -> None:
-    print(f"\n{title:<26}{'everything':>18}{'the change':>18}{'share':>8}")
-    for step, (wall_s, cpu_s) in whole.items():
-        wall_after_s, cpu_after_s = changed[step]
-        print(
-            f"{step:<26}{wall_s:>8.1f} s{cpu_s:>7.1f} s{wall_after_s:>8.2f} s{cpu_after_s:>7.2f} s"
-            f"{cpu_after_s / cpu_s:>8.1%}"
-        )
-    print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
+def report(whole: Seconds, changes: list[Seconds]) -> None:
+    """Print the seconds of each step, and the CPU seconds of the rounds."""
+    print(f"\n{'step':<14}{'everything':>20}{'each change':>16}")
+    for step in dict.fromkeys(chain(whole, *changes)):
+        wall_s, cpu_s = whole.get(step, (0, 0))
+        taken = (f"{of[step][0]:.1f} {of[step][1]:.1f}" if step in of else "-" for of in changes)
+        print(f"{step:<14}{wall_s:>10.1f}{cpu_s:>10.1f}" + "".join(f"{s:>12}" for s in taken))
+    everything = seconds_of(whole, whole)[1]
+    each = [seconds_of(of, of)[1] for of in changes]
+    mean = sum(each[1:]) / max(len(each) - 1, 1)
+    print(f"CPU seconds: {everything:.1f};", ", ".join(f"{cpu_s:.1f}" for cpu_s in each))
+    print(f"mean from the second round on: {mean:.1f}, {mean / everything:.1%}")
 
 
 if __name__ == "__main__":

@@ -18,11 +18,12 @@ import pytest
 
 from commands import gossamer
 from crawl_settings import loopback_settings
-from gossamer import Crawl, forever, rounds
+from gossamer import Crawl, config, forever, rounds
 from gossamer.errors import ConfigError, Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.filenames import CONFIG_NAME, is_made_here
-from gossamer.forever import Listener
+from gossamer.filter_rules import of_crawl
+from gossamer.forever import Listener, Reload
 from gossamer.harvests import PARTS, Harvests
 from gossamer.status import Watch
 from gossamer.status.words import moment
@@ -258,6 +259,54 @@ def test_settings_are_read_anew_on_sighup(idle: Crawl) -> None:
     ] * 3  # new settings may make pages due
 
 
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('filter.rules = ["deny nonsense x"]', "nonsense"),
+        ('filter.deny = ["("]', "filter.deny"),
+        ('update.fit_rules = ["allow"]', "update.fit_rules"),
+        ('update.scoring = "best"', "best"),
+    ],
+)
+def test_settings_with_which_a_round_would_end_are_refused(
+    idle: Crawl, line: str, what: str
+) -> None:
+    config, script = idle.work.config, Script()
+    reload = Reload(idle.work, script)
+    with reload.on_hangup():
+        with Path(idle.path, CONFIG_NAME).open("a") as file:
+            file.write(f"\n{line}\n")
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert reload.if_asked()
+    (refusal,) = script.refusals
+    assert what in refusal
+    assert idle.work.config is config
+
+
+def test_a_file_of_rules_that_breaks_stands_for_its_last_rules(idle: Crawl) -> None:
+    file = Path(idle.path, "rules.txt")
+    file.write_text("deny suffix .iso\n")
+    with Path(idle.path, CONFIG_NAME).open("a") as settings:
+        settings.write('\nfilter.files = ["rules.txt"]\n')
+    idle.work.config = config.load(Path(idle.path, CONFIG_NAME))
+    in_force: list[list[str]] = []
+
+    def goes_on(text: str) -> Callable[[int | None], None]:
+        def act(due_ms: int | None) -> None:
+            in_force.append([each.rule.text for each in of_crawl.listed(idle.work)])
+            file.write_text(text)
+            idle.work.clock_ms = due_ms
+
+        return act
+
+    script = run(idle, *map(goes_on, ("deny sufix .iso", "deny sufix .iso\n", "deny suffix .img")))
+    (refusal,) = script.refusals
+    assert "rules.txt, line 1" in refusal
+    assert in_force == [["deny suffix .iso"]] * 3
+    assert [each.rule.text for each in of_crawl.listed(idle.work)] == ["deny suffix .img"]
+    assert script.steps[1][:4] == script.steps[2][:4] == ROUND
+
+
 def test_harvests_take_a_part_of_the_time_while_pages_are_due(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,10 +335,15 @@ def test_harvests_take_a_part_of_the_time_while_pages_are_due(
 
 
 def test_harvests_follow_brief_rounds_that_brought_something(crawl: Crawl) -> None:
+    now_s = 0.0
+
     def ignore(*_: object) -> None: ...
 
-    now_s = iter((0.0, 0.0, 10.0, 10.0))
-    with crawl.work.store.lock(), Harvests(ignore, ignore, lambda: next(now_s)) as harvests:
+    def report(_: StepReport) -> None:
+        nonlocal now_s
+        now_s += 10
+
+    with crawl.work.store.lock(), Harvests(ignore, report, lambda: now_s) as harvests:
         harvests.is_stale = False
         assert not harvests.are_due(found=True, is_new=False, hurries=True)
         assert harvests.are_due(found=True, hurries=True)

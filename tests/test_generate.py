@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gossamer import generate, workspace
 from gossamer.domains import level
 from gossamer.due import due_pages
+from gossamer.page_sample import Sample
 from gossamer.urls import domain_of
 from rows import by_url, frame, put
 
@@ -273,11 +274,18 @@ def test_budgets_grow_alike_until_the_round_is_full(
         max_size=60,
     ),
     st.integers(1, 20),
+    st.one_of(st.none(), st.integers(1, 4)),
 )
 def test_what_is_looked_at_is_enough_for_the_choice(
-    new_work: Callable[[], Workspace], drawn: list[tuple[str, str, float]], total: int
+    new_work: Callable[[], Workspace],
+    drawn: list[tuple[str, str, float]],
+    total: int,
+    every: int | None,
 ) -> None:
-    """Of all due pages, `best` chooses what it chooses of the promising ones."""
+    """Of all due pages, `best` chooses what it chooses of the promising ones.
+
+    Every so many of them are the sample.
+    """
     work = new_work()
     rows = [
         page(f"{host}.{domain}", i, score=score) for i, (host, domain, score) in enumerate(drawn)
@@ -286,7 +294,11 @@ def test_what_is_looked_at_is_enough_for_the_choice(
         work.config.generate, pages=total, pages_per_host=4, domain_share=0.3
     )
     due = generate.scored(work, due_pages(frame(work, "pages", rows), now_ms=1))
-    above, budgets = generate.promising(work, due, config)
+    some = None
+    if every is not None:
+        sampled = due_pages(frame(work, "pages", rows[::every]), now_ms=1)
+        some = Sample(generate.scored(work, sampled), 1 / every)
+    above, budgets = generate.promising(work, due, config, some)
     if above is None:
         assert not rows
         return

@@ -12,6 +12,7 @@ from crawl_settings import loopback_settings
 from gossamer import Crawl, check, forever, rounds
 from gossamer.errors import WorkerDied
 from gossamer.forever import Listener
+from gossamer.harvests import Harvests
 from loopback import page
 from tables import garbage
 
@@ -145,6 +146,30 @@ def test_new_pages_are_searchable_first_and_links_count_in_the_end(
     for _ in rounds.harvest(crawl.work):
         pass
     assert crawl.dataset("indexed").collect() == indexed
+
+
+def test_links_take_a_part_of_the_time_and_count_in_the_end(crawl: Crawl) -> None:
+    """Each step of links takes a second, and a round begins every five seconds."""
+    seconds, steps = [0.0], []
+
+    def report(done: StepReport) -> None:
+        steps.append(done.step)
+        seconds[0] += done.step in rounds.OF_LINKS
+
+    crawl.run()
+    with Harvests(lambda *_: None, report, lambda: seconds[0]) as harvests:
+        for _ in range(7):
+            assert harvests.are_due(found=True, hurries=True)
+            harvests.begin(crawl.work)
+            harvests.wait(LONGEST_S)
+            seconds[0] += 5
+        while harvests.are_due(found=False):
+            harvests.begin(crawl.work)
+            harvests.wait(LONGEST_S)
+        assert not harvests.is_behind
+    new = rounds.SEARCHABLE
+    until_links = *rounds.NEW_FIRST, *new, *new
+    assert steps == [*until_links, *new, *until_links, *rounds.HARVEST]
 
 
 def test_an_error_of_a_harvest_ends_the_crawl(

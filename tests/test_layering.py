@@ -39,7 +39,7 @@ KINDS = {
     "format": kind(
         "tables outcomes task_output handover lsm inputs lookup linkgraph farm_signs duplicates "
         "domains discoveries growth depths due marks fitness promise recrawl habits polling pace "
-        "opic due_times sections page_ranks page_lines own_texts "
+        "opic due_times sections page_ranks page_lines page_sample score_buckets own_texts "
         "url_rules filter_rules warc seeds export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
         "graph.naming graph.overlaid graph.stored graph.covered graph.host_links graph.rows "
@@ -52,7 +52,8 @@ KINDS = {
         "checksums backends damage ownership urls addresses own patterns encodings session_ids "
         "suffixes robots robots_rules config monitor stopping pausing supervision errors "
         "workspace sorted_parts processes spark_client worker_start lean_imports sketches "
-        "classifier version_names filter_rules.language filter_rules.index filter_rules.recipe",
+        "classifier version_names filter_rules.language filter_rules.index filter_rules.recipe "
+        "filter_rules.rule_files",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),

@@ -10,7 +10,8 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
     formats           tables outcomes task_output handover lsm inputs lookup linkgraph
                       farm_signs duplicates domains discoveries growth depths due marks fitness
                       promise recrawl habits polling pace opic due_times sections page_ranks
-                      page_lines own_texts url_rules filter_rules warc seeds export fulltext
+                      page_lines page_sample score_buckets own_texts url_rules filter_rules warc
+                      seeds export fulltext
                       postings/blocks postings/retrieval postings/reader bvgraph graph/text
                       graph/names graph/naming graph/overlaid graph/stored graph/covered
                       graph/host_links graph/rows graph/components graph/hyperball
@@ -22,6 +23,7 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       pausing supervision errors workspace sorted_parts processes spark_client
                       worker_start lean_imports sketches classifier version_names
                       filter_rules/language filter_rules/index filter_rules/recipe
+                      filter_rules/rule_files
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 

@@ -16,13 +16,17 @@ import signal
 import threading
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from gossamer import config as configs
-from gossamer import pace, rounds
+from gossamer import fitness, pace, rounds, scoring
 from gossamer.errors import ConfigError, Locked
 from gossamer.filenames import CONFIG_NAME
+from gossamer.filter_rules import of_crawl
+from gossamer.filter_rules.rule_files import RuleFiles
+from gossamer.filters import Allow, Deny
 from gossamer.harvests import Harvests
 from gossamer.monitor import Wait, waiting
 
@@ -73,7 +77,7 @@ class Listener:
         return read
 
     def refused(self, error: ConfigError) -> None:
-        """The new settings are invalid, so the old ones count."""
+        """The new settings, or a file of rules, are invalid, so the old ones count."""
 
 
 class Reload:
@@ -102,11 +106,21 @@ class Reload:
         self._asked.clear()
         try:
             read = configs.load(Path(self._work.root, CONFIG_NAME))
+            _check(replace(self._work, config=read))
         except ConfigError as error:
             self._listener.refused(error)
         else:
             self._work.config = self._listener.settings(read)
         return True
+
+
+def _check(work: Workspace) -> None:
+    """Raises ConfigError for settings with which a round would end."""
+    of_crawl.in_force(work)
+    fitness.check(work)
+    scoring.load(work.config.update.scoring)
+    Allow(work.config.filter.allow)
+    Deny(work.config.filter.deny)
 
 
 def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
@@ -116,6 +130,7 @@ def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
     ended: then it waits for its turn.
     """
     work.is_endless = True
+    work.rule_files = RuleFiles(listener.refused)
     crawl = _Crawl(work, listener)
     if not follows:
         with work.store.lock():

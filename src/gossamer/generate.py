@@ -15,8 +15,9 @@ A window over all due pages would sort the whole page database. But few of its p
 let c(s) be the number of pages that would be chosen within the budgets from those with a score ≥ s.
 If c(s) ≥ N, no page with a score below s can be among the best N. So we count the due pages by
 score bucket, compute c for the bucket above which 2 N pages lie, then for twice as many pages, and
-so on until it reaches N; only pages above the last bucket are sorted. The result is exact.
-bench/page_state.py measures it.
+so on until it reaches N; only pages above the last bucket are sorted. If there are many pages, a
+sample tells which bucket to try first (page_sample.py, score_buckets.py), which spares a pass. The
+result is exact in both cases. bench/page_state.py measures it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,19 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import fitness, lsm, opic, pace, polling, promise, recrawl, scoring, sections
+from gossamer import (
+    fitness,
+    lsm,
+    opic,
+    pace,
+    page_sample,
+    polling,
+    promise,
+    recrawl,
+    score_buckets,
+    scoring,
+    sections,
+)
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
 from gossamer.due import JUDGED, POLLED, RECRAWLED, due_pages, interval_s, of_ready_hosts
 from gossamer.own import Own
@@ -44,11 +57,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from gossamer.config import FetchConfig, GenerateConfig
+    from gossamer.page_sample import Sample
     from gossamer.store import StepReport
     from gossamer.workspace import Draft, Workspace
-
-BUCKETS_PER_OCTAVE = 8
-"""Buckets of the histogram of scores per doubling of the score."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -59,24 +70,19 @@ def run(work: Workspace) -> StepReport:
     with work.step("generate", round_) as draft:
         known, hosts = lsm.current(work, PAGES), lsm.current(work, HOSTS)
         now_ms = work.now_ms()
-        usual_s = interval_s(work)
-        due = due_pages(
-            known,
-            now_ms,
-            usual_s,
-            work.settings_changed_ms,
-            is_endless=work.is_endless,
-            soonest_s=usual_s / work.config.update.interval_factor,
-        )
-        if work.store.manifest.layers(HOSTS.name):
-            due = of_ready_hosts(due, hosts, now_ms + pace.patience_ms(work))
-        due = scored(work, with_own(work, due, hosts), known_sections(work, draft))
+        held = known_sections(work, draft)
+        due = scored(work, due_now(work, known, hosts, now_ms), held)
+        some = None
+        if not scoring.load(work.config.update.scoring).needs_ranks:
+            some = page_sample.sample(work)
+        if some is not None:
+            some = some._replace(pages=scored(work, due_now(work, some.pages, hosts, now_ms), held))
         if config.pages_per_host_ever:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
             draft.counts["dropped_budget"] = due.count() - within.count()
             due = within
         layer, candidates = Layer(round_, ()), 0
-        if (found := candidates_of(work, due, config)) is not None:
+        if (found := candidates_of(work, due, config, some)) is not None:
             rows, candidates = work.scratch(found)
             chosen = rows.where("chosen").drop("chosen")
             parted = with_parts(work, chosen, work.engine.workers)
@@ -86,6 +92,22 @@ def run(work: Workspace) -> StepReport:
         if candidates > layer.rows:
             draft.counts["postponed_domain"] = candidates - layer.rows
     return draft.done
+
+
+def due_now(work: Workspace, known: DataFrame, hosts: DataFrame, now_ms: int) -> DataFrame:
+    """Those of `known` pages that are due, or early, and whose hosts may be asked."""
+    usual_s = interval_s(work)
+    due = due_pages(
+        known,
+        now_ms,
+        usual_s,
+        work.settings_changed_ms,
+        is_endless=work.is_endless,
+        soonest_s=usual_s / work.config.update.interval_factor,
+    )
+    if work.store.manifest.layers(HOSTS.name):
+        due = of_ready_hosts(due, hosts, now_ms + pace.patience_ms(work))
+    return with_own(work, due, hosts)
 
 
 def known_sections(work: Workspace, draft: Draft) -> tuple[Layer, ...]:
@@ -167,12 +189,14 @@ def _own_hosts(config: FetchConfig, batches: Iterator[pa.RecordBatch]) -> Iterat
         yield batch.filter(pa.array(mask, pa.bool_())).select(["host"])
 
 
-def candidates_of(work: Workspace, due: DataFrame, config: GenerateConfig) -> DataFrame | None:
+def candidates_of(
+    work: Workspace, due: DataFrame, config: GenerateConfig, some: Sample | None = None
+) -> DataFrame | None:
     """The pages of the round (`chosen`), and those that only their domain's budget kept out.
 
-    None if no page is due.
+    None if no page is due. `some`: a sample of the due pages.
     """
-    above, budgets = promising(work, due, config)
+    above, budgets = promising(work, due, config, some)
     if above is None:
         return None
     return best(above, config.pages, config.pages_per_host, budgets)
@@ -211,14 +235,16 @@ def best(due: DataFrame, total: int, per_host: int, budgets: DataFrame | None = 
 
 
 def promising(
-    work: Workspace, due: DataFrame, config: GenerateConfig
+    work: Workspace, due: DataFrame, config: GenerateConfig, some: Sample | None = None
 ) -> tuple[DataFrame | None, DataFrame | None]:
     """Due pages above a score below which no page can be chosen, and the budgets for `best`.
 
     No page is due if the former is None. Of pages that are early, those are among them that are
-    `contested`.
+    `contested`. `some`: a sample of the due pages.
     """
-    bucket = F.floor(F.log2("score") * BUCKETS_PER_OCTAVE)
+    if some is not None and (guessed := _guessed(work, due, config, some)) is not None:
+        return guessed
+    bucket = score_buckets.bucket()
     counts = (
         due.groupBy(bucket.alias("bucket"))
         .agg(F.count("*").alias("pages"), F.count_if("early").alias("early"))
@@ -255,6 +281,19 @@ def promising(
     missing = config.pages - supply.pages + int(offered[:, 1].sum())
     grown = level(offered[:, 0], offered[:, 1], missing)
     return due, None if math.isinf(grown) else supply.budgets(grown)
+
+
+def _guessed(
+    work: Workspace, due: DataFrame, config: GenerateConfig, some: Sample
+) -> tuple[DataFrame, DataFrame | None] | None:
+    """As `promising`, by a sample; None if that does not lead to a full round."""
+    for floor in score_buckets.likely(some, config.pages, config.pages_per_host):
+        above, _ = work.scratch(due.where(score_buckets.bucket() >= floor))
+        supply = supplied(work, above, config)
+        # Pages that are due fill the round alone, so early ones compete.
+        if min(supply.pages, supply.on_time) >= config.pages:
+            return above, supply.budgets()
+    return None
 
 
 class Supply(NamedTuple):

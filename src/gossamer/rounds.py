@@ -82,7 +82,9 @@ HARVEST: Mapping[str, Step] = {
 """The steps that make a crawl searchable, after its rounds."""
 SEARCHABLE = ("boilerplate", "dedup", "index")
 """Those of them after which all pages are searchable, by what was known of the links to them."""
-NEW_FIRST = (*SEARCHABLE, *(name for name in HARVEST if name not in SEARCHABLE))
+OF_LINKS = tuple(name for name in HARVEST if name not in SEARCHABLE)
+"""The others, which find what links say of the pages that they lead to."""
+NEW_FIRST = (*SEARCHABLE, *OF_LINKS)
 """An order in which new pages are searchable soon. The next index has the new links and ranks."""
 
 

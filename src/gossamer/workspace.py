@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gossamer.backends import Backend
     from gossamer.config import Config
     from gossamer.engine import Engine
+    from gossamer.filter_rules.rule_files import RuleFiles
     from gossamer.pool import PartitionFunction
     from gossamer.tables import Dataset
 
@@ -56,6 +57,8 @@ class Workspace:
     is_endless: bool = False
     """Whether rounds follow each other without end. In others, a feed would be due again and again,
     so pages with a rhythm are due after polling.UNHURRIED_S at the earliest."""
+    rule_files: RuleFiles | None = None
+    """In a crawl without end, what its files of filter rules had when they could last be used."""
     prepare: Callable[[], None] | None = None
     """What a worker of the engine does when it starts: see `pool.Pool`."""
     _engine: Engine | None = field(default=None, repr=False)

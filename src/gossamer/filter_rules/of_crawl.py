@@ -1,6 +1,7 @@
 """The filter rules of a crawl, in order: those of its settings, of its files, and of the store.
 
-Files are read, and rules checked, when a step begins. What was read before is not parsed again.
+Files are read, and rules checked, when a step begins. What was read before is not parsed again. In
+a crawl without end, a file that cannot be used stands for the rules that it had before.
 """
 
 from __future__ import annotations
@@ -67,8 +68,7 @@ def listed(work: Workspace) -> list[Listed]:
     settings = parse_all(numbered(config.rules, "filter.rules, rule"))
     found = [Listed(*placed, "settings") for placed in settings]
     for name in config.files:
-        lines = tuple(read_lines(Path(work.root, name), UNREADABLE))
-        found += [Listed(*placed, "file") for placed in _parsed(lines, f"{name}, line")]
+        found += [Listed(*placed, "file") for placed in _of_file(work, name)]
     found += [
         Listed(each.parsed, stored.PLACE, each.source, each.enabled, each.evidence)
         for each in stored.rules(work)
@@ -141,6 +141,13 @@ def seed_hosts(work: Workspace) -> tuple[str, ...]:
             'set filter.scope to "any", and restrict the crawl by filter.allow or filter.deny',
         )
     return tuple(sorted(hosts))
+
+
+def _of_file(work: Workspace, name: str) -> tuple[Placed, ...]:
+    def read() -> tuple[Placed, ...]:
+        return _parsed(tuple(read_lines(Path(work.root, name), UNREADABLE)), f"{name}, line")
+
+    return read() if work.rule_files is None else work.rule_files.of(name, read)
 
 
 @lru_cache(maxsize=8)

@@ -1,0 +1,118 @@
+"""Samples of known pages, and the scores that they suggest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from msgspec import structs
+
+from gossamer import generate, page_sample, score_buckets
+from gossamer.page_sample import Sample
+from gossamer.score_buckets import likely
+from gossamer.tables import PAGES
+from gossamer.task_output import ParquetWriter, layers_of
+from rows import by_url, frame, put
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gossamer.workspace import Workspace
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_sample, "ROWS", 10)
+    monkeypatch.setattr(page_sample, "LEAST_ROWS", 50)
+
+
+def pages(first: int, last: int) -> list[dict[str, object]]:
+    return [
+        {"url": f"http://{n % 2}.example/{n}", "host": f"{n % 2}.example"}
+        for n in range(first, last)
+    ]
+
+
+def test_few_pages_are_not_sampled(work: Workspace) -> None:
+    assert page_sample.sample(work) is None
+    put(work, "pages", pages(0, 49), round_=0)
+    assert page_sample.sample(work) is None
+
+
+def test_a_sample_has_rows_of_all_layers(work: Workspace) -> None:
+    put(work, "pages", pages(0, 80), round_=0)
+    put(work, "pages", pages(80, 100), round_=1)
+    found = page_sample.sample(work)
+    assert found is not None
+    urls = set(by_url(found.pages))
+    assert 10 <= len(urls) <= 14  # each row group gives one more at most
+    assert found.share == len(urls) / 100
+    assert any(url.endswith(f"/{n}") for url in urls for n in range(80, 100))
+
+
+def test_columns_that_an_older_version_did_not_write_are_null(work: Workspace) -> None:
+    schema = PAGES.schema.remove(PAGES.schema.get_field_index("recall"))
+    with work.step("test", 0) as draft:
+        writer = ParquetWriter(work.root, "pages", work.store.attempt("pages"), schema=schema)
+        writer.write(frame(work, "pages", pages(0, 50)).toArrow())
+        draft.append |= layers_of(writer.close(), 0)
+    found = page_sample.sample(work)
+    assert found is not None
+    assert all(row["recall"] is None for row in by_url(found.pages).values())
+
+
+def sampled(work: Workspace, counts: dict[str, int], share: float, own: str = "") -> Sample:
+    """A host has so many sampled pages, the first of which have the highest scores."""
+    rows = [(host, 2.0**-n, host == own) for host, count in counts.items() for n in range(count)]
+    hosts, scores, owns = zip(*rows, strict=True)
+    table = pa.table({"host": hosts, "score": scores, "own": owns})
+    return Sample(work.engine.rows(table), share)
+
+
+def floors(found: Sample, total: int, per_host: int) -> list[float]:
+    """The scores above which a round is tried."""
+    return [2.0 ** (floor / score_buckets.PER_OCTAVE) for floor in likely(found, total, per_host)]
+
+
+def test_the_first_score_has_twice_as_many_pages_as_the_round(work: Workspace) -> None:
+    found = sampled(work, {"a": 10, "b": 10}, share=0.5)
+    assert floors(found, 4, per_host=100) == [2.0**-1, 2.0**-7]
+
+
+def test_a_host_supplies_no_more_than_its_limit(work: Workspace) -> None:
+    counts = {"a": 10, "b": 3, "c": 1}
+    assert floors(sampled(work, counts, share=1.0), 3, per_host=3) == [2.0**-2]
+    assert floors(sampled(work, counts, share=1.0, own="a"), 3, per_host=2) == [2.0**-2]
+    assert floors(sampled(work, counts, share=1.0), 4, per_host=3) == []
+
+
+def test_what_would_leave_nothing_out_is_not_tried(work: Workspace) -> None:
+    assert floors(sampled(work, {"a": 3}, share=1.0), 1, per_host=9) == [2.0**-1]
+    assert floors(sampled(work, {"a": 2}, share=1.0), 1, per_host=9) == []
+
+
+def test_a_round_is_the_same_with_a_sample_and_without(
+    new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guesses, rounds = [], []
+
+    def noted(*args: Any) -> Iterator[int]:
+        guesses.append(args)
+        return likely(*args)
+
+    monkeypatch.setattr(score_buckets, "likely", noted)
+    for least in (50, 1000):
+        monkeypatch.setattr(page_sample, "LEAST_ROWS", least)
+        work = new_work()
+        work.config = structs.replace(
+            work.config,
+            update=structs.replace(work.config.update, scoring="links"),
+            generate=structs.replace(work.config.generate, pages=20, pages_per_host=15),
+        )
+        rows = [page | {"inlinks": 2**n} for n, page in enumerate(pages(0, 60))]
+        put(work, "pages", rows, round_=0)
+        generate.run(work)
+        rounds.append(set(by_url(work.read("fetchlist"))))
+    assert len(guesses) == 1
+    assert rounds[0] == rounds[1] == {page["url"] for page in pages(40, 60)}
