@@ -11,13 +11,12 @@ import pytest
 from hypothesis import settings
 
 from commands import lent
-from gossamer.api import DEFAULTS
 from gossamer.backends import LocalBackend
 from gossamer.config import Config, EngineConfig
 from gossamer.engine import Engine
 from gossamer.filenames import CONFIG_NAME
 from gossamer.store import Store
-from gossamer.workspace import Workspace
+from gossamer.workspace import DEFAULTS, Workspace
 from loopback import Loopback, loopback
 from spark_cluster import spark_cluster
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer.api import DEFAULTS
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.filenames import CONFIG_NAME
@@ -14,7 +13,7 @@ from gossamer.fulltext.analysis import OTHER, STEMMERS
 from gossamer.fulltext.layout import FIRST, shard_folder
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.urls import host_of
-from gossamer.workspace import Workspace
+from gossamer.workspace import DEFAULTS, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

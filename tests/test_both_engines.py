@@ -40,11 +40,14 @@ generate.pages_per_host = 25
 url_rules.evidence = 3
 update.scoring = "links*fit"
 """
+MARKED = 6
+"""Pages of each kind, after the second round."""
 FEWEST_ROWS = {
     **dict.fromkeys(("hosts", "domains", "repeated", "host_ranks", "host_sizes"), HOSTS),
     "host_documents": HOSTS,
     "virtual_page": 1,
     "filter_rules": 1,
+    "marks": 2 * MARKED,
     "unparsed": 0,  # as no parser is killed
     "habits": 0,  # as no page is visited twice, but in test_visits_teach_the_same
     "url_rules": 50,
@@ -84,7 +87,12 @@ def crawl(folder: Path, engine: Engine, fake: FakeWeb) -> Crawl:
     made = Crawl.create(str(folder), loopback_settings(fake.address, SETTINGS), engine)
     made.work.clock_ms = 1_800_000_000_000
     made.inject(fake.web.seeds())
-    made.run(ROUNDS)
+    made.run(ROUNDS - 1)
+    texts = made.dataset("documents").where("sketch IS NOT NULL")
+    urls = sorted(row.url for row in texts.select("url").collect())
+    made.mark(urls[:MARKED], fit=True)
+    made.mark(urls[-MARKED:], fit=False, known=True)
+    made.run(1)
     parsing = structs.replace(made.work.config.parse, media=True, max_text_chars=1_000)
     made.work.config = structs.replace(made.work.config, parse=parsing)
     made.reparse()

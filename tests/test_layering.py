@@ -32,15 +32,14 @@ def kind(modules: str, may_import: str) -> Kind:
 
 KINDS = {
     "step": kind(
-        "inject refresh refilter generated_rules generate fetch parse update compaction prune "
+        "inject refresh refilter mark generated_rules generate fetch parse update compaction prune "
         "invert graph farms rank boilerplate dedup index postings serve",
         "format foundation extension-point search status",
     ),
     "format": kind(
         "tables outcomes task_output handover lsm inputs lookup linkgraph farm_signs duplicates "
-        "domains discoveries growth depths due fitness recrawl habits polling pace opic due_times "
-        "sections "
-        "page_ranks page_lines page_sample score_buckets own_texts "
+        "domains discoveries growth depths due marks fitness promise recrawl habits polling pace "
+        "opic due_times sections page_ranks page_lines page_sample score_buckets own_texts "
         "url_rules filter_rules warc seeds export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
         "graph.naming graph.overlaid graph.stored graph.covered graph.host_links graph.rows "
@@ -53,7 +52,7 @@ KINDS = {
         "checksums backends damage ownership urls addresses own patterns encodings session_ids "
         "suffixes robots robots_rules config monitor stopping pausing supervision errors "
         "workspace sorted_parts processes spark_client worker_start lean_imports sketches "
-        "version_names filter_rules.language filter_rules.index filter_rules.recipe "
+        "classifier version_names filter_rules.language filter_rules.index filter_rules.recipe "
         "filter_rules.rule_files",
         "foundation tables",
     ),

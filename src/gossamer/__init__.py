@@ -3,16 +3,16 @@
 Read `rounds.py` first: it shows the flow. There are five kinds of modules
 (tests/test_layering.py enforces which may import which):
 
-    steps             inject refresh refilter generated_rules generate fetch parse update
-                      compaction prune invert graph farms rank boilerplate dedup index postings
-                      serve;
+    steps             inject refresh refilter mark generated_rules generate fetch parse
+                      update compaction prune invert graph farms rank boilerplate dedup index
+                      postings serve;
                       each is a verb, a command and a module; a step never imports a step
     formats           tables outcomes task_output handover lsm inputs lookup linkgraph
-                      farm_signs duplicates domains discoveries growth depths due fitness recrawl
-                      habits polling pace opic due_times sections page_ranks page_lines
-                      page_sample score_buckets own_texts url_rules filter_rules warc seeds
-                      export fulltext postings/blocks postings/retrieval postings/reader
-                      bvgraph graph/text
+                      farm_signs duplicates domains discoveries growth depths due marks fitness
+                      promise recrawl habits polling pace opic due_times sections page_ranks
+                      page_lines page_sample score_buckets own_texts url_rules filter_rules warc
+                      seeds export fulltext
+                      postings/blocks postings/retrieval postings/reader bvgraph graph/text
                       graph/names graph/naming graph/overlaid graph/stored graph/covered
                       graph/host_links graph/rows graph/components graph/hyperball
                       graph/harmonic graph/paths graph/neighbourhood graph/export graph/queries
@@ -21,8 +21,9 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       filenames checksums backends damage ownership urls addresses own patterns
                       encodings session_ids suffixes robots robots_rules config monitor stopping
                       pausing supervision errors workspace sorted_parts processes spark_client
-                      worker_start lean_imports sketches version_names filter_rules/language
-                      filter_rules/index filter_rules/recipe filter_rules/rule_files
+                      worker_start lean_imports sketches classifier version_names
+                      filter_rules/language filter_rules/index filter_rules/recipe
+                      filter_rules/rule_files
     extension points  filters traps scoring
     search            from a query to its results, without HTTP or processes; serve calls it
 

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 from gossamer import config as configs
 from gossamer.backends import open_backend
-from gossamer.errors import Conflict
 from gossamer.filenames import CONFIG_NAME
 from gossamer.preparation import prepare_worker
 from gossamer.store import Store
-from gossamer.workspace import Workspace
+from gossamer.workspace import Workspace, write_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,14 +32,12 @@ if TYPE_CHECKING:
     from gossamer.filtering import CrawlFilters
     from gossamer.forever import Listener
     from gossamer.graph.queries import LinkGraph
+    from gossamer.marks import Mark
     from gossamer.search.results import Results
     from gossamer.sections import Section
     from gossamer.seeds import BadLine
-    from gossamer.store import Backend, Layer, StepReport
+    from gossamer.store import Layer, StepReport
     from gossamer.url_rules.listing import Tested, UrlRule
-
-DEFAULTS = "# All settings have their defaults; docs/settings.md explains them.\n"
-"""Written instead of an empty gossamer.toml, which is refused: a full disk leaves empty files."""
 
 
 class Crawl:
@@ -79,7 +76,7 @@ class Crawl:
         Store(backend).check_vacant(beside)
         if not kept:
             private = configs.has_secrets(config.fetch)
-            _write_settings(backend, settings if settings.strip() else DEFAULTS, private=private)
+            write_settings(backend, settings, private=private)
         Store.create(backend, beside)
         return cls.open(path, engine)
 
@@ -246,6 +243,23 @@ class Crawl:
 
         return CrawlFilters(self.work)
 
+    def mark(self, urls: Iterable[str], *, fit: bool | None, known: bool = False) -> StepReport:
+        """Mark pages as wanted (`fit`) or not; None: forget their marks (see gossamer.mark).
+
+        `known`: judge all known pages anew, not only these. Raises UsageError.
+        """
+        from gossamer import mark
+
+        with self.work.store.lock(), self.work.errors():
+            return mark.run(self.work, urls, fit=fit, known=known)
+
+    def marks(self) -> list[Mark]:
+        """The marked pages, by URL."""
+        from gossamer import marks
+
+        with self.work.errors():
+            return marks.listed(self.work)
+
     def explain(self, url: str) -> Explanation:
         """Why a URL is fetched, or found, or not. Raises UsageError if it cannot be crawled."""
         from gossamer import explanation
@@ -371,22 +385,6 @@ class Crawl:
         from gossamer.search.searcher import Searcher
 
         return Searcher.open(self.work).search(query, offset=offset, limit=limit)
-
-
-def _write_settings(backend: Backend, settings: str, *, private: bool) -> None:
-    """Write gossamer.toml, before the first manifest, so that no crawl is ever without settings.
-
-    Raises Conflict if the folder has different settings.
-    """
-    try:
-        backend.create(CONFIG_NAME, settings.encode(), private=private)
-    except FileExistsError:
-        if backend.read(CONFIG_NAME) != settings.encode():
-            raise Conflict(
-                f"{backend.url}/{CONFIG_NAME}",
-                "already exists, with different settings",
-                "choose another folder, or move this file away and edit the new one",
-            ) from None
 
 
 def _reported(

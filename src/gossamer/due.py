@@ -26,6 +26,8 @@ RECRAWLED = ("fetched_ms", "failures", "changes", "watched_days", "usual_rate", 
 """Columns on which the gain of a visit depends (recrawl.py), besides `stored_ms`."""
 POLLED = ("source", "found_ms", "interval_s")
 """Columns on which it depends whether a page comes before others (polling.py), besides these."""
+JUDGED = ("fit", "judged_links", "fit_links")
+"""Columns on which the promise of a page depends (promise.py)."""
 
 
 def is_refused() -> Column:
@@ -94,6 +96,7 @@ def due_pages(
         "stored_ms",
         *RECRAWLED,
         *POLLED,
+        *JUDGED,
         F.lit(False).alias("own"),
         (~is_due & ~reconsidered).alias("early"),
     )

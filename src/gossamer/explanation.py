@@ -9,6 +9,7 @@
     changes     how often it has changed
     due         when it is fetched again, and why then
     score       what its place in a round follows from
+    fit         whether the owner wants it, by a mark, by rules, or by its words and links
     duplicates  which page stands for it, or for which it stands
     index       whether it can be found, or why not
 
@@ -23,9 +24,22 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from gossamer import generate, lsm, polling, recrawl, robots, scoring, sections
+from gossamer import (
+    fitness,
+    generate,
+    lsm,
+    marks,
+    polling,
+    promise,
+    recrawl,
+    robots,
+    scoring,
+    sections,
+)
+from gossamer.classifier import split
 from gossamer.due import NEVER_AGAIN, due_ms, interval_s
 from gossamer.duplicates import Duplicates, duplicates_of
 from gossamer.errors import UsageError
@@ -36,7 +50,7 @@ from gossamer.page_ranks import with_ranks
 from gossamer.search.left_out import LeftOut
 from gossamer.search.page_info import PageInfo
 from gossamer.status.words import duration, moment, percent
-from gossamer.tables import HOSTS, INDEXED, PAGES, SECTIONS
+from gossamer.tables import DOCUMENTS, HOSTS, INDEXED, PAGES, SECTIONS
 from gossamer.tables.fetching import RHYTHM_S
 from gossamer.url_rules.listing import tested
 from gossamer.urls import host_of, origin_of
@@ -46,6 +60,8 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
+TELLING = 5
+"""Words of a page that are named as those that tell most of it."""
 FILTERS_APPLY = "the filters let it in: gossamer filters apply"
 SOURCES = {
     "seed": "as a seed",
@@ -92,6 +108,7 @@ def explain(work: Workspace, url: str) -> Explanation:
             ("changes", _changes(row, figures)),
             ("due", _due(work, row, figures)),
             ("score", _score(row, figures)),
+            ("fit", _fit(work, lookup, row)),
             ("duplicates", _duplicates(duplicates)),
             ("index", _index(lookup, pages, row, duplicates)),
         ]
@@ -243,6 +260,41 @@ def _score(row: Row, figures: Row) -> str:
     factors = " × ".join(f"{name} {value:.3g}" for name, value in figures["factors"])
     first = "" if figures["ahead"] == 1 else f" × {figures['ahead']:.3g}, to come before others"
     return f"{factors} × a gain of {figures['gain']:.3g} days{first} = {figures['score']:.3g}"
+
+
+def _fit(work: Workspace, lookup: Lookup, row: Row) -> str:
+    """Whether the owner wants it, and what speaks for or against that, the strongest first."""
+    said = [] if row["fit"] is None else ["it is fit" if row["fit"] else "it is not fit"]
+    rows = marks.stored(work)
+    for mark in rows.filter(pc.equal(rows["url"], row["url"])).to_pylist():
+        kind = "wanted" if mark["fit"] else "not wanted"
+        said.append(f"you have marked it as {kind}, {moment(mark['marked_ms'])}")
+    columns = (*fitness.OF_RULES, "outcome", "sketch", *marks.TEXT)
+    documents = lookup.rows(DOCUMENTS.name, "url", row["url"], columns)
+    document = next((each for each in documents if each["outcome"] == "parsed"), None)
+    if document is not None:
+        if (rule := fitness.rule_for(work, document)) is not None:
+            said.append(f"the rule {rule} decides about pages like it")
+        if document["sketch"] is None:
+            said.append("its main text has less than 100 words")
+        said += _by_words(marks.focus_of(rows), document)
+    if row["judged_links"]:
+        share = percent(row["fit_links"] / promise.UNIT / row["judged_links"])
+        said.append(f"{_count(row['judged_links'], 'link')} to it promise that by {share}")
+    return "; ".join(said)
+
+
+def _by_words(focus: marks.Focus | None, document: Row) -> list[str]:
+    """What the classifier says about a document."""
+    if focus is None or focus.classifier is None:
+        return []
+    (words,) = split(marks.text_of(pa.Table.from_pylist([document])).combine_chunks()).to_pylist()
+    (score,) = focus.classifier.scores(pa.array([words], pa.list_(pa.string()))).to_pylist()
+    if score is None:
+        return ["no marked page has words of it"]
+    telling = ", ".join(focus.classifier.telling(words, TELLING))
+    verdict = "for" if score >= 0 else "against"
+    return [f"its words speak {verdict} it, with a score of {score:.2f}, above all {telling}"]
 
 
 def _duplicates(found: Duplicates) -> str:

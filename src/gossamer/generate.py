@@ -38,13 +38,14 @@ from gossamer import (
     pace,
     page_sample,
     polling,
+    promise,
     recrawl,
     score_buckets,
     scoring,
     sections,
 )
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
-from gossamer.due import POLLED, RECRAWLED, due_pages, interval_s, of_ready_hosts
+from gossamer.due import JUDGED, POLLED, RECRAWLED, due_pages, interval_s, of_ready_hosts
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.store import Layer
@@ -130,7 +131,8 @@ def scored(work: Workspace, due: DataFrame, held: Sequence[Layer] = ()) -> DataF
     due = recrawl.with_gain(due, work.now_ms(), work.config.update)
     factor = F.col("gain") * polling.ahead(work.now_ms())
     used = ("inlinks", "cash", "history", "rank", "host_rank", "worth", "rate", "gain")
-    return due.withColumn("score", score(signals(work)) * factor).drop(*used, *RECRAWLED, *POLLED)
+    of_others = (*RECRAWLED, *POLLED, *JUDGED)
+    return due.withColumn("score", score(signals(work)) * factor).drop(*used, *of_others)
 
 
 def signals(work: Workspace) -> scoring.Signals:
@@ -142,6 +144,7 @@ def signals(work: Workspace) -> scoring.Signals:
         rank=F.col("rank"),
         host_rank=F.col("host_rank"),
         worth=F.col("worth"),
+        promise=promise.of_pages(work),
     )
 
 

@@ -49,7 +49,9 @@ class Signals(NamedTuple):
     host_rank: Column
     """PageRank of the page and of its host at the last `rank` (page_ranks.py)."""
     worth: Column
-    """The pages with a text that a visit to its section brings (sections.py)."""
+    """The fit pages that a visit to its section brings (sections.py)."""
+    promise: Column
+    """What the pages that link to it, and their words for it, promise (promise.py)."""
 
 
 def breadth(page: Signals) -> Column:
@@ -74,7 +76,7 @@ BUILT_IN: Mapping[str, Callable[[Signals], Column]] = {
     "opic": lambda page: page.opic,
     "pagerank": lambda page: page.rank,
     "hostrank": lambda page: page.host_rank,
-    "fit": lambda page: page.worth,
+    "fit": lambda page: page.worth * page.promise,
 }
 NEED_RANKS = frozenset({"pagerank", "hostrank"})
 NEED_WORTH = frozenset({"fit"})
@@ -94,7 +96,7 @@ class Product:
 
     @property
     def needs_worth(self) -> bool:
-        """Whether it uses the worth of sections; it may be anything otherwise."""
+        """Whether it uses worth and promise; they may be anything otherwise."""
         return not NEED_WORTH.isdisjoint(self.names)
 
     def __call__(self, page: Signals) -> Column:

@@ -25,8 +25,10 @@ from gossamer import (
     growth,
     habits,
     lsm,
+    marks,
     opic,
     polling,
+    promise,
     recrawl,
     scoring,
     sections,
@@ -85,10 +87,14 @@ def run(work: Workspace) -> StepReport:
         touched = reduce(DataFrame.union, [rows.select("url") for rows in sources])
         before, _ = work.scratch(lsm.rows_for(work, PAGES, touched))
         texts = work.read("documents", round_).where(F.col("round") == round_)
+        focus = marks.after_round(work, draft, texts)
+        texts = texts.withColumn("kind", polling.kind())
+        judged = fitness.of_documents(work, texts, focus)
+        promised = promise.found(work, links, judged, focus)
         finds = new_in_known(work, links, before)
         dated = found.where(F.col("found_dated_ms").isNotNull()).select("url")
         places = habits.about(work, answers.select("url").union(dated).distinct())
-        known_of = (texts, finds, places)
+        known_of = (judged, finds, places, promised)
         rows = changed(work, before, found, answers, flows, virtual.given, turns, *known_of)
         rows, count = work.scratch(rows)
         if scoring.load(work.config.update.scoring).needs_worth:
@@ -196,16 +202,17 @@ def changed(
     flows: DataFrame,
     given: int,
     turns: DataFrame | None = None,
-    documents: DataFrame | None = None,
+    judged: DataFrame | None = None,
     finds: DataFrame | None = None,
     places: DataFrame | None = None,
+    promised: DataFrame | None = None,
 ) -> DataFrame:
     """The new rows of every page that was found or requested, or that cash flows from or to.
 
     All frames are keyed by `url`. `before` has the old rows of at least these pages; `flows` and
     `given` are as in `opic`, `turns` has what rules for URLs change (`url_rules.aliases`),
-    `documents` what was parsed of the answers, `finds` is as `polling.found` returns it, and
-    `places` as `habits.about` does.
+    `judged` what was parsed of the answers (`fitness.of_documents`), `finds` is as `polling.found`
+    returns it, `places` as `habits.about` does, and `promised` as `promise.found` does.
     Further columns of the result: `nearer`, for `depths.settle`; whether the page is `new`;
     `spent`, the cash that it has less than before; whether it was `asked` for; `counted`, for
     `due_times`; and recrawl.VISITS, for `habits`.
@@ -223,13 +230,13 @@ def changed(
         met = met.select("*", *(F.lit(None).cast(t).alias(name) for name, t in nothing.items()))
     else:
         met = met.join(turns, on="url", how="full")
-    if documents is None:
+    if judged is None:
         nothing = {"r_main_text": "long", "r_kind": "string", "r_fit": "boolean"}
         met = met.select("*", *(F.lit(None).cast(t).alias(name) for name, t in nothing.items()))
     else:
-        parsed = fitness.of_documents(work, documents.withColumn("kind", polling.kind()))
         renamed = {"text_hash": "r_main_text", "kind": "r_kind", "fit": "r_fit"}
-        met = met.join(parsed.withColumnsRenamed(renamed), on="url", how="left")
+        parsed = judged.drop("score").withColumnsRenamed(renamed)
+        met = met.join(parsed, on="url", how="left")
     if finds is None:
         met = met.withColumn("found", F.lit(None).cast("long"))
     else:
@@ -238,6 +245,7 @@ def changed(
         met = met.select("*", *(F.lit(None).cast("double").alias(n) for n in habits.KNOWN))
     else:
         met = met.join(places, on="url", how="left")
+    met = promise.beside(met, promised)
     # A page that cash flows to may be unknown, because a growth limit dropped it.
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
     # The engine plans an expression as often as others contain it, so some become columns first.
@@ -352,6 +360,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "finds": F.col("finds_now"),
         "finding_days": F.col("finding_now"),
         "fit": of_answer("fit"),
+        **promise.added(),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)
         .when(asked, F.col("r_asked_ms") + F.floor(F.col("wait_s") * 1000))
         .when(F.col("again"), F.lit(0))

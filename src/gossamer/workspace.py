@@ -18,6 +18,7 @@ from msgspec import structs
 
 from gossamer import config as configs
 from gossamer.backends import open_backend
+from gossamer.errors import Conflict
 from gossamer.filenames import CONFIG_NAME
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from gossamer.backends import Backend
     from gossamer.config import Config
     from gossamer.engine import Engine
     from gossamer.filter_rules.rule_files import RuleFiles
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 One = TypeVar("One")
 Other = TypeVar("Other")
 
+DEFAULTS = "# All settings have their defaults; docs/settings.md explains them.\n"
+"""Written instead of an empty gossamer.toml, which is refused: a full disk leaves empty files."""
 FEW = 5_000
 """Rows that `map_rows` maps in this process, which takes up to 60 ms. A query that passes them to
 worker processes takes as long without any."""
@@ -282,3 +286,20 @@ class Draft:
     counts: dict[str, int] = field(default_factory=dict)
     done: StepReport = field(init=False)
     """The report, set when the step is committed."""
+
+
+def write_settings(backend: Backend, settings: str, *, private: bool) -> None:
+    """Write gossamer.toml, before the first manifest, so that no crawl is ever without settings.
+
+    Raises Conflict if the folder has different settings.
+    """
+    settings = settings if settings.strip() else DEFAULTS
+    try:
+        backend.create(CONFIG_NAME, settings.encode(), private=private)
+    except FileExistsError:
+        if backend.read(CONFIG_NAME) != settings.encode():
+            raise Conflict(
+                f"{backend.url}/{CONFIG_NAME}",
+                "already exists, with different settings",
+                "choose another folder, or move this file away and edit the new one",
+            ) from None

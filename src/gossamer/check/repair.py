@@ -24,7 +24,7 @@ from msgspec import structs
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import due_times, lsm, opic, rounds
+from gossamer import due_times, lsm, opic, promise, rounds
 from gossamer.check.agreement import (
     answered_without_page,
     contradictions,
@@ -239,6 +239,7 @@ def known_again(work: Workspace) -> DataFrame:
         "finds": F.lit(0.0),
         "finding_days": F.lit(0.0),
         "fit": F.lit(None).cast("boolean"),
+        **{name: F.lit(None).cast("long") for name in promise.COLUMNS},
         "interval_s": F.lit(int(work.config.update.interval_days * 86_400)).cast("long"),
     }
     age = F.row_number().over(of_page.orderBy(F.desc("round")))

@@ -26,6 +26,7 @@ from gossamer.cli import (
     filtering,
     inspection,
     link_graph,
+    marking,
     pauses,
     reading,
     site_sections,
@@ -75,6 +76,7 @@ site_sections.register(app)
 link_graph.register(app)
 duplicates.register(app)
 filtering.register(app)
+marking.register(app)
 fakeweb.register(app)
 steps.register(app)
 

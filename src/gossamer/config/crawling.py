@@ -212,8 +212,8 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
         Meta(
             description="rules for pages that you want, such as `deny prefix "
             "https://example.org/forum/`: the first that matches decides, `allow` that a page is "
-            "fit, `deny` that it is not. Other pages are fit if their main text has 100 words. See "
-            "operating.md, Fit pages"
+            "fit, `deny` that it is not. Other pages are fit if their main text has 100 words, and "
+            "if they are like those marked as such. See operating.md, Fit pages"
         ),
     ] = ()
     new_urls_per_domain: Annotated[

@@ -18,6 +18,7 @@ from gossamer.fakeweb.link_mix import Mix
 from gossamer.fakeweb.news import NewsWeb
 from gossamer.fakeweb.pages import Pages
 from gossamer.fakeweb.special_urls import HANDLERS, page
+from gossamer.fakeweb.topics import TopicWeb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +41,8 @@ class Web:
     `hostile` adds the hosts of `gossamer.fakeweb.hostile`; the slow ones among them pause for
     `drip_s` after each byte. With `tls`, the web is also served over TLS, which requires trustme.
     `dust_pages` adds the sites of `gossamer.fakeweb.dust`, each with so many pages; `news_sites`
-    adds so many of `gossamer.fakeweb.news`, each with `news_articles` articles.
+    adds so many of `gossamer.fakeweb.news`, each with `news_articles` articles; `topic_sites` so
+    many of `gossamer.fakeweb.topics`, each with `topic_pages` pages.
     """
 
     def __init__(
@@ -61,6 +63,8 @@ class Web:
         dust_pages: int = 0,
         news_sites: int = 0,
         news_articles: int = 300,
+        topic_sites: int = 0,
+        topic_pages: int = 1_000,
     ) -> None:
         if not 500 <= page_bytes <= 50 << 20:  # noqa: PLR2004 - 500 bytes: head and tree links
             raise UsageError("page_bytes", f"{page_bytes} is out of range", "choose 500 … 50 MB")
@@ -77,6 +81,7 @@ class Web:
         self.hostile = HostileWeb(seed, drip_s, tls=tls) if hostile else None
         self.dust = DustWeb(seed, dust_pages) if dust_pages else None
         self.news = NewsWeb(seed, news_sites, news_articles) if news_sites else None
+        self.topics = TopicWeb(seed, topic_sites, topic_pages) if topic_sites else None
         self.docs = {host_name(name): Folder(Path(path)) for name, path in (docs or {}).items()}
         fanout = max(2, min(16, self.links_per_page // 3))
         self._hosts = Hosts(seed, hosts, pages_per_host, fanout, self.mix)
@@ -98,6 +103,8 @@ class Web:
             "dust_pages": dust_pages,
             "news_sites": news_sites,
             "news_articles": news_articles,
+            "topic_sites": topic_sites,
+            "topic_pages": topic_pages,
         }
 
     def settings(self) -> dict[str, object]:
@@ -122,8 +129,8 @@ class Web:
         """Return seed URLs for a crawl of the whole web.
 
         They are each folder's first page, the home page of host 0, which leads to all synthetic
-        hosts, http://hostile.test/, which leads to all hostile hosts, and the sites of dust and
-        news.
+        hosts, http://hostile.test/, which leads to all hostile hosts, and the sites of dust,
+        news and topics.
         """
         seeds = [f"http://{name}{folder.entry()}" for name, folder in self.docs.items()]
         if self._hosts.count:
@@ -134,6 +141,8 @@ class Web:
             seeds += self.dust.seeds()
         if self.news is not None:
             seeds += self.news.seeds()
+        if self.topics is not None:
+            seeds += self.topics.seeds()
         return seeds
 
     def size(self, host: str | None = None) -> int:
@@ -183,6 +192,8 @@ class Web:
         if self.dust is not None and (found := self.dust.answer(name, target)) is not None:
             return found
         if self.news is not None and (found := self.news.answer(name, target)) is not None:
+            return found
+        if self.topics is not None and (found := self.topics.answer(name, target)) is not None:
             return found
         if (folder := self.docs.get(name)) is not None:
             return folder.answer(target, headers)

@@ -18,7 +18,7 @@ from gossamer.errors import UsageError
 from gossamer.filter_rules.index import RuleIndex
 from gossamer.filter_rules.language import Rule, parse, parse_all
 from gossamer.tables import FILTER_RULES
-from gossamer.task_output import ParquetWriter, layers_of
+from gossamer.task_output import layers_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -169,14 +169,9 @@ def _found(
 
 def _write(work: Workspace, kept: Sequence[StoredRule]) -> tuple[Layer, ...]:
     """Write the dataset. Raises ConfigError if the enabled rules do not fit into memory."""
-    if not kept:
-        return ()
     RuleIndex([each.parsed for each in kept if each.enabled])
-    name = FILTER_RULES.name
-    writer = ParquetWriter(work.root, name, work.store.attempt(name))
     rows = pa.Table.from_pylist([structs.asdict(each) for each in kept], FILTER_RULES.schema)
-    writer.write(rows)
-    return (layers_of(writer.close(), work.round)[name],)
+    return layers_of_table(work, FILTER_RULES, rows)[FILTER_RULES.name]
 
 
 @lru_cache(maxsize=1 << 17)

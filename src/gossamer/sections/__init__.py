@@ -33,7 +33,7 @@ from gossamer.domains import with_domains
 from gossamer.errors import Locked
 from gossamer.sections import worth as worths
 from gossamer.tables import FINDS, PAGES, SECTIONS
-from gossamer.task_output import ParquetWriter, layers_of
+from gossamer.task_output import layers_of_table
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from gossamer.store import Layer, StepReport
-    from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
 MAX_FOLDERS = 6
@@ -122,7 +121,7 @@ def counted(work: Workspace) -> dict[str, tuple[Layer, ...]]:
     finds = merged_finds(work, table["section"])
     config = work.config.generate
     table = worths.with_worth(table, finds, UNIT, config.pages, config.explore_share)
-    return {**_written(work, SECTIONS, table), **_written(work, FINDS, finds)}
+    return layers_of_table(work, SECTIONS, table) | layers_of_table(work, FINDS, finds)
 
 
 def run(work: Workspace) -> StepReport:
@@ -282,9 +281,3 @@ def _looked_up(
         ]
         columns = [pa.array(column, pa.float64()) for column in zip(*found, strict=True)]
         yield pa.RecordBatch.from_arrays([folders, *columns], ["folder", "worth", "trial"])
-
-
-def _written(work: Workspace, dataset: Dataset, rows: pa.Table) -> dict[str, tuple[Layer, ...]]:
-    writer = ParquetWriter(work.root, dataset.name, work.store.attempt(dataset.name))
-    writer.write(rows.cast(dataset.schema))
-    return {dataset.name: (layers_of(writer.close(), work.round)[dataset.name],)}

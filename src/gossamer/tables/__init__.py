@@ -39,6 +39,7 @@ from gossamer.tables.fetching import (
     WARC,
 )
 from gossamer.tables.filtering import FILTER_RULES
+from gossamer.tables.focusing import FIT_WORDS, MARKS
 from gossamer.tables.linking import CENTRALITY, FARMS
 from gossamer.tables.parsing import (
     DOCUMENTS,
@@ -72,6 +73,7 @@ __all__ = [
     "FETCHLIST",
     "FILTER_RULES",
     "FINDS",
+    "FIT_WORDS",
     "GATHERED",
     "GRAPH",
     "HABITS",
@@ -85,6 +87,7 @@ __all__ = [
     "INVERTED",
     "JUDGED",
     "LINKS",
+    "MARKS",
     "MIRRORS",
     "NUMBERED",
     "OWN_TEXTS",
@@ -112,7 +115,18 @@ __all__ = [
 DATASETS: Mapping[str, Dataset] = {
     table.name: table
     for table in (
-        *(FILTER_RULES, PAGES, FETCHLIST, RESPONSES, HOSTS, DOMAINS, HABITS, VIRTUAL_PAGE),
+        *(
+            FILTER_RULES,
+            MARKS,
+            FIT_WORDS,
+            PAGES,
+            FETCHLIST,
+            RESPONSES,
+            HOSTS,
+            DOMAINS,
+            HABITS,
+            VIRTUAL_PAGE,
+        ),
         *(SECTIONS, FINDS, DUE_TIMES, WARC, UNPARSED, DOCUMENTS, LINKS, INLINKS, INVERTED),
         *(GRAPH, RANKS, RANKED_NODES, FARMS),
         *(HOST_RANKS, HOST_SIZES, CENTRALITY, BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS, COUNTED),

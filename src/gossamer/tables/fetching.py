@@ -11,11 +11,12 @@ PAGES = Dataset(
     "pages",
     "the state of every known URL",
     key=("url",),
-    writer="inject, refresh, update, filters",
+    writer="inject, refresh, update, filters, mark",
     readers=(
         "inject",
         "refresh",
         "filters",
+        "mark",
         "generate",
         "parse",
         "update",
@@ -64,8 +65,10 @@ PAGES = Dataset(
         Column(
             "fit",
             "boolean",
-            "the owner wants it (update.fit_rules); null: it was never parsed",
+            "the owner wants it (see fitness); null: it was never parsed",
         ),
+        Column("judged_links", "long", "links to it that the classifier could judge (see promise)"),
+        Column("fit_links", "long", "the sum of what these promise, in 2^-20; null: no links"),
         Column("next_fetch_ms", "long", "due time: after an interval or the wait before a retry"),
         Column(
             "interval_s",

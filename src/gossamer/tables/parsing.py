@@ -25,7 +25,7 @@ DOCUMENTS = Dataset(
     "the text and metadata of each page, or why it could not be parsed",
     key=("round", "url"),
     writer="parse",
-    readers=("boilerplate", "dedup", "index", "postings"),
+    readers=("update", "mark", "boilerplate", "dedup", "index", "postings"),
     newest_wins=False,
     columns=(
         Column("round", "int", "the round that fetched it"),
@@ -86,7 +86,7 @@ LINKS = Dataset(
     "links between pages",
     key=("round", "src", "dst"),
     writer="parse",
-    readers=("parse", "update", "invert", "graph", "rank"),
+    readers=("parse", "update", "mark", "invert", "graph", "rank"),
     newest_wins=False,
     columns=(
         Column("round", "int", "the round that fetched src"),

@@ -1,0 +1,74 @@
+"""`gossamer mark` and `gossamer marks`: which pages the owner wants, and which not."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gossamer.cli.arguments import AsJson, CrawlFolder
+from gossamer.cli.terminal import echo_json, printable
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(mark)
+    app.command()(marks)
+
+
+def mark(
+    crawl: CrawlFolder,
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="[URL]...", help="Pages of the crawl.")
+    ] = None,
+    fit: Annotated[
+        bool | None, typer.Option("--fit/--unfit", help="You want these pages, or do not.")
+    ] = None,
+    forget: Annotated[bool, typer.Option("--forget", help="Forget that they are marked.")] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Judge all known pages anew, not only these.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Mark pages as wanted or not. From five of each kind, the crawl learns to judge others.
+
+    It judges pages by the words of their titles and main texts, and unfetched ones by the pages
+    that link to them and the words of these links; with the factor fit in update.scoring, rounds
+    take the best first. update.fit_rules come before what is learned.
+
+    Example: gossamer mark my-web https://example.org/a https://example.org/b --fit
+    """
+    from gossamer import scoring
+    from gossamer.api import Crawl
+    from gossamer.cli.steps import print_report
+
+    if urls and (fit is None) != forget:
+        raise typer.BadParameter("give one of --fit, --unfit and --forget", param_hint="URL")
+    if not urls and (not apply or forget or fit is not None):
+        raise typer.BadParameter("give the pages to mark, or --apply", param_hint="URL")
+    with Crawl.open(crawl) as opened:
+        done = opened.mark(urls or (), fit=fit, known=apply)
+        named = opened.work.config.update.scoring
+        if not scoring.load(named).needs_worth:
+            hint = f'rounds do not look at it: update.scoring is "{named}", without the factor fit'
+            typer.echo(hint, err=True)
+    print_report(done, as_json)
+
+
+def marks(crawl: CrawlFolder, as_json: AsJson = False) -> None:
+    """List the marked pages: whether they are wanted, and whether their text is known.
+
+    Example: gossamer marks my-web
+    """
+    from gossamer.api import Crawl
+
+    with Crawl.open(crawl) as opened:
+        found = opened.marks()
+    if as_json:
+        import msgspec
+
+        echo_json(msgspec.json.encode([each._asdict() for each in found]))
+        return
+    for each in found:
+        kind = "fit" if each.fit else "unfit"
+        unread = "" if each.is_read else "  (its text is not known yet)"
+        typer.echo(printable(f"{kind:5}  {each.url}{unread}"))
