@@ -22,6 +22,9 @@ INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep51
 # Only the test files that contain a mark: to import all others takes each process some seconds.
 marked = $(shell grep -l 'mark\.$(1)' tests/test_*.py)
 
+# One more than there are cores: tests often wait for processes and connections.
+PROCESSES = $(shell expr $$(nproc) + 1)
+
 # Without bytecode, each of the hundreds of processes that tests start compiles the sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -37,7 +40,7 @@ demo: $(VENV)/.run  ## crawl a small web on this machine, rank and index it, and
 	$(BIN)/gossamer demo
 
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
-	$(BIN)/pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -n $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-pure: $(VENV)/.dev  ## run the tests of main text and metadata, with modules that are not compiled
 	rm -rf $(PURE) && mkdir -p $(PURE)

@@ -15,13 +15,14 @@ from gossamer.backends import LocalBackend
 from gossamer.config import Config, EngineConfig
 from gossamer.engine import Engine
 from gossamer.filenames import CONFIG_NAME
+from gossamer.lean_imports import without_collections
 from gossamer.store import Store
 from gossamer.workspace import DEFAULTS, Workspace
 from loopback import Loopback, loopback
 from spark_cluster import spark_cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
 
 # The same examples in each run: what passes here passes there. Deadlines would measure the machine.
@@ -31,6 +32,21 @@ settings.load_profile("gossamer")
 # The clients of tests, httpx and urllib, would ask a proxy of the environment for our own loopback.
 for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
     del os.environ[name]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    with without_collections():
+        return (yield)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that need the engine come first, with the other tests of their files.
+
+    They are the longest, and a process that got the last of them would keep the others waiting.
+    """
+    long = {item.path for item in items if "engine" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path not in long)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

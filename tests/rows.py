@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
+from gossamer.store import Layer
 from gossamer.tables import DATASETS
+from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,9 +46,14 @@ def frame(work: Workspace, dataset: str, rows: Iterable[dict[str, Any]]) -> Data
 
 
 def put(work: Workspace, dataset: str, rows: Iterable[dict[str, Any]], round_: int = 1) -> None:
-    """Commit rows as a layer of their own."""
+    """Commit rows as a layer of their own, of one file."""
+    schema = DATASETS[dataset].schema
+    table = pa.Table.from_pylist([PLAIN | row for row in rows], schema)
+    writer = ParquetWriter(work.root, dataset, work.store.attempt(dataset))
+    if table.num_rows:
+        writer.write(table)
     with work.step("test", round_) as draft:
-        draft.append[dataset] = work.write(frame(work, dataset, rows), dataset, round_)
+        draft.append = {dataset: Layer(round_, ())} | layers_of(writer.close(), round_)
 
 
 def by_url(rows: DataFrame, key: str = "url") -> dict[str, dict[str, Any]]:

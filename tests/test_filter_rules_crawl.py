@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -38,9 +40,9 @@ LET_IN = {"", "a", "b", "c", "tags/kept"}
 NEWS = "deny pattern /[bc]$"
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[FakeWeb]:
-    folder = tmp_path / "site"
+@contextmanager
+def served(folder: Path) -> Iterator[FakeWeb]:
+    """The site, whose pages are files of the folder."""
     (folder / "tags").mkdir(parents=True)
     links = "".join(f"<a href='/{name}'>{name}</a> " for name in PAGES)
     for seed, name in enumerate(("index.html", *(name.partition("?")[0] for name in PAGES))):
@@ -50,15 +52,39 @@ def site(tmp_path: Path) -> Iterator[FakeWeb]:
         yield fake
 
 
-@pytest.fixture
-def crawl(site: FakeWeb, engine: Engine, tmp_path: Path) -> Crawl:
-    (tmp_path / "crawl" / "rules").mkdir(parents=True)
-    (tmp_path / "crawl" / "rules" / "files.txt").write_text(FILE)
-    settings = loopback_settings(site.address, SETTINGS)
-    made = Crawl.create(str(tmp_path / "crawl"), settings, engine)
+def begun(folder: Path, site: FakeWeb, engine: Engine) -> Crawl:
+    """A crawl of the site that has not fetched anything."""
+    (folder / "rules").mkdir(parents=True)
+    (folder / "rules" / "files.txt").write_text(FILE)
+    made = Crawl.create(str(folder), loopback_settings(site.address, SETTINGS), engine)
     made.filters.add([STORED])
     made.inject([HOME])
     return made
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[FakeWeb]:
+    with served(tmp_path / "site") as fake:
+        yield fake
+
+
+@pytest.fixture
+def crawl(site: FakeWeb, engine: Engine, tmp_path: Path) -> Crawl:
+    return begun(tmp_path / "crawl", site, engine)
+
+
+@pytest.fixture(scope="module")
+def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl that has ended; its site is gone."""
+    folder = tmp_path_factory.mktemp("crawled")
+    with served(folder / "site") as fake:
+        begun(folder / "crawl", fake, engine).run()
+    return folder / "crawl"
+
+
+@pytest.fixture
+def crawled(whole: Path, engine: Engine, tmp_path: Path) -> Crawl:
+    return Crawl.open(str(shutil.copytree(whole, tmp_path / "crawl")), engine)
 
 
 def known(crawl: Crawl) -> dict[str, dict[str, Any]]:
@@ -129,14 +155,13 @@ def test_refused_pages_leave_the_index_and_come_back(crawl: Crawl) -> None:
     assert crawl.filters.apply().counts == nothing
 
 
-def test_what_depends_on_due_pages_and_cash_follows(crawl: Crawl) -> None:
-    crawl.run()
-    crawl.filters.add([NEWS])
-    crawl.filters.apply()
-    due = sum(row.pages for row in crawl.dataset("due_times").collect())
+def test_what_depends_on_due_pages_and_cash_follows(crawled: Crawl) -> None:
+    crawled.filters.add([NEWS])
+    crawled.filters.apply()
+    due = sum(row.pages for row in crawled.dataset("due_times").collect())
     assert due == len(LET_IN) - 2
-    (virtual,) = crawl.dataset("virtual_page").collect()
-    held = sum(row["cash"] + virtual.given for row in known(crawl).values())
+    (virtual,) = crawled.dataset("virtual_page").collect()
+    held = sum(row["cash"] + virtual.given for row in known(crawled).values())
     assert held + virtual.kept == virtual.brought
 
 
@@ -207,20 +232,19 @@ class Bad(NamedTuple):
     ],
 )
 def test_a_bad_file_is_named_before_anything_is_parsed(
-    crawl: Crawl, tmp_path: Path, bad: Bad
+    crawled: Crawl, tmp_path: Path, bad: Bad
 ) -> None:
-    crawl.run(1)
     path = tmp_path / "crawl" / "rules" / "files.txt"
     path.unlink()
     if bad.data is not None:
         path.write_bytes(bad.data)
-    version = crawl.work.store.manifest.version
-    for use in (crawl.filters.rules, crawl.filters.apply):
+    version = crawled.work.store.manifest.version
+    for use in (crawled.filters.rules, crawled.filters.apply):
         with pytest.raises(ConfigError, match=bad.says):
             use()
     with pytest.raises(ConfigError, match=bad.says):
-        crawl.reparse()
-    assert crawl.work.store.manifest.version == version
+        crawled.reparse()
+    assert crawled.work.store.manifest.version == version
 
 
 def test_an_invalid_rule_adds_none(crawl: Crawl) -> None:
@@ -230,9 +254,8 @@ def test_an_invalid_rule_adds_none(crawl: Crawl) -> None:
 
 
 @pytest.mark.usefixtures("shared_engine")
-def test_commands(crawl: Crawl, tmp_path: Path) -> None:
-    crawl.run()
-    path = crawl.path
+def test_commands(crawled: Crawl, tmp_path: Path) -> None:
+    path = crawled.path
     (tmp_path / "more").write_text(f"{NEWS}\n# no rule\ndeny domain other.example\n")
     assert "added, 0 known" in gossamer("filters", "add", path, "--file", tmp_path / "more").stdout
     listed = gossamer("filters", "list", path).stdout.splitlines()

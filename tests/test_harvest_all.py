@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from crawl_settings import loopback_settings
 from gossamer import Crawl, check, lsm, rounds
 from gossamer.errors import WorkerDied
 from gossamer.tables import BOILERPLATE, DATASETS, DISPOSITIONS
-from loopback import page
+from loopback import loopback, page
 from rows import put
 from tables import answers, garbage, tables
 
@@ -22,29 +23,35 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
-    from loopback import Loopback
 
 MADE = [name for name, each in DATASETS.items() if each.writer in rounds.HARVEST]
 EXACT = "rank.tolerance = 1e-12"
 WORDS = ["alpha", "beta", "gamma"]
 
 
-@pytest.fixture
-def crawl(server: Loopback, engine: Engine, tmp_path: Path) -> Crawl:
+@pytest.fixture(scope="module")
+def harvested(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A crawl of which a page has changed and another one has gone, after harvests of both."""
+    folder = tmp_path_factory.mktemp("harvested") / "crawl"
     links = b'<a href="/1">one</a> <a href="/2">two</a> <a href="/3">three</a>'
-    server.answers = {
-        "/": page(links),
-        "/1": [page(b"<p>alpha"), page(b'<p>beta <a href="/3">gamma</a>')],
-        "/2": [page(b"<p>beta"), page(status="410 Gone")],
-        "/3": page(b"<p>gamma"),
-    }
-    made = Crawl.create(str(tmp_path / "crawl"), loopback_settings(server.address, EXACT), engine)
-    made.inject(["http://a.test/"])
-    made.run()
-    made.refresh()
-    made.run()
-    return made
+    with loopback() as server:
+        server.answers = {
+            "/": page(links),
+            "/1": [page(b"<p>alpha"), page(b'<p>beta <a href="/3">gamma</a>')],
+            "/2": [page(b"<p>beta"), page(status="410 Gone")],
+            "/3": page(b"<p>gamma"),
+        }
+        made = Crawl.create(str(folder), loopback_settings(server.address, EXACT), engine)
+        made.inject(["http://a.test/"])
+        made.run()
+        made.refresh()
+        made.run()
+    return folder
+
+
+@pytest.fixture
+def crawl(harvested: Path, engine: Engine, tmp_path: Path) -> Crawl:
+    return Crawl.open(str(shutil.copytree(harvested, tmp_path / "crawl")), engine)
 
 
 def made_of(crawl: Crawl) -> dict[str, object]:

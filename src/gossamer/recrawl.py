@@ -140,17 +140,32 @@ def with_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
     return pages.withColumn("rate", rate_now(config)).withColumn("gain", found)
 
 
+def with_usual(rows: DataFrame, config: UpdateConfig) -> DataFrame:
+    """Add `usual_before`, the changes per day of the other pages of a page's folder.
+
+    Rows are as for `visits`. Each rate becomes a column before the next one follows from it: the
+    engine plans a divisor twice, because it looks for zeros, so it would plan the first of three
+    nested rates eight times.
+    """
+    changes, watched_days = _known()
+    rows = rows.withColumn("usual_before", F.lit(usual_rate(config)))
+    for place in ("host", "folder"):
+        others = F.greatest(_or_zero(f"{place}_changes") - changes, F.lit(0.0))
+        days = F.greatest(_or_zero(f"{place}_days") - watched_days, F.lit(0.0))
+        rows = rows.withColumn("usual_before", rate(others, days, F.col("usual_before")))
+    return rows
+
+
 def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
     """What a round tells about pages, as columns from which `learned` follows.
 
     `changed`: whether a page that answered differs from what is stored. Each row has the columns of
-    `habits.about`, null if nothing is known; `found_dated_ms`, the newest date that listings of the
-    round give; and its response.
+    `habits.about`, null if nothing is known; `usual_before` (`with_usual`); `found_dated_ms`, the
+    newest date that listings of the round give; and its response.
     """
     answered = F.coalesce("o_answered", F.lit(False))
     # A clock may be set back.
     since_ms = F.greatest(F.col("r_asked_ms") - F.col("fetched_ms"), F.lit(0))
-    usual = _usual(usual_rate(config))
     told_ms, before_ms = F.col("found_dated_ms"), F.col("dated_ms")
     is_newer = F.coalesce(told_ms > F.coalesce(before_ms, F.lit(0)), F.lit(False))
     whole_day = before_ms.isNotNull() & (told_ms % DAY_MS == 0)
@@ -162,8 +177,7 @@ def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
         "has_changed": changed,
         "visit_ms": since_ms,
         "visit_days": since_ms / DAY_MS,
-        "usual_before": usual,
-        "rate_before": rate(*_known(), usual),
+        "rate_before": rate(*_known(), F.col("usual_before")),
         "signal": is_newer & ~is_late & _is_stored() & (until_ms > F.col("fetched_ms")),
         "late_signal": is_newer & is_late,
         "recall_before": F.least(F.coalesce("told_share", F.lit(PRIOR_RECALL)), F.lit(MOST_RECALL)),
@@ -215,18 +229,6 @@ def wait_s(config: UpdateConfig) -> Column:
     wait = F.when(F.col("doubt_now") >= SURE, F.lit(0.0)).otherwise(within_s)
     is_known = F.col("is_answered") | F.col("signal")
     return F.floor(F.when(is_known, wait).otherwise(F.lit(usual_s)) + 0.5).cast("long")
-
-
-def _usual(usual: float) -> Column:
-    """The changes per day of the other pages of a page's folder: see `habits.about`."""
-    changes, watched_days = _known()
-
-    found = F.lit(usual)
-    for place in ("host", "folder"):
-        others = F.greatest(_or_zero(f"{place}_changes") - changes, F.lit(0.0))
-        days = F.greatest(_or_zero(f"{place}_days") - watched_days, F.lit(0.0))
-        found = rate(others, days, found)
-    return found
 
 
 def _is_stored() -> Column:

@@ -250,7 +250,8 @@ def changed(
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
     # The engine plans an expression as often as others contain it, so some become columns first.
     config = work.config.update
-    rows = met.join(before, on="url", how="left").where(within).withColumns(_facts(given, config))
+    rows = recrawl.with_usual(met.join(before, on="url", how="left").where(within), config)
+    rows = rows.withColumns(_facts(given, config))
     status, again = url_aliases.turned(F.col("settled"))
     learned = recrawl.learned() | polling.learned()
     rows = rows.withColumns({"new_status": status, "again": again, **learned})
