@@ -51,6 +51,17 @@ def test_a_sample_has_rows_of_all_layers(work: Workspace) -> None:
     assert any(url.endswith(f"/{n}") for url in urls for n in range(80, 100))
 
 
+def test_few_row_groups_are_read(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_sample, "MOST_GROUPS", 2)
+    for number in range(6):
+        put(work, "pages", pages(20 * number, 20 * number + 20), round_=number)
+    found = page_sample.sample(work)
+    assert found is not None
+    urls = [int(url.rpartition("/")[2]) for url in by_url(found.pages)]
+    assert {number // 20 for number in urls} == {0, 3}
+    assert found.share == 10 / 120
+
+
 def test_columns_that_an_older_version_did_not_write_are_null(work: Workspace) -> None:
     schema = PAGES.schema.remove(PAGES.schema.get_field_index("recall"))
     with work.step("test", 0) as draft:
