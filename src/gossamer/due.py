@@ -59,7 +59,7 @@ def due_pages(
     requested. With `soonest_s`, stored pages that have waited so long, and for the part EARLY of
     their time, are included, and marked in the column `early`, unless they have a rhythm.
 
-    Fact (Sail 0.7.2): for each CASE, all columns of a batch are filtered. So there are few.
+    There are few CASEs, since `generate` evaluates all of them for every known page.
     """
     # A column first, because the engine plans it as often as others contain it.
     known = known.withColumn("when_ms", due_ms(interval_s, is_endless=is_endless))

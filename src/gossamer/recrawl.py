@@ -244,7 +244,6 @@ def _known() -> tuple[Column, Column]:
 def _or_zero(name: str) -> Column:
     """Of a column without negative numbers.
 
-    Fact (Sail 0.7.2): `coalesce` is a CASE, for which all columns of a batch are filtered. As it
-    would stand twenty times in the gain, that would take half of the time of `generate`.
+    Fact (Sail 0.7.2): `coalesce` is planned as a CASE, and would stand many times in the gain.
     """
     return F.greatest(F.col(name), F.lit(0.0))

@@ -34,7 +34,7 @@ def above(due: DataFrame, floor: int) -> DataFrame:
 
     Fact (Sail 0.7.2): a filter is planned next to the files, with all that the score is made of in
     place of each mention of it, which makes a large expression far larger. A filter by a random
-    number stays where it is. So this takes two thirds of the time.
+    number stays where it is.
     """
     nothing = F.floor(F.rand(0) * 0)
     found = due.withColumn("bucket", bucket() + nothing)
