@@ -128,3 +128,18 @@ def test_a_round_is_the_same_with_a_sample_and_without(
         rounds.append(set(by_url(work.read("fetchlist"))))
     assert len(guesses) == 1
     assert rounds[0] == rounds[1] == {page["url"] for page in pages(40, 60)}
+
+
+def test_a_sample_is_taken_only_if_many_pages_are_due(work: Workspace) -> None:
+    assert generate.are_many_due(work, 1_000_000)  # nobody has counted
+    put_due(work, {0: 30, 600_000: 19, 1_200_000: 1})
+    assert not generate.are_many_due(work, 1_000_000)
+    assert generate.are_many_due(work, 1_200_000)
+
+
+def put_due(work: Workspace, pages: dict[int, int]) -> None:
+    rows = [
+        {"from_ms": from_ms, "interval_s": None, "fetched": False, "pages": number}
+        for from_ms, number in pages.items()
+    ]
+    put(work, "due_times", rows)

@@ -15,7 +15,7 @@ A window over all due pages would sort the whole page database. But few of its p
 let c(s) be the number of pages that would be chosen within the budgets from those with a score ≥ s.
 If c(s) ≥ N, no page with a score below s can be among the best N. So we count the due pages by
 score bucket, compute c for the bucket above which 2 N pages lie, then for twice as many pages, and
-so on until it reaches N; only pages above the last bucket are sorted. If there are many pages, a
+so on until it reaches N; only pages above the last bucket are sorted. If many are due, a
 sample tells which bucket to try first (page_sample.py, score_buckets.py), which spares a pass. The
 result is exact in both cases. bench/page_state.py measures it.
 """
@@ -32,6 +32,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer import (
+    due_times,
     fitness,
     lsm,
     opic,
@@ -73,7 +74,8 @@ def run(work: Workspace) -> StepReport:
         held = known_sections(work, draft)
         due = scored(work, due_now(work, known, hosts, now_ms), held)
         some = None
-        if not scoring.load(work.config.update.scoring).needs_ranks:
+        needs_ranks = scoring.load(work.config.update.scoring).needs_ranks
+        if not needs_ranks and are_many_due(work, now_ms):
             some = page_sample.sample(work)
         if some is not None:
             some = some._replace(pages=scored(work, due_now(work, some.pages, hosts, now_ms), held))
@@ -92,6 +94,15 @@ def run(work: Workspace) -> StepReport:
         if candidates > layer.rows:
             draft.counts["postponed_domain"] = candidates - layer.rows
     return draft.done
+
+
+def are_many_due(work: Workspace, now_ms: int) -> bool:
+    """Whether so many pages are due, or nobody knows how many, that a sample of them pays."""
+    slots = due_times.held(work)
+    if slots is None:
+        return True
+    due = sum(pages for slot, pages in slots.items() if slot.from_ms <= now_ms)
+    return due >= page_sample.LEAST_ROWS
 
 
 def due_now(work: Workspace, known: DataFrame, hosts: DataFrame, now_ms: int) -> DataFrame:
