@@ -41,10 +41,8 @@ def of_links(links: DataFrame, now_ms: int) -> DataFrame:
     )
 
 
-def with_turns(found: DataFrame, turns: Turns | None) -> DataFrame:
+def with_turns(found: DataFrame, turns: Turns) -> DataFrame:
     """Add the pages that become known because of rules for URLs."""
-    if turns is None:
-        return found
     aggregates = {"found_inlinks": F.sum, "found_depth": F.min, "found_hops": F.min}
     aggregates["found_dated_ms"] = F.max
     return (

@@ -50,7 +50,7 @@ from gossamer.due import JUDGED, POLLED, RECRAWLED, due_pages, interval_s, of_re
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.store import Layer
-from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES, SECTIONS
+from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -69,13 +69,14 @@ def run(work: Workspace) -> StepReport:
     config = pace.of_generate(work)
     fitness.check(work)  # before anything is fetched
     with work.step("generate", round_) as draft:
-        known, hosts = lsm.current(work, PAGES), lsm.current(work, HOSTS)
+        known, left_alone = pace.known(work)
+        hosts = lsm.current(work, HOSTS)
         now_ms = work.now_ms()
         held = known_sections(work, draft)
         due = scored(work, due_now(work, known, hosts, now_ms), held)
         some = None
         needs_ranks = scoring.load(work.config.update.scoring).needs_ranks
-        if not needs_ranks and are_many_due(work, now_ms):
+        if not (needs_ranks or left_alone) and are_many_due(work, now_ms):
             some = page_sample.sample(work)
         if some is not None:
             some = some._replace(pages=scored(work, due_now(work, some.pages, hosts, now_ms), held))
@@ -91,6 +92,8 @@ def run(work: Workspace) -> StepReport:
             layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
         draft.replace["fetchlist"] = (layer,)
         draft.counts["pages"] = layer.rows
+        if left_alone:
+            draft.counts[pace.LEFT_ALONE] = left_alone
         if candidates > layer.rows:
             draft.counts["postponed_domain"] = candidates - layer.rows
     return draft.done

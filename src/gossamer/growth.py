@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import domains, lsm
-from gossamer.tables import PAGES
+from gossamer import domains
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -29,20 +28,25 @@ SEED_GROWTH = 10
 
 
 def bounded(
-    work: Workspace, found: DataFrame, known_domains: DataFrame, counts: dict[str, int]
+    work: Workspace,
+    found: DataFrame,
+    rows: int,
+    known: DataFrame,
+    known_domains: DataFrame,
+    counts: dict[str, int],
 ) -> tuple[DataFrame, int]:
-    """Write the found URLs that are within the growth limits, and return them with their number.
+    """The found URLs that are within the growth limits, and their number.
 
-    The dropped ones are counted in `counts`.
+    `found` are materialised, so many `rows`; `known` are the rows of all known pages among them.
+    Dropped ones are counted in `counts`.
     """
-    found, rows = work.scratch(found)
     for growth in growths(work, known_domains):
         if rows <= growth.least:
             continue
         dropped = 0
         crowded, groups = work.scratch(growth.crowds(found))
         if groups:
-            excess, dropped = work.scratch(beyond(work, found, crowded, growth.key))
+            excess, dropped = work.scratch(beyond(found, known, crowded, growth.key))
         if dropped:
             found, rows = work.scratch(found.join(excess, on="url", how="left_anti"))
             counts[f"dropped_{growth.reason}"] = dropped
@@ -109,15 +113,14 @@ def crowded_domains(
     )
 
 
-def beyond(work: Workspace, found: DataFrame, crowded: DataFrame, key: Column) -> DataFrame:
+def beyond(found: DataFrame, known: DataFrame, crowded: DataFrame, key: Column) -> DataFrame:
     """The new URLs (a column `url`) of crowded groups that exceed the limit and are dropped.
 
     Those nearest to a seed are kept, then those with the most inlinks, then in URL order.
     """
     suspects = found.withColumn("key", key).join(F.broadcast(crowded), on="key", how="inner")
-    known = lsm.rows_for(work, PAGES, suspects.select("url")).select("url")
     order = Window.partitionBy("group").orderBy("found_depth", F.desc("found_inlinks"), "url")
-    placed = suspects.join(known, on="url", how="left_anti").withColumn(
+    placed = suspects.join(known.select("url"), on="url", how="left_anti").withColumn(
         "place", F.row_number().over(order)
     )
     return placed.where(F.col("place") > F.col("most")).select("url")

@@ -91,9 +91,8 @@ def updated(work: Workspace, new: Inputs) -> DataFrame:
     by_dst = arcs.groupBy("dst").agg(
         F.sum(F.col("is").cast("long") - F.col("was").cast("long")).alias("more")
     )
-    keys, _ = work.scratch(by_dst.select("dst"))
     columns = ("count", "sources", "further")
-    stored = lsm.rows_for_few(work, INLINKS, keys, columns)
+    stored = lsm.rows_for_some(work, INLINKS, arcs.select("dst"), columns)
     further = F.coalesce("further", F.slice("sources", 1, 0))  # null in rows of older versions
     known = stored.select("dst", "count", F.concat("sources", further).alias("held"))
     listed = known.select("dst", F.explode("held").alias("source"))

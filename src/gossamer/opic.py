@@ -140,28 +140,44 @@ def held(given: int) -> Column:
     return F.coalesce("cash", F.lit(0)) + F.lit(given)
 
 
-def flows(
-    work: Workspace, links: DataFrame, answers: DataFrame, given: int, damping: float
-) -> DataFrame:
-    """What pages pay and receive in a round: `url`, `paid`, `got`, null for nothing.
+def old_votes(work: Workspace, answers: DataFrame) -> DataFrame:
+    """The votes (`src`, `dst`) of pages that answered as unchanged: their old links count."""
+    unchanged, count = work.scratch(
+        answers.where("outcome = 'unchanged'").select(F.col("url").alias("src")).distinct()
+    )
+    if not count:
+        return unchanged.withColumn("dst", F.col("src"))
+    return work.scratch(_votes(linkgraph.links_of(work, unchanged)))[0]
 
-    `links` and `answers` are those of the round. A page whose links were found only now, because it
-    was left unparsed before, pays now.
+
+def payers(work: Workspace, links: DataFrame, answers: DataFrame) -> DataFrame:
+    """The pages (`url`) that pay in a round: those whose links were found.
+
+    A page that was left unparsed before, so that its links were found only now, pays now.
     """
     left = work.read("unparsed").select("url")
     answered = answers.where(F.col("outcome").isin(*LINKING)).select("url")
     late = links.where(F.col("round") < work.round).select(F.col("src").alias("url"))
-    payers = answered.join(left, on="url", how="left_anti").union(late).distinct()
-    payers, _ = work.scratch(payers)
+    return answered.join(left, on="url", how="left_anti").union(late).distinct()
+
+
+def flows(
+    work: Workspace,
+    links: DataFrame,
+    old_votes: DataFrame,
+    payers: DataFrame,
+    before: DataFrame,
+    given: int,
+    damping: float,
+) -> DataFrame:
+    """What pages pay and receive in a round: `url`, `paid`, `got`, null for nothing.
+
+    `links` are those of the round, and `before` the old rows of at least the payers.
+    """
     paid, _ = work.scratch(
-        lsm.rows_for(work, PAGES, payers).select("url", held(given).alias("paid"))
+        before.join(payers, on="url", how="left_semi").select("url", held(given).alias("paid"))
     )
-    votes = _votes(links)
-    unchanged, count = work.scratch(
-        answers.where("outcome = 'unchanged'").select(F.col("url").alias("src")).distinct()
-    )
-    if count:
-        votes = votes.union(_votes(linkgraph.links_of(work, unchanged)))
+    votes = _votes(links).union(old_votes)
     votes = votes.join(paid.withColumnRenamed("url", "src"), on="src", how="inner")
     degrees = votes.groupBy("src", "paid").agg(F.count("*").alias("links"))
     part = F.floor(F.col("paid") * F.lit(damping) / F.col("links")).cast("long")

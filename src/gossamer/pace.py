@@ -1,31 +1,46 @@
-"""When does the next round begin, and how long may it last?
+"""When does the next round begin, how long may it last, and which pages does it look at?
 
 Briefly, while a page with a rhythm of its own is due soon. What such a page lists can be fetched
 only by the next round (polling.py), and is searchable only after that. So a crawl without end keeps
 its rounds short then: FETCHING times as long as the other steps of a round take, so that most of
 the time is left for fetching, but BRISK_S at least. A host that has to be left alone for longer is
 asked in a later round, and no round waits for the second page of a slow one.
+
+A visit writes the row of its page, and those of the pages that it finds, into a new layer of
+`pages`. So what is visited often, and news, are in the newer layers, while other pages stay in the
+base, the oldest and by far the largest one. Brief rounds choose from the newer layers, and cost
+what these hold, however many pages are known. A round looks at all pages if layers were merged into
+the base since the last look, and otherwise if such looks take at most one part in PARTS of the
+time. Until then, the pages in the base wait.
 """
 
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import structs
 from pyspark.sql import functions as F
 
 from gossamer import due_times, lsm
 from gossamer.due import due_ms, interval_s, is_never_due
+from gossamer.store import Layer
 from gossamer.tables import HOSTS, PAGES
 from gossamer.tables.fetching import RHYTHM_S
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from gossamer.config import FetchConfig, GenerateConfig
     from gossamer.workspace import Workspace
 
+PARTS = 50
+LEAST_ROWS = 1_000_000
+"""Rows of a base that is left alone: a look at fewer takes hardly longer."""
 BRISK_S = 2.0
 FETCHING = 3
+LEFT_ALONE = "left_alone"
+"""The count of rows that a round has not looked at, in the report of `generate`."""
 BESIDES = ("generate", "parse", "update")
 """The steps of a round besides its fetch."""
 
@@ -48,14 +63,43 @@ def patience_ms(work: Workspace) -> int:
     return int(1000 * (longest_s if limit is None else min(limit, longest_s)))
 
 
+class Known(NamedTuple):
+    """The pages that a round looks at."""
+
+    pages: DataFrame
+    left_alone: int
+    """Rows of the base, if the round looks at newer layers only."""
+
+
+def known(work: Workspace) -> Known:
+    """The pages among which the next round, or the next due page, is looked for."""
+    if work.now_ms() >= whole_look_ms(work):
+        return Known(lsm.current(work, PAGES), 0)
+    return Known(lsm.above_base(work, PAGES), work.store.manifest.layers(PAGES.name)[0].rows)
+
+
+def whole_look_ms(work: Workspace) -> int:
+    """When a round may look at all pages again; 0: in any case."""
+    base, *newer = work.store.manifest.layers(PAGES.name) or (Layer(0, ()),)
+    if not newer or base.rows < LEAST_ROWS or limit_s(work) is None:
+        return 0
+    looks = (done for done in work.store.manifest.history if done.step == "generate")
+    whole = [done for done in looks if LEFT_ALONE not in done.counts]
+    if not whole or whole[-1].round <= base.round:
+        return 0
+    return whole[-1].ended_ms + int(1000 * (PARTS - 1) * whole[-1].seconds)
+
+
 def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     """When the first page is due after some moment; None if none ever is.
 
     A page of a host that must not be contacted is due when a round would wait for that host. So
     `due_times` cannot tell; to read only the pages of its next slot took 1.5 times the CPU of this
-    pass, which takes 0.25 s per million pages.
+    pass, which takes 0.25 s per million pages. If it leaves the base alone, it is repeated when
+    that may have a due page.
     """
-    waiting = lsm.current(work, PAGES).where(~is_never_due())
+    pages, left_alone = known(work)
+    waiting = pages.where(~is_never_due())
     when_ms = due_ms(interval_s(work), is_endless=work.is_endless)
     if work.store.manifest.layers(HOSTS.name):
         hosts = lsm.current(work, HOSTS).select("host", "ready_ms")
@@ -67,7 +111,10 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
         .agg(F.min("due_ms"))
         .collect()[0][0]
     )
-    return found
+    if not left_alone:
+        return found
+    look_ms = whole_look_ms(work)
+    return look_ms if found is None else min(found, look_ms)
 
 
 def of_generate(work: Workspace) -> GenerateConfig:

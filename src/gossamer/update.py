@@ -67,25 +67,26 @@ def run(work: Workspace) -> StepReport:
     with work.step("update", round_) as draft:
         links, answers = work.read("links", round_), work.read("responses", round_)
         virtual, damping = opic.virtual_page(work), work.config.rank.damping
+        found, urls = work.scratch(discoveries.of_links(as_of_now(work, links), work.now_ms()))
 
-        def flows_and_domains() -> tuple[DataFrame, domains.Met | None]:
-            flows = opic.flows(work, links, answers, virtual.given, damping)
-            return flows, domains.met(work, links, answers, round_)
+        def known_and_flows() -> tuple[DataFrame, DataFrame, domains.Met | None]:
+            payers, old_votes = opic.payers(work, links, answers), opic.old_votes(work, answers)
+            ends = found.select("url"), payers, answers.select("url"), old_votes.select("dst")
+            before = lsm.rows_for_some(work, PAGES, reduce(DataFrame.union, ends))
+            flows = opic.flows(work, links, old_votes, payers, before, virtual.given, damping)
+            return before, flows, domains.met(work, links, answers, round_)
 
-        found = discoveries.of_links(as_of_now(work, links), work.now_ms())
         lesson = partial(lessons, work, answers, found, round_)
         asked = sum(layer.rows for layer in work.store.manifest.layers("responses", round_))
-        learned, (flows, met) = work.both(asked, lesson, flows_and_domains)
+        learned, (before, flows, met) = work.both(asked, lesson, known_and_flows)
         draft.replace |= learned.replace | ({} if met is None else {"domains": met.layers})
-        known = domains.known(work, met)
         draft.counts |= learned.counts
-        found, _ = growth.bounded(
-            work, discoveries.with_turns(found, learned.turns), known, draft.counts
-        )
-        turns = None if learned.turns is None else work.scratch(learned.turns.rows)[0]
-        sources = (found, answers, flows, *(() if turns is None else (turns,)))
-        touched = reduce(DataFrame.union, [rows.select("url") for rows in sources])
-        before, _ = work.scratch(lsm.rows_for(work, PAGES, touched))
+        turns = None
+        if learned.turns is not None:
+            found, urls = work.scratch(discoveries.with_turns(found, learned.turns))
+            turns, before = turned(work, learned.turns, before)
+        hosts = domains.known(work, met)
+        found, _ = growth.bounded(work, found, urls, before, hosts, draft.counts)
         texts = work.read("documents", round_).where(F.col("round") == round_)
         focus = marks.after_round(work, draft, texts)
         texts = texts.withColumn("kind", polling.kind())
@@ -126,6 +127,16 @@ def put(
     return settled.page_count
 
 
+def turned(
+    work: Workspace, turns: url_aliases.Turns, before: DataFrame
+) -> tuple[DataFrame, DataFrame]:
+    """What rules for URLs change, and the old rows of pages, `before`, with those of its pages."""
+    rows, _ = work.scratch(turns.rows)
+    more = rows.select("url").union(turns.found.select("url"))
+    more = lsm.rows_for(work, PAGES, more.join(before, on="url", how="left_anti"))
+    return rows, work.scratch(before.unionByName(more))[0]
+
+
 def as_of_now(work: Workspace, links: DataFrame) -> DataFrame:
     """Corrects the depths along links of pages that were fetched in an earlier round.
 
@@ -159,10 +170,11 @@ def learn(work: Workspace, draft: Draft) -> None:
     links = work.engine.read([f"{work.root}/{path}" for path in files], LINKS.ddl)
     known = lsm.current(work, PAGES).select("url", "depth", "hops")
     unknown, _ = work.scratch(links.join(known, F.col("dst") == F.col("url"), how="left_anti"))
-    unknown = discoveries.of_links(depths.current(unknown, known), work.now_ms())
-    found, count = growth.bounded(work, unknown, domains.known(work), draft.counts)
+    found, urls = work.scratch(discoveries.of_links(depths.current(unknown, known), work.now_ms()))
+    before, answers = (work.engine.read([], none.ddl) for none in (PAGES, RESPONSES))
+    hosts = domains.known(work)
+    found, count = growth.bounded(work, found, urls, before, hosts, draft.counts)
     if count:
-        before, answers = (work.engine.read([], none.ddl) for none in (PAGES, RESPONSES))
         virtual, flows = opic.virtual_page(work), opic.no_flows(work)
         rows, _ = work.scratch(changed(work, before, found, answers, flows, virtual.given))
         new = rows.select(*PAGES.column_names)
@@ -184,10 +196,10 @@ def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
         draft.replace |= learned.replace
         draft.counts["pages"] = 0
         if learned.turns is not None:
-            found = discoveries.with_turns(found, learned.turns)
-            found, _ = growth.bounded(work, found, domains.known(work), draft.counts)
-            turns, _ = work.scratch(learned.turns.rows)
-            before = lsm.rows_for(work, PAGES, found.select("url").union(turns.select("url")))
+            found, urls = work.scratch(discoveries.with_turns(found, learned.turns))
+            turns, before = turned(work, learned.turns, work.engine.read([], PAGES.ddl))
+            hosts = domains.known(work)
+            found, _ = growth.bounded(work, found, urls, before, hosts, draft.counts)
             virtual, flows = opic.virtual_page(work), opic.no_flows(work)
             rows = changed(work, before, found, answers, flows, virtual.given, turns)
             draft.counts["pages"] = put(work, draft, *work.scratch(rows), virtual)

@@ -237,7 +237,7 @@ class Workspace:
         Errors of the engine in the block are raised as GossamerErrors.
         """
         draft = Draft()
-        started_ms, started = int(time.time() * 1000), time.monotonic()
+        started_ms, started = self.now_ms(), time.monotonic()
         with self.errors():
             yield draft
         for unknown in self.store.unknown:

@@ -52,8 +52,8 @@ def anchors_of(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> Da
     most = work.config.index.anchors
     copies = dispositions.where("disposition = 'dropped_duplicate'")
     copies = copies.select("url", "survivor", "reason")
-    keys, _ = work.scratch(pages.select("url").union(copies.select("url")).distinct())
-    linked = lsm.rows_for_few(work, INLINKS, keys.withColumnRenamed("url", "dst"), ["sources"])
+    targets = pages.select("url").union(copies.select("url"))
+    linked = lsm.rows_for_some(work, INLINKS, targets, ["sources"])
     inlinks = linked.select(F.col("dst").alias("url"), "sources.anchor")
     texts = F.filter(F.col("anchor"), lambda anchor: F.length(anchor) > 0)
     own = pages.select("url").join(
