@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 PER_OCTAVE = 8
 """Buckets per doubling of the score."""
-TRIED = 2, 8
+TRIED = 1.5, 8
 """Times as many pages as the round has, within the limits of hosts, lie above a bucket that is
 tried. Those of domains are not known then, and may leave fewer."""
 LARGE = 5
