@@ -86,17 +86,17 @@ def floors(found: Sample, total: int, per_host: int) -> list[float]:
     return [2.0 ** (floor / score_buckets.PER_OCTAVE) for floor in likely(found, total, per_host)]
 
 
-def test_the_first_score_has_twice_as_many_pages_as_the_round(work: Workspace) -> None:
+def test_the_first_score_has_half_as_many_pages_again_as_the_round(work: Workspace) -> None:
     found = sampled(work, {"a": 10, "b": 10}, share=0.5)
     assert floors(found, 4, per_host=100) == [2.0**-1, 2.0**-7]
 
 
 def test_a_large_host_supplies_no_more_than_its_limit(work: Workspace) -> None:
     counts = {"a": 30, "b": 6, "c": 2}
-    assert floors(sampled(work, counts, share=1.0), 6, per_host=5) == [2.0**-4]
-    assert floors(sampled(work, counts, share=1.0, own="a"), 6, per_host=5) == [2.0**-4]
-    assert floors(sampled(work, counts, share=1.0), 7, per_host=5) == []
-    assert floors(sampled(work, counts, share=1.0, own="a"), 7, per_host=5) == [2.0**-6]
+    assert floors(sampled(work, counts, share=1.0), 8, per_host=5) == [2.0**-4]
+    assert floors(sampled(work, counts, share=1.0, own="a"), 8, per_host=5) == [2.0**-4]
+    assert floors(sampled(work, counts, share=1.0), 9, per_host=5) == []
+    assert floors(sampled(work, counts, share=1.0, own="a"), 9, per_host=5) == [2.0**-6]
 
 
 def test_what_would_leave_nothing_out_is_not_tried(work: Workspace) -> None:
