@@ -1,6 +1,6 @@
 """How soon can news be found, and how many requests does that take?
 
-    python bench/freshness.py [--minutes 60] [--sites 40] [--a-minute 5] [--warm 3] [--folder DIR]
+    python bench/freshness.py [--minutes 60] [--sites 40] [--a-minute 5] [--warm 3]
 
 SITES news sites on loopback, each with an address of its own, a home page, a feed of its newest 20
 items, and the items. They publish A_MINUTE items a minute each, at random moments (a Poisson
