@@ -70,16 +70,20 @@ def shared_engine(engine: Engine) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def spark_engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """One engine on an Apache Spark cluster of this machine: it takes half a minute to start."""
+def spark_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An Apache Spark cluster of this machine: it takes half a minute to start."""
     home = os.environ.get("SPARK_HOME")
     if home is None or shutil.which("java") is None:
         pytest.fail("needs SPARK_HOME and java: run `make test-spark`")
     folder = tmp_path_factory.mktemp("spark")
-    with (
-        spark_cluster(Path(home), folder, sys.executable) as url,
-        Engine(EngineConfig(url=url)) as started,
-    ):
+    with spark_cluster(Path(home), folder, sys.executable) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def spark_engine(spark_url: str) -> Iterator[Engine]:
+    """One engine on that cluster."""
+    with Engine(EngineConfig(url=spark_url)) as started:
         yield started
 
 

@@ -78,7 +78,10 @@ _OF_INIT = re.compile(
     rf"{re.escape(CONFIG_NAME)}|\.{re.escape(CONFIG_NAME)}\.[0-9a-f]{{8}}|\.lock"
     r"|manifest/\.\d{8,}\.json\.[0-9a-f]{8}"
 )
-_NEWS = re.compile(r"\.stop|\.pause|\.waiting|heartbeats/[a-z]+-\d+\.(?:json|\d+\.draft)")
+_NEWS = re.compile(
+    r"\.stop|\.pause|\.waiting|heartbeats/[a-z]+-\d+\.(?:json|\d+\.draft)"
+    r"|\.fetching/(?:run\.json(?:\.draft)?|[0-9a-f]{32}\.\d+\.\d+)"
+)
 
 _REBUILT = ("invert", "farms", "rank", "boilerplate", "dedup", "index", "postings")
 _REWRITES = {

@@ -22,7 +22,8 @@ The life of one URL:
   7. The task ends and returns the files it wrote. `run` commits the files of all tasks at once, so
      files of a task that died or ran twice are never read.
 
-All URLs of a host are in one task, so politeness needs no lock.
+All URLs of a host are in one task, so politeness needs no lock. That no task runs beside another
+one with the same hosts is ensured by `tenure.py`.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from gossamer import lsm, pace, stopping
 from gossamer.addresses import parse_address
 from gossamer.config import revealed
 from gossamer.errors import MissingFile, Stopped, UsageError
+from gossamer.fetch import tenure
 from gossamer.fetch.networks import Networks
 from gossamer.fetch.part import Part
 from gossamer.fetch.routes import matching, routes
@@ -88,10 +90,12 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
         if filter_rules is not None and not filter_rules.has_types:
             filter_rules = None
         common = (config, rules, attempts, free_gb, notes, filter_rules)
-        parts = [
-            Part(work.root, round_, n, tuple(paths), known(n), *common) for n in part_numbers(paths)
-        ]
-        rows = work.engine.map_tasks(parts, _fetch_part, YIELD, YIELD_DDL)
+        with tenure.held(work.root, work.engine) as run_:
+            parts = [
+                Part(work.root, round_, n, tuple(paths), known(n), *common, run_)
+                for n in part_numbers(paths)
+            ]
+            rows = work.engine.map_tasks(parts, _fetch_part, YIELD, YIELD_DDL)
         draft.append = layers_of(rows, round_)
         if (contacted := draft.append.pop("hosts", None)) is not None:
             draft.replace["hosts"] = lsm.compact(work, HOSTS, contacted)

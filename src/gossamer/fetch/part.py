@@ -31,3 +31,5 @@ class Part:
     """The folder for notes of files that were closed (gossamer.handover)."""
     filter_rules: RuleFile | None = None
     """None if no rule is about content types."""
+    run: str | None = None
+    """The run that may fetch (tenure.py); None on the embedded engine."""

@@ -15,6 +15,7 @@ from gossamer.fetch.hosts import HostBook
 from gossamer.fetch.page_rows import PageRows
 from gossamer.fetch.responses import ResponseWriter, Wanted
 from gossamer.fetch.schemes import Fetchers
+from gossamer.fetch.tenure import Tenure
 from gossamer.fetch.visits import FetchLoop
 from gossamer.filter_rules.recipe import index_of
 from gossamer.handover import Handover
@@ -31,13 +32,16 @@ SPARE_DESCRIPTORS = 256
 
 def fetch_part(part: Part) -> list[Row]:
     """Fetch a part. Return rows of YIELD: the files written, and the pages per outcome."""
+    tenure = None if part.run is None else Tenure(part.root, part.run, part.number)
     pages, book = read_part(part), HostBook.read(part.hosts)
     pa.default_memory_pool().release_unused()  # reading and sorting took 300 MB per million rows
     handover = None if part.notes is None else Handover(part.notes, len(pages))
     writer = ResponseWriter(part.root, part.attempts[:2], part.round, part.config, handover)
     heartbeat = Heartbeat(part.root, "fetch", part.round, str(part.number), len(pages))
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        visits = runner.run(_fetch_all(part, pages, book, writer, heartbeat))
+        if tenure is not None:
+            tenure.begin()
+        visits = runner.run(_fetch_all(part, pages, book, writer, heartbeat, tenure))
     heartbeat.finish()
     hosts = ParquetWriter(part.root, HOSTS.name, part.attempts[2])
     for batch in book.rows(visits.hosts(), pages.depths(), time.monotonic()):
@@ -55,7 +59,12 @@ def read_part(part: Part) -> PageRows:
 
 
 async def _fetch_all(
-    part: Part, pages: PageRows, book: HostBook, writer: ResponseWriter, heartbeat: Heartbeat
+    part: Part,
+    pages: PageRows,
+    book: HostBook,
+    writer: ResponseWriter,
+    heartbeat: Heartbeat,
+    tenure: Tenure | None,
 ) -> FetchLoop:
     hosts = len(pages.columns["host"].unique())
     keep_alive = hosts <= _descriptors() - SPARE_DESCRIPTORS
@@ -70,6 +79,7 @@ async def _fetch_all(
             heartbeat,
             min_free_gb=part.min_free_gb,
             rules=None if part.filter_rules is None else index_of(part.filter_rules),
+            tenure=tenure,
         )
         try:
             await visits.run()

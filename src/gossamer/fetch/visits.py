@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gossamer.fetch.page_rows import PageRows
     from gossamer.fetch.responses import ResponseWriter
     from gossamer.fetch.schemes import Fetchers
+    from gossamer.fetch.tenure import Tenure
     from gossamer.filter_rules.index import RuleIndex
     from gossamer.monitor import Heartbeat
     from gossamer.robots import Robots
@@ -95,11 +96,13 @@ class FetchLoop:
         *,
         min_free_gb: float = 0,
         rules: RuleIndex | None = None,
+        tenure: Tenure | None = None,
     ) -> None:
         self._root = root
         self._min_free_gb = min_free_gb
         self._pages = pages
         self._rules = rules
+        self._tenure = tenure
         self._book = book
         self._config = config
         self._fetchers = fetchers
@@ -208,6 +211,8 @@ class FetchLoop:
         if now_s < self._look_s:
             return
         self._look_s = now_s + LOOK_S
+        if self._tenure is not None:
+            self._tenure.check()
         self._paused = self._must_pause()
         if now_s >= self._cancel_s:
             for request in self._requests:

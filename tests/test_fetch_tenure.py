@@ -1,0 +1,197 @@
+"""On a cluster, no two tasks ask the hosts of a part at once: see gossamer.fetch.tenure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from gossamer import stopping
+from gossamer.errors import EngineError, UsageError
+from gossamer.fetch import tenure
+from gossamer.fetch.tenure import HANDOVER_S, LEASE_S, Beat, Tenure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from gossamer.engine import Engine
+
+
+class Cluster:
+    """What `held` asks of an engine."""
+
+    is_local = False
+
+    def __init__(self, **settings: str) -> None:
+        self.spark = self.conf = self
+        self._settings = settings
+
+    def get(self, name: str, default: str) -> str:
+        return self._settings.get(name.rpartition(".")[2], default)
+
+
+def cluster(**settings: str) -> Engine:
+    return cast("Engine", Cluster(**settings))
+
+
+class Clock:
+    """The clock of a machine. While somebody waits by it, `meanwhile` happens."""
+
+    def __init__(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        self.now_s = 0.0
+        self._meanwhile = meanwhile
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def wait(self, seconds: float) -> None:
+        self.now_s += seconds
+        self._meanwhile()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / ".fetching").mkdir()
+    return tmp_path
+
+
+def beats(folder: Path, run: str = "one") -> Callable[[], None]:
+    """A function that gives another beat of a run."""
+    numbers = iter(range(10_000))
+
+    def beat() -> None:
+        tenure._write(folder / ".fetching", Beat(run, next(numbers)))
+
+    beat()
+    return beat
+
+
+def ended(task: Tenure) -> str:
+    with pytest.raises(EngineError) as error:
+        task.check()
+    return error.value.what
+
+
+def test_the_first_task_begins_with_the_next_beat(folder: Path) -> None:
+    clock = Clock(beats(folder))
+    Tenure(str(folder), "one", 7, clock).begin(clock.wait)
+    assert clock.now_s == tenure.LOOK_S
+
+
+def test_a_task_does_not_begin_without_a_beat(folder: Path) -> None:
+    beats(folder)
+    clock = Clock()
+    with pytest.raises(EngineError, match="no sign for 8 s"):
+        Tenure(str(folder), "one", 7, clock).begin(clock.wait)
+    assert clock.now_s == LEASE_S
+
+
+def test_a_task_ends_when_it_misses_the_beats(folder: Path) -> None:
+    beat, clock = beats(folder), Clock()
+    task = Tenure(str(folder), "one", 7, clock)
+    clock.wait(LEASE_S - 1)
+    task.check()
+    beat()
+    task.check()
+    clock.wait(LEASE_S - 1)
+    task.check()
+    clock.wait(1)
+    assert "no sign" in ended(task)
+
+
+def test_a_task_ends_when_it_cannot_read_the_beats(folder: Path) -> None:
+    beats(folder)
+    clock = Clock()
+    task = Tenure(str(folder), "one", 7, clock)
+    (folder / ".fetching" / "run.json").write_bytes(b"{")
+    task.check()
+    clock.wait(LEASE_S)
+    assert "no sign" in ended(task)
+
+
+def test_a_task_ends_when_another_run_begins(folder: Path) -> None:
+    beats(folder)
+    task = Tenure(str(folder), "one", 7)
+    beats(folder, "two")
+    assert ended(task) == "another run fetches now"
+
+
+def test_a_task_of_a_former_run_never_begins(folder: Path) -> None:
+    beats(folder, "two")
+    clock = Clock()
+    with pytest.raises(EngineError, match="another run"):
+        Tenure(str(folder), "one", 7, clock).begin(clock.wait)
+
+
+def test_a_task_of_a_former_run_does_not_end_one_of_the_new_run(folder: Path) -> None:
+    beats(folder, "two")
+    task = Tenure(str(folder), "two", 7)
+    Tenure(str(folder), "one", 7)
+    Tenure(str(folder), "one", 7)
+    task.check()
+
+
+def test_a_task_that_runs_again_waits_until_the_first_one_must_have_ended(folder: Path) -> None:
+    clock = Clock(beats(folder))
+    first, other = (Tenure(str(folder), "one", part, clock) for part in (7, 8))
+    second = Tenure(str(folder), "one", 7, clock)
+    assert ended(first) == "another task was given its pages"
+    other.check()
+    second.begin(clock.wait)
+    assert clock.now_s >= HANDOVER_S
+
+
+def test_a_run_beats_while_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tenure, "BEAT_S", 0.001)
+    with tenure.held(str(tmp_path), cluster()) as run:
+        Tenure(str(tmp_path), str(run), 7).begin()
+    assert not (tmp_path / ".fetching" / "run.json").exists()
+
+
+def waits(folder: Path, task: Callable[[str], object] = lambda _: None) -> float:
+    """The seconds that a run waits before its tasks start; `task` is given its name."""
+    clock = Clock()
+    with tenure.held(str(folder), cluster(), clock.wait) as run:
+        task(str(run))
+    return clock.now_s
+
+
+def test_a_run_waits_for_the_tasks_of_one_that_died(tmp_path: Path) -> None:
+    def dies(run: str) -> None:
+        Tenure(str(tmp_path), run, 7)
+        raise KeyboardInterrupt
+
+    assert waits(tmp_path) == 0
+    with pytest.raises(KeyboardInterrupt):
+        waits(tmp_path, dies)
+    assert waits(tmp_path) == HANDOVER_S
+    assert waits(tmp_path) == 0
+
+
+def test_a_run_waits_for_a_task_that_may_still_run_beside_itself(tmp_path: Path) -> None:
+    def twice(run: str) -> None:
+        Tenure(str(tmp_path), run, 7)
+        Tenure(str(tmp_path), run, 7)
+
+    assert waits(tmp_path, twice) == 0
+    assert waits(tmp_path, lambda run: Tenure(str(tmp_path), run, 7)) == HANDOVER_S
+    assert waits(tmp_path) == 0
+
+
+def test_a_run_that_is_to_stop_does_not_wait(folder: Path) -> None:
+    beats(folder)
+    stopping.ask(str(folder))
+    assert waits(folder) == 0
+
+
+def test_speculation_is_refused(tmp_path: Path) -> None:
+    held: Any = tenure.held(str(tmp_path), cluster(speculation="true"))
+    with pytest.raises(UsageError, match=r"spark\.speculation"), held:
+        pass
+
+
+def test_the_embedded_engine_needs_no_tenure(engine: Engine, tmp_path: Path) -> None:
+    with tenure.held(str(tmp_path), engine) as run:
+        assert run is None
+    assert list(tmp_path.iterdir()) == []
