@@ -182,13 +182,14 @@ def no_flows(work: Workspace) -> DataFrame:
     return work.engine.read([], "url string, paid long, got long")
 
 
-def history(now_ms: Column) -> Column:
-    """The new history of a page that pays `paid` (or null) at this time.
-
-    Until then it was asked for last, or found, at `fetched_ms` or `found_ms`.
-    """
+def passed(now_ms: Column) -> Column:
+    """The part of HISTORY_S since a page was asked for last, at `fetched_ms`, or was found."""
     before_ms = F.coalesce("fetched_ms", "found_ms", now_ms)
-    passed = F.greatest((now_ms - before_ms) / 1000, F.lit(1.0)) / HISTORY_S
+    return F.greatest((now_ms - before_ms) / 1000, F.lit(1.0)) / HISTORY_S
+
+
+def history(passed: Column) -> Column:
+    """The new history of a page that pays `paid` (or null) after this part of HISTORY_S."""
     remains = F.greatest(1 - passed, F.lit(0.0)) * F.coalesce("history", F.lit(0))
     added = F.coalesce("paid", F.lit(0)) * F.least(1 / passed, F.lit(1.0))
     return F.floor(remains + added).cast("long")
