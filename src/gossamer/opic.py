@@ -141,18 +141,24 @@ def held(given: int) -> Column:
 
 
 def flows(
-    work: Workspace, links: DataFrame, answers: DataFrame, given: int, damping: float
+    work: Workspace,
+    links: DataFrame,
+    answers: DataFrame,
+    given: int,
+    damping: float,
+    late: DataFrame | None = None,
 ) -> DataFrame:
     """What pages pay and receive in a round: `url`, `paid`, `got`, null for nothing.
 
     `links` and `answers` are those of the round. A page whose links were found only now, because it
-    was left unparsed before, pays now.
+    was left unparsed before, pays now: such pages are `late` (`url`).
     """
-    left = work.read("unparsed").select("url")
-    answered = answers.where(F.col("outcome").isin(*LINKING)).select("url")
-    late = links.where(F.col("round") < work.round).select(F.col("src").alias("url"))
-    payers = answered.join(left, on="url", how="left_anti").union(late).distinct()
-    payers, _ = work.scratch(payers)
+    payers = answers.where(F.col("outcome").isin(*LINKING)).select("url")
+    if work.store.manifest.layers("unparsed"):
+        payers = payers.join(work.read("unparsed").select("url"), on="url", how="left_anti")
+    if late is not None:
+        payers = payers.union(late)
+    payers, _ = work.scratch(payers.distinct())
     paid, _ = work.scratch(
         lsm.rows_for(work, PAGES, payers).select("url", held(given).alias("paid"))
     )

@@ -69,10 +69,11 @@ def run(work: Workspace) -> StepReport:
         virtual, damping = opic.virtual_page(work), work.config.rank.damping
 
         def flows_and_domains() -> tuple[DataFrame, domains.Met | None]:
-            flows = opic.flows(work, links, answers, virtual.given, damping)
+            flows = opic.flows(work, links, answers, virtual.given, damping, late)
             return flows, domains.met(work, links, answers, round_)
 
-        found = discoveries.of_links(as_of_now(work, links), work.now_ms())
+        late = links_of_late(work, links)
+        found = discoveries.of_links(as_of_now(work, links, late), work.now_ms())
         lesson = partial(lessons, work, answers, found, round_)
         asked = sum(layer.rows for layer in work.store.manifest.layers("responses", round_))
         learned, (flows, met) = work.both(asked, lesson, flows_and_domains)
@@ -126,16 +127,22 @@ def put(
     return settled.page_count
 
 
-def as_of_now(work: Workspace, links: DataFrame) -> DataFrame:
-    """Corrects the depths along links of pages that were fetched in an earlier round.
+def links_of_late(work: Workspace, links: DataFrame) -> DataFrame | None:
+    """The pages (`url`) that were left unparsed in an earlier round, and have links now.
 
-    Such pages were left unparsed then, and a shorter path to them may have been found since.
+    Materialised; None if there are none.
     """
-    early = F.col("round") < work.round
-    sources, count = work.scratch(links.where(early).select(F.col("src").alias("url")).distinct())
-    if not count:
+    early = links.where(F.col("round") < work.round)
+    sources, count = work.scratch(early.select(F.col("src").alias("url")).distinct())
+    return sources if count else None
+
+
+def as_of_now(work: Workspace, links: DataFrame, late: DataFrame | None) -> DataFrame:
+    """Corrects the depths along links of `late` pages: a shorter path may have been found since."""
+    if late is None:
         return links
-    known = lsm.rows_for(work, PAGES, sources)
+    early = F.col("round") < work.round
+    known = lsm.rows_for(work, PAGES, late)
     return links.where(~early).unionByName(depths.current(links.where(early), known))
 
 
