@@ -6,14 +6,35 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer import polling, recrawl
+from gossamer import depths, lsm, polling, recrawl
 from gossamer.linkgraph import VOTES
+from gossamer.tables import PAGES
 from gossamer.url_rules import aliases as url_aliases
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.url_rules.aliases import Turns
+    from gossamer.workspace import Workspace
+
+
+def late_sources(work: Workspace, links: DataFrame) -> DataFrame | None:
+    """The pages (`url`) that were left unparsed in an earlier round, and have links now.
+
+    Materialised; None if there are none.
+    """
+    early = links.where(F.col("round") < work.round)
+    sources, count = work.scratch(early.select(F.col("src").alias("url")).distinct())
+    return sources if count else None
+
+
+def as_of_now(work: Workspace, links: DataFrame, late: DataFrame | None) -> DataFrame:
+    """Corrects the depths along links of `late` pages: a shorter path may have been found since."""
+    if late is None:
+        return links
+    early = F.col("round") < work.round
+    known = lsm.rows_for(work, PAGES, late)
+    return links.where(~early).unionByName(depths.current(links.where(early), known))
 
 
 def of_links(links: DataFrame, now_ms: int) -> DataFrame:
@@ -54,3 +75,11 @@ def with_turns(found: DataFrame, turns: Turns) -> DataFrame:
             F.min("found_source").alias("found_source"),
         )
     )
+
+
+def turned(work: Workspace, turns: Turns, before: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """What rules for URLs change, and the old rows of pages, `before`, with those of its pages."""
+    rows, _ = work.scratch(turns.rows)
+    more = rows.select("url").union(turns.found.select("url"))
+    more = lsm.rows_for(work, PAGES, more.join(before, on="url", how="left_anti"))
+    return rows, work.scratch(before.unionByName(more))[0]

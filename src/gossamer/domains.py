@@ -57,9 +57,7 @@ class Met(NamedTuple):
 
 def with_domains(work: Workspace, hosts: DataFrame) -> DataFrame:
     """Add the column `domain` to rows with a column `host`: its registrable domain."""
-    ddl = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in hosts.schema)
-    rows, _ = work.map_rows(hosts, _add_domain, f"{ddl}, domain string")
-    return rows
+    return work.map_rows(hosts, _add_domain, "domain string", adds=True)[0]
 
 
 def hosts_of_large_domains(work: Workspace, hosts: DataFrame, size: str, most: int) -> DataFrame:

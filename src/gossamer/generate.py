@@ -50,7 +50,7 @@ from gossamer.due import JUDGED, POLLED, RECRAWLED, due_pages, interval_s, of_re
 from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.store import Layer
-from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, SECTIONS
+from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES, SECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -84,6 +84,8 @@ def run(work: Workspace) -> StepReport:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
             draft.counts["dropped_budget"] = due.count() - within.count()
             due = within
+        if sum(layer.rows for layer in work.store.manifest.layers(PAGES.name)) <= config.pages:
+            due, _ = work.scratch(due)  # all fit into the round, and so are read twice
         layer, candidates = Layer(round_, ()), 0
         if (found := candidates_of(work, due, config, some)) is not None:
             rows, candidates = work.scratch(found)

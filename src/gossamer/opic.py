@@ -146,19 +146,20 @@ def old_votes(work: Workspace, answers: DataFrame) -> DataFrame:
         answers.where("outcome = 'unchanged'").select(F.col("url").alias("src")).distinct()
     )
     if not count:
-        return unchanged.withColumn("dst", F.col("src"))
+        return work.engine.read([], "src string, dst string")
     return work.scratch(_votes(linkgraph.links_of(work, unchanged)))[0]
 
 
-def payers(work: Workspace, links: DataFrame, answers: DataFrame) -> DataFrame:
+def payers(work: Workspace, answers: DataFrame, late: DataFrame | None) -> DataFrame:
     """The pages (`url`) that pay in a round: those whose links were found.
 
-    A page that was left unparsed before, so that its links were found only now, pays now.
+    A page whose links were found only now, because it was left unparsed before, pays now: such
+    pages are `late` (`url`).
     """
-    left = work.read("unparsed").select("url")
-    answered = answers.where(F.col("outcome").isin(*LINKING)).select("url")
-    late = links.where(F.col("round") < work.round).select(F.col("src").alias("url"))
-    return answered.join(left, on="url", how="left_anti").union(late).distinct()
+    found = answers.where(F.col("outcome").isin(*LINKING)).select("url")
+    if work.store.manifest.layers("unparsed"):
+        found = found.join(work.read("unparsed").select("url"), on="url", how="left_anti")
+    return (found if late is None else found.union(late)).distinct()
 
 
 def flows(
@@ -198,13 +199,14 @@ def no_flows(work: Workspace) -> DataFrame:
     return work.engine.read([], "url string, paid long, got long")
 
 
-def history(now_ms: Column) -> Column:
-    """The new history of a page that pays `paid` (or null) at this time.
-
-    Until then it was asked for last, or found, at `fetched_ms` or `found_ms`.
-    """
+def passed(now_ms: Column) -> Column:
+    """The part of HISTORY_S since a page was asked for last, at `fetched_ms`, or was found."""
     before_ms = F.coalesce("fetched_ms", "found_ms", now_ms)
-    passed = F.greatest((now_ms - before_ms) / 1000, F.lit(1.0)) / HISTORY_S
+    return F.greatest((now_ms - before_ms) / 1000, F.lit(1.0)) / HISTORY_S
+
+
+def history(passed: Column) -> Column:
+    """The new history of a page that pays `paid` (or null) after this part of HISTORY_S."""
     remains = F.greatest(1 - passed, F.lit(0.0)) * F.coalesce("history", F.lit(0))
     added = F.coalesce("paid", F.lit(0)) * F.least(1 / passed, F.lit(1.0))
     return F.floor(remains + added).cast("long")

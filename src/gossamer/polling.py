@@ -87,7 +87,7 @@ def of_known_pages(links: DataFrame) -> DataFrame:
 
 
 def learned() -> dict[str, Column]:
-    """The columns `finds` and `finding_days` after a round, with the ending `_now`.
+    """The columns `finds` and `finding_days` after a round.
 
     From those of recrawl.visits, and `found`.
     """
@@ -96,37 +96,31 @@ def learned() -> dict[str, Column]:
     kept = F.least(F.lit(1.0), LAST_FINDS / F.greatest(more, F.lit(LAST_FINDS)))
     is_visit = F.col("is_visit")
     return {
-        "finds_now": F.when(is_visit, more * kept).otherwise(finds),
-        "finding_now": F.when(is_visit, (days + F.col("visit_days")) * kept).otherwise(days),
+        "finds": F.when(is_visit, more * kept).otherwise(finds),
+        "finding_days": F.when(is_visit, (days + F.col("visit_days")) * kept).otherwise(days),
     }
 
 
 def wait_s(config: UpdateConfig) -> Column:
     """The seconds from an answer until a visit probably finds something new; null: no rhythm.
 
-    Of the columns of `learned`, and `kind`.
+    Of the columns of `learned`, and `kind`. In this time, a new page appears with the probability
+    1/2; after a first visit, it is that of FIRST_WAITS_S.
     """
     if not config.listing_seconds:
         return F.lit(None).cast("double")
     usual_s = config.interval_days * DAY_S
-
-    def within(least_s: float, first_s: float) -> Column:
-        longest = F.lit(usual_s)
-        return F.least(longest, F.greatest(F.lit(least_s), _wait_s(min(first_s, usual_s))))
-
-    kind = F.col("kind_now")
-    wait = F.when((kind == "page") & (F.col("finds_now") > 0), within(HUB_S, usual_s))
+    finds, days, kind = F.col("finds"), F.col("finding_days"), F.col("kind")
+    is_hub = (kind == "page") & (finds > 0)
+    prior_days = F.lit(0.0)
     for listing, first_s in FIRST_WAITS_S.items():
-        wait = wait.when(kind == listing, within(config.listing_seconds, first_s))
-    return wait
-
-
-def _wait_s(first_s: float) -> Column:
-    """In what time a new page appears with the probability 1/2; after a first visit, `first_s`."""
-    finds, days = F.col("finds_now"), F.col("finding_now")
-    prior_days = PRIOR_FINDS * first_s / DAY_S / math.log(2)
-    each_days = F.when(finds > 0, days / finds).otherwise((days + prior_days) / PRIOR_FINDS)
-    return math.log(2) * DAY_S * each_days
+        first_days = PRIOR_FINDS * min(first_s, usual_s) / DAY_S / math.log(2)
+        prior_days = F.when(kind == listing, first_days).otherwise(prior_days)
+    none_yet = (days + prior_days) / PRIOR_FINDS
+    each_days = F.when(finds > 0, days / finds).otherwise(none_yet)
+    least_s = F.when(is_hub, HUB_S).otherwise(config.listing_seconds)
+    wait = F.greatest(least_s, math.log(2) * DAY_S * each_days)
+    return F.when(is_hub | kind.isin(*FIRST_WAITS_S), F.least(F.lit(usual_s), wait))
 
 
 def ahead(now_ms: int) -> Column:

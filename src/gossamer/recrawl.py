@@ -53,7 +53,9 @@ with three terms, up to a third too small, for pages that have probably changed 
 right for signals that are often untrue, and too large for others, which are believed anyway. In
 simulation, that makes no difference (bench/recrawl.py).
 
-The formulas take and return columns, arrays of numpy, or single numbers.
+The formulas take and return columns, arrays of numpy, or single numbers. Each has one division: the
+embedded engine plans a divisor twice, because it looks for zeros, so it would plan the innermost of
+three nested ones eight times. What a formula contains often is a column before.
 """
 
 from __future__ import annotations
@@ -100,19 +102,19 @@ def due_doubt(config: UpdateConfig) -> float:
 
 def rate(changes: Numbers, watched_days: Numbers, usual: Numbers | float) -> Numbers:
     """The changes of pages per day; `usual`: what is taken before any visit."""
-    return (changes + PRIOR_CHANGES) / (watched_days + PRIOR_CHANGES / usual)
+    return usual * (changes + PRIOR_CHANGES) / (usual * watched_days + PRIOR_CHANGES)
 
 
 def changes_within(rate: Numbers, days: Numbers) -> Numbers:
     """The expected number of changes in these days, after which a page had changed."""
     x = rate * days
-    return (1 + x + x * x / 2 + x * x * x / 6) / (1 + x / 2 + x * x / 6)
+    return x + 6 / (6 + x * (3 + x))  # (1 + x + x²/2 + x³/6) / (1 + x/2 + x²/6)
 
 
 def doubt_of_signal(rate: Numbers, recall: Numbers, untrue: Numbers) -> Numbers:
     """What a signal adds to the X of pages. `untrue`: untrue dates per day, ν."""
-    z = recall * rate / untrue
-    return z * (6 + z) / (6 + 4 * z)
+    told = recall * rate
+    return told * (6 * untrue + told) / (untrue * (6 * untrue + 4 * told))
 
 
 def gain(
@@ -130,38 +132,32 @@ def rate_now(config: UpdateConfig) -> Column:
 
 
 def with_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
-    """Add the `gain` of a visit, and the `rate`. Of a page that failed, nothing is taken as stored.
-
-    The rate becomes a column first, because the engine plans it as often as others contain it.
-    """
+    """Add the `gain` of a visit, and the `rate`. Nothing counts as stored of a page that failed."""
     days = F.greatest(now_ms - F.col("fetched_ms"), F.lit(1)) / DAY_MS
-    gained = gain(F.col("rate"), days, _or_zero("recall"), _or_zero("doubt"))
+    gained = gain(F.col("rate"), F.col("days"), _or_zero("recall"), _or_zero("doubt"))
     found = F.when(_is_stored(), gained).otherwise(1 / F.col("rate"))
-    return pages.withColumn("rate", rate_now(config)).withColumn("gain", found)
+    pages = pages.withColumns({"rate": rate_now(config), "days": days})
+    return pages.withColumn("gain", found).drop("days")
 
 
-def with_usual(rows: DataFrame, config: UpdateConfig) -> DataFrame:
-    """Add `usual_before`, the changes per day of the other pages of a page's folder.
-
-    Rows are as for `visits`. Each rate becomes a column before the next one follows from it: the
-    engine plans a divisor twice, because it looks for zeros, so it would plan the first of three
-    nested rates eight times.
-    """
+def usual_of_places(config: UpdateConfig) -> Column:
+    """The changes per day of the other pages of a page's folder. Rows are as for `visits`."""
     changes, watched_days = _known()
-    rows = rows.withColumn("usual_before", F.lit(usual_rate(config)))
+    usual = F.lit(usual_rate(config))
     for place in ("host", "folder"):
         others = F.greatest(_or_zero(f"{place}_changes") - changes, F.lit(0.0))
         days = F.greatest(_or_zero(f"{place}_days") - watched_days, F.lit(0.0))
-        rows = rows.withColumn("usual_before", rate(others, days, F.col("usual_before")))
-    return rows
+        usual = rate(others, days, usual)
+    return usual
 
 
-def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
+def visits(changed: Column, usual: Column, config: UpdateConfig) -> dict[str, Column]:
     """What a round tells about pages, as columns from which `learned` follows.
 
-    `changed`: whether a page that answered differs from what is stored. Each row has the columns of
-    `habits.about`, null if nothing is known; `usual_before` (`with_usual`); `found_dated_ms`, the
-    newest date that listings of the round give; and its response.
+    `changed`: whether a page that answered differs from what is stored; `usual`: the changes per
+    day of others, which becomes `usual_before`. Each row has the columns of `habits.about`, null if
+    nothing is known; `found_dated_ms`, the newest date that listings of the round give; and its
+    response.
     """
     answered = F.coalesce("o_answered", F.lit(False))
     # A clock may be set back.
@@ -177,7 +173,8 @@ def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
         "has_changed": changed,
         "visit_ms": since_ms,
         "visit_days": since_ms / DAY_MS,
-        "rate_before": rate(*_known(), F.col("usual_before")),
+        "usual_before": usual,
+        "rate_before": rate(*_known(), usual),
         "signal": is_newer & ~is_late & _is_stored() & (until_ms > F.col("fetched_ms")),
         "late_signal": is_newer & is_late,
         "recall_before": F.least(F.coalesce("told_share", F.lit(PRIOR_RECALL)), F.lit(MOST_RECALL)),
@@ -186,7 +183,7 @@ def visits(changed: Column, config: UpdateConfig) -> dict[str, Column]:
 
 
 def learned() -> dict[str, Column]:
-    """What is known of pages after a round, as columns from which those of `pages` follow.
+    """What is known of pages after a round, as the columns of `pages`, and VISITS.
 
     `more_changes`, `more_ms` and `dates` are what a visit tells, for `habits`. The last are the
     signals before it, null for a page without dates. The others are null without a visit.
@@ -204,15 +201,15 @@ def learned() -> dict[str, Column]:
     signals = F.coalesce("signals", F.lit(0))
     dates = signals + F.col("signal").cast("int")
     return {
-        "changes_now": F.when(is_visit, changes + more).otherwise(changes),
-        "watched_now": F.when(is_visit, watched_days + F.col("visit_days")).otherwise(watched_days),
-        "usual_now": F.when(is_met, F.col("usual_before")).otherwise(F.col("usual_rate")),
-        "dated_now": dated_ms,
-        "doubt_now": since + F.when(is_signal, one).otherwise(F.lit(0.0)),
-        "signals_now": F.when(F.col("is_answered"), F.col("late_signal").cast("int")).otherwise(
-            dates
+        "changes": F.when(is_visit, changes + more).otherwise(changes),
+        "watched_days": F.when(is_visit, watched_days + F.col("visit_days")).otherwise(
+            watched_days
         ),
-        "recall_now": F.when(is_met, recall).otherwise(F.col("recall")),
+        "usual_rate": F.when(is_met, F.col("usual_before")).otherwise(F.col("usual_rate")),
+        "dated_ms": dated_ms,
+        "doubt": since + F.when(is_signal, one).otherwise(F.lit(0.0)),
+        "signals": F.when(F.col("is_answered"), F.col("late_signal").cast("int")).otherwise(dates),
+        "recall": F.when(is_met, recall).otherwise(F.col("recall")),
         "more_changes": F.when(is_visit, more),
         "more_ms": F.when(is_visit, F.col("visit_ms")),
         "dates": F.when((dates > 0) | F.col("dated_ms").isNotNull(), dates),
@@ -222,11 +219,11 @@ def learned() -> dict[str, Column]:
 def wait_s(config: UpdateConfig) -> Column:
     """The seconds from the last answer until a page is due again, by the columns of `learned`."""
     usual_s, factor = config.interval_days * DAY_S, config.interval_factor
-    of_page = rate(F.col("changes_now"), F.col("watched_now"), F.col("usual_now"))
-    untold = of_page * (1 - F.coalesce("recall_now", F.lit(0.0)))
-    due_s = (due_doubt(config) - F.col("doubt_now")) / untold * DAY_S
+    of_page = rate(F.col("changes"), F.col("watched_days"), F.col("usual_rate"))
+    untold = of_page * (1 - F.coalesce("recall", F.lit(0.0)))
+    due_s = (due_doubt(config) - F.col("doubt")) / untold * DAY_S
     within_s = F.greatest(F.lit(usual_s / factor), F.least(F.lit(usual_s * factor), due_s))
-    wait = F.when(F.col("doubt_now") >= SURE, F.lit(0.0)).otherwise(within_s)
+    wait = F.when(F.col("doubt") >= SURE, F.lit(0.0)).otherwise(within_s)
     is_known = F.col("is_answered") | F.col("signal")
     return F.floor(F.when(is_known, wait).otherwise(F.lit(usual_s)) + 0.5).cast("long")
 

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Draft, Workspace
 
-OF_PAGES = {"url", "round", "host", "depth", "hops", "fetches", "detail"}
-"""Columns of responses that are not new to a page."""
+NEWS = ("outcome", "fetched_ms", "retry_after_s", "digest", "etag", "last_modified")
+"""Columns of responses that change a page."""
 
 
 def run(work: Workspace) -> StepReport:
@@ -67,10 +67,12 @@ def run(work: Workspace) -> StepReport:
     with work.step("update", round_) as draft:
         links, answers = work.read("links", round_), work.read("responses", round_)
         virtual, damping = opic.virtual_page(work), work.config.rank.damping
-        found, urls = work.scratch(discoveries.of_links(as_of_now(work, links), work.now_ms()))
+        late = discoveries.late_sources(work, links)
+        now = discoveries.as_of_now(work, links, late)
+        found, urls = work.scratch(discoveries.of_links(now, work.now_ms()))
 
         def known_and_flows() -> tuple[DataFrame, DataFrame, domains.Met | None]:
-            payers, old_votes = opic.payers(work, links, answers), opic.old_votes(work, answers)
+            payers, old_votes = opic.payers(work, answers, late), opic.old_votes(work, answers)
             ends = found.select("url"), payers, answers.select("url"), old_votes.select("dst")
             before = lsm.rows_for_some(work, PAGES, reduce(DataFrame.union, ends))
             flows = opic.flows(work, links, old_votes, payers, before, virtual.given, damping)
@@ -84,7 +86,7 @@ def run(work: Workspace) -> StepReport:
         turns = None
         if learned.turns is not None:
             found, urls = work.scratch(discoveries.with_turns(found, learned.turns))
-            turns, before = turned(work, learned.turns, before)
+            turns, before = discoveries.turned(work, learned.turns, before)
         hosts = domains.known(work, met)
         found, _ = growth.bounded(work, found, urls, before, hosts, draft.counts)
         texts = work.read("documents", round_).where(F.col("round") == round_)
@@ -125,29 +127,6 @@ def put(
         hosts, host_count = work.scratch(settled.hosts)
         draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
     return settled.page_count
-
-
-def turned(
-    work: Workspace, turns: url_aliases.Turns, before: DataFrame
-) -> tuple[DataFrame, DataFrame]:
-    """What rules for URLs change, and the old rows of pages, `before`, with those of its pages."""
-    rows, _ = work.scratch(turns.rows)
-    more = rows.select("url").union(turns.found.select("url"))
-    more = lsm.rows_for(work, PAGES, more.join(before, on="url", how="left_anti"))
-    return rows, work.scratch(before.unionByName(more))[0]
-
-
-def as_of_now(work: Workspace, links: DataFrame) -> DataFrame:
-    """Corrects the depths along links of pages that were fetched in an earlier round.
-
-    Such pages were left unparsed then, and a shorter path to them may have been found since.
-    """
-    early = F.col("round") < work.round
-    sources, count = work.scratch(links.where(early).select(F.col("src").alias("url")).distinct())
-    if not count:
-        return links
-    known = lsm.rows_for(work, PAGES, sources)
-    return links.where(~early).unionByName(depths.current(links.where(early), known))
 
 
 def new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> DataFrame | None:
@@ -197,7 +176,7 @@ def set_rule(work: Workspace, rule: str, *, enabled: bool) -> StepReport:
         draft.counts["pages"] = 0
         if learned.turns is not None:
             found, urls = work.scratch(discoveries.with_turns(found, learned.turns))
-            turns, before = turned(work, learned.turns, work.engine.read([], PAGES.ddl))
+            turns, before = discoveries.turned(work, learned.turns, work.engine.read([], PAGES.ddl))
             hosts = domains.known(work)
             found, _ = growth.bounded(work, found, urls, before, hosts, draft.counts)
             virtual, flows = opic.virtual_page(work), opic.no_flows(work)
@@ -230,46 +209,55 @@ def changed(
     `due_times`; and recrawl.VISITS, for `habits`.
     """
     renamed = {"fetched_ms": "r_asked_ms"}
-    names = [name for name in RESPONSES.column_names if name not in OF_PAGES]
     asked = answers.select(
-        "url", *(F.col(name).alias(renamed.get(name, f"r_{name}")) for name in names)
+        "url", *(F.col(name).alias(renamed.get(name, f"r_{name}")) for name in NEWS)
     ).join(
         F.broadcast(policies(work.engine)), on=F.col("r_outcome") == F.col("o_outcome"), how="left"
     )
     met = found.join(asked, on="url", how="full").join(flows, on="url", how="full")
+    lacking: dict[str, str] = {}
+    """Columns of frames that are None, with their types."""
     if turns is None:
-        nothing = {"becomes": "string", "due_ms": "long"}
-        met = met.select("*", *(F.lit(None).cast(t).alias(name) for name, t in nothing.items()))
+        lacking |= {"becomes": "string", "due_ms": "long"}
     else:
         met = met.join(turns, on="url", how="full")
     if judged is None:
-        nothing = {"r_main_text": "long", "r_kind": "string", "r_fit": "boolean"}
-        met = met.select("*", *(F.lit(None).cast(t).alias(name) for name, t in nothing.items()))
+        lacking |= {"r_main_text": "long", "r_kind": "string", "r_fit": "boolean"}
     else:
         renamed = {"text_hash": "r_main_text", "kind": "r_kind", "fit": "r_fit"}
         parsed = judged.drop("score").withColumnsRenamed(renamed)
         met = met.join(parsed, on="url", how="left")
     if finds is None:
-        met = met.withColumn("found", F.lit(None).cast("long"))
+        lacking["found"] = "long"
     else:
         met = met.join(F.broadcast(finds), on="url", how="left")
     if places is None:
-        met = met.select("*", *(F.lit(None).cast("double").alias(n) for n in habits.KNOWN))
+        lacking |= dict.fromkeys(habits.KNOWN, "double")
     else:
         met = met.join(places, on="url", how="left")
-    met = promise.beside(met, promised)
+    if promised is None:
+        lacking |= dict.fromkeys(promise.FOUND, "long")
+    else:
+        met = met.join(promised, on="url", how="left")
+    met = met.select("*", *(F.lit(None).cast(kind).alias(n) for n, kind in lacking.items()))
     # A page that cash flows to may be unknown, because a growth limit dropped it.
     within = F.coalesce("source", "found_source", "r_outcome").isNotNull()
-    # The engine plans an expression as often as others contain it, so some become columns first.
     config = work.config.update
-    rows = recrawl.with_usual(met.join(before, on="url", how="left").where(within), config)
-    rows = rows.withColumns(_facts(given, config))
+    rows = met.join(before, on="url", how="left").where(within)
+    usual = F.lit(recrawl.usual_rate(config))
+    if places is not None:
+        rows = rows.withColumn("usual_before", recrawl.usual_of_places(config))
+        usual = F.col("usual_before")
+    # The engine plans an expression as often as others contain it, so some become columns first.
+    # It takes 10 to 20 ms to plan each select of so many columns, so there are few of them, and a
+    # new value takes the place of the old one, unless that is needed again.
+    rows = rows.withColumns(_facts(work.now_ms(), config, given, usual))
     status, again = url_aliases.turned(F.col("settled"))
     learned = recrawl.learned() | polling.learned()
     rows = rows.withColumns({"new_status": status, "again": again, **learned})
-    rows = rows.withColumns({"rhythm_s": polling.wait_s(config), "usual_s": recrawl.wait_s(config)})
-    columns = _columns(work.now_ms(), config, given)
-    return rows.withColumns(_waits()).select(*columns, *recrawl.VISITS)
+    rhythm_s = F.when(F.col("is_answered"), polling.wait_s(config))
+    rows = rows.withColumns({"rhythm_s": rhythm_s, "usual_s": recrawl.wait_s(config)})
+    return rows.select(*_columns(work.now_ms(), config, given), *recrawl.VISITS)
 
 
 def policies(engine: Engine) -> DataFrame:
@@ -279,7 +267,7 @@ def policies(engine: Engine) -> DataFrame:
     return engine.rows(pa.table({"o_outcome": list(OUTCOMES), **columns}))
 
 
-def _facts(given: int, config: UpdateConfig) -> dict[str, Column]:
+def _facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> dict[str, Column]:
     """What columns of `changed` follow from: the status, but for rules for URLs, is `settled`."""
     asked = F.col("r_outcome").isNotNull() & (F.col("r_outcome") != "postponed")
     tries = F.coalesce("failures", F.lit(0)) + 1
@@ -294,23 +282,26 @@ def _facts(given: int, config: UpdateConfig) -> dict[str, Column]:
         F.col("r_digest") != F.col("digest"),
         F.lit(True),
     )
-    visit = recrawl.visits((F.col("r_outcome") == "ok") & is_other, config)
+    visit = recrawl.visits((F.col("r_outcome") == "ok") & is_other, usual, config)
     facts = {"asked": asked, "tries": tries, "retry": retry, "settled": settled, "had": had}
-    facts |= {"refused": refused, "kind_now": F.coalesce("r_kind", "kind")}
+    facts["passed"] = opic.passed(moment_ms(now_ms))
+    facts |= {"refused": refused, "kind": F.coalesce("r_kind", "kind")}
     return facts | visit
 
 
-def _waits() -> dict[str, Column]:
-    """The seconds until a page that was asked is due again, and whether by a rhythm of its own."""
-    # Only what was answered has a rhythm: a page that fails would be asked without end.
-    rhythm_s = F.when(F.coalesce("o_answered", F.lit(False)), F.col("rhythm_s"))
-    is_listing = F.coalesce(F.col("kind_now") != "page", F.lit(False))
-    has_rhythm = F.coalesce(is_listing | (rhythm_s < F.col("usual_s")), F.lit(False))
-    has_rhythm &= rhythm_s.isNotNull()
-    return {
-        "wait_s": F.when(has_rhythm, rhythm_s).otherwise(F.col("usual_s")),
-        "has_rhythm": has_rhythm,
-    }
+def moment_ms(now_ms: int) -> Column:
+    """When a page was asked, or when its row changes."""
+    return F.coalesce("r_asked_ms", F.lit(now_ms))
+
+
+def _has_rhythm() -> Column:
+    """Whether a page that was asked is due again by a rhythm of its own.
+
+    Only what was answered has a rhythm: a page that fails would be asked without end.
+    """
+    rhythm_s = F.col("rhythm_s")
+    is_sooner = (F.col("kind") != "page") | (rhythm_s < F.col("usual_s"))
+    return rhythm_s.isNotNull() & F.coalesce(is_sooner, F.lit(False))
 
 
 def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
@@ -325,7 +316,8 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
     cash = F.when(status.isin(*opic.DEAD), F.lit(-given)).otherwise(
         F.col("had") - F.coalesce("paid", F.lit(0)) + F.coalesce("got", F.lit(0))
     )
-    moment_ms = F.coalesce("r_asked_ms", F.lit(now_ms))
+    has_rhythm = _has_rhythm()
+    wait_s = F.when(has_rhythm, F.col("rhythm_s")).otherwise(F.col("usual_s"))
     interval = int(config.interval_days * recrawl.DAY_S)
     interval_s = F.lit(interval).cast("long")
     is_told = F.col("signal") & ~asked
@@ -351,7 +343,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "hops": F.least("hops", "found_hops").cast("int"),
         "inlinks": F.coalesce("inlinks", F.lit(0)) + F.coalesce("found_inlinks", F.lit(0)),
         "cash": cash.cast("long"),
-        "history": F.when(pays, opic.history(moment_ms)).otherwise(F.col("history")),
+        "history": F.when(pays, opic.history(F.col("passed"))).otherwise(F.col("history")),
         "found_ms": F.coalesce("found_ms", F.lit(now_ms)),
         "fetches": F.coalesce("fetches", F.lit(0))
         + F.coalesce("o_answered", F.lit(False)).cast("int"),
@@ -361,27 +353,27 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         ),
         "fetched_ms": F.when(requested, F.col("r_asked_ms")).otherwise(F.col("fetched_ms")),
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
-        "changes": F.col("changes_now"),
-        "watched_days": F.col("watched_now"),
-        "usual_rate": F.col("usual_now"),
-        "dated_ms": F.col("dated_now"),
-        "signals": F.col("signals_now").cast("int"),
-        "doubt": F.col("doubt_now"),
-        "recall": F.col("recall_now"),
+        "changes": F.col("changes"),
+        "watched_days": F.col("watched_days"),
+        "usual_rate": F.col("usual_rate"),
+        "dated_ms": F.col("dated_ms"),
+        "signals": F.col("signals").cast("int"),
+        "doubt": F.col("doubt"),
+        "recall": F.col("recall"),
         "main_text": of_answer("main_text"),
-        "kind": F.col("kind_now"),
-        "finds": F.col("finds_now"),
-        "finding_days": F.col("finding_now"),
+        "kind": F.col("kind"),
+        "finds": F.col("finds"),
+        "finding_days": F.col("finding_days"),
         "fit": of_answer("fit"),
         **promise.added(),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)
-        .when(asked, F.col("r_asked_ms") + F.floor(F.col("wait_s") * 1000))
+        .when(asked, F.col("r_asked_ms") + F.floor(wait_s * 1000))
         .when(F.col("again"), F.lit(0))
         .when(taken_over, F.col("due_ms"))
         .when(is_told, told_ms)
         .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
         .cast("long"),
-        "interval_s": F.when(asked & ~retry & F.col("has_rhythm"), RHYTHM_S)
+        "interval_s": F.when(asked & ~retry & has_rhythm, RHYTHM_S)
         .when(asked | (is_told & ~polling.has_rhythm()), interval_s)
         .otherwise(F.coalesce("interval_s", interval_s))
         .cast("long"),

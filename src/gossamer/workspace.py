@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from gossamer.backends import Backend
     from gossamer.config import Config
@@ -128,16 +129,21 @@ class Workspace:
         paths = [f"{self.root}/{file.path}" for file in files]
         return self.engine.read(paths, _ddl(paths[0])), sum(file.rows for file in files)
 
-    def map_rows(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> tuple[DataFrame, int]:
+    def map_rows(
+        self, df: DataFrame, fn: PartitionFunction, ddl: str, *, adds: bool = False
+    ) -> tuple[DataFrame, int]:
         """Materialise what `fn` makes of rows (see `Engine.map_partitions`), as `scratch` does.
 
-        Few rows are mapped here: at first, a crawl has only one worker.
+        Few rows are mapped here: at first, a crawl has only one worker. `adds`: the columns of
+        `ddl` follow those of `df`.
         """
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         files = self.scratch_files(df)
         paths = [f"{self.root}/{file.path}" for file in files]
+        if adds:
+            ddl = f"{_ddl(paths[0]) if paths else _ddl_of(df.schema)}, {ddl}"
         if sum(file.rows for file in files) > FEW:
             rows = self.engine.read(paths, _ddl(paths[0]))
             return self.scratch(self.engine.map_partitions(rows, fn, ddl))
@@ -273,7 +279,10 @@ def _ddl(path: str) -> str:
     import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    schema = from_arrow_schema(pq.read_schema(path))
+    return _ddl_of(from_arrow_schema(pq.read_schema(path)))
+
+
+def _ddl_of(schema: StructType) -> str:
     return ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in schema)
 
 

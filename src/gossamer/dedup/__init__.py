@@ -78,7 +78,6 @@ STORED = (DISPOSITIONS, MIRRORS, SHARED_PLACES)
 """Datasets without which all pages are judged again."""
 FEW = 100_000
 """New rows up to which two queries run at once (`Workspace.both`)."""
-DROPPED_DDL = "url string, survivor string, reason string, similarity double"
 
 
 def run(work: Workspace) -> StepReport:
@@ -109,6 +108,8 @@ def run(work: Workspace) -> StepReport:
             if found.hosts or work.store.manifest.layers(MIRRORS.name):
                 seeds, _ = work.scratch(seeds.unionByName(_of_other_mirrors(work, now, found.rows)))
             nearby, families = _with_families(work, now, fresh, seeds)
+        if since.anew and work.config.dedup.versions:
+            families = fresh.where("families IS NOT NULL").limit(1).count()
         old = _older(work, fit(nearby), families)
         texts = _texts(work, _without(fit(nearby), *old))
         similarities = similar.similar_texts(work, draft, texts, now, anew=forgotten)
@@ -122,7 +123,9 @@ def run(work: Workspace) -> StepReport:
             standing = mirrors.with_originals(standing, found.rows, similarities.alike())
         if standing is not ranked:
             standing, _ = work.scratch(standing)
-        dropped = _resolved(work, [old[0], *_dropped(work, standing, similarities)])
+        stages = [old[0]] if old[1] else []
+        stages += _dropped(work, standing, similarities)
+        dropped = _resolved(work, stages) if stages else None
         rows = decided.decided(pages, ranked, dropped)
         held = was = None
         if not since.anew:
@@ -135,7 +138,7 @@ def run(work: Workspace) -> StepReport:
         work.both(
             new_rows,
             lambda: similarities.save(draft, held, standing_texts),
-            lambda: _save(work, draft, rows, was),
+            lambda: _save(work, draft, rows, was, is_any_dropped=dropped is not None),
             FEW,
         )
         draft.replace |= found.layers(work)
@@ -189,7 +192,7 @@ def _older(work: Workspace, pages: DataFrame, families: int | None) -> tuple[Dat
     `families`: the number of families to which pages belong; None if it is not known.
     """
     if not work.config.dedup.versions or families == 0:
-        return work.engine.read([], DROPPED_DDL), 0
+        return work.engine.read([], near.DROPPED_DDL), 0
     return versions.older(work, pages)
 
 
@@ -205,12 +208,17 @@ def _dropped(
     work: Workspace, standing: DataFrame, similarities: Similarities
 ) -> Iterator[DataFrame]:
     """The pages that others with equal, and then with similar texts stand for."""
-    shared, _ = work.scratch(equal.shared(standing))
-    equals = work.scratch(equal.one_per_text(shared))
-    yield equals[0]
-    if work.config.dedup.similarity < 1:
-        left, _ = work.scratch(_without(standing.where("text_hash IS NOT NULL"), *equals))
-        yield near.one_per_group(work, similarities, left)
+    left = standing.where("text_hash IS NOT NULL")
+    shared, number = work.scratch(equal.shared(standing))
+    if number:
+        equals = work.scratch(equal.one_per_text(shared))
+        left = _without(left, *equals)
+        yield equals[0]
+    may_be_near = work.store.manifest.layers(OWN_TEXTS.name) or not similarities.are_none()
+    if work.config.dedup.similarity < 1 and may_be_near:
+        found = near.one_per_group(work, similarities, work.scratch(left)[0])
+        if found is not None:
+            yield found
 
 
 def _without(pages: DataFrame, dropped: DataFrame, count: int) -> DataFrame:
@@ -236,14 +244,16 @@ def _resolved(work: Workspace, stages: list[DataFrame]) -> DataFrame:
             after.join(dropped, on="survivor", how="inner").select(
                 "url", F.col("next").alias("survivor"), "reason", "similarity"
             ),
-            DROPPED_DDL,
+            near.DROPPED_DDL,
         )
         if not count:
             return dropped
         dropped, _ = work.scratch(ended.unionByName(chained))
 
 
-def _save(work: Workspace, draft: Draft, rows: DataFrame, was: DataFrame | None) -> None:
+def _save(
+    work: Workspace, draft: Draft, rows: DataFrame, was: DataFrame | None, *, is_any_dropped: bool
+) -> None:
     """Draft `dispositions`, and count them by reason.
 
     `was`: the `url` and `reason` that rows had; None if all is judged anew.
@@ -251,6 +261,9 @@ def _save(work: Workspace, draft: Draft, rows: DataFrame, was: DataFrame | None)
     layer = work.write(rows, DISPOSITIONS.name, work.round)
     lsm.draft_layer(work, draft, DISPOSITIONS, layer, anew=was is None)
     draft.counts["changed"] = layer.rows
+    if was is None and not is_any_dropped:
+        draft.counts[counts.DOCUMENTS] = layer.rows
+        return
     paths = [f"{work.root}/{file.path}" for file in layer.files]
     written = work.engine.read(paths, DISPOSITIONS.ddl)
     draft.counts |= counts.by_reason(work, STEP, written, was)

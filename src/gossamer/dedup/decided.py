@@ -18,14 +18,28 @@ _DECIDED = ("disposition", "survivor", "reason", "similarity")
 _COPIES = ("copy_count", "version_count", "copies")
 
 
-def decided(pages: DataFrame, fit: DataFrame, dropped: DataFrame) -> DataFrame:
+def decided(pages: DataFrame, fit: DataFrame, dropped: DataFrame | None) -> DataFrame:
     """The rows of pages: of those that are `fit`, some are dropped (`survivor`, `reason`, …).
 
-    `fit` has the `rank` class of pages.
+    `fit` has the `rank` class of pages. No page is dropped if `dropped` is None.
     """
+    ranks = fit.select("url", F.col("rank").alias("rank_class"))
+    if dropped is None:
+        rest = ranks.join(pages.drop("rank_class"), on="url", how="right")
+        later = (*_DECIDED[1:], *_COPIES)
+        none = {c.name: F.lit(None).cast(c.type) for c in DISPOSITIONS.columns if c.name in later}
+        return _rows(rest.withColumns(none))
+    rest = pages.drop(*_DECIDED[1:], *_COPIES, "rank_class")
+    for joined in (dropped, _copies(dropped), ranks):
+        rest = joined.join(rest, on="url", how="right")
+    return _rows(rest)
+
+
+def _copies(dropped: DataFrame) -> DataFrame:
+    """The columns _COPIES of pages (`url`) that stand for dropped ones."""
     is_version = F.col("reason") == "version"
     first = Window.partitionBy("survivor").orderBy(F.desc(is_version), F.length("url"), "url")
-    copies = (
+    return (
         dropped.withColumn("place", F.row_number().over(first))
         .groupBy(F.col("survivor").alias("url"))
         .agg(
@@ -41,10 +55,10 @@ def decided(pages: DataFrame, fit: DataFrame, dropped: DataFrame) -> DataFrame:
             ).alias("copies"),
         )
     )
-    ranks = fit.select("url", F.col("rank").alias("rank_class"))
-    rest = pages.drop(*_DECIDED[1:], *_COPIES, "rank_class")
-    for joined in (dropped, copies, ranks):
-        rest = joined.join(rest, on="url", how="right")
+
+
+def _rows(rest: DataFrame) -> DataFrame:
+    """The rows, with the column `disposition`."""
     fitness = F.when(F.col("survivor").isNotNull(), "dropped_duplicate").otherwise("indexed")
     return rest.select(
         *(name for name in DISPOSITIONS.column_names if name not in {*_COPIES, "disposition"}),

@@ -81,6 +81,8 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
             )
         )
     )
+    if inputs.anew:
+        return fresh, before
     return fresh, work.scratch(before.join(fresh.select("url"), on="url", how="left_semi"))[0]
 
 

@@ -79,5 +79,4 @@ def one_each(rows: DataFrame) -> DataFrame:
 
 def stored(work: Workspace, *, anew: bool) -> Known:
     """What the last harvest left; nothing if all is judged `anew`."""
-    empty = [work.engine.read([], DISPOSITIONS.ddl)]
-    return Known(work, empty if anew else lsm.layers(work, DISPOSITIONS, some=True))
+    return Known(work, [] if anew else lsm.layers(work, DISPOSITIONS, some=True))

@@ -15,9 +15,10 @@ pairs are compared next, and the decision is made again, until there are no more
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from gossamer.dedup import equal
@@ -25,29 +26,37 @@ from gossamer.dedup.survivors import covered, order, with_standing
 from gossamer.tables import OWN_TEXTS
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from gossamer.dedup.similar import Similarities
     from gossamer.workspace import Workspace
 
 ENDS = ("one", "other")
+DROPPED_DDL = "url string, survivor string, reason string, similarity double"
 MAX_PASSES = 4
 MAX_RELATED = 2
 """Survivors with which a page is compared in a pass, because both are similar to a dropped page."""
 
 
-def one_per_group(work: Workspace, similarities: Similarities, standing: DataFrame) -> DataFrame:
-    """The pages that others stand for: `url`, `survivor`, `reason` and `similarity`.
+def one_per_group(
+    work: Workspace, similarities: Similarities, standing: DataFrame
+) -> DataFrame | None:
+    """The pages that others stand for: `url`, `survivor`, `reason` and `similarity`; None if none.
 
     `standing`: pages with the hashes of their own texts (`text_hash`), of which no two whole texts
     are equal in the same scope. They must be materialised.
     """
-    dropped = work.engine.read([], "url string, survivor string, reason string, similarity double")
-    same = dropped
+    dropped = same = None
     if work.store.manifest.layers(OWN_TEXTS.name):
-        same, _ = work.scratch(_of_equal_own_texts(standing))
-        standing, _ = work.scratch(standing.join(same.select("url"), on="url", how="left_anti"))
-    pairs, number = work.scratch(_of_pages(work, standing, similarities.pairs()))
+        found, number = work.scratch(_of_equal_own_texts(standing), DROPPED_DDL)
+        if number:
+            same = found
+            standing, _ = work.scratch(
+                standing.join(found.select("url"), on="url", how="left_anti")
+            )
+    number = 0
+    if not similarities.are_none():
+        pairs, number = work.scratch(_of_pages(work, standing, similarities.pairs()))
     for _ in range(MAX_PASSES if number else 0):
         places, pages = work.scratch(placed(standing, pairs))
         lost, edges = covered(work, _between(places, pairs), pages)
@@ -59,7 +68,8 @@ def one_per_group(work: Workspace, similarities: Similarities, standing: DataFra
         if not number:
             break
         pairs = pairs.unionByName(further)
-    return dropped.unionByName(same)
+    parts = [part for part in (dropped, same) if part is not None]
+    return reduce(DataFrame.unionByName, parts) if parts else None
 
 
 def _of_equal_own_texts(standing: DataFrame) -> DataFrame:

@@ -66,6 +66,11 @@ class Similarities:
     found: list[File] = field(default_factory=list)
     """Files with further rows of `similar`."""
 
+    def are_none(self) -> bool:
+        """Whether no pair was ever compared."""
+        stored = () if self.anew else self.work.store.manifest.layers(SIMILAR.name)
+        return not (stored or self.found)
+
     def pairs(self) -> DataFrame:
         """All rows of `similar`."""
         return self.stored.unionByName(self._further()) if self.found else self.stored
@@ -160,11 +165,12 @@ class Similarities:
         lsm.draft_rows(self.work, draft, SIMILAR, self._further(), number, anew=self.anew)
         layer = Layer(self.work.round, tuple(self.shingled))
         lsm.draft_layer(self.work, draft, SHINGLED, layer, anew=self.anew)
-        gone = _sketched(self.work, candidates, anew=self.anew).join(
-            standing, on="text", how="left_anti"
-        )
-        struck = gone.withColumns({"bands": F.lit(None).cast("binary"), "is_struck": F.lit(True)})
-        rows = self.bands.withColumn("is_struck", F.lit(False)).unionByName(struck)
+        rows = self.bands.withColumn("is_struck", F.lit(False))
+        if not self.anew:
+            known = _sketched(self.work, candidates, anew=False)
+            gone = known.join(standing, on="text", how="left_anti")
+            null = F.lit(None).cast("binary")
+            rows = rows.unionByName(gone.withColumns({"bands": null, "is_struck": F.lit(True)}))
         layer = self.work.write(rows, SKETCHED.name, self.work.round)
         lsm.draft_layer(self.work, draft, SKETCHED, layer, anew=self.anew)
 
@@ -180,14 +186,19 @@ def similar_texts(
     new, draft.counts["new_texts"] = work.scratch(
         texts.join(_sketched(work, anew=anew), on="text", how="left_anti")
     )
-    sketches = own_sketches(work, new)
-    files = work.scratch_files(work.engine.map_partitions(sketches, band_hashes, BAND_HASHES_DDL))
+    files: tuple[File, ...] = ()
+    if draft.counts["new_texts"]:
+        hashes = work.engine.map_partitions(own_sketches(work, new), band_hashes, BAND_HASHES_DDL)
+        files = work.scratch_files(hashes)
     bands = work.engine.read([f"{work.root}/{file.path}" for file in files], BAND_HASHES_DDL)
-    old = () if anew else work.store.files(SKETCHED.name)
-    met, draft.counts["candidates"] = work.scratch(candidates(work, old, files))
     pairs = work.engine.read([], SIMILAR.ddl) if anew else lsm.current(work, SIMILAR)
     similarities = Similarities(work, known, anew, pairs, bands)
-    similarities.compare_close(met)
+    draft.counts["candidates"] = 0
+    if files:
+        old = () if anew else work.store.files(SKETCHED.name)
+        met, draft.counts["candidates"] = work.scratch(candidates(work, old, files), PAIR_DDL)
+        if draft.counts["candidates"]:
+            similarities.compare_close(met)
     return similarities
 
 

@@ -87,7 +87,6 @@ class Pending:
         )
         self.changed, _ = work.scratch(changes(desired, before, best))
         determined, moved = repeated_lines(work, self.changed, old, known)
-        moved, _ = work.scratch(moved)
         rest = known.join(moved.select("host"), on="host", how="left_anti")
         self.repeated, _ = work.scratch(determined.unionByName(rest))
         self.lines = of_hosts(self.repeated, lsm.current(work, BOILERPLATE))

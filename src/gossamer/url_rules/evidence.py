@@ -184,22 +184,9 @@ def pairs(work: Workspace, new: DataFrame) -> DataFrame:
     `new` holds rows of `url_forms`, materialised. Columns: key, kind, name; url, fetched_ms and
     fingerprint of a page; other, other_ms, other_print; and whether the other `is_form`.
     """
-    itself, variants = new.where("kind = ''"), new.where("kind <> ''")
-    wanted = variants.select("key").union(variants.select(F.col("form").alias("key"))).distinct()
-    by_key = lsm.rows_for(work, URL_FORMS, wanted)
-    of_forms = itself.select(F.col("key").alias("form")).distinct()
-    cut = [
-        layer.where("kind <> ''").join(of_forms, on="form", how="left_semi")
-        for layer in lsm.layers(work, URL_FORMS)
-    ]
-    by_form = lsm.newest(cut, "key").join(wanted, on="key", how="left_anti")
-    # A page that was fetched again replaces itself.
-    again = new.select("key", "url")
-    stored = by_key.unionByName(by_form.select(*URL_FORMS.column_names))
-    stored = stored.join(again, on=["key", "url"], how="left_anti")
-    every, _ = work.scratch(
-        new.withColumn("new", F.lit(True)).unionByName(stored.withColumn("new", F.lit(False)))
-    )
+    every = new.withColumn("new", F.lit(True))
+    if work.store.manifest.layers(URL_FORMS.name):
+        every, _ = work.scratch(every.unionByName(_stored(work, new)))
     first = Window.partitionBy("key").orderBy("new", "url")
     heads = [F.first(name).over(first).alias(to) for name, to in _names_of("head").items()]
     members = every.where("kind <> ''").select(
@@ -230,6 +217,24 @@ def pairs(work: Workspace, new: DataFrame) -> DataFrame:
         of("_print").alias("other_print"),
         is_form.alias("is_form"),
     )
+
+
+def _stored(work: Workspace, new: DataFrame) -> DataFrame:
+    """The stored rows of `url_forms` that may be compared with new ones, which they are not."""
+    itself, variants = new.where("kind = ''"), new.where("kind <> ''")
+    wanted = variants.select("key").union(variants.select(F.col("form").alias("key"))).distinct()
+    by_key = lsm.rows_for(work, URL_FORMS, wanted)
+    of_forms = itself.select(F.col("key").alias("form")).distinct()
+    cut = [
+        layer.where("kind <> ''").join(of_forms, on="form", how="left_semi")
+        for layer in lsm.layers(work, URL_FORMS)
+    ]
+    by_form = lsm.newest(cut, "key").join(wanted, on="key", how="left_anti")
+    # A page that was fetched again replaces itself.
+    again = new.select("key", "url")
+    stored = by_key.unionByName(by_form.select(*URL_FORMS.column_names))
+    stored = stored.join(again, on=["key", "url"], how="left_anti")
+    return stored.withColumn("new", F.lit(False))
 
 
 def _names_of(prefix: str) -> dict[str, str]:
