@@ -206,8 +206,13 @@ def _sketched(work: Workspace, some: DataFrame | None = None, *, anew: bool) -> 
 
 
 def _ends(pairs: DataFrame) -> DataFrame:
-    """The texts (`text`) of pairs, each once."""
-    return pairs.select(F.explode(F.array(*ENDS)).alias("text")).distinct()
+    """The texts (`text`) of pairs, each once.
+
+    Fact (Sail 0.7.2): it does not know how many rows `explode` makes. It would then build the hash
+    table of a join with all texts that are stored, and decode what is stored of each.
+    """
+    one, other = (pairs.select(F.col(end).alias("text")) for end in ENDS)
+    return one.unionByName(other).distinct()
 
 
 def _documents(work: Workspace, known: Known, texts: DataFrame) -> DataFrame:
