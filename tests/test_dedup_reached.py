@@ -9,14 +9,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.dedup import reached
+from gossamer.dedup import reached, similar
 from gossamer.dedup.candidates import Shared as Bands
 from gossamer.dedup.candidates import band_hashes, share_out
 from gossamer.dedup.wanted import FILTER_BITS, Wanted
 from gossamer.sketches import BANDS, VALUES
+from gossamer.tables import SHINGLED
+from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from gossamer.workspace import Workspace
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
@@ -90,3 +94,18 @@ def test_bands_stay_with_their_texts_beside_texts_without(tmp_path: Path) -> Non
             ]
             assert of_text == np.frombuffer(bands[text], "<i8").tolist()
             assert len(of_text) == BANDS
+
+
+def test_the_hash_table_of_a_look_at_shingles_is_that_of_the_wanted_texts(
+    work: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = {"text": pa.array(range(1_000)), "sketch": pa.array(1_000 * [b"sketch"])}
+    writer = ParquetWriter(work.root, "shingled", work.store.attempt("shingled"))
+    more = {"bits": pa.nulls(1_000, pa.int32()), "shingles": pa.nulls(1_000, pa.binary())}
+    writer.write(pa.table(rows | more))
+    paths = [f"{work.root}/{row['path']}" for row in writer.close()]
+    stored = work.engine.read_some(paths, SHINGLED.ddl)
+    pairs, _ = work.scratch(work.engine.rows(pa.table({"one": [1, 2], "other": [3, 4]})))
+    capsys.readouterr()
+    stored.join(similar._ends(pairs), on="text", how="left_semi").explain()
+    assert "join_type=RightSemi" in capsys.readouterr().out

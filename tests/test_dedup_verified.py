@@ -6,8 +6,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from duplicates import edited, prose
 from gossamer.dedup.estimates import NONE, estimated
-from gossamer.dedup.verified import ESTIMATED, distinct, least
+from gossamer.dedup.verified import (
+    ESTIMATED,
+    distinct,
+    least,
+    shingled,
+    similarities,
+    similarities_of_close,
+)
 from gossamer.sketches import VALUES, shingles, similarity, words
 
 PAIRS = 200
@@ -51,3 +59,33 @@ def test_they_estimate_similarity_without_bias(size: int) -> None:
     assert exact.mean() == pytest.approx(0.8, abs=0.02)
     assert (estimates - exact).mean() == pytest.approx(0, abs=0.01)
     assert (estimates - exact).std() < (0.8 - ESTIMATED) / 3
+
+
+def test_pairs_that_are_hardly_similar_are_not_compared() -> None:
+    text = prose(1, 300)
+    texts = [" ".join(words) for words in (text, edited(text, 5, 1), edited(text, 60, 2), prose(2))]
+    held = pa.table({"text": range(4), "host": 4 * ["a.test"], "main_text": texts})
+    held = held.append_column("lines", pa.nulls(4, pa.list_(pa.int64())))
+    (described,) = shingled(iter(held.to_batches()))
+    ends = ([0, 0, 0, 1], [1, 2, 3, 2])
+    pairs = pa.RecordBatch.from_arrays(
+        [
+            *map(pa.array, ends),
+            *(
+                described.column(name).take(pa.array(end))
+                for name in ("bits", "shingles", "sketch")
+                for end in ends
+            ),
+        ],
+        names=["one", "other"]
+        + [
+            f"{name}_of_{end}"
+            for name in ("bits", "shingles", "sketch")
+            for end in ("one", "other")
+        ],
+    )
+    (estimates,) = estimated(iter([pairs]))
+    enough = [value >= ESTIMATED for value in estimates.column("estimate").to_pylist()]
+    assert len(set(enough)) == 2, "some are similar, and others are not"
+    (every,), (found,) = similarities(iter([pairs])), similarities_of_close(iter([pairs]))
+    assert found.equals(every.filter(pa.array(enough)))

@@ -15,7 +15,7 @@ from gossamer.page_lines import HostLines
 from gossamer.tables import BOILERPLATE, DOCUMENTS, OWN_TEXTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
     from pyspark.sql import DataFrame
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 MAX_HOSTS = 100
 """Hosts whose lines a task remembers."""
+FEW = 20
+"""Documents that are asked for by their URLs. Fact (Sail 0.7.2): of a filter by so many values, it
+asks the statistics of row groups and pages, and leaves out those that have none of them."""
 
 
 def of_documents(work: Workspace, wanted: DataFrame, *columns: str) -> DataFrame:
@@ -33,23 +36,32 @@ def of_documents(work: Workspace, wanted: DataFrame, *columns: str) -> DataFrame
     may be later than its own. Most are of the last round, whose files are few, so they are looked
     up apart.
     """
-    rounds = [row["round"] for row in wanted.select("round").distinct().collect()]
+    counts = wanted.groupBy("round").agg(F.count("*").alias("number")).collect()
+    rounds = {row["round"]: row["number"] for row in counts}
     first, last = min(rounds, default=0), max(rounds, default=0)
     if first == last:
         return _since(work, wanted, first, *columns)
     newest = _since(work, wanted.where(F.col("round") == last), last, *columns)
-    return newest.unionByName(_since(work, wanted.where(F.col("round") < last), first, *columns))
+    older = wanted.where(F.col("round") < last)
+    urls = []
+    if sum(rounds.values()) - rounds[last] <= FEW:
+        urls = [row["url"] for row in older.select("url").collect()]
+    return newest.unionByName(_since(work, older, first, *columns, urls=urls))
 
 
-def _since(work: Workspace, wanted: DataFrame, first: int, *columns: str) -> DataFrame:
-    """As `of_documents`, with files of this round or later ones."""
+def _since(
+    work: Workspace, wanted: DataFrame, first: int, *columns: str, urls: Sequence[str] = ()
+) -> DataFrame:
+    """As `of_documents`, with files of this round or later ones. `urls`: those of `wanted`."""
     layers = [each for each in work.store.manifest.layers(DOCUMENTS.name) if each.round >= first]
     files = [file for layer in layers for file in layer.files]
     work.store.check(files)
     paths = [f"{work.root}/{file.path}" for file in files]
-    # Without a filter: the engine takes filtered rows for a fifth of all, which may be fewer than
-    # the wanted ones, and would then hold all texts in its hash table.
+    # Many without a filter: the engine takes filtered rows for a fifth of all, which may be fewer
+    # than the wanted ones, and would then hold all texts in its hash table.
     rows = work.engine.read_some(paths, DOCUMENTS.ddl).select("url", "round", *columns)
+    if urls:
+        rows = rows.where(F.col("url").isin(*urls))
     return wanted.join(rows, on=["url", "round"], how="inner")
 
 

@@ -115,7 +115,9 @@ def run(work: Workspace) -> StepReport:
         similarities = similar.similar_texts(work, draft, texts, now, anew=forgotten)
         pages = fresh
         if not since.anew:
-            pages, families = affected.connected(work, now, seeds, similarities)
+            pages, families = affected.connected(
+                work, now, seeds, similarities, has_families=families != 0
+            )
             old = _older(work, fit(pages), families)
         ranked = affected.with_rank_classes(work, fit(pages))
         standing = _without(ranked, *old)

@@ -68,11 +68,16 @@ def _rank_class(work: Workspace) -> Column:
 
 
 def connected(
-    work: Workspace, known: Known, seeds: DataFrame, similarities: Similarities
+    work: Workspace,
+    known: Known,
+    seeds: DataFrame,
+    similarities: Similarities,
+    *,
+    has_families: bool,
 ) -> tuple[DataFrame, int]:
     """The rows of all pages that are connected to some (KEYS), and the number of their families.
 
-    They are materialised.
+    They are materialised. `has_families`: whether any of the `seeds` is in one.
     """
     texts, families = work.engine.read([], TEXT_DDL), work.engine.read([], FAMILY_DDL)
     rows, found, number_of_families = seeds, work.engine.read([], DISPOSITIONS.ddl), 0
@@ -84,18 +89,20 @@ def connected(
             .distinct()
             .join(texts, on="text", how="left_anti")
         )
-        new_families, further = work.scratch(
-            rows.select(F.explode("families").alias("family"))
-            .distinct()
-            .join(families, on="family", how="left_anti"),
-            FAMILY_DDL,
-        )
+        further = 0
+        if rows is not seeds or has_families:
+            new_families, further = work.scratch(
+                rows.select(F.explode("families").alias("family"))
+                .distinct()
+                .join(families, on="family", how="left_anti"),
+                FAMILY_DDL,
+            )
+            families = families.unionByName(new_families) if further else families
         number_of_families += further
         if not new_texts and not further:
             return found, number_of_families
         begins += new_texts
         texts = similarities.reached(begins)
-        families = families.unionByName(new_families)
         found, _ = work.scratch(known.of_texts(texts))
         if further:
             others = known.of_families(families).join(found, on="url", how="left_anti")

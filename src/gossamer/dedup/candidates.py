@@ -79,17 +79,12 @@ def candidates(work: Workspace, known: Sequence[File], new: Sequence[File]) -> D
         for every_file, counting, is_new in ((known, wanted, False), (new, (), True))
         for files in balance(every_file, work.engine.workers)
     ]
-    run = partial(
-        work.engine.map_tasks,
-        schema=task_output.YIELD,
-        ddl=task_output.YIELD_DDL,
-        at_home=every <= FEW,
-    )
+    run = partial(work.engine.map_tasks, schema=task_output.YIELD, ddl=task_output.YIELD_DDL)
     held: dict[str, list[str]] = {}
-    for row in run(shared, share_out):
+    for row in run(shared, share_out, at_home=every <= FEW):
         held.setdefault(row["name"], []).append(row["path"])
     tasks = [Part(work.root, tuple(paths), attempt) for paths in held.values()]
-    paths = [f"{work.root}/{row['path']}" for row in run(tasks, write_pairs)]
+    paths = [f"{work.root}/{row['path']}" for row in run(tasks, write_pairs, at_home=rows <= FEW)]
     return work.engine.read(paths, "one long, other long").distinct()
 
 

@@ -30,6 +30,7 @@ from gossamer import lsm
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
 from gossamer.dedup.known import one_each
 from gossamer.dedup.reached import reached
+from gossamer.dedup.verified import FEW as FEW_PAIRS
 from gossamer.dedup.verified import close, described, verified
 from gossamer.own_texts import own_sketches
 from gossamer.store import Layer
@@ -104,7 +105,10 @@ class Similarities:
             return
         wanted, _ = self.work.scratch(documents.join(_ends(left), on="text", how="left_semi"))
         texts = self._described(wanted, lambda missing: missing)
-        self._verify(close(self.work, left, number, texts), number, texts)
+        if number > FEW_PAIRS:
+            self._verify(close(self.work, left, number, texts), number, texts)
+        else:
+            self._verify(left, number, texts, only_close=True)
 
     def compare(self, pairs: DataFrame) -> DataFrame | None:
         """Compare those pairs of texts (`one` < `other`, each once) that were not.
@@ -150,8 +154,10 @@ class Similarities:
     def _paths(self, files: Sequence[File]) -> list[str]:
         return [f"{self.work.root}/{file.path}" for file in files]
 
-    def _verify(self, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame | None:
-        files = verified(self.work, pairs, count, texts)
+    def _verify(
+        self, pairs: DataFrame, count: int, texts: DataFrame, *, only_close: bool = False
+    ) -> DataFrame | None:
+        files = verified(self.work, pairs, count, texts, only_close=only_close)
         self.found += files
         return self.work.engine.read(self._paths(files), SIMILAR.ddl) if files else None
 
@@ -217,8 +223,13 @@ def _sketched(work: Workspace, some: DataFrame | None = None, *, anew: bool) -> 
 
 
 def _ends(pairs: DataFrame) -> DataFrame:
-    """The texts (`text`) of pairs, each once."""
-    return pairs.select(F.explode(F.array(*ENDS)).alias("text")).distinct()
+    """The texts (`text`) of pairs, each once.
+
+    Fact (Sail 0.7.2): it does not know how many rows `explode` makes. It would then build the hash
+    table of a join with all texts that are stored, and decode what is stored of each.
+    """
+    one, other = (pairs.select(F.col(end).alias("text")) for end in ENDS)
+    return one.unionByName(other).distinct()
 
 
 def _documents(work: Workspace, known: Known, texts: DataFrame) -> DataFrame:

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import sketches
-from gossamer.dedup.estimates import NONE, with_estimates
+from gossamer.dedup.estimates import NONE, estimated, with_estimates
 from gossamer.own_texts import OwnTexts, with_lines
 from gossamer.tables import SHINGLED
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 ESTIMATED = 0.68
 """Three standard deviations below 0.8, the least that `dedup.similarity` can be."""
+FEW = 10_000
+"""Pairs whose sketches and shingles are compared in one query."""
 PART_PAIRS = 1_000_000
 PART_BYTES = 1_000_000_000
 """Pairs whose sketches are joined at once, and bytes of shingles: a hash table does not spill."""
@@ -63,10 +66,14 @@ def close(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> Da
     return reduce(DataFrame.unionByName, shares)
 
 
-def verified(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> list[File]:
+def verified(
+    work: Workspace, pairs: DataFrame, count: int, texts: DataFrame, *, only_close: bool = False
+) -> list[File]:
     """Write rows of `similar` for pairs (`one`, `other`) of `described` texts to scratch files.
 
-    There are at most `count` pairs. `pairs` and `texts` are materialised.
+    There are at most `count` pairs. `pairs` and `texts` are materialised. `only_close`: of the
+    pairs, those that `close` would find, in one query instead of two; for few pairs, as each
+    brings its shingles.
     """
     total = 4 * MAX_SHINGLES * count
     if 2 * total > PART_BYTES:
@@ -75,7 +82,7 @@ def verified(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) ->
     return [
         file
         for part in _in_parts(pairs, 1 + 2 * total // PART_BYTES)
-        for file in work.scratch_files(_compared(work, part, texts))
+        for file in work.scratch_files(_compared(work, part, texts, only_close=only_close))
     ]
 
 
@@ -87,19 +94,18 @@ def _in_parts(pairs: DataFrame, parts: int) -> Iterator[DataFrame]:
     return (pairs.where(part == number) for number in range(parts))
 
 
-def _compared(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
+def _compared(
+    work: Workspace, pairs: DataFrame, texts: DataFrame, *, only_close: bool
+) -> DataFrame:
+    names = ("bits", "shingles", "sketch") if only_close else ("bits", "shingles")
     for end in ("one", "other"):
-        pairs = pairs.join(
-            texts.select(
-                F.col("text").alias(end),
-                F.col("bits").alias(f"bits_of_{end}"),
-                F.col("shingles").alias(f"shingles_of_{end}"),
-            ),
-            on=end,
-            how="inner",
+        held = texts.select(
+            F.col("text").alias(end), *(F.col(name).alias(f"{name}_of_{end}") for name in names)
         )
+        pairs = pairs.join(held, on=end, how="inner")
+    compare = similarities_of_close if only_close else similarities
     ddl = "one long, other long, similarity double"
-    return work.engine.map_partitions(pairs, similarities, ddl).select(
+    return work.engine.map_partitions(pairs, compare, ddl).select(
         F.xxhash64("one", "other").alias("pair"), "one", "other", "similarity"
     )
 
@@ -148,6 +154,14 @@ def _sample(found: sketches.Shingles) -> tuple[int, sketches.Shingles]:
 
 def with_zeros(shingles: sketches.Shingles, bits: int) -> sketches.Shingles:
     return shingles[shingles & np.uint32((1 << bits) - 1) == 0] if bits else shingles
+
+
+def similarities_of_close(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """As `similarities`, without the texts whose sketches are not similar enough."""
+    for batch in batches:
+        for estimates in estimated(iter([batch])):
+            enough = pc.greater_equal(estimates.column("estimate"), ESTIMATED)
+            yield from similarities(iter([batch.filter(enough)]))
 
 
 def similarities(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -78,6 +78,7 @@ SKETCHED = Dataset(
         ),
         Column("is_struck", "boolean", "whether no page has the text any more"),
     ),
+    page_rows=16_384,
 )
 
 SIMILAR = Dataset(
