@@ -83,7 +83,9 @@ def rows_for(work: Workspace, dataset: Dataset, keys: DataFrame, *newer: DataFra
     keys, so that only their rows are compared.
     """
     key = key_column(dataset)
-    stack = [*layers(work, dataset), *newer]
+    stack = [*(layers(work, dataset) if work.store.manifest.layers(dataset.name) else ()), *newer]
+    if not stack:
+        return work.engine.read([], dataset.ddl)
     cut = [layer.join(keys, on=key, how="left_semi") for layer in stack]
     return newest(cut, key)
 
