@@ -53,6 +53,7 @@ FOUND = ("url", "found_depth", "found_hops", "found_inlinks", "found_source")
 DEAD = ("gone", "excluded")
 """Statuses of targets that have no page."""
 _KNOWN_DDL = f"{REWRITTEN.ddl}, inlinks long, fetched boolean, due_ms long"
+_NEW_DDL = f"{ALIASES.ddl}, due boolean"
 _KEPT = ("depth", "hops", "inlinks", "fetched", "due_ms")
 
 
@@ -66,8 +67,8 @@ class Turns(NamedTuple):
     aliases: DataFrame
     """Changed rows of `aliases`."""
     alias_count: int
-    counts: DataFrame
-    """New aliases of each rule: rule, more_rewritten, more_sampled."""
+    counts: DataFrame | None
+    """New aliases of each rule: rule, more_rewritten, more_sampled. None if there are none."""
 
 
 def turns(
@@ -87,11 +88,18 @@ def turns(
     dropped, number = work.scratch(
         unsettled.where(~F.col("state").isin(*IN_USE)).select("rule"), "rule string"
     )
-    before = _known_before(work, started, answers, met, rules)
-    moved = _moved(work, dropped, rules) if number else work.engine.read([], _KNOWN_DDL)
-    new, _ = work.scratch(_new(work, before, moved, rules))
+    before, known = _known_before(work, started, answers, met, rules)
+    moved, back = work.engine.read([], _KNOWN_DDL), 0
+    if number:
+        moved, back = _moved(work, dropped, rules)
+    new, new_count = work.engine.read([], _NEW_DDL), 0
+    if known or back or work.store.manifest.layers(REWRITTEN.name):
+        new, new_count = work.scratch(_new(work, before, moved, rules), _NEW_DDL)
     before = before.unionByName(moved)
-    returning, _ = work.scratch(_returning(work, new, dropped if number else None, answers))
+    some_new = new if new_count else None
+    returning, _ = work.scratch(
+        _returning(work, some_new, dropped if number else None, answers), ALIASES.ddl
+    )
     rows, count = work.scratch(lsm.newest([new.select(*ALIASES.column_names), returning], "url"))
     each = new.select("sampled", F.explode("rules").alias("rule"))
     counts = each.groupBy("rule").agg(
@@ -102,7 +110,7 @@ def turns(
         _rows(work, before, new, returning, answers),
         rows,
         count,
-        counts,
+        counts if new_count else None,
     )
 
 
@@ -112,13 +120,13 @@ def _known_before(
     answers: DataFrame,
     met: DataFrame,
     rules: tuple[str, ...],
-) -> DataFrame:
-    """The pages that rules rewrite which have just become active: rows of _KNOWN_DDL.
+) -> tuple[DataFrame, int]:
+    """The pages that rules rewrite which have just become active: rows of _KNOWN_DDL, their number.
 
     They were known before, or this round has found them.
     """
     if not started.limit(1).count():
-        return work.engine.read([], _KNOWN_DDL)
+        return work.engine.read([], _KNOWN_DDL), 0
     www = F.concat(F.lit("www."), F.col("host")).alias("host")
     hosts = started.select("host").union(started.select(www)).distinct()
     cut = [layer.join(hosts, on="host", how="left_semi") for layer in lsm.layers(work, PAGES)]
@@ -148,7 +156,7 @@ def _known_before(
         )
     )
     every = pages.unionByName(found)
-    return work.map_rows(every, partial(_rewritten, rules), _KNOWN_DDL)[0]
+    return work.map_rows(every, partial(_rewritten, rules), _KNOWN_DDL)
 
 
 def _rewritten(
@@ -168,8 +176,8 @@ def _rewritten(
         yield pa.RecordBatch.from_pydict(columns).filter(mask)
 
 
-def _moved(work: Workspace, dropped: DataFrame, rules: tuple[str, ...]) -> DataFrame:
-    """Aliases of dropped rules that other rules still rewrite: rows of _KNOWN_DDL.
+def _moved(work: Workspace, dropped: DataFrame, rules: tuple[str, ...]) -> tuple[DataFrame, int]:
+    """Aliases of dropped rules that other rules still rewrite: rows of _KNOWN_DDL, their number.
 
     Without them, each URL with a session id would be fetched because of another parameter. Those
     that were fetched, as samples or before a rule, are pages already, and stay pages.
@@ -186,7 +194,7 @@ def _moved(work: Workspace, dropped: DataFrame, rules: tuple[str, ...]) -> DataF
         *("url", "depth", "hops", F.lit(1).cast("long").alias("inlinks")),
         *(F.lit(False).alias("fetched"), F.lit(0).cast("long").alias("due_ms")),
     )
-    return work.map_rows(rows, partial(_rewritten, rules), _KNOWN_DDL)[0]
+    return work.map_rows(rows, partial(_rewritten, rules), _KNOWN_DDL)
 
 
 def _new(work: Workspace, before: DataFrame, moved: DataFrame, rules: tuple[str, ...]) -> DataFrame:
@@ -236,12 +244,12 @@ def _new(work: Workspace, before: DataFrame, moved: DataFrame, rules: tuple[str,
 
 
 def _returning(
-    work: Workspace, new: DataFrame, dropped: DataFrame | None, answers: DataFrame
+    work: Workspace, new: DataFrame | None, dropped: DataFrame | None, answers: DataFrame
 ) -> DataFrame:
     """Aliases that become pages, as rows of `aliases`: of dropped rules, and of missing targets."""
     parts = []
     if dropped is not None:
-        stack = [*lsm.layers(work, ALIASES), new]
+        stack = [*lsm.layers(work, ALIASES), *(() if new is None else (new,))]
         used = lsm.newest(stack, "url").where("active")
         urls = used.select("url", F.explode("rules").alias("rule"))
         urls = urls.join(dropped, on="rule", how="left_semi").select("url").distinct()
@@ -263,10 +271,14 @@ def _returning(
             layer.join(dead, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)
         ]
         parts.append(lsm.newest(cut, "url").where("active"))
-        parts.append(new.join(dead, on="target", how="left_semi"))
-    targets = lsm.rows_for(work, PAGES, new.select(F.col("target").alias("url")).distinct())
-    missing = targets.where(F.col("status").isin(*DEAD)).select(F.col("url").alias("target"))
-    parts.append(new.join(missing, on="target", how="left_semi"))
+        if new is not None:
+            parts.append(new.join(dead, on="target", how="left_semi"))
+    if new is not None:
+        targets = lsm.rows_for(work, PAGES, new.select(F.col("target").alias("url")).distinct())
+        missing = targets.where(F.col("status").isin(*DEAD)).select(F.col("url").alias("target"))
+        parts.append(new.join(missing, on="target", how="left_semi"))
+    if not parts:
+        return work.engine.read([], ALIASES.ddl)
     names = [name for name in ALIASES.column_names if name not in {"active", "round"}]
     every = reduce(DataFrame.unionByName, [part.select(*names) for part in parts])
     single = Window.partitionBy("url").orderBy("depth", "target")

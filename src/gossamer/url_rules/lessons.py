@@ -153,6 +153,8 @@ def settled(
     if not known and not (count and changed.where("NOT settled").limit(1).count()):
         return None, changed, count
     turns = aliases.turns(work, changed, answers, met, active(work, changed))
+    if turns.counts is None:
+        return turns, changed.withColumn("settled", F.lit(True)), count
     counts, _ = work.scratch(turns.counts)
     touched = lsm.newest([lsm.rows_for(work, URL_RULES, counts.select("rule")), changed], "rule")
     more = {
