@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 KEYS = ("text", "compared", "families")
 """Columns of `dispositions` by which pages are compared with others."""
+KEYS_DDL = ", ".join(
+    f"{each.name} {each.type}" for each in DISPOSITIONS.columns if each.name in KEYS
+)
 TEXT_DDL, FAMILY_DDL = "text long", "family long"
 
 
@@ -48,7 +51,9 @@ def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     ranked = with_own_ranks(work, grouped.select("url", *KEYS, "rank_class"))
     same = _rank_class(work).eqNullSafe(F.col("rank_class"))
     others = ranked.where(F.col("rank").isNull() | ~same)
-    hosted, _ = work.scratch(others.withColumn("host", host_column(F.col("url"))))
+    hosted, number = work.scratch(others.withColumn("host", host_column(F.col("url"))))
+    if not number:
+        return work.engine.read([], KEYS_DDL)
     return _with_classes(work, hosted).where("rank <> rank_class").select(*KEYS)
 
 

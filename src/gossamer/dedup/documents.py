@@ -42,6 +42,8 @@ DECIDED_LATER = (
 )
 OF_CHANGED = (*OF_DOCUMENTS, "found_ms", "disposition", "compared", "families", "reason")
 """Columns of `dispositions` that are read of pages that may have changed."""
+_TYPES = {column.name: column.type for column in DISPOSITIONS.columns}
+CHANGED_DDL = ", ".join(f"{name} {_TYPES[name]}" for name in OF_CHANGED)
 
 
 def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, DataFrame]:
@@ -60,8 +62,8 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
         urls = new.select("url").unionByName(own_texts.select("url"))
         pages, _ = work.scratch(_new_states(work, inputs, urls.distinct()))
         urls = urls.unionByName(pages.select("url")).distinct()
-        before, _ = work.scratch(known.of_urls(urls).select(*OF_CHANGED))
-        due, _ = work.scratch(_due(work, known, urls))
+        before, _ = work.scratch(known.of_urls(urls).select(*OF_CHANGED), CHANGED_DDL)
+        due, _ = work.scratch(_due(work, known, urls), CHANGED_DDL)
         rows = _since(new, pages, before).unionByName(_passed(due))
         before = before.unionByName(due)
     judged = _with_compared(work, rows).withColumn(
@@ -79,11 +81,13 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
                 else F.col(column.name)
                 for column in DISPOSITIONS.columns
             )
-        )
+        ),
+        DISPOSITIONS.ddl,
     )
     if inputs.anew:
         return fresh, before
-    return fresh, work.scratch(before.join(fresh.select("url"), on="url", how="left_semi"))[0]
+    replaced = before.join(fresh.select("url"), on="url", how="left_semi")
+    return fresh, work.scratch(replaced, CHANGED_DDL)[0]
 
 
 def _newest(documents: DataFrame) -> DataFrame:
