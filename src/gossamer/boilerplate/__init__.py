@@ -45,11 +45,17 @@ def run(work: Workspace) -> StepReport:
         )
         changed, number = work.scratch(counts(work, since))
         lsm.draft_rows(work, draft, HOST_DOCUMENTS, changed, number, anew=since.anew)
-        known, _ = work.scratch(known.join(changed.select("host"), on="host", how="left_semi"))
-        hosts, number = work.scratch(determined(work, known, changed))
+        known, before = work.scratch(
+            known.join(changed.select("host"), on="host", how="left_semi"), BOILERPLATE.ddl
+        )
+        hosts, number = work.engine.read([], BOILERPLATE.ddl), 0
+        if (rows := determined(work, known, changed)) is not None:
+            hosts, number = work.scratch(rows, BOILERPLATE.ddl)
         draft.counts["hosts"] = number
         lsm.draft_rows(work, draft, BOILERPLATE, hosts, number, anew=damaged)
-        texts, number = own_texts(work, since, known, hosts, described)
+        texts, number = work.engine.read([], OWN_TEXTS.ddl), 0
+        if before or draft.counts["hosts"]:
+            texts, number = own_texts(work, since, known, hosts, described)
         draft.counts["described"] = number
         lsm.draft_rows(work, draft, OWN_TEXTS, texts, number, anew=damaged)
         draft.replace[COUNTED.name] = inputs.write(work, COUNTED, INPUTS)

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from gossamer import inputs, lsm
 from gossamer.own_texts import of_documents
 from gossamer.page_lines import LINE, frequent
-from gossamer.tables import BOILERPLATE, DOCUMENTS, HOST_DOCUMENTS
+from gossamer.tables import DOCUMENTS, HOST_DOCUMENTS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,10 +46,10 @@ def counts(work: Workspace, since: Inputs) -> DataFrame:
     return before.join(found, on="host", how="right").select("host", total.alias("documents"))
 
 
-def determined(work: Workspace, known: DataFrame, counts: DataFrame) -> DataFrame:
+def determined(work: Workspace, known: DataFrame, counts: DataFrame) -> DataFrame | None:
     """New rows of `boilerplate`, of those hosts of `counts` that are new or have changed enough.
 
-    `known` are the present rows of these hosts.
+    None if there are no such hosts. `known` are the present rows of these hosts.
     """
     made = inputs.oldest(work.store.manifest.layers(DOCUMENTS.name))
     source = F.lit(made).cast("long").alias("source")
@@ -62,7 +62,7 @@ def determined(work: Workspace, known: DataFrame, counts: DataFrame) -> DataFram
         .select("host", F.col("now").alias("documents"), "source")
     )
     if not number:
-        return work.engine.read([], BOILERPLATE.ddl)
+        return None
     documents = work.engine.read_some(work.paths(DOCUMENTS.name), DOCUMENTS.ddl)
     texts, _ = work.scratch(_texts(documents.where(PARSED), due))
     sizes = texts.groupBy("host").agg(F.count("*").alias("pages"))
