@@ -51,6 +51,16 @@ def test_a_sample_has_rows_of_all_layers(work: Workspace) -> None:
     assert any(url.endswith(f"/{n}") for url in urls for n in range(80, 100))
 
 
+def test_a_large_row_group_counts_as_its_rows(work: Workspace) -> None:
+    for number in range(40):
+        put(work, "pages", pages(20 * number, 20 * number + 20), round_=number)
+    put(work, "pages", pages(800, 1000), round_=40)
+    found = page_sample.sample(work)
+    assert found is not None
+    large = [int(url.rpartition("/")[2]) >= 800 for url in by_url(found.pages)]
+    assert sum(large) <= len(large) / 5
+
+
 def test_few_row_groups_are_read(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_sample, "MOST_GROUPS", 2)
     for number in range(6):
@@ -58,7 +68,7 @@ def test_few_row_groups_are_read(work: Workspace, monkeypatch: pytest.MonkeyPatc
     found = page_sample.sample(work)
     assert found is not None
     urls = [int(url.rpartition("/")[2]) for url in by_url(found.pages)]
-    assert {number // 20 for number in urls} == {0, 3}
+    assert {number // 20 for number in urls} == {1, 4}
     assert found.share == 10 / 120
 
 
@@ -131,10 +141,15 @@ def test_a_round_is_the_same_with_a_sample_and_without(
 
 
 def test_a_sample_is_taken_only_if_many_pages_are_due(work: Workspace) -> None:
-    assert generate.are_many_due(work, 1_000_000)  # nobody has counted
+    put(work, "pages", pages(0, 60), round_=0)
+
+    def sampled(now_ms: int) -> Sample | None:
+        return generate.sampled(work, lambda pages: pages, now_ms)
+
+    assert sampled(1_000_000) is not None  # nobody has counted
     put_due(work, {0: 30, 600_000: 19, 1_200_000: 1})
-    assert not generate.are_many_due(work, 1_000_000)
-    assert generate.are_many_due(work, 1_200_000)
+    assert sampled(1_000_000) is None
+    assert sampled(1_200_000) is not None
 
 
 def put_due(work: Workspace, pages: dict[int, int]) -> None:

@@ -99,6 +99,14 @@ def held(work: Workspace) -> Counter[Slot] | None:
     return Counter({Slot(*(row[name] for name in Slot._fields)): row["pages"] for row in rows})
 
 
+def due(work: Workspace, now_ms: int) -> int | None:
+    """How many pages are due, or will be within SLOT_MS; None if nobody has counted them."""
+    slots = held(work)
+    if slots is None:
+        return None
+    return sum(pages for slot, pages in slots.items() if slot.from_ms <= now_ms)
+
+
 def _write(work: Workspace, counts: Mapping[Slot, int]) -> tuple[Layer, ...]:
     rows = [{**place._asdict(), "pages": pages} for place, pages in counts.items() if pages]
     writer = ParquetWriter(work.root, DUE_TIMES.name, work.store.attempt(DUE_TIMES.name))

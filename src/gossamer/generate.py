@@ -27,7 +27,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
@@ -36,6 +35,7 @@ from gossamer import (
     fitness,
     lsm,
     opic,
+    own,
     pace,
     page_sample,
     polling,
@@ -47,20 +47,22 @@ from gossamer import (
 )
 from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
 from gossamer.due import JUDGED, POLLED, RECRAWLED, due_pages, interval_s, of_ready_hosts
-from gossamer.own import Own
 from gossamer.page_ranks import with_ranks
 from gossamer.store import Layer
 from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES, SECTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.config import FetchConfig, GenerateConfig
+    from gossamer.config import GenerateConfig
     from gossamer.page_sample import Sample
     from gossamer.store import StepReport
     from gossamer.workspace import Draft, Workspace
+
+    Choice = Callable[[DataFrame], DataFrame]
+    Above = Callable[[int], DataFrame]
 
 
 def run(work: Workspace) -> StepReport:
@@ -69,25 +71,30 @@ def run(work: Workspace) -> StepReport:
     config = pace.of_generate(work)
     fitness.check(work)  # before anything is fetched
     with work.step("generate", round_) as draft:
-        known, left_alone = pace.known(work)
+        layers, left_alone = pace.known(work)
         hosts = lsm.current(work, HOSTS)
         now_ms = work.now_ms()
         held = known_sections(work, draft)
-        due = scored(work, due_now(work, known, hosts, now_ms), held)
-        some = None
-        needs_ranks = scoring.load(work.config.update.scoring).needs_ranks
-        if not (needs_ranks or left_alone) and are_many_due(work, now_ms):
-            some = page_sample.sample(work)
-        if some is not None:
-            some = some._replace(pages=scored(work, due_now(work, some.pages, hosts, now_ms), held))
+
+        def choose(pages: DataFrame) -> DataFrame:
+            return scored(work, due_now(work, pages, hosts, now_ms), held)
+
+        def above_each(floor: int) -> DataFrame:
+            return lsm.newest(layers, "url", lambda each: score_buckets.above(choose(each), floor))
+
+        due, above = choose(lsm.newest(layers, "url")), above_each
+        some = None if left_alone else sampled(work, choose, now_ms)
+        score = scoring.load(work.config.update.scoring)
+        if score.needs_ranks or score.needs_worth or work.config.fetch.own:
+            above = partial(score_buckets.above, due)  # `choose` passes over all pages itself
         if config.pages_per_host_ever:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)
             draft.counts["dropped_budget"] = due.count() - within.count()
-            due = within
+            due, above = within, partial(score_buckets.above, within)
         if sum(layer.rows for layer in work.store.manifest.layers(PAGES.name)) <= config.pages:
             due, _ = work.scratch(due)  # all fit into the round, and so are read twice
         layer, candidates = Layer(round_, ()), 0
-        if (found := candidates_of(work, due, config, some)) is not None:
+        if (found := candidates_of(work, due, config, some, above)) is not None:
             rows, candidates = work.scratch(found)
             chosen = rows.where("chosen").drop("chosen")
             parted = with_parts(work, chosen, work.engine.workers)
@@ -101,13 +108,14 @@ def run(work: Workspace) -> StepReport:
     return draft.done
 
 
-def are_many_due(work: Workspace, now_ms: int) -> bool:
-    """Whether so many pages are due, or nobody knows how many, that a sample of them pays."""
-    slots = due_times.held(work)
-    if slots is None:
-        return True
-    due = sum(pages for slot, pages in slots.items() if slot.from_ms <= now_ms)
-    return due >= page_sample.LEAST_ROWS
+def sampled(work: Workspace, choose: Choice, now_ms: int) -> Sample | None:
+    """A sample of the pages that are due; None if it would not pay."""
+    many = due_times.due(work, now_ms)
+    is_few = many is not None and many < page_sample.LEAST_ROWS
+    if is_few or scoring.load(work.config.update.scoring).needs_ranks:
+        return None
+    some = page_sample.sample(work)
+    return None if some is None else some._replace(pages=choose(some.pages))
 
 
 def due_now(work: Workspace, known: DataFrame, hosts: DataFrame, now_ms: int) -> DataFrame:
@@ -123,7 +131,7 @@ def due_now(work: Workspace, known: DataFrame, hosts: DataFrame, now_ms: int) ->
     )
     if work.store.manifest.layers(HOSTS.name):
         due = of_ready_hosts(due, hosts, now_ms + pace.patience_ms(work))
-    return with_own(work, due, hosts)
+    return own.marked(work, due, hosts)
 
 
 def known_sections(work: Workspace, draft: Draft) -> tuple[Layer, ...]:
@@ -182,40 +190,21 @@ def within_budget(due: DataFrame, hosts: DataFrame, ever: int, per_host: int) ->
     return known.where(~spent).select(due.columns).unionByName(last.select(due.columns))
 
 
-def with_own(work: Workspace, due: DataFrame, hosts: DataFrame) -> DataFrame:
-    """Mark the pages of the user's own hosts as `own`: by name, or by their last known address."""
-    config = work.config.fetch
-    if not config.own:
-        return due
-    named = (
-        due.select("host").distinct().join(hosts.select("host", "address"), on="host", how="left")
-    )
-    own, count = work.map_rows(named, partial(_own_hosts, config), "host string")
-    if not count:
-        return due
-    marks = own.select("host", F.lit(True).alias("own"))
-    return due.drop("own").join(marks, on="host", how="left").fillna(False, ["own"])
-
-
-def _own_hosts(config: FetchConfig, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    own = Own(config)
-    for batch in batches:
-        names, addresses = (batch.column(name).to_pylist() for name in ("host", "address"))
-        mask = [own.has(name, where) for name, where in zip(names, addresses, strict=True)]
-        yield batch.filter(pa.array(mask, pa.bool_())).select(["host"])
-
-
 def candidates_of(
-    work: Workspace, due: DataFrame, config: GenerateConfig, some: Sample | None = None
+    work: Workspace,
+    due: DataFrame,
+    config: GenerateConfig,
+    some: Sample | None = None,
+    above: Above | None = None,
 ) -> DataFrame | None:
     """The pages of the round (`chosen`), and those that only their domain's budget kept out.
 
-    None if no page is due. `some`: a sample of the due pages.
+    None if no page is due. `some` and `above` are as for `promising`.
     """
-    above, budgets = promising(work, due, config, some)
-    if above is None:
+    found, budgets = promising(work, due, config, some, above)
+    if found is None:
         return None
-    return best(above, config.pages, config.pages_per_host, budgets)
+    return best(found, config.pages, config.pages_per_host, budgets)
 
 
 def best(due: DataFrame, total: int, per_host: int, budgets: DataFrame | None = None) -> DataFrame:
@@ -251,14 +240,20 @@ def best(due: DataFrame, total: int, per_host: int, budgets: DataFrame | None = 
 
 
 def promising(
-    work: Workspace, due: DataFrame, config: GenerateConfig, some: Sample | None = None
+    work: Workspace,
+    due: DataFrame,
+    config: GenerateConfig,
+    some: Sample | None = None,
+    above: Above | None = None,
 ) -> tuple[DataFrame | None, DataFrame | None]:
     """Due pages above a score below which no page can be chosen, and the budgets for `best`.
 
     No page is due if the former is None. Of pages that are early, those are among them that are
-    `contested`. `some`: a sample of the due pages.
+    `contested`. `some`: a sample of the due pages. `above`: a function that finds those in a bucket
+    and in better ones for less than a filter of all, which joins the layers of `pages` first.
     """
-    if some is not None and (guessed := _guessed(work, due, config, some)) is not None:
+    above = above or partial(score_buckets.above, due)
+    if some is not None and (guessed := _guessed(work, above, config, some)) is not None:
         return guessed
     counts = (
         due.groupBy(score_buckets.bucket().alias("bucket"))
@@ -273,6 +268,7 @@ def promising(
     competes = early > 0 and on_time > config.pages
     if early and not competes:
         due = contested(work, due, config)
+        above = partial(score_buckets.above, due)
     if on_time + early <= config.pages:
         return due, None
     wanted, pages_above = 2 * config.pages, 0
@@ -280,11 +276,11 @@ def promising(
         pages_above += row["pages"]
         if pages_above < wanted:
             continue
-        above, _ = work.scratch(score_buckets.above(due, row["bucket"]))
-        supply = supplied(work, above, config)
+        best_ones, _ = work.scratch(above(row["bucket"]))
+        supply = supplied(work, best_ones, config)
         filled = min(supply.pages, supply.on_time) if competes else supply.pages
         if filled >= config.pages:
-            return above, supply.budgets()
+            return best_ones, supply.budgets()
         wanted = 2 * pages_above
     if competes:
         due = contested(work, due, config)
@@ -299,15 +295,15 @@ def promising(
 
 
 def _guessed(
-    work: Workspace, due: DataFrame, config: GenerateConfig, some: Sample
+    work: Workspace, above: Above, config: GenerateConfig, some: Sample
 ) -> tuple[DataFrame, DataFrame | None] | None:
     """As `promising`, by a sample; None if that does not lead to a full round."""
     for floor in score_buckets.likely(some, config.pages, config.pages_per_host):
-        above, _ = work.scratch(score_buckets.above(due, floor))
-        supply = supplied(work, above, config)
+        found, _ = work.scratch(above(floor))
+        supply = supplied(work, found, config)
         # Pages that are due fill the round alone, so early ones compete.
         if min(supply.pages, supply.on_time) >= config.pages:
-            return above, supply.budgets()
+            return found, supply.budgets()
     return None
 
 

@@ -33,11 +33,6 @@ def current(work: Workspace, dataset: Dataset) -> DataFrame:
     return newest(layers(work, dataset), key_column(dataset))
 
 
-def above_base(work: Workspace, dataset: Dataset) -> DataFrame:
-    """The newest row of each key in the layers above the base, the oldest one."""
-    return newest(layers(work, dataset)[1:], key_column(dataset))
-
-
 def layers(work: Workspace, dataset: Dataset, *, some: bool = False) -> list[DataFrame]:
     """The layers of a dataset, oldest first. Raises MissingFile.
 

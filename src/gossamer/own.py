@@ -14,12 +14,20 @@ from __future__ import annotations
 import ipaddress
 import re
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from gossamer.addresses import parse_address
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame
+
     from gossamer.config import FetchConfig
+    from gossamer.workspace import Workspace
 
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 _PORT = re.compile(r":[0-9]+$")
@@ -69,3 +77,28 @@ def is_network(entry: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def marked(work: Workspace, due: DataFrame, hosts: DataFrame) -> DataFrame:
+    """Mark the pages of the user's own hosts as `own`: by name, or by their last known address."""
+    config = work.config.fetch
+    if not config.own:
+        return due
+    from pyspark.sql import functions as F  # a worker that fetches needs no engine
+
+    named = (
+        due.select("host").distinct().join(hosts.select("host", "address"), on="host", how="left")
+    )
+    owned, count = work.map_rows(named, partial(_own_hosts, config), "host string")
+    if not count:
+        return due
+    marks = owned.select("host", F.lit(True).alias("own"))
+    return due.drop("own").join(marks, on="host", how="left").fillna(False, ["own"])
+
+
+def _own_hosts(config: FetchConfig, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    own = Own(config)
+    for batch in batches:
+        names, addresses = (batch.column(name).to_pylist() for name in ("host", "address"))
+        mask = [own.has(name, where) for name, where in zip(names, addresses, strict=True)]
+        yield batch.filter(pa.array(mask, pa.bool_())).select(["host"])

@@ -66,16 +66,17 @@ def patience_ms(work: Workspace) -> int:
 class Known(NamedTuple):
     """The pages that a round looks at."""
 
-    pages: DataFrame
+    layers: list[DataFrame]
+    """Of `pages`, oldest first."""
     left_alone: int
-    """Rows of the base, if the round looks at newer layers only."""
+    """Rows of the base, if it is not among them."""
 
 
 def known(work: Workspace) -> Known:
     """The pages among which the next round, or the next due page, is looked for."""
     if work.now_ms() >= whole_look_ms(work):
-        return Known(lsm.current(work, PAGES), 0)
-    return Known(lsm.above_base(work, PAGES), work.store.manifest.layers(PAGES.name)[0].rows)
+        return Known(lsm.layers(work, PAGES), 0)
+    return Known(lsm.layers(work, PAGES)[1:], work.store.manifest.layers(PAGES.name)[0].rows)
 
 
 def whole_look_ms(work: Workspace) -> int:
@@ -98,8 +99,8 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     pass, which takes 0.25 s per million pages. If it leaves the base alone, it is repeated when
     that may have a due page.
     """
-    pages, left_alone = known(work)
-    waiting = pages.where(~is_never_due())
+    layers, left_alone = known(work)
+    waiting = lsm.newest(layers, "url").where(~is_never_due())
     when_ms = due_ms(interval_s(work), is_endless=work.is_endless)
     if work.store.manifest.layers(HOSTS.name):
         hosts = lsm.current(work, HOSTS).select("host", "ready_ms")

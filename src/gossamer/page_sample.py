@@ -1,7 +1,7 @@
 """A sample of `pages`, by which a step may guess what it would otherwise count in a pass over all.
 
-It has the first rows of some row groups, which lie far apart, so they come from all times of a
-crawl. Some may be older than the current row of their page.
+It has the first rows of some row groups, which lie at equal distances in rows, so they come from
+all times of a crawl. Some may be older than the current row of their page.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -43,12 +44,13 @@ def sample(work: Workspace) -> Sample | None:
     if total < LEAST_ROWS:
         return None
     groups = [group for path in work.paths(PAGES.name) for group in _row_groups(path)]
-    groups = groups[:: ceil(len(groups) / MOST_GROUPS)]
-    share = ROWS / sum(group.rows for group in groups)
+    ends = np.cumsum([group.rows for group in groups])
+    places = (np.arange(MOST_GROUPS) + 0.5) * total / MOST_GROUPS
+    chosen = np.bincount(np.searchsorted(ends, places, "right"), minlength=len(groups))
     writer = ParquetWriter(work.root, SCRATCH, work.scratch_attempt(), schema=PAGES.schema)
     rows = 0
-    for group in groups:
-        batch = _first_rows(group, ceil(group.rows * share))
+    for number in np.flatnonzero(chosen).tolist():
+        batch = _first_rows(groups[number], ceil(ROWS * chosen[number] / MOST_GROUPS))
         writer.write(_completed(batch))
         rows += batch.num_rows
     paths = [f"{work.root}/{file['path']}" for file in writer.close()]
