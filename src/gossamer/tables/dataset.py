@@ -63,8 +63,8 @@ class Dataset:
     """Rows of a row group, of which a look-up decodes half on average; only the embedded engine
     observes it. None: the engine's default, for short rows."""
     page_rows: int | None = None
-    """Rows of a page of Parquet, for large rows that cannot be compressed and of which few are read
-    at once (`Engine.read_some`); None: pages of up to a megabyte, with zstd."""
+    """Rows of a page of Parquet, for large rows that cannot be compressed: not many if few of them
+    are read at once (`Engine.read_some`). None: pages of up to a megabyte, with zstd."""
 
     @cached_property
     def schema(self) -> pa.Schema:
