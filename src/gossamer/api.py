@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 
 from gossamer import config as configs
 from gossamer.backends import open_backend
+from gossamer.buckets import folder
 from gossamer.filenames import CONFIG_NAME
 from gossamer.preparation import prepare_worker
 from gossamer.store import Store
+from gossamer.vacancy import check_vacant
 from gossamer.workspace import Workspace, write_settings
 
 if TYPE_CHECKING:
@@ -67,13 +69,13 @@ class Crawl:
         Conflict if the folder already holds a crawl or other settings; Occupied if it holds files
         that Gossamer did not write.
         """
-        backend = open_backend(path)
+        backend = open_backend(folder(path))
         file = Path(backend.url, CONFIG_NAME)
         kept = keep_settings and (file.exists() or file.is_symlink())
         config = configs.load(file) if kept else configs.loads(settings, CONFIG_NAME)
         secrets = configs.secret_files(config.fetch)
         beside = (config.parse.rules, *config.filter.files, *secrets)
-        Store(backend).check_vacant(beside)
+        check_vacant(backend, beside)
         if not kept:
             private = configs.has_secrets(config.fetch)
             write_settings(backend, settings, private=private)

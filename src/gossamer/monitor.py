@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.backends import Holder  # noqa: TC001  # msgspec reads the annotations
+from gossamer.holders import Holder  # noqa: TC001  # msgspec reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,6 +18,7 @@ from msgspec import structs
 
 from gossamer import config as configs
 from gossamer.backends import open_backend
+from gossamer.buckets import folder
 from gossamer.errors import Conflict
 from gossamer.filenames import CONFIG_NAME
 from gossamer.store import File, Layer, StepReport, Store
@@ -68,7 +69,7 @@ class Workspace:
     @classmethod
     def open(cls, path: str, engine: Engine | None = None) -> Self:
         """Open an existing crawl. Raises NotACrawl, ConfigError, CorruptManifest."""
-        store = Store.open(open_backend(path))
+        store = Store.open(open_backend(folder(path)))
         return cls(store, configs.load(Path(store.url, CONFIG_NAME)), _engine=engine)
 
     @cached_property
