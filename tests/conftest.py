@@ -120,7 +120,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, st
 @pytest.fixture
 def s3(s3_server: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of a folder that no other test uses."""
-    for name, value in s3_server.items():
+    for name, value in (s3_server | buckets.variables_of_engine(s3_server)).items():
         monkeypatch.setenv(name, value)
     buckets.opened.cache_clear()
     yield f"s3://{BUCKET}/{uuid.uuid4().hex}"

@@ -15,7 +15,6 @@ from msgspec import structs
 from obstore.store import MemoryStore
 
 from gossamer import aws_profiles, buckets, leases
-from gossamer.api import Crawl
 from gossamer.backends import open_backend
 from gossamer.bucket_errors import translated
 from gossamer.buckets import Bucket, parsed
@@ -65,7 +64,6 @@ def test_of_two_writers_one_wins_each_race_for_the_manifest(s3: str, races: int)
 
 _WRITE = """
 import sys
-from gossamer.api import Crawl
 from gossamer.backends import open_backend
 from gossamer.errors import Conflict
 from gossamer.store import Store
@@ -238,13 +236,6 @@ def test_urls() -> None:
         with pytest.raises(UsageError, match=r"s3://…: is not a URL") as error:
             open_backend(url)
         assert "secret" not in str(error.value)
-
-
-def test_steps_refuse_object_storage() -> None:
-    with pytest.raises(UsageError, match="no step works on object storage yet"):
-        Crawl.create("s3://bucket/crawl")
-    with pytest.raises(UsageError, match="no step works on object storage yet"):
-        Crawl.open("s3://bucket/crawl")
 
 
 @pytest.fixture

@@ -11,17 +11,15 @@ with Crawl.create("my-web", settings='fetch.contact = "me@example.org"') as craw
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer import config as configs
 from gossamer.backends import open_backend
-from gossamer.buckets import folder
 from gossamer.filenames import CONFIG_NAME
 from gossamer.preparation import prepare_worker
 from gossamer.store import Store
 from gossamer.vacancy import check_vacant
-from gossamer.workspace import Workspace, write_settings
+from gossamer.workspace import Workspace, has_settings, read_settings, write_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -69,12 +67,10 @@ class Crawl:
         Conflict if the folder already holds a crawl or other settings; Occupied if it holds files
         that Gossamer did not write.
         """
-        backend = open_backend(folder(path))
-        file = Path(backend.url, CONFIG_NAME)
-        kept = keep_settings and (file.exists() or file.is_symlink())
-        config = configs.load(file) if kept else configs.loads(settings, CONFIG_NAME)
-        secrets = configs.secret_files(config.fetch)
-        beside = (config.parse.rules, *config.filter.files, *secrets)
+        backend = open_backend(path)
+        kept = keep_settings and has_settings(backend.url)
+        config = read_settings(backend.url) if kept else configs.loads(settings, CONFIG_NAME)
+        beside = configs.files_beside(config)
         check_vacant(backend, beside)
         if not kept:
             private = configs.has_secrets(config.fetch)

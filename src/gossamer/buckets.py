@@ -31,9 +31,10 @@ from gossamer.bucket_errors import bucket_errors, is_lost, translated
 from gossamer.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
+    from obstore import WritableFile
     from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Config
 
 SCHEMES = ("s3", "gs", "az")
@@ -67,13 +68,6 @@ class Found(NamedTuple):
 def is_object_url(path: str) -> bool:
     """Whether a path is a URL of an object store."""
     return path.startswith(tuple(f"{scheme}://" for scheme in SCHEMES))
-
-
-def folder(path: str) -> str:
-    """A path as it is. Raises UsageError for a URL of an object store: no step can use it yet."""
-    if is_object_url(path):
-        raise UsageError(path, "no step works on object storage yet", "use a folder on a disk")
-    return path
 
 
 def parsed(url: str) -> tuple[str, str, str]:
@@ -113,9 +107,26 @@ class Bucket:
         with self._asked(path) as (store, key):
             return bytes(store.get_range(key, start=start, end=end))
 
+    def get_tail(self, path: str, size: int) -> tuple[bytes, int]:
+        """The last bytes of an object that is not empty, and its size, by one request."""
+        with self._asked(path) as (store, key):
+            found = store.get(key, options={"range": {"suffix": size}})
+            return bytes(found.bytes()), found.meta["size"]
+
     def size(self, path: str) -> int:
         with self._asked(path) as (store, key):
             return store.head(key)["size"]
+
+    def modified(self, path: str) -> datetime:
+        with self._asked(path) as (store, key):
+            return store.head(key)["last_modified"]
+
+    def writer(self, path: str, part_bytes: int, parts_at_once: int) -> WritableFile:
+        """Write an object piece by piece. It exists when the writer is closed."""
+        with self._asked(path) as (store, key):
+            from obstore import open_writer
+
+            return open_writer(store, key, buffer_size=part_bytes, max_concurrency=parts_at_once)
 
     def checksum(self, path: str) -> str:
         """The xxh3 of an object's bytes."""
@@ -185,6 +196,17 @@ class Bucket:
             self._store = self._patient = opened(self._root, patient=True)
 
 
+def located(url: str) -> tuple[Bucket, str]:
+    """The bucket and the key of an object."""
+    scheme, name, key = parsed(url)
+    return _whole(f"{scheme}://{name}"), key
+
+
+@cache
+def _whole(root: str) -> Bucket:
+    return Bucket(root)
+
+
 @cache
 def opened(root: str, *, patient: bool) -> ObjectStore:
     """The store of a bucket, by the environment of this process. Raises UsageError."""
@@ -201,9 +223,25 @@ def opened(root: str, *, patient: bool) -> ObjectStore:
     if scheme == "az":
         return AzureStore(name, client_options=client, retry_config=retry)
     more = aws_profiles.variables(os.environ)
-    known = os.environ | more
-    endpoint = next((known[each] for each in ENDPOINTS if each in known), "")
-    if endpoint.startswith("http://"):
+    if _endpoint(os.environ | more).startswith("http://"):
         client["allow_http"] = True
     config = cast("S3Config", {name.lower(): value for name, value in more.items()})
     return S3Store(name, config=config, client_options=client, retry_config=retry)
+
+
+def variables_of_engine(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables by which the embedded engine finds the server and the keys of s3:// URLs.
+
+    Fact (Sail 0.7.2): it reads AWS_ENDPOINT, not AWS_ENDPOINT_URL, and no files of AWS's tools.
+    """
+    more = aws_profiles.variables(environment)
+    known = {"AWS_REGION": "us-east-1"} | dict(environment) | more
+    if endpoint := _endpoint(known):
+        more["AWS_ENDPOINT"] = endpoint
+        more["AWS_ALLOW_HTTP"] = str(endpoint.startswith("http://")).lower()
+    return {"AWS_REGION": known["AWS_REGION"]} | more
+
+
+def _endpoint(environment: Mapping[str, str]) -> str:
+    """The server of s3:// URLs; empty: AWS."""
+    return next((environment[name] for name in ENDPOINTS if name in environment), "")
