@@ -24,7 +24,7 @@ from gossamer.objects import ObjectBackend
 from gossamer.store import Store
 from gossamer.workspace import DEFAULTS, Workspace
 from loopback import Loopback, loopback
-from object_store import BUCKET, object_store
+from object_store import BUCKET, forget_stores, object_store
 from spark_cluster import spark_cluster
 
 if TYPE_CHECKING:
@@ -122,9 +122,9 @@ def s3(s3_server: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[s
     """The URL of a folder that no other test uses."""
     for name, value in (s3_server | buckets.variables_of_engine(s3_server)).items():
         monkeypatch.setenv(name, value)
-    buckets.opened.cache_clear()
+    forget_stores()
     yield f"s3://{BUCKET}/{uuid.uuid4().hex}"
-    buckets.opened.cache_clear()
+    forget_stores()
 
 
 @pytest.fixture(params=["local", "memory", "objects", "s3"])

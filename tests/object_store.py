@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, cast
 
 from obstore.store import S3Store
 
+from gossamer import buckets
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -65,6 +67,12 @@ def object_store(folder: Path) -> Iterator[dict[str, str]]:
         finally:
             server.kill()  # to end in order takes it 20 s
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def forget_stores() -> None:
+    """Let this process read the environment again."""
+    buckets.opened.cache_clear()
+    buckets._whole.cache_clear()
 
 
 def _create_bucket(environment: dict[str, str]) -> None:

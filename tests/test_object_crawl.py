@@ -263,7 +263,10 @@ NOT_YET = {
     "search/searcher",
 }
 """Modules that still open files of a crawl by path, of commands that refuse object storage."""
-OTHERS = {"backends", "parquet", "filter_rules/of_crawl", "parse/html/site_rules", "compile_ahead"}
+OTHERS = {
+    *("backends", "compile_ahead", "filter_rules/of_crawl", "parquet", "parse/html/site_rules"),
+    "workspace",
+}
 """The seam itself, and modules that open files which are no part of a crawl."""
 
 

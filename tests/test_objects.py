@@ -23,6 +23,7 @@ from gossamer.holders import Holder
 from gossamer.objects import ObjectBackend
 from gossamer.store import Store
 from loopback import NOTHING, Loopback, page
+from object_store import forget_stores
 from stores import put, report
 
 if TYPE_CHECKING:
@@ -247,9 +248,9 @@ def cloud(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopbac
     ):
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{server.address}")
-    buckets.opened.cache_clear()
+    forget_stores()
     yield server
-    buckets.opened.cache_clear()
+    forget_stores()
 
 
 def refusal(status: str, code: str) -> bytes:
@@ -300,7 +301,7 @@ def test_a_server_that_is_not_there_is_told_soon(
     monkeypatch: pytest.MonkeyPatch, cloud: Loopback
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    buckets.opened.cache_clear()
+    forget_stores()
     with pytest.raises(StoreError, match="cannot be reached") as error:
         Store.open(open_backend("s3://bucket/crawl"))
     assert "AWS_ENDPOINT_URL" in error.value.remedy

@@ -68,7 +68,7 @@ class Crawl:
         that Gossamer did not write.
         """
         backend = open_backend(path)
-        kept = keep_settings and has_settings(backend.url)
+        kept = keep_settings and has_settings(backend)
         config = read_settings(backend.url) if kept else configs.loads(settings, CONFIG_NAME)
         beside = configs.files_beside(config)
         check_vacant(backend, beside)

@@ -204,7 +204,8 @@ def located(url: str) -> tuple[Bucket, str]:
 
 @cache
 def _whole(root: str) -> Bucket:
-    return Bucket(root)
+    """A bucket for tasks, which begin when the store of the crawl has been reached."""
+    return Bucket(root, opened(root, patient=True))
 
 
 @cache

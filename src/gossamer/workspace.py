@@ -308,10 +308,13 @@ class Draft:
     """The report, set when the step is committed."""
 
 
-def has_settings(root: str) -> bool:
+def has_settings(backend: Backend) -> bool:
     """Whether there is a gossamer.toml, or a link of that name."""
-    path = f"{root}/{CONFIG_NAME}"
-    return files.exists(path) or (not is_object_url(root) and Path(path).is_symlink())
+    try:
+        backend.size(CONFIG_NAME)
+    except FileNotFoundError:
+        return not is_object_url(backend.url) and Path(backend.url, CONFIG_NAME).is_symlink()
+    return True
 
 
 def read_settings(root: str) -> Config:
