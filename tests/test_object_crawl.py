@@ -32,7 +32,8 @@ from tables import OF_THIS_RUN
 
 ROUNDS = 2
 STEPS = ("generate", "fetch", "parse", "update")
-COMPARED = ("pages", "responses", "documents", "links", "hosts", "inlinks")
+AFTER_ROUNDS = ("invert", "farms", "rank", "boilerplate", "dedup")
+COMPARED = ("pages", "responses", "documents", "links", "hosts", "inlinks", "ranks", "dispositions")
 PLACES = {"contacted_ms", "ready_ms", "latency_ms", "robots", "address"}
 CRAWL = ("CRAWL", "argument")
 NOWHERE = "s3://bucket/crawl"
@@ -52,7 +53,8 @@ def crawled(root: str, web: FakeWeb, folder: Path) -> dict[str, list[dict[str, A
     for _ in range(ROUNDS):
         for step in STEPS:
             gossamer(step, root)
-    gossamer("invert", root)
+    for step in AFTER_ROUNDS:
+        gossamer(step, root)
     exported = folder / "pages.csv"
     gossamer("export", root, "pages", "--output", exported)
     assert exported.stat().st_size > 0

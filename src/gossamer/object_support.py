@@ -9,7 +9,10 @@ from __future__ import annotations
 from gossamer.buckets import is_object_url
 from gossamer.errors import UsageError
 
-STEPS = frozenset({"inject", "refresh", "generate", "fetch", "parse", "update", "invert"})
+STEPS = frozenset(
+    ("inject", "refresh", "generate", "fetch", "parse", "update")
+    + ("invert", "farms", "rank", "boilerplate", "dedup")
+)
 COMMANDS = STEPS - {"refresh"} | {"init", "export", "pause", "resume"}
 """Commands that work with a crawl at s3://, gs:// or az://."""
 
