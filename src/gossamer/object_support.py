@@ -9,11 +9,19 @@ from __future__ import annotations
 from gossamer.buckets import is_object_url
 from gossamer.errors import UsageError
 
-STEPS = frozenset(
-    ("inject", "refresh", "generate", "fetch", "parse", "update")
-    + ("invert", "farms", "rank", "boilerplate", "dedup")
-)
-COMMANDS = STEPS - {"refresh"} | {"init", "export", "pause", "resume"}
+STEPS = frozenset({
+    *("inject", "refresh", "generate", "fetch", "parse", "update", "reparse"),
+    *("invert", "farms", "rank", "boilerplate", "dedup", "mark", "sections", "filters"),
+})  # fmt: skip
+"""Names of steps in the history."""
+COMMANDS = frozenset({
+    *("init", "inject", "generate", "fetch", "parse", "update", "reparse"),
+    *("invert", "farms", "rank", "boilerplate", "dedup"),
+    *("pause", "resume", "check", "export", "explain", "sections", "mark", "marks"),
+    *("graph farms", "duplicates show", "duplicates rules", "duplicates test"),
+    *("filters list", "filters test", "filters add", "filters remove"),
+    *("filters disable", "filters enable", "filters apply"),
+})  # fmt: skip
 """Commands that work with a crawl at s3://, gs:// or az://."""
 
 
