@@ -164,6 +164,12 @@ def test_settings_are_read_from_the_bucket(s3: str) -> None:
     files.replace(f"{s3}/gossamer.toml", b'filter.files = ["rules.txt"]')
     with pytest.raises(ConfigError, match=r"names rules.txt, which is not read"):
         Crawl.open(s3)
+    files.replace(f"{s3}/gossamer.toml", b'rank.trusted_file = "good.txt"')
+    with pytest.raises(ConfigError, match=r"names good.txt, which is not read"):
+        Crawl.open(s3)
+    files.replace(f"{s3}/gossamer.toml", b" ")
+    with pytest.raises(ConfigError, match=r"is empty"):
+        Crawl.open(s3)
     files.replace(f"{s3}/gossamer.toml", b'engine.url = "sc://spark:15002"')
     with pytest.raises(UsageError, match="does not work with object storage yet"):
         _ = Crawl.open(s3).work.engine
@@ -280,10 +286,10 @@ BY_PATH = re.compile(
 NOT_YET = {
     *("bvgraph/files", "check/parts", "check/repair", "cli/settings", "graph/arcs"),
     *("graph/changes", "graph/importing", "graph/numbering", "graph/runs", "graph/stored"),
-    *("handover", "index/parts", "prune/copying", "prune/staying", "rank/held"),
+    *("fetch/tenure", "handover", "index/parts", "prune/copying", "prune/staying", "rank/held"),
     "search/searcher",
 }
-"""Modules that still open files of a crawl by path, of commands that refuse object storage."""
+"""Modules that still open files of a crawl by path: what needs them refuses object storage."""
 OTHERS = {
     *("backends", "compile_ahead", "filter_rules/of_crawl", "parquet", "parse/html/site_rules"),
     "workspace",

@@ -326,8 +326,12 @@ def read_settings(root: str) -> Config:
         data = files.read(path)
     except FileNotFoundError:
         raise ConfigError(path, "cannot be read: no such object", RESTORE) from None
+    if not data.strip():
+        raise ConfigError(path, "is empty; its settings are lost", RESTORE)
     config = configs.loads(decoded(data, path, RESTORE), path)
-    if beside := [name for name in configs.files_beside(config) if not Path(name).is_absolute()]:
+    lists = filter(None, (config.rank.trusted_file, config.rank.distrusted_file))
+    named = (*configs.files_beside(config), *lists)
+    if beside := [name for name in named if not Path(name).is_absolute()]:
         raise ConfigError(
             path,
             f"names {beside[0]}, which is not read from object storage",
