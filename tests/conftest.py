@@ -4,21 +4,27 @@ import os
 import shutil
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from obstore.store import MemoryStore
 
 from commands import lent
-from gossamer.backends import LocalBackend
+from gossamer import buckets
+from gossamer.backends import Backend, LocalBackend, MemoryBackend
+from gossamer.buckets import Bucket
 from gossamer.config import Config, EngineConfig
 from gossamer.engine import Engine
 from gossamer.filenames import CONFIG_NAME
 from gossamer.lean_imports import without_collections
+from gossamer.objects import ObjectBackend
 from gossamer.store import Store
 from gossamer.workspace import DEFAULTS, Workspace
 from loopback import Loopback, loopback
+from object_store import BUCKET, forget_stores, object_store
 from spark_cluster import spark_cluster
 
 if TYPE_CHECKING:
@@ -102,6 +108,35 @@ def new_work(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Callab
 @pytest.fixture
 def work(new_work: Callable[[], Workspace]) -> Workspace:
     return new_work()
+
+
+@pytest.fixture(scope="session")
+def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment for clients of one object store for all tests: it takes 4 s to start."""
+    with object_store(tmp_path_factory.mktemp("s3") / "server") as environment:
+        yield environment
+
+
+@pytest.fixture
+def s3(s3_server: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The URL of a folder that no other test uses."""
+    for name, value in (s3_server | buckets.variables_of_engine(s3_server)).items():
+        monkeypatch.setenv(name, value)
+    forget_stores()
+    yield f"s3://{BUCKET}/{uuid.uuid4().hex}"
+    forget_stores()
+
+
+@pytest.fixture(params=["local", "memory", "objects", "s3"])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
+    """An empty storage: a folder, memory, obstore's objects in memory, and a real server."""
+    if request.param == "local":
+        return LocalBackend(tmp_path / "crawl")
+    if request.param == "memory":
+        return MemoryBackend()
+    if request.param == "objects":
+        return ObjectBackend(Bucket("memory://crawl", MemoryStore()))
+    return ObjectBackend(Bucket(request.getfixturevalue("s3")))
 
 
 @pytest.fixture

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer import checksums
-from gossamer.backends import LocalBackend, MemoryBackend, disk_errors, open_backend
+from gossamer.backends import LocalBackend, disk_errors, open_backend
 from gossamer.errors import Locked, StoreError, StoreFull, UsageError
+from gossamer.objects import ObjectBackend
 from gossamer.store import Backend, File, Holder, Layer, StepReport, Store
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ def path_of(descriptor: int) -> str:
 HOLDER = Holder(pid=4711, machine="here", command="gossamer crawl", since_ms=0)
 
 
-@pytest.fixture(params=["local", "memory"])
-def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
-    return LocalBackend(tmp_path / "crawl") if request.param == "local" else MemoryBackend()
-
-
 def test_what_was_created_is_read_and_listed(backend: Backend) -> None:
     backend.create("a/b/two", b"22")
     backend.create("a/one", b"1")
@@ -39,6 +35,11 @@ def test_what_was_created_is_read_and_listed(backend: Backend) -> None:
     assert sorted(backend.sizes("a")) == [("a/b/two", 2), ("a/one", 1)]
     assert backend.size("ab/other") == 0
     assert list(backend.sizes("none")) == []
+
+
+def test_a_storage_that_can_keep_a_crawl_is_left_as_it_was(backend: Backend) -> None:
+    backend.prove()
+    assert list(backend.sizes("")) == []
 
 
 def test_creation_is_exclusive(backend: Backend) -> None:
@@ -50,9 +51,22 @@ def test_creation_is_exclusive(backend: Backend) -> None:
 
 
 def test_what_is_not_there_is_said(backend: Backend) -> None:
-    for ask in (backend.read, backend.size, lambda path: backend.sync([path])):
+    asked = [backend.read, backend.size, backend.checksum]
+    if not isinstance(backend, ObjectBackend):  # there, what can be seen is durable
+        asked.append(lambda path: backend.sync([path]))
+    for ask in asked:
         with pytest.raises(FileNotFoundError):
             ask("a/none")
+
+
+def test_sizes_of_many_files_and_of_few(backend: Backend) -> None:
+    for number in range(6):
+        backend.create(f"a/{number}", bytes(number))
+    backend.create("b/one", b"1")
+    assert backend.sizes_of([]) == {}
+    assert backend.sizes_of(["a/2", "a/none", "b/one"]) == {"a/2": 2, "b/one": 1}
+    wanted = {f"a/{number}": number for number in range(5)}
+    assert backend.sizes_of(["a/none", *wanted]) == wanted
 
 
 def test_deleting_twice_is_no_error(backend: Backend) -> None:

@@ -19,9 +19,9 @@ from rich.console import Console
 
 from commands import gossamer
 from gossamer import pausing
-from gossamer.backends import Holder
 from gossamer.cli import top
 from gossamer.cli.live_view import view
+from gossamer.holders import Holder
 from gossamer.monitor import Heartbeat, Wait, waiting
 from gossamer.status import Watch
 from gossamer.status.disk import Disk

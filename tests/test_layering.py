@@ -49,7 +49,9 @@ KINDS = {
     ),
     "foundation": kind(
         "engine pool lean_arrow store branches intact manifest listings garbage filenames "
-        "checksums backends damage ownership urls addresses own patterns encodings session_ids "
+        "checksums files parquet object_support vacancy backends holders objects leases buckets "
+        "bucket_errors aws_profiles "
+        "damage ownership urls addresses own patterns encodings session_ids "
         "suffixes robots robots_rules config monitor stopping pausing supervision errors "
         "workspace sorted_parts processes spark_client worker_start lean_imports sketches "
         "classifier version_names filter_rules.language filter_rules.index filter_rules.recipe "

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from gossamer.backends import Holder
+from gossamer.holders import Holder
 from gossamer.monitor import BEAT_S, Heartbeat, Wait, clear, heartbeats, wait_of, waiting
 
 if TYPE_CHECKING:

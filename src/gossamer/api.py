@@ -11,7 +11,6 @@ with Crawl.create("my-web", settings='fetch.contact = "me@example.org"') as craw
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer import config as configs
@@ -19,7 +18,8 @@ from gossamer.backends import open_backend
 from gossamer.filenames import CONFIG_NAME
 from gossamer.preparation import prepare_worker
 from gossamer.store import Store
-from gossamer.workspace import Workspace, write_settings
+from gossamer.vacancy import check_vacant
+from gossamer.workspace import Workspace, has_settings, read_settings, write_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -68,12 +68,10 @@ class Crawl:
         that Gossamer did not write.
         """
         backend = open_backend(path)
-        file = Path(backend.url, CONFIG_NAME)
-        kept = keep_settings and (file.exists() or file.is_symlink())
-        config = configs.load(file) if kept else configs.loads(settings, CONFIG_NAME)
-        secrets = configs.secret_files(config.fetch)
-        beside = (config.parse.rules, *config.filter.files, *secrets)
-        Store(backend).check_vacant(beside)
+        kept = keep_settings and has_settings(backend)
+        config = read_settings(backend.url) if kept else configs.loads(settings, CONFIG_NAME)
+        beside = configs.files_beside(config)
+        check_vacant(backend, beside)
         if not kept:
             private = configs.has_secrets(config.fetch)
             write_settings(backend, settings, private=private)

@@ -1,26 +1,27 @@
-"""Store backends: a folder on this machine, and an equivalent in memory for tests."""
+"""Store backends: a folder on this machine, and an equivalent in memory for tests.
+
+Object storage is in objects.py.
+"""
 
 from __future__ import annotations
 
 import errno
 import fcntl
 import os
-import socket
 import stat
-import sys
 import threading
-import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
 from gossamer import checksums, ownership
-from gossamer.errors import Locked, StoreError, StoreFull, UsageError
+from gossamer.buckets import Bucket, is_object_url
+from gossamer.errors import StoreError, StoreFull, UsageError
+from gossamer.holders import Holder, locked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -48,37 +49,12 @@ LOST_AND_FOUND = "lost+found"
 """A folder of root's on ext file systems. It is in a dataset's folder if that is a mount point."""
 
 
-class Holder(msgspec.Struct, frozen=True):
-    """The process that holds the lock of a crawl."""
-
-    pid: int
-    machine: str
-    command: str
-    since_ms: int
-
-    @classmethod
-    def me(cls, pid: int | None = None) -> Holder:
-        """This process, or the one with the number `pid` on whose behalf it works."""
-        pid = os.getpid() if pid is None else pid
-        return cls(pid, socket.gethostname(), " ".join(sys.argv), int(time.time() * 1000))
-
-    def lives(self) -> bool:
-        """Whether the process is still there; of one on another machine, that is assumed."""
-        import psutil  # only needed here
-
-        if self.machine != socket.gethostname():
-            return True
-        try:
-            began_s: float = psutil.Process(self.pid).create_time()
-        except psutil.Error:
-            return False
-        return began_s * 1000 <= self.since_ms  # otherwise another process has got its number
-
-
 class Backend(Protocol):
     """The storage of a crawl. Paths are relative, with `/`."""
 
     url: str
+    lock_may_be_lost: bool
+    """Whether another process can take over the lock while its holder is paused."""
 
     def read(self, path: str) -> bytes:
         """Raises FileNotFoundError."""
@@ -104,6 +80,12 @@ class Backend(Protocol):
     def size(self, path: str) -> int:
         """Raises FileNotFoundError."""
 
+    def sizes_of(self, paths: Collection[str]) -> Mapping[str, int]:
+        """The sizes of those of the files that exist."""
+
+    def prove(self) -> None:
+        """Raise StoreError if this storage cannot keep a crawl."""
+
     def delete(self, paths: Iterable[str]) -> None:
         """Delete files; those that are already gone are ignored.
 
@@ -118,25 +100,34 @@ class Backend(Protocol):
         another crawl or dataset, or holds other files.
         """
 
-    def lock(self, holder: Holder) -> AbstractContextManager[None]:
-        """Hold the crawl's lock as `holder`. Raises Locked."""
+    def lock(self, holder: Holder) -> AbstractContextManager[bool]:
+        """Hold the crawl's lock as `holder`. Raises Locked.
+
+        The value is whether a former holder may still be there, unaware that it lost the lock.
+        """
 
     def holder(self) -> Holder | None:
         """The process that holds the lock; None if there is none, or it did not say who it is."""
 
 
 def open_backend(url: str) -> Backend:
-    """The backend for a path or `file://` URL. Raises UsageError for other URLs."""
+    """The backend for a path, or a URL with file, s3, gs or az. Raises UsageError for others."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         return LocalBackend(url)
     if scheme == "file":
         return LocalBackend(rest)
-    raise UsageError(url, f"{scheme}:// is not supported", "use a path or a file:// URL")
+    if is_object_url(url):
+        from gossamer.objects import ObjectBackend
+
+        return ObjectBackend(Bucket(url))
+    raise UsageError(url, f"{scheme}:// is not supported", "use a path, or s3://, gs:// or az://")
 
 
 class LocalBackend:
     """A folder. Its lock is flock(2)'s, which the kernel releases however the holder dies."""
+
+    lock_may_be_lost = False
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.root = Path(root).expanduser().resolve()
@@ -192,6 +183,12 @@ class LocalBackend:
     def size(self, path: str) -> int:
         return (self.root / path).stat().st_size
 
+    def sizes_of(self, paths: Collection[str]) -> dict[str, int]:
+        return _sizes_of(self, paths)
+
+    def prove(self) -> None:
+        """Do nothing: link(2) is atomic."""
+
     def delete(self, paths: Iterable[str]) -> None:
         inside: dict[Path, bool] = {}
         for path in paths:
@@ -221,7 +218,7 @@ class LocalBackend:
                 self._claimed[folder] = ownership.claimed(self.root, folder, crawl, named)
 
     @contextmanager
-    def lock(self, holder: Holder) -> Iterator[None]:
+    def lock(self, holder: Holder) -> Iterator[bool]:
         path = self.root / ".lock"
         with disk_errors(path):
             self.root.mkdir(parents=True, exist_ok=True)
@@ -230,12 +227,12 @@ class LocalBackend:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise _locked(path, os.pread(descriptor, 4096, 0)) from None
+                raise locked(path, _decoded(os.pread(descriptor, 4096, 0))) from None
             os.truncate(descriptor, 0)
             with disk_errors(path):
                 os.pwrite(descriptor, msgspec.json.encode(holder), 0)
             try:
-                yield
+                yield False  # the kernel has ended the lock of a former holder
             finally:
                 os.truncate(descriptor, 0)
         finally:
@@ -243,14 +240,16 @@ class LocalBackend:
 
     def holder(self) -> Holder | None:
         try:
-            holder = msgspec.json.decode((self.root / ".lock").read_bytes(), type=Holder)
-        except (OSError, msgspec.DecodeError):
+            holder = _decoded((self.root / ".lock").read_bytes())
+        except OSError:
             return None
-        return holder if holder.lives() else None
+        return holder if holder is not None and holder.lives() else None
 
 
 class MemoryBackend:
     """A LocalBackend without a disk."""
+
+    lock_may_be_lost = False
 
     def __init__(self, url: str = "memory://crawl") -> None:
         self.url = url
@@ -285,6 +284,12 @@ class MemoryBackend:
     def size(self, path: str) -> int:
         return len(self.read(path))
 
+    def sizes_of(self, paths: Collection[str]) -> dict[str, int]:
+        return _sizes_of(self, paths)
+
+    def prove(self) -> None:
+        """Do nothing: `create` holds a lock."""
+
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:
             self.contents.pop(path, None)
@@ -293,18 +298,26 @@ class MemoryBackend:
         """Do nothing: there are no links in memory."""
 
     @contextmanager
-    def lock(self, holder: Holder) -> Iterator[None]:
+    def lock(self, holder: Holder) -> Iterator[bool]:
         with self._guard:
             if self._holder is not None:
-                raise _locked(self.url, msgspec.json.encode(self._holder))
+                raise locked(self.url, self._holder)
             self._holder = holder
         try:
-            yield
+            yield False
         finally:
             self._holder = None
 
     def holder(self) -> Holder | None:
         return self._holder
+
+
+def _sizes_of(backend: Backend, paths: Iterable[str]) -> dict[str, int]:
+    found = {}
+    for path in paths:
+        with suppress(FileNotFoundError):
+            found[path] = backend.size(path)
+    return found
 
 
 def rewrite(path: Path, data: bytes) -> None:
@@ -355,17 +368,12 @@ def full(path: object) -> StoreFull:
     )
 
 
-def _locked(path: object, holder: bytes) -> Locked:
+def _decoded(record: bytes) -> Holder | None:
+    """The record in a lock's file; None if its holder has not written it yet."""
     try:
-        by = msgspec.json.decode(holder, type=Holder)
-    except msgspec.DecodeError:  # it has the lock, but has not written its record yet
-        return Locked(path, "another process has locked this crawl", "wait for it to end")
-    since = datetime.fromtimestamp(by.since_ms / 1000, UTC).isoformat(timespec="seconds")
-    return Locked(
-        path,
-        f"process {by.pid} on {by.machine} has locked this crawl since {since} ({by.command})",
-        f"wait for it, or end it: kill {by.pid}",
-    )
+        return msgspec.json.decode(record, type=Holder)
+    except msgspec.DecodeError:
+        return None
 
 
 def _unless_absent(error: OSError) -> None:

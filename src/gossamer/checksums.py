@@ -7,6 +7,7 @@ manifest, too. One damaged file in 2^64 goes unnoticed. Cost: bench/checksums.py
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import xxhash
@@ -57,9 +58,16 @@ class ChecksummedFile:
         return self._hasher.hexdigest()
 
     def write(self, data: bytes) -> int:
+        """Append all of `data`, or nothing. Raises OSError."""
         rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(self._descriptor, rest) :]
+        try:
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, self.size)
+                os.lseek(self._descriptor, self.size, os.SEEK_SET)
+            raise
         self._hasher.update(data)
         self.size += len(data)
         return len(data)

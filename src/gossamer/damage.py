@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gossamer import parquet
 from gossamer.backends import system_error
 from gossamer.errors import EngineError, MissingFile
 
@@ -54,10 +54,10 @@ def damaged(paths: Iterable[str]) -> MissingFile | None:
 
 
 def _read_footer(path: str) -> None:
-    pq.ParquetFile(path).close()
+    parquet.opened(path).close()
 
 
 def _read_whole(path: str) -> None:
-    with pq.ParquetFile(path) as file:
+    with parquet.opened(path) as file:
         for _ in file.iter_batches():
             pass

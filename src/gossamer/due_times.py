@@ -14,8 +14,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gossamer import parquet
 from gossamer.tables import DUE_TIMES, PAGES
 from gossamer.task_output import ParquetWriter, layers_of
 
@@ -95,7 +95,7 @@ def held(work: Workspace) -> Counter[Slot] | None:
     """The counts as of the last commit; None if they are missing or damaged."""
     if not work.store.manifest.layers(DUE_TIMES.name) or work.store.damaged(DUE_TIMES.name):
         return None
-    rows = pq.read_table(work.paths(DUE_TIMES.name), schema=DUE_TIMES.schema).to_pylist()
+    rows = parquet.read_table(work.paths(DUE_TIMES.name), schema=DUE_TIMES.schema).to_pylist()
     return Counter({Slot(*(row[name] for name in Slot._fields)): row["pages"] for row in rows})
 
 

@@ -11,6 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
+from gossamer import parquet
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -29,7 +31,7 @@ def export(paths: Iterable[str], schema: pa.Schema, form: str, out: BinaryIO) ->
     def batches() -> Iterable[pa.RecordBatch]:
         nonlocal count
         for path in paths:
-            with pa.parquet.ParquetFile(path) as file:
+            with parquet.opened(path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=schema.names):
                     count += batch.num_rows
                     yield _with_all(batch, schema)

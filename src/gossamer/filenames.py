@@ -76,10 +76,12 @@ _COLLECTED = re.compile(
 )
 _OF_INIT = re.compile(
     rf"{re.escape(CONFIG_NAME)}|\.{re.escape(CONFIG_NAME)}\.[0-9a-f]{{8}}|\.lock"
-    r"|manifest/\.\d{8,}\.json\.[0-9a-f]{8}"
+    r"|manifest/\.\d{8,}\.json\.[0-9a-f]{8}|\.probe-[0-9a-f]{32}"
 )
+_NUMBERED = re.compile(r"[/.-](\d{8,})")
 _NEWS = re.compile(
-    r"\.stop|\.pause|\.waiting|heartbeats/[a-z]+-\d+\.(?:json|\d+\.draft)"
+    r"lock/(?:\d{8,}\.(?:json|beat|ended)|now-[0-9a-f]{32})"
+    r"|\.stop|\.pause|\.waiting(?:\.\d+\.draft)?|heartbeats/[a-z]+-\d+\.(?:json|\d+\.draft)"
     r"|\.fetching/(?:run\.json(?:\.draft)?|[0-9a-f]{32}\.\d+\.\d+)"
 )
 
@@ -101,6 +103,12 @@ def version_of(path: str) -> int | None:
     """The version of the manifest at a path; None if it is not the path of a manifest."""
     found = _MANIFEST.fullmatch(path)
     return int(found[1]) if found else None
+
+
+def version_in(path: str) -> int:
+    """The version that a file was to be committed by, or that a manifest has."""
+    found = _NUMBERED.search(path)
+    return int(found[1]) if found else 0
 
 
 def manifest_path(version: int) -> str:

@@ -17,18 +17,16 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from gossamer import config as configs
-from gossamer import fitness, pace, rounds, scoring
+from gossamer import fitness, object_support, pace, rounds, scoring
 from gossamer.errors import ConfigError, Locked
-from gossamer.filenames import CONFIG_NAME
 from gossamer.filter_rules import of_crawl
 from gossamer.filter_rules.rule_files import RuleFiles
 from gossamer.filters import Allow, Deny
 from gossamer.harvests import Harvests
 from gossamer.monitor import Wait, waiting
+from gossamer.workspace import read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -105,7 +103,7 @@ class Reload:
             return False
         self._asked.clear()
         try:
-            read = configs.load(Path(self._work.root, CONFIG_NAME))
+            read = read_settings(self._work.root)
             _check(replace(self._work, config=read))
         except ConfigError as error:
             self._listener.refused(error)
@@ -129,6 +127,7 @@ def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
     Raises Locked if another process crawls when this one begins, unless it `follows` one that
     ended: then it waits for its turn.
     """
+    object_support.check(work.root, "crawl")
     work.is_endless = True
     work.rule_files = RuleFiles(listener.refused)
     crawl = _Crawl(work, listener)

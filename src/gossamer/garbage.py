@@ -8,6 +8,10 @@
 * What other processes left, which died: for that, all files on disk are compared with all files
   that the kept manifests name. This sweep happens at the first collection of a process, and
   after another process committed. Later collections cost as much as what was written since.
+
+On object storage, files of later versions than those that a process knows of are spared. So one
+that has lost its lock unawares (leases.py) deletes nothing of the next holder, which began with a
+commit: what that one writes has later numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gossamer.errors import CorruptManifest
-from gossamer.filenames import FOLDERS, is_collected, manifest_path, version_of
+from gossamer.filenames import FOLDERS, is_collected, manifest_path, version_in, version_of
 from gossamer.manifest import Layer
 
 if TYPE_CHECKING:
@@ -81,12 +85,14 @@ class Garbage:
         manifests: Sequence[Manifest],
         attempts: Attempts,
         others: Sequence[Attempts],
+        version: int | None = None,
     ) -> int:
         """Delete what no kept manifest names, and return the number of bytes freed.
 
         `kept` are the versions to keep, oldest first, and `manifests` those that can be read; the
         last one must be. What `attempts` wrote and nothing names is deleted, and they are cleared;
-        what `others` wrote is not. Raises CorruptManifest.
+        what `others` wrote is not. `version`: the newest one that this process has read or written,
+        if it may have lost the lock unawares. Raises CorruptManifest.
         """
         known, self._state = self._state, None  # so an error here leads to a sweep
         newest = manifests[-1]
@@ -99,7 +105,7 @@ class Garbage:
         garbage = {
             path: size
             for path, size in (*self._manifests(kept, manifests), *files)
-            if is_collected(path)
+            if is_collected(path) and (version is None or _is_before(path, version))
         }
         self._backend.delete(garbage)
         self._replaced = {
@@ -151,6 +157,11 @@ class Garbage:
             for path, size in self._backend.sizes(folder):
                 if path not in named:
                     yield path, size
+
+
+def _is_before(path: str, version: int) -> bool:
+    """Whether a file was written by a process that knew of no later version than this one."""
+    return version_in(path) <= (version if version_of(path) is not None else version + 1)
 
 
 def _files(manifest: Manifest, listed: set[str]) -> Iterator[File]:

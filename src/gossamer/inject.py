@@ -7,19 +7,17 @@ asked for a pause (429, 503).
 
 from __future__ import annotations
 
-import uuid
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer import depths, due_times, lsm, opic, seeds
-from gossamer.backends import disk_errors
+from gossamer.filenames import SCRATCH
 from gossamer.outcomes import UNANSWERED
 from gossamer.tables import HOSTS, PAGES
+from gossamer.task_output import ParquetWriter
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -32,6 +30,7 @@ if TYPE_CHECKING:
 
 CHUNK = 100_000
 """Seeds held in memory at once."""
+URLS = pa.schema([("url", pa.string())])
 IS_SEED = "source = 'seed'"
 
 
@@ -63,7 +62,7 @@ def run(
         given = seeds.given(urls, rules)
         listed = (seeds.read(source, rules) for source in lists)
         folder = work.scratch_attempt()
-        paths = list(_write(reported(chain(given, *listed)), f"{work.root}/{folder}"))
+        paths = list(_write(reported(chain(given, *listed)), work.root, folder))
         seeded, wanted = work.scratch(work.engine.read(paths, "url string").distinct())
         before, known = work.engine.read([], PAGES.ddl), 0
         if work.store.manifest.layers(PAGES.name):
@@ -140,11 +139,9 @@ def second_chances(work: Workspace, seeds: DataFrame) -> DataFrame:
     )
 
 
-def _write(urls: Iterator[str], folder: str) -> Iterator[str]:
+def _write(urls: Iterator[str], root: str, folder: str) -> Iterator[str]:
     """Write the URLs to Parquet files of CHUNK rows, and yield the paths."""
     while chunk := list(islice(urls, CHUNK)):
-        path = Path(folder, f"{uuid.uuid4().hex}.parquet")
-        with disk_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            pq.write_table(pa.table({"url": pa.array(chunk, pa.string())}), path)
-        yield str(path)
+        writer = ParquetWriter(root, SCRATCH, folder, schema=URLS)
+        writer.write(pa.table({"url": pa.array(chunk, pa.string())}))
+        yield from (f"{root}/{row['path']}" for row in writer.close())

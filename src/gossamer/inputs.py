@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gossamer import parquet
 from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def write(
 
 
 def _recorded(work: Workspace, record: Dataset) -> dict[str, str]:
-    tables = [pq.read_table(path) for path in work.paths(record.name)]
+    tables = [parquet.read_table(path) for path in work.paths(record.name)]
     return {row["kind"]: row["name"] for table in tables for row in table.to_pylist()}
 
 

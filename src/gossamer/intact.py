@@ -44,15 +44,17 @@ class Intact:
         self._whole.difference_update(files)
 
     def damaged(self, files: Iterable[File]) -> Iterator[Damage]:
-        unknown: list[File] = []
-        for file in files:
-            if (wrong := self.wrong_size(file)) is not None:
-                yield Damage(file, wrong)
-            elif file not in self._whole and not _has_own_checksums(file):
-                unknown.append(file)
-        for file, wrong in self.verify(unknown) if unknown else ():
-            if wrong is not None:
-                yield Damage(file, wrong)
+        files = list(files)
+        wrong = dict(self.wrong_sizes(files))
+        yield from (Damage(*each) for each in wrong.items())
+        unknown = [
+            file
+            for file in files
+            if file not in wrong and file not in self._whole and not _has_own_checksums(file)
+        ]
+        for file, what in self.verify(unknown) if unknown else ():
+            if what is not None:
+                yield Damage(file, what)
             else:
                 self._whole.add(file)
 
@@ -61,18 +63,20 @@ class Intact:
         with ThreadPoolExecutor(THREADS) as threads:
             yield from zip(files, threads.map(self._wrong_bytes, files), strict=True)
 
-    def wrong_size(self, file: File) -> str | None:
-        try:
-            size = self._backend.size(file.path)
-        except FileNotFoundError:
-            return "the manifest names this file, but it is gone"
-        if size != file.bytes:
-            return f"has {size} bytes, but {file.bytes} in the manifest"
-        return None
+    def wrong_sizes(self, files: Iterable[File]) -> Iterator[Damage]:
+        """Yield the files that are gone or have another size."""
+        files = list(files)
+        sizes = self._backend.sizes_of([file.path for file in files])
+        for file in files:
+            size = sizes.get(file.path)
+            if size is None:
+                yield Damage(file, "the manifest names this file, but it is gone")
+            elif size != file.bytes:
+                yield Damage(file, f"has {size} bytes, but {file.bytes} in the manifest")
 
     def _wrong_bytes(self, file: File) -> str | None:
-        if (wrong := self.wrong_size(file)) is not None:
-            return wrong
+        for damage in self.wrong_sizes([file]):
+            return damage.what
         try:
             if self._backend.checksum(file.path) != file.xxh3:
                 return "is damaged: its checksum is not the one in the manifest"

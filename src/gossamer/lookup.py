@@ -28,6 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from cachetools import LRUCache
 
+from gossamer import parquet
 from gossamer.errors import MissingFile, StoreError
 from gossamer.tables import DATASETS
 
@@ -146,7 +147,7 @@ class Lookup:
         with self._guard:
             if (groups := self._groups.get(path)) is None:
                 with _errors(path):
-                    metadata = pq.read_metadata(path)
+                    metadata = parquet.metadata(path)
                 rows = [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
                 groups = _Groups(metadata, np.cumsum([0, *rows[:-1]]))
                 if metadata.serialized_size <= MAX_METADATA_BYTES:
@@ -212,7 +213,7 @@ def opened(
 ) -> Iterator[pq.ParquetFile]:
     """Open a file of a dataset, and check that it has these columns."""
     # Without pre_buffer, only the chunks of these columns are read, when they are decoded.
-    with _errors(path), pq.ParquetFile(path, metadata=metadata, pre_buffer=False) as file:
+    with _errors(path), parquet.opened(path, metadata=metadata, pre_buffer=False) as file:
         lacking = [name for name in columns if name not in file.schema_arrow.names]
         if lacking:
             what = f"has no column {', '.join(lacking)}: another version of Gossamer wrote it"

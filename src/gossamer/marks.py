@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import classifier
+from gossamer import classifier, parquet
 from gossamer.classifier import Classifier
 from gossamer.tables import FIT_WORDS, MARKS
 from gossamer.task_output import layers_of_table
@@ -55,7 +54,7 @@ class Focus(NamedTuple):
 def stored(work: Workspace) -> pa.Table:
     """The rows of `marks`, by URL."""
     paths = work.paths(MARKS.name)
-    return pq.read_table(paths, schema=MARKS.schema) if paths else MARKS.schema.empty_table()
+    return parquet.read_table(paths, schema=MARKS.schema) if paths else MARKS.schema.empty_table()
 
 
 def listed(work: Workspace) -> list[Mark]:

@@ -10,21 +10,24 @@ know of it.
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.backends import Holder  # noqa: TC001  # msgspec reads the annotations
+from gossamer import files
+from gossamer.buckets import is_object_url
+from gossamer.errors import StoreError
+from gossamer.holders import Holder  # noqa: TC001  # msgspec reads the annotations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 BEAT_S = 0.5
+OBJECT_BEAT_S = 5.0
+"""On object storage, where each record costs a request."""
 
 
 class TaskProgress(msgspec.Struct, frozen=True):
@@ -52,7 +55,8 @@ class Heartbeat:
         total: int,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._path = Path(folder, "heartbeats", f"{step}-{task}.json")
+        self._path = f"{folder}/heartbeats/{step}-{task}.json"
+        self._every_s = OBJECT_BEAT_S if is_object_url(folder) else BEAT_S
         self._step, self._round, self._task, self._total = step, round_, task, total
         self._clock = clock
         self._started_s = clock()
@@ -66,7 +70,7 @@ class Heartbeat:
             self.counts[count] = self.counts.get(count, 0) + done
         now_s = self._clock()
         if now_s >= self._next_s:
-            self._next_s = now_s + BEAT_S
+            self._next_s = now_s + self._every_s
             self._write(now_s)
 
     def finish(self) -> None:
@@ -83,20 +87,18 @@ class Heartbeat:
             int(now_s * 1000),
             self.counts,
         )
-        draft = self._path.with_suffix(f".{os.getpid()}.draft")
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(msgspec.json.encode(record))
-            draft.replace(self._path)
-        except OSError:
-            pass  # a failure to report progress must not stop the work
+        with suppress(OSError, StoreError):  # a failure to report must not stop the work
+            files.make_folder(self._path.rpartition("/")[0])
+            files.replace(self._path, msgspec.json.encode(record))
 
 
 def heartbeats(folder: str) -> Iterator[TaskProgress]:
     """Yield the last record of every task, of any step and round."""
-    for path in sorted(Path(folder, "heartbeats").glob("*.json")):
+    for path in files.listed(f"{folder}/heartbeats"):
+        if not path.endswith(".json"):
+            continue
         try:
-            yield msgspec.json.decode(path.read_bytes(), type=TaskProgress)
+            yield msgspec.json.decode(files.read(path), type=TaskProgress)
         except (OSError, msgspec.DecodeError):
             continue  # deleted meanwhile, or not ours
 
@@ -104,9 +106,9 @@ def heartbeats(folder: str) -> Iterator[TaskProgress]:
 def clear(folder: str, step: str) -> None:
     """Delete the records of a step before it runs again, including drafts of dead tasks."""
     of_step = re.compile(rf"{step}-\d+\.(?:json|\d+\.draft)")
-    for path in Path(folder, "heartbeats").glob(f"{step}-*"):
-        if of_step.fullmatch(path.name):
-            path.unlink(missing_ok=True)
+    for path in files.listed(f"{folder}/heartbeats"):
+        if of_step.fullmatch(path.rpartition("/")[2]):
+            files.remove(path)
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -119,20 +121,20 @@ class Wait(msgspec.Struct, frozen=True):
 @contextmanager
 def waiting(folder: str, wait: Wait) -> Iterator[None]:
     """Let others know of a wait while the block runs."""
-    path = Path(folder, ".waiting")
-    with suppress(OSError):  # a failure to report must not stop the work
-        path.write_bytes(msgspec.json.encode(wait))
+    path = f"{folder}/.waiting"
+    with suppress(OSError, StoreError):  # a failure to report must not stop the work
+        files.replace(path, msgspec.json.encode(wait))
     try:
         yield
     finally:
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
+        with suppress(OSError, StoreError):
+            files.remove(path)
 
 
 def wait_of(folder: str) -> Wait | None:
     """The wait of a crawl's process, if there is one."""
     try:
-        wait = msgspec.json.decode(Path(folder, ".waiting").read_bytes(), type=Wait)
+        wait = msgspec.json.decode(files.read(f"{folder}/.waiting"), type=Wait)
     except (OSError, msgspec.DecodeError):
         return None
     return wait if wait.by.lives() else None

@@ -34,11 +34,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import linkgraph, lsm
+from gossamer import linkgraph, lsm, parquet
 from gossamer.tables import PAGES, VIRTUAL_PAGE
 from gossamer.task_output import ParquetWriter, layers_of
 
@@ -95,7 +94,7 @@ def virtual_page(work: Workspace) -> VirtualPage:
     layers = work.store.manifest.layers(VIRTUAL_PAGE.name)
     if layers:
         (path,) = work.paths(VIRTUAL_PAGE.name)
-        (row,) = pq.read_table(path, schema=VIRTUAL_PAGE.schema).to_pylist()
+        (row,) = parquet.read_table(path, schema=VIRTUAL_PAGE.schema).to_pylist()
         return VirtualPage(**row)
     if not work.store.manifest.layers(PAGES.name):
         return VirtualPage()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gossamer import parquet
 from gossamer.filenames import SCRATCH
 from gossamer.tables import PAGES
 from gossamer.task_output import ParquetWriter
@@ -64,14 +64,14 @@ class _Group(NamedTuple):
 
 
 def _row_groups(path: str) -> Iterator[_Group]:
-    metadata = pq.read_metadata(path)
+    metadata = parquet.metadata(path)
     for number in range(metadata.num_row_groups):
         if rows := metadata.row_group(number).num_rows:
             yield _Group(path, number, rows)
 
 
 def _first_rows(group: _Group, rows: int) -> pa.RecordBatch:
-    with pq.ParquetFile(group.path, pre_buffer=False) as file:
+    with parquet.opened(group.path, pre_buffer=False) as file:
         return next(file.iter_batches(rows, row_groups=[group.number], use_threads=False))
 
 

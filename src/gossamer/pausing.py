@@ -11,8 +11,10 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from pathlib import Path
 from typing import NamedTuple
+
+from gossamer import files
+from gossamer.buckets import is_object_url
 
 LOOK_S = 0.5
 """Seconds between two looks."""
@@ -29,18 +31,20 @@ class Disk(NamedTuple):
 
 def pause(root: str) -> None:
     """Ask a crawl to pause, whether it is running or not."""
-    _flag(root).touch()
+    files.touch(_flag(root))
 
 
 def resume(root: str) -> None:
     """Let a crawl go on that `pause` has paused."""
-    _flag(root).unlink(missing_ok=True)
+    files.remove(_flag(root))
 
 
 def reason(root: str, min_free_gb: float) -> str | None:
     """Why a crawl must pause; None if it need not."""
-    if os.path.exists(_flag(root)):  # noqa: PTH110  # every task calls this twice a second
+    if files.polled(_flag(root)):
         return ASKED
+    if is_object_url(root):  # a bucket is never full
+        return None
     fullest = fullest_disk(root)
     free_gb = fullest.free_bytes / GB
     if free_gb < min_free_gb:
@@ -67,5 +71,5 @@ def wait(root: str, min_free_gb: float) -> None:
         time.sleep(LOOK_S)
 
 
-def _flag(root: str) -> Path:
-    return Path(root, ".pause")
+def _flag(root: str) -> str:
+    return f"{root}/.pause"

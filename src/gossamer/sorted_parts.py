@@ -15,7 +15,7 @@ from operator import itemgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
+from gossamer import parquet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,6 +47,6 @@ def merged(
 
 
 def _rows(path: str, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
-    with pq.ParquetFile(path, buffer_size=READ_BUFFER_BYTES) as file:
+    with parquet.opened(path, buffer_size=READ_BUFFER_BYTES) as file:
         for batch in file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
             yield from batch.to_pylist()

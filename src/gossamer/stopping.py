@@ -11,12 +11,12 @@ second time when the parent passes it on. So it heeds only WATCHED, which only t
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from gossamer import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,12 +42,12 @@ def heed_parent() -> None:
 
 def asked(root: str) -> bool:
     """Whether the tasks of a crawl should end."""
-    return os.path.exists(_flag(root))  # noqa: PTH110  # every task calls this twice a second
+    return files.polled(_flag(root))
 
 
 def ask(root: str) -> None:
     """Ask the running step to end."""
-    _flag(root).touch()
+    files.touch(_flag(root))
 
 
 def heed_nobody() -> None:
@@ -77,7 +77,7 @@ def on_signals(root: str) -> Iterator[Signals]:
     Only the main thread can handle signals.
     """
     signals = Signals()
-    _flag(root).unlink(missing_ok=True)  # left by a process that died
+    files.remove(_flag(root))  # left by a process that died
     if threading.current_thread() is not threading.main_thread():
         yield signals
         return
@@ -109,5 +109,5 @@ def _heeded() -> tuple[signal.Signals, ...]:
     return (WATCHED,) if watched else SIGNALS
 
 
-def _flag(root: str) -> Path:
-    return Path(root, ".stop")
+def _flag(root: str) -> str:
+    return f"{root}/.stop"

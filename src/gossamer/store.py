@@ -21,23 +21,17 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from gossamer.backends import Backend, Holder
+from gossamer.backends import Backend
 from gossamer.branches import Shared, lacking, own, with_later
-from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl, Occupied
-from gossamer.filenames import (
-    FOLDERS,
-    HISTORY,
-    is_of_init,
-    manifest_path,
-    rewriter_of,
-    version_of,
-)
+from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl
+from gossamer.filenames import FOLDERS, HISTORY, manifest_path, rewriter_of, version_of
 from gossamer.garbage import Attempts
+from gossamer.holders import Holder
 from gossamer.intact import Damage
 from gossamer.listings import Listings, Mended, recent
 from gossamer.manifest import (
@@ -52,6 +46,7 @@ from gossamer.manifest import (
     decode,
     encode,
 )
+from gossamer.vacancy import check_vacant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,9 +62,6 @@ __all__ = [
     "StepReport",
     "Store",
 ]
-
-NAMED = 3
-"""How many foreign files an error names."""
 
 
 class Store:
@@ -97,34 +89,13 @@ class Store:
 
     @classmethod
     def create(cls, backend: Backend, beside: Collection[str] = ()) -> Store:
-        """Create a crawl. Raises what `check_vacant` does."""
+        """Create a crawl. Raises what `check_vacant` does, with the same `beside`."""
+        check_vacant(backend, beside)
         store = cls(backend)
-        store.check_vacant(beside)
         crawl = uuid.uuid4().hex
         store.manifest = Manifest(version=1, crawl=crawl, reader=store._listings.read)
         store._put(store.manifest)
         return store
-
-    def check_vacant(self, beside: Collection[str] = ()) -> None:
-        """Check that a crawl may be created here: only settings and the files `beside` may exist.
-
-        Raises Conflict if there is a crawl, and Occupied if there are other files.
-        """
-        if self._versions():
-            raise Conflict(self.url, "already contains a crawl", "choose another folder")
-        others = (
-            path
-            for path, _ in self.backend.sizes("")
-            if not is_of_init(path) and path not in beside
-        )
-        if found := list(islice(others, NAMED + 1)):
-            more = " and more" if len(found) > NAMED else ""
-            raise Occupied(
-                self.url,
-                f"a crawl needs a folder of its own, and this one holds {', '.join(found[:NAMED])}"
-                + more,
-                "choose a folder that does not exist, is empty or holds only gossamer.toml",
-            )
 
     @classmethod
     def open(cls, backend: Backend) -> Store:
@@ -197,9 +168,7 @@ class Store:
                 )
                 for name in dict.fromkeys((*replace, *append))
             }
-            for name, change in changes.items():
-                for file in change.added:
-                    self._check_new(name, file)
+            self._check_new({name: change.added for name, change in changes.items()})
             added = [file for change in changes.values() for file in change.added]
             replaced = [file for change in changes.values() for file in change.replaced]
             self.backend.sync(file.path for file in added)
@@ -240,13 +209,15 @@ class Store:
             raise Conflict(self.url, f"{name}: another step replaced it", "run the step again")
         return found
 
-    def _check_new(self, dataset: str, file: File) -> None:
-        if not file.path.startswith(f"{dataset}/"):
-            raise ValueError(f"{file.path}: not in the folder of {dataset}")
-        if not file.xxh3:
-            raise ValueError(f"{file.path}: its checksum was not computed")
-        if (wrong := self._shared.intact.wrong_size(file)) is not None:
-            raise self.error(Damage(file, wrong))
+    def _check_new(self, added: Mapping[str, Sequence[File]]) -> None:
+        for dataset, files in added.items():
+            for file in files:
+                if not file.path.startswith(f"{dataset}/"):
+                    raise ValueError(f"{file.path}: not in the folder of {dataset}")
+                if not file.xxh3:
+                    raise ValueError(f"{file.path}: its checksum was not computed")
+        for damage in self._shared.intact.wrong_sizes(chain(*added.values())):
+            raise self.error(damage)
 
     def listed(self, dataset: str, round_: int | None = None) -> list[File]:
         """The files of a dataset in the manifest, without checking them."""
@@ -325,15 +296,30 @@ class Store:
                     if version == kept[-1]:
                         raise  # an older one protects nothing if it is damaged
             others = self._shared.others(self)
-            return self._shared.garbage.collect(kept, manifests, self._attempts, others)
+            known = self._shared.newest.version if self.backend.lock_may_be_lost else None
+            return self._shared.garbage.collect(kept, manifests, self._attempts, others, known)
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Lock the crawl for writing, and read its newest state. Raises Locked and Occupied."""
-        with self.backend.lock(self.holder()):
+        with self.backend.lock(self.holder()) as was_lost:
             self.refresh()
+            while was_lost and not self._fenced():
+                self.refresh()
             self.claim()
             yield
+
+    def _fenced(self) -> bool:
+        """Commit the same state once more, so that a former holder of the lock gets Conflict.
+
+        False if that one has just committed, which is all that it can.
+        """
+        try:
+            self._put(dataclasses.replace(self.manifest, version=self.manifest.version + 1))
+        except Conflict:
+            return False
+        self.manifest = self._shared.newest
+        return True
 
     def claim(self) -> None:
         """Raise Occupied if a dataset's folder is a link to another crawl's files."""

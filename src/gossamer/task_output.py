@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from gossamer import files
 from gossamer.backends import disk_errors
-from gossamer.checksums import ChecksummedFile
 from gossamer.store import File, Layer
 from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from gossamer.files import NewFile
     from gossamer.tables import Dataset
     from gossamer.workspace import Workspace
 
@@ -77,8 +77,8 @@ class ParquetWriter:
         self._schema = schema or DATASETS[dataset].schema
         self._encoding = {"compression": COMPRESSION} | dict(encoding or {})
         self._relative = f"{attempt}/{name}{uuid.uuid4().hex}.parquet"
-        self._path = Path(root, self._relative)
-        self._file: ChecksummedFile | None = None
+        self._path = f"{root}/{self._relative}"
+        self._file: NewFile | None = None
         self._writer: _Writer | None = None
         self._rows = 0
 
@@ -87,8 +87,7 @@ class ParquetWriter:
         table = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         with disk_errors(self._path):
             if self._writer is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._file = ChecksummedFile(self._path)
+                self._file = files.create(self._path)
                 self._writer = _Writer(self._file, self._schema, **self._encoding)
             self._writer.write_table(table.select(self._schema.names).cast(self._schema))
         self._rows += table.num_rows

@@ -6,6 +6,7 @@ ends in one `commit`. Folder layout: docs/formats.md.
 
 from __future__ import annotations
 
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,8 +18,11 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import structs
 
 from gossamer import config as configs
+from gossamer import files, object_support
 from gossamer.backends import open_backend
-from gossamer.errors import Conflict
+from gossamer.buckets import is_object_url, variables_of_engine
+from gossamer.config.files import decoded
+from gossamer.errors import RESTORE, ConfigError, Conflict
 from gossamer.filenames import CONFIG_NAME
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
@@ -69,7 +73,7 @@ class Workspace:
     def open(cls, path: str, engine: Engine | None = None) -> Self:
         """Open an existing crawl. Raises NotACrawl, ConfigError, CorruptManifest."""
         store = Store.open(open_backend(path))
-        return cls(store, configs.load(Path(store.url, CONFIG_NAME)), _engine=engine)
+        return cls(store, read_settings(store.url), _engine=engine)
 
     @cached_property
     def root(self) -> str:
@@ -80,6 +84,9 @@ class Workspace:
         if self._engine is None:
             from gossamer.engine import Engine
 
+            if is_object_url(self.root):
+                object_support.check_engine(self.root, self.config.engine.url)
+                os.environ.update(variables_of_engine(os.environ))
             self._engine = Engine(self.config.engine, self.prepare)
         return self._engine
 
@@ -91,7 +98,7 @@ class Workspace:
     def settings_changed_ms(self) -> int:
         """When gossamer.toml was last written; 0 if it does not exist."""
         try:
-            return int(Path(self.root, CONFIG_NAME).stat().st_mtime * 1000)
+            return files.modified_ms(f"{self.root}/{CONFIG_NAME}")
         except OSError:
             return 0
 
@@ -138,7 +145,8 @@ class Workspace:
         `ddl` follow those of `df`.
         """
         import pyarrow as pa
-        import pyarrow.parquet as pq
+
+        from gossamer import parquet
 
         files = self.scratch_files(df)
         paths = [f"{self.root}/{file.path}" for file in files]
@@ -147,7 +155,9 @@ class Workspace:
         if sum(file.rows for file in files) > FEW:
             rows = self.engine.read(paths, _ddl(paths[0]))
             return self.scratch(self.engine.map_partitions(rows, fn, ddl))
-        batches = [each for path in paths for each in fn(iter(pq.read_table(path).to_batches()))]
+        batches = [
+            each for path in paths for each in fn(iter(parquet.read_table(path).to_batches()))
+        ]
         count = sum(batch.num_rows for batch in batches)
         if not count:
             return self.engine.read([], ddl), 0
@@ -180,8 +190,7 @@ class Workspace:
         return self._scratch[-1]
 
     def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
-        import pyarrow.parquet as pq
-
+        from gossamer import parquet
         from gossamer.engine import engine_errors
 
         attempt = self.scratch_attempt() if dataset == "scratch" else self.store.attempt(dataset)
@@ -191,7 +200,7 @@ class Workspace:
                 rows = rows.options(**_sizes(kind))
             rows.parquet(f"{self.root}/{attempt}")
         files = (
-            File(path, pq.read_metadata(f"{self.root}/{path}").num_rows, size)
+            File(path, parquet.metadata(f"{self.root}/{path}").num_rows, size)
             for path, size in sorted(self.store.backend.sizes(attempt))
             if path.endswith(".parquet")
         )
@@ -242,6 +251,7 @@ class Workspace:
 
         Errors of the engine in the block are raised as GossamerErrors.
         """
+        object_support.check(self.root, name)
         draft = Draft()
         started_ms, started = self.now_ms(), time.monotonic()
         with self.errors():
@@ -276,10 +286,11 @@ def _ddl(path: str) -> str:
 
     The engine would plan the whole query again to tell them, which takes it 2 to 15 ms.
     """
-    import pyarrow.parquet as pq
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    return _ddl_of(from_arrow_schema(pq.read_schema(path)))
+    from gossamer import parquet
+
+    return _ddl_of(from_arrow_schema(parquet.schema(path)))
 
 
 def _ddl_of(schema: StructType) -> str:
@@ -295,6 +306,38 @@ class Draft:
     counts: dict[str, int] = field(default_factory=dict)
     done: StepReport = field(init=False)
     """The report, set when the step is committed."""
+
+
+def has_settings(backend: Backend) -> bool:
+    """Whether there is a gossamer.toml, or a link of that name."""
+    try:
+        backend.size(CONFIG_NAME)
+    except FileNotFoundError:
+        return not is_object_url(backend.url) and Path(backend.url, CONFIG_NAME).is_symlink()
+    return True
+
+
+def read_settings(root: str) -> Config:
+    """Read gossamer.toml. Raises ConfigError."""
+    path = f"{root}/{CONFIG_NAME}"
+    if not is_object_url(root):
+        return configs.load(Path(path))
+    try:
+        data = files.read(path)
+    except FileNotFoundError:
+        raise ConfigError(path, "cannot be read: no such object", RESTORE) from None
+    if not data.strip():
+        raise ConfigError(path, "is empty; its settings are lost", RESTORE)
+    config = configs.loads(decoded(data, path, RESTORE), path)
+    lists = filter(None, (config.rank.trusted_file, config.rank.distrusted_file))
+    named = (*configs.files_beside(config), *lists)
+    if beside := [name for name in named if not Path(name).is_absolute()]:
+        raise ConfigError(
+            path,
+            f"names {beside[0]}, which is not read from object storage",
+            "give its absolute path on each machine, or write its text into gossamer.toml",
+        )
+    return config
 
 
 def write_settings(backend: Backend, settings: str, *, private: bool) -> None:

@@ -39,7 +39,7 @@ from gossamer.supervision import Supervisor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.backends import Holder
+    from gossamer.holders import Holder
     from gossamer.processes import Process
 
 RENEW = 75
@@ -95,7 +95,7 @@ class Line:
 
     def holder(self) -> Holder:
         """Who locks the crawl: the parent, which is the process to be ended."""
-        from gossamer.backends import Holder  # the parent does without
+        from gossamer.holders import Holder  # the parent does without
 
         return Holder.me(os.getppid())
 

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from msgspec import structs
 
+from gossamer import parquet
 from gossamer.compaction.rules import RULES, kept
 from gossamer.tables import DATASETS, DOCUMENTS
 from gossamer.task_output import (
@@ -121,7 +122,7 @@ def _mapped(work: Workspace, tasks: Sequence[Any], run: Any) -> list[dict[str, A
 
 def is_sorted(job: Job, path: str) -> bool:
     """Whether a file says that its rows are sorted as a merge needs them."""
-    metadata = pq.read_metadata(f"{job.root}/{path}")
+    metadata = parquet.metadata(f"{job.root}/{path}")
     order = order_of(job.dataset)
     groups = range(metadata.num_row_groups)
     return all(metadata.row_group(number).sorting_columns == order for number in groups)
@@ -143,7 +144,7 @@ def ranges(job: Job, paths: Sequence[str]) -> Iterator[Range]:
     """By file, its greatest key; None if the file does not say it."""
     begins: dict[str, str] = {}
     for path in paths:
-        metadata = pq.read_metadata(f"{job.root}/{path}")
+        metadata = parquet.metadata(f"{job.root}/{path}")
         for number, (least, most) in enumerate(bounds(metadata, RULES[job.dataset][0])):
             groups.append((least or "", _compressed(metadata.row_group(number))))
             begins.setdefault(path, least or "")
@@ -182,7 +183,7 @@ def sort(job: Job, paths: Sequence[str]) -> Iterator[Row]:
     held: list[pa.Table] = []
     size = 0
     for path in paths:
-        with pq.ParquetFile(f"{job.root}/{path}") as file:
+        with parquet.opened(f"{job.root}/{path}") as file:
             for number in range(file.num_row_groups):
                 held.append(_read(file, number, job.dataset))
                 size += held[-1].nbytes
@@ -204,7 +205,7 @@ def merge(job: Job, part: Range) -> list[Row]:
     groups = Groups(job, job.dataset, job.attempt, job.sizes.group)
     with ExitStack() as open_:
         files = [
-            open_.enter_context(pq.ParquetFile(f"{job.root}/{path}", pre_buffer=False))
+            open_.enter_context(parquet.opened(f"{job.root}/{path}", pre_buffer=False))
             for path in part.paths
         ]
         for rows in blocks(job, [Run(job, file, part) for file in files]):
@@ -290,7 +291,7 @@ def _outdated(job: Job, rows: pa.Table) -> Any:
     keys = pc.unique(rows[key].combine_chunks())
     paths = [f"{job.root}/{path}" for path in job.outdated]
     between = [(key, ">=", keys[0].as_py()), (key, "<=", keys[-1].as_py())]
-    old = pq.read_table(paths, columns=[key, "round"], filters=between)
+    old = parquet.read_table(paths, columns=[key, "round"], filters=between)
     numbers = pc.index_in(old[key], keys)
     known = numbers.is_valid()
     old, numbers = old.filter(known), numbers.filter(known)

@@ -74,6 +74,7 @@ __all__ = [
     "UpdateConfig",
     "UrlRulesConfig",
     "checked_line",
+    "files_beside",
     "has_secrets",
     "load",
     "load_tables",
@@ -133,6 +134,12 @@ def load(path: Path) -> Config:
     if has_secrets(config.fetch):
         closed_to_others(path, mode)
     return config
+
+
+def files_beside(config: Config) -> tuple[str, ...]:
+    """The files that settings name, most of them beside gossamer.toml."""
+    named = (config.parse.rules, *config.filter.files, *secret_files(config.fetch))
+    return tuple(filter(None, named))
 
 
 def load_tables(path: Path, remedy: str) -> dict[str, Any]:

@@ -34,10 +34,7 @@ def read_text(path: Path, remedy: str, max_bytes: int = MAX_BYTES) -> tuple[str,
             raise ConfigError(
                 path, f"cannot be read: it is longer than {max_bytes:,} bytes", remedy
             )
-        return data.decode(), state.st_mode
-    except UnicodeDecodeError as error:
-        what = f"it is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
-        raise ConfigError(path, f"cannot be read: {what}", remedy) from None
+        return decoded(data, path, remedy), state.st_mode
     except FileNotFoundError as error:
         if path.is_symlink():
             target = os.readlink(path)  # noqa: PTH115  # as text
@@ -46,6 +43,15 @@ def read_text(path: Path, remedy: str, max_bytes: int = MAX_BYTES) -> tuple[str,
         raise ConfigError(path, f"cannot be read: {_reason(error)}", remedy) from None
     except OSError as error:
         raise ConfigError(path, f"cannot be read: {_reason(error)}", remedy) from None
+
+
+def decoded(data: bytes, path: object, remedy: str) -> str:
+    """The text of a settings file. Raises ConfigError."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        what = f"it is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
+        raise ConfigError(path, f"cannot be read: {what}", remedy) from None
 
 
 def closed_to_others(path: Path, mode: int) -> None:

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from gossamer import task_output
+from gossamer import parquet, task_output
 from gossamer.dedup.wanted import Wanted
 from gossamer.filenames import SCRATCH
 from gossamer.sketches import BAND_VALUES, BANDS
@@ -157,7 +156,7 @@ def _counting(task: Shared) -> Iterator[tuple[Integers, Integers]]:
 def _bands(root: str, paths: Iterable[str]) -> Iterator[tuple[Integers, Integers]]:
     """The texts in files of `text` and `bands` that have bands, and these, in batches."""
     for path in paths:
-        with pq.ParquetFile(f"{root}/{path}") as file:
+        with parquet.opened(f"{root}/{path}") as file:
             for batch in file.iter_batches(READ_ROWS, columns=["text", "bands"], use_threads=False):
                 column = batch.column("bands")
                 _, offsets, bands = column.buffers()
@@ -179,7 +178,7 @@ class Part(NamedTuple):
 
 def write_pairs(part: Part) -> list[Row]:
     """Write the pairs of texts that share a band, at least one of them new; a pair may repeat."""
-    rows = pa.concat_tables(pq.read_table(f"{part.root}/{path}") for path in part.files)
+    rows = pa.concat_tables(parquet.read_table(f"{part.root}/{path}") for path in part.files)
     writer = ParquetWriter(part.root, SCRATCH, part.attempt, schema=PAIRS)
     columns = (rows.column(name).to_numpy() for name in SHARED.names)
     for one, other in pairs(*columns):

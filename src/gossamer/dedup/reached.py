@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from gossamer import task_output
+from gossamer import parquet, task_output
 from gossamer.dedup.wanted import Wanted
 from gossamer.filenames import SCRATCH
 from gossamer.task_output import ParquetWriter
@@ -62,7 +61,7 @@ class Search(NamedTuple):
 
 def search(task: Search) -> list[Row]:
     """Write the texts that are reached."""
-    begins = [pq.read_table(f"{task.root}/{path}", columns=["text"]) for path in task.texts]
+    begins = [parquet.read_table(f"{task.root}/{path}", columns=["text"]) for path in task.texts]
     found = np.unique(pa.concat_tables(begins).column("text").to_numpy() if begins else [])
     frontier = found
     while frontier.size:
@@ -82,7 +81,7 @@ def search(task: Search) -> list[Row]:
 def _pairs(task: Search) -> Iterator[tuple[Integers, Integers]]:
     columns = ["one", "other", "similarity"]
     for path in task.pairs:
-        with pq.ParquetFile(f"{task.root}/{path}") as file:
+        with parquet.opened(f"{task.root}/{path}") as file:
             for batch in file.iter_batches(READ_PAIRS, columns=columns, use_threads=False):
                 similar = batch.filter(pc.greater_equal(batch.column(2), task.similarity))
                 yield similar.column(0).to_numpy(), similar.column(1).to_numpy()

@@ -23,10 +23,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import lsm
+from gossamer import lsm, parquet
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
 from gossamer.dedup.known import one_each
 from gossamer.dedup.reached import reached
@@ -256,4 +255,4 @@ def outdated(work: Workspace) -> bool:
 
 def _has_lists(work: Workspace) -> bool:
     paths = (f"{work.root}/{file.path}" for file in work.store.listed(SKETCHED.name)[:1])
-    return any(pa.types.is_list(pq.read_schema(path).field("bands").type) for path in paths)
+    return any(pa.types.is_list(parquet.schema(path).field("bands").type) for path in paths)

@@ -23,10 +23,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import sorted_parts, task_output
+from gossamer import parquet, sorted_parts, task_output
 from gossamer.filenames import SCRATCH
 from gossamer.task_output import ParquetWriter
 
@@ -103,7 +102,7 @@ def follow(task: Followed) -> list[Row]:
     by, similarity = array("q", [0]) * (task.pages + 1), array("d", [0.0]) * (task.pages + 1)
     for files in task.parts:
         pairs = pa.concat_tables(
-            pq.read_table(f"{task.root}/{path}", partitioning=None) for path in files
+            parquet.read_table(f"{task.root}/{path}", partitioning=None) for path in files
         )
         one, other, similar = (
             column.to_pylist()

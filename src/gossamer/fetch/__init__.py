@@ -33,9 +33,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from gossamer import lsm, pace, stopping
+from gossamer import lsm, pace, parquet, stopping
 from gossamer.addresses import parse_address
 from gossamer.config import revealed
 from gossamer.errors import MissingFile, Stopped, UsageError
@@ -166,7 +165,7 @@ def _distinct(paths: Sequence[str], column: str) -> Iterator[Any]:
     seen: set[Any] = set()
     for path in paths:
         try:
-            found = set(pc.unique(pq.read_table(path, columns=[column]).column(0)).to_pylist())
+            found = set(pc.unique(parquet.read_table(path, columns=[column]).column(0)).to_pylist())
         except pa.ArrowInvalid as error:
             raise MissingFile(path, f"is damaged: {error}") from None
         yield from sorted(found - seen)

@@ -12,9 +12,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from gossamer import robots
+from gossamer import parquet, robots
 from gossamer.tables import HOSTS
 from gossamer.urls import host_of
 
@@ -74,7 +73,7 @@ class HostBook:
         """Read from Parquet files with the columns of `hosts` and one row per host."""
         book = cls()
         for path in paths:
-            for batch in pq.ParquetFile(path).iter_batches(columns=HOSTS.column_names):
+            for batch in parquet.opened(path).iter_batches(columns=HOSTS.column_names):
                 for row in batch.to_pylist():
                     book._take(row)
         return book

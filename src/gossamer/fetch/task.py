@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import uvloop
 
+from gossamer import parquet
 from gossamer.fetch.hosts import HostBook
 from gossamer.fetch.page_rows import PageRows
 from gossamer.fetch.responses import ResponseWriter, Wanted
@@ -50,7 +50,7 @@ def fetch_part(part: Part) -> list[Row]:
 
 
 def read_part(part: Part) -> PageRows:
-    table = pq.read_table(
+    table = parquet.read_table(
         list(part.fetchlist),
         columns=list(Wanted._fields),
         filters=[("part", "=", part.number)],

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gossamer import parquet
 from gossamer.filter_rules.index import RuleIndex
 from gossamer.filter_rules.language import parse
 
@@ -49,7 +49,7 @@ class Recipe:
 @lru_cache(maxsize=1)
 def index_of(file: RuleFile) -> RuleIndex:
     """The index of the rules in a file. Raises ConfigError."""
-    lines = pq.read_table(file.path, schema=RULE_LINES).column("rule").to_pylist()
+    lines = parquet.read_table(file.path, schema=RULE_LINES).column("rule").to_pylist()
     return RuleIndex([_rule(line) for line in lines])
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 from msgspec import structs
 
+from gossamer import parquet
 from gossamer.errors import UsageError
 from gossamer.filter_rules.index import RuleIndex
 from gossamer.filter_rules.language import Rule, parse, parse_all
@@ -68,7 +68,7 @@ def rules(work: Workspace) -> list[StoredRule]:
     paths = work.paths(FILTER_RULES.name)
     if not paths:
         return []
-    rows = pq.read_table(paths, schema=FILTER_RULES.schema).to_pylist()
+    rows = parquet.read_table(paths, schema=FILTER_RULES.schema).to_pylist()
     return sorted((StoredRule(**row) for row in rows), key=lambda rule: rule.position)
 
 

@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import lsm, sections
+from gossamer import lsm, parquet, sections
 from gossamer.domains import with_domains
 from gossamer.filter_rules.language import Rule
 from gossamer.filter_rules.stored import GENERATED, STEP, Evidence, rules, with_generated
@@ -147,7 +146,7 @@ def _roles(
     kept = (F.col("fit") | F.col("waits")).alias("kept")
     flags = {name: np.zeros(names.count, np.bool_) for name in ("begins", "kept")}
     for file in work.scratch_files(wanted.select("name", "begins", kept)):
-        for rows in pq.ParquetFile(f"{work.root}/{file.path}").iter_batches():
+        for rows in parquet.opened(f"{work.root}/{file.path}").iter_batches():
             numbers = names.numbers(rows["name"])
             for name, values in flags.items():
                 has = rows[name].to_numpy(zero_copy_only=False) & (numbers >= 0)

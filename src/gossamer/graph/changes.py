@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from gossamer import linkgraph, task_output
+from gossamer import linkgraph, parquet, task_output
 from gossamer.graph import covered, host_links, naming, overlaid, votes
 from gossamer.graph.names import RECENT, Writer
 from gossamer.graph.overlaid import Overlaid, apart
@@ -160,7 +159,7 @@ def _crawled(changed: pa.LargeStringArray, shares: Sequence[Share], names: Names
 def _urls(work: Workspace, pages: DataFrame) -> pa.LargeStringArray:
     """The URLs of pages, a column `src`."""
     files = work.scratch_files(pages)
-    tables = [pq.read_table(f"{work.root}/{file.path}", columns=["src"]) for file in files]
+    tables = [parquet.read_table(f"{work.root}/{file.path}", columns=["src"]) for file in files]
     chunks = (chunk.cast(pa.large_string()) for table in tables for chunk in table["src"].chunks)
     return pa.concat_arrays([pa.array([], pa.large_string()), *chunks])
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gossamer import parquet
 from gossamer.bvgraph import REMEDY
 from gossamer.errors import StoreError
 from gossamer.graph import covered, naming
@@ -147,11 +147,11 @@ def counted(pages: pa.LargeStringArray) -> tuple[pa.StringArray, Numbers]:
 
 def firsts(paths: Sequence[str]) -> Numbers:
     """The first page of each host, and the number of pages, from the files of hosts' names."""
-    pages = [pq.read_table(path, columns=["pages"]).column(0).to_numpy() for path in paths]
+    pages = [parquet.read_table(path, columns=["pages"]).column(0).to_numpy() for path in paths]
     return np.concatenate([np.zeros(1, np.int64), *pages]).cumsum()
 
 
 def _links_of_arcs(paths: Sequence[str]) -> Numbers:
     """The number of links of each arc between hosts, in the order of the arcs, from its files."""
-    links = [pq.read_table(path, columns=["links"]).column(0).to_numpy() for path in paths]
+    links = [parquet.read_table(path, columns=["links"]).column(0).to_numpy() for path in paths]
     return np.concatenate([np.empty(0, np.int64), *links])

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from gossamer import task_output
+from gossamer import parquet, task_output
 from gossamer.backends import disk_errors
 from gossamer.bvgraph import REMEDY
 from gossamer.bvgraph.adoption import adopt
@@ -150,7 +149,7 @@ def _numbered(
 
 def name(task: Piece) -> Iterator[task_output.Row]:
     """Write the names of lines, and the place of each line among them, or NONE."""
-    urls = pq.read_table(task.path, columns=["url"])["url"].combine_chunks()
+    urls = parquet.read_table(task.path, columns=["url"])["url"].combine_chunks()
     listed, ranks = ranked(naming.names_of(urls.drop_null().cast(pa.large_string())))
     places = np.full(len(urls), NONE, np.int64)
     places[urls.is_valid().to_numpy(zero_copy_only=False)] = ranks

@@ -30,6 +30,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
+from gossamer import parquet
 from gossamer.errors import MissingFile
 from gossamer.graph.text import places
 from gossamer.task_output import ParquetWriter
@@ -122,7 +123,7 @@ def recent_numbers(paths: Sequence[str], names: pa.StringArray) -> Numbers:
     found = np.full(len(names), -1, np.int64)
     for path in paths:
         with _errors(path):
-            recent = pq.read_table(path)
+            recent = parquet.read_table(path)
         at = pc.index_in(names, recent["name"].combine_chunks().cast(names.type))
         is_there = at.is_valid().to_numpy(zero_copy_only=False)
         found[is_there] = recent["number"].to_numpy()[at.drop_null().to_numpy()]
@@ -233,7 +234,7 @@ class _Sorted:
         """Of each file; reading it takes longer than decoding a group."""
         for path in paths:
             with _errors(path):
-                self._metadata.append(pq.read_metadata(path))
+                self._metadata.append(parquet.metadata(path))
         self.count = sum(metadata.num_rows for metadata in self._metadata)
         self._decoded = lru_cache(GROUPS_KEPT)(self._decode)
 
@@ -348,7 +349,7 @@ class _Opened:
             if self._number != file:
                 self._number = file
                 metadata = self._metadata[file]
-                self._file = pq.ParquetFile(path, metadata=metadata, pre_buffer=False)
+                self._file = parquet.opened(path, metadata=metadata, pre_buffer=False)
             # pyarrow's threads take longer to wake up than a group takes to decode.
             numbers = [group.number for group in groups]
             return self._file.read_row_groups(numbers, ["name"], use_threads=False).column(0)

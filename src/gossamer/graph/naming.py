@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gossamer import parquet
 from gossamer.bvgraph.compiled import compiled
 from gossamer.errors import MissingFile
 from gossamer.graph.names import url_of
@@ -56,7 +56,7 @@ def counted_batches(paths: Iterable[str]) -> Iterator[tuple[pa.LargeStringArray,
 def _read(paths: Iterable[str], columns: list[str]) -> Iterator[pa.RecordBatch]:
     for path in paths:
         try:
-            with pq.ParquetFile(path) as file:
+            with parquet.opened(path) as file:
                 yield from file.iter_batches(BATCH, columns=columns)
         except (OSError, pa.ArrowException) as error:
             raise MissingFile(path, str(error).strip()) from None

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import task_output
+from gossamer import parquet, task_output
 from gossamer.errors import UsageError
 from gossamer.seeds import GZIP_MAGIC, MAX_LINE_BYTES, SHOWN_CHARS, BadLine
 from gossamer.task_output import ParquetWriter
@@ -92,7 +91,7 @@ def bad_lines(found: UrlList, path: Path) -> list[BadLine]:
 
 
 def normalise(task: Piece) -> Iterator[task_output.Row]:
-    lines = pq.read_table(f"{task.root}/{task.path}").column("line").to_pylist()
+    lines = parquet.read_table(f"{task.root}/{task.path}").column("line").to_pylist()
     texts = [line.decode("utf-8", "replace").strip() for line in lines]
     urls = [
         normalize(text, None, task.rules) if _is_utf8(line) else None

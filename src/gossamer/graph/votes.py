@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from gossamer import linkgraph, sorted_parts
+from gossamer import linkgraph, parquet, sorted_parts
 from gossamer.graph import runs
 from gossamer.graph.numbering import MEGABYTE
 from gossamer.task_output import ParquetWriter
@@ -87,7 +86,7 @@ def shares_of(
 def sizes(paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
     """The row groups of files: path, number, and the memory that a task takes for it."""
     for path in paths:
-        metadata = pq.read_metadata(path)
+        metadata = parquet.metadata(path)
         columns = [metadata.schema.names.index(end) for end in ENDS]
         for number in range(metadata.num_row_groups):
             group = metadata.row_group(number)
@@ -143,7 +142,9 @@ def ends(share: Share) -> tuple[pa.LargeStringArray, Indices, Indices]:
     table = _counting(share, (*ENDS, *(["round"] if share.outdated else [])))
     urls, (src, dst) = united([table[end] for end in ENDS])
     if share.outdated:
-        old = pa.concat_tables(pq.read_table(f"{share.root}/{path}") for path in share.outdated)
+        old = pa.concat_tables(
+            parquet.read_table(f"{share.root}/{path}") for path in share.outdated
+        )
         pages = pc.index_in(old["src"].cast(urls.type), urls).fill_null(-1).to_numpy()
         rounds, last = (_integers(each["round"]) for each in (table, old))
         is_here = pages >= 0
@@ -159,7 +160,7 @@ def _counting(share: Share, columns: Sequence[str]) -> pa.Table:
 
 def _read(groups: Groups, columns: Sequence[str], share: Share) -> pa.Table:
     by_number = [*ENDS, "relation"]
-    with pq.ParquetFile(groups.path, read_dictionary=by_number) as file:
+    with parquet.opened(groups.path, read_dictionary=by_number) as file:
         table = file.read_row_groups(
             groups.numbers, [*columns, "relation", "nofollow"], use_threads=False
         )

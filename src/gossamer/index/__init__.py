@@ -25,10 +25,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import inputs, sorted_parts, task_output
+from gossamer import inputs, parquet, sorted_parts, task_output
 from gossamer.errors import StoreError
 from gossamer.fulltext import selection
 from gossamer.index.changes import ADDED, KEPT, REMOVED, REPLACED, with_copies
@@ -130,7 +129,7 @@ def _parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
 def _check_documents(work: Workspace) -> None:
     """Raise StoreError if a file lacks a column, so that text would be lost."""
     for path in work.paths("documents"):
-        if not {*DOCUMENTS.column_names} <= {*pq.read_schema(path).names}:
+        if not {*DOCUMENTS.column_names} <= {*parquet.schema(path).names}:
             remedy = "parse all pages again: gossamer reparse"
             raise StoreError(path, "was parsed by an older version", remedy)
 

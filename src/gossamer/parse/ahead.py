@@ -37,9 +37,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from gossamer import pausing
+from gossamer import parquet, pausing
+from gossamer.buckets import is_object_url
 from gossamer.handover import taken
 from gossamer.monitor import clear
 from gossamer.parse.budget import SPENT
@@ -116,11 +116,13 @@ class Ahead:
     def beside_fetch(self) -> Iterator[str | None]:
         """Parse what the fetch in this block hands over, in the folder that is yielded.
 
-        None is yielded if nothing is parsed ahead: the round is small, or the engine a cluster.
+        None is yielded if nothing is parsed ahead: the round is small, or the engine a cluster, or
+        the crawl on object storage.
         """
         work = self._work
         listed = work.store.manifest.layers("fetchlist", work.round)
-        if sum(layer.rows for layer in listed) < MIN_PAGES or not work.engine.is_local:
+        is_here = work.engine.is_local and not is_object_url(work.root)
+        if sum(layer.rows for layer in listed) < MIN_PAGES or not is_here:
             yield None
             return
         # Scratch files of its own, which outlive the step that is running.
@@ -215,7 +217,7 @@ class Ahead:
         try:
             rows = work.engine.run_beside(share, partial(parse_share, job), YIELD)
             spent = [row for row in rows if job.early and _is_below(row, job.early.spent)]
-            tables = [pq.read_table(f"{work.root}/{row['path']}") for row in spent]
+            tables = [parquet.read_table(f"{work.root}/{row['path']}") for row in spent]
         except Exception:  # noqa: BLE001  # the step parses these files, and meets it again
             return
         with self._guard:

@@ -21,8 +21,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from gossamer import parquet
 from gossamer.parse.stored import PAGE_BYTES
 from gossamer.suffixes import registrable
 
@@ -85,9 +85,9 @@ class Budget:
 def domain_weights(responses: tuple[str, ...], unparsed: tuple[str, ...]) -> dict[str, int]:
     """Return the weight in bytes of the pages in all these files, by registrable domain."""
     columns = ["host", "body_bytes"]
-    tables = [pq.read_table(path, columns=columns) for path in unparsed]
+    tables = [parquet.read_table(path, columns=columns) for path in unparsed]
     only = [("outcome", "=", "ok")]
-    tables += [pq.read_table(path, columns=columns, filters=only) for path in responses]
+    tables += [parquet.read_table(path, columns=columns, filters=only) for path in responses]
     weights: Counter[str] = Counter()
     if tables:
         hosts = pa.concat_tables(tables).group_by("host")

@@ -14,8 +14,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow.parquet as pq
-
+from gossamer import parquet
 from gossamer.parse.stored import ResponseRow, piece_of, place_of, read_answers, record_of
 from gossamer.tables import RESPONSES
 
@@ -67,7 +66,7 @@ def _name_one_archive_each(work: Workspace, files: Sequence[File]) -> bool:
     """Whether the files are as fetch wrote them: `compact` and `prune` mix what they name."""
     met: set[str] = set()
     for file in files:
-        named = pq.read_table(f"{work.root}/{file.path}", columns=["warc_file"])["warc_file"]
+        named = parquet.read_table(f"{work.root}/{file.path}", columns=["warc_file"])["warc_file"]
         found = {name for name in named.unique().to_pylist() if name is not None}
         if len(found) > 1 or not met.isdisjoint(found):
             return False
@@ -81,7 +80,7 @@ def read_moves(paths: Sequence[str], warc_files: Sequence[str]) -> Moves:
         return Moves(frozenset(), {})
     columns, here = [*ResponseRow._fields, "home"], ("in", list(warc_files))
     concerned = [[("warc_file", *here)], [("home", *here)]]
-    table = pq.read_table(list(paths), columns=columns, filters=concerned)
+    table = parquet.read_table(list(paths), columns=columns, filters=concerned)
     leaving: set[tuple[str, str]] = set()
     arriving: dict[tuple[str, str], list[ResponseRow]] = {}
     for *values, home in zip(*(table.column(name).to_pylist() for name in columns), strict=True):

@@ -15,9 +15,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from gossamer import robots
+from gossamer import parquet, robots
 from gossamer.parse.page import Link
 from gossamer.parse.references import References
 from gossamer.urls import origin_of
@@ -75,7 +74,7 @@ def announced_before(paths: Sequence[str]) -> Iterator[Announced]:
     only = [("relation", "=", "sitemap")]
     for path in paths:
         found: dict[tuple[str, int, int], list[Link]] = {}
-        for row in pq.read_table(path, columns=columns, filters=only).to_pylist():
+        for row in parquet.read_table(path, columns=columns, filters=only).to_pylist():
             if is_robots(row["src"]):
                 link = Link(row["dst"], "", "sitemap")
                 place = row["src"], row["depth"] - 1, row["round"]
@@ -86,7 +85,7 @@ def announced_before(paths: Sequence[str]) -> Iterator[Announced]:
 
 def _fetched(path: str, since_ms: int) -> Iterator[tuple[dict[str, Any], int | None]]:
     """Yield the newer robots.txt files with their hosts' depths. Bodies of others stay unread."""
-    with pq.ParquetFile(path) as hosts:
+    with parquet.opened(path) as hosts:
         for batch in hosts.iter_batches(HOSTS_AT_ONCE, columns=["depth", "robots"]):
             kept = batch.column("robots")
             files = pc.list_flatten(kept)

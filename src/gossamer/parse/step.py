@@ -13,8 +13,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-import pyarrow.parquet as pq
-
+from gossamer import parquet
 from gossamer.errors import UsageError
 from gossamer.monitor import clear
 from gossamer.parse import sandbox
@@ -196,7 +195,9 @@ def _archives_of(work: Workspace, left: Sequence[File]) -> list[File]:
     """The WARC files of the pages that are left."""
     if not left:
         return []
-    tables = (pq.read_table(f"{work.root}/{path}", columns=["warc_file"]) for path in paths(left))
+    tables = (
+        parquet.read_table(f"{work.root}/{path}", columns=["warc_file"]) for path in paths(left)
+    )
     named = {path for table in tables for path in table["warc_file"].unique().to_pylist()}
     return [file for file in work.store.listed(WARC.name) if file.path in named]
 

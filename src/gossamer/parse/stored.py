@@ -11,12 +11,11 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import accumulate, groupby
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
+from gossamer import parquet
 from gossamer.errors import MissingFile
 from gossamer.tables import RESPONSES, UNPARSED
 from gossamer.warc import WarcReader
@@ -110,7 +109,7 @@ def read_answers(path: str, *, fetched: bool = True) -> tuple[ResponseRow, ...]:
     """
     only = [("outcome", "=", "ok")] if fetched else None
     schema = (RESPONSES if fetched else UNPARSED).schema  # older files lack `truncated`: nulls
-    table = pq.read_table(path, columns=list(ResponseRow._fields), filters=only, schema=schema)
+    table = parquet.read_table(path, columns=list(ResponseRow._fields), filters=only, schema=schema)
     columns = {name: table.column(name) for name in ResponseRow._fields}
     columns |= {name: pc.fill_null(columns[name], lost) for name, lost in LOST.items()}
     rows = zip(*(column.to_pylist() for column in columns.values()), strict=True)
@@ -143,7 +142,7 @@ def read_redirects(paths: Sequence[str]) -> list[Redirect]:
     if not paths:
         return []
     only = [("outcome", "=", "redirect")]
-    table = pq.read_table(list(paths), columns=list(Redirect._fields), filters=only)
+    table = parquet.read_table(list(paths), columns=list(Redirect._fields), filters=only)
     columns = [table.column(name).to_pylist() for name in Redirect._fields]
     return [row for row in map(Redirect._make, zip(*columns, strict=True)) if row.redirect_url]
 
@@ -160,10 +159,12 @@ def bodies(
         if not file:
             yield from ((answer, None) for answer in of_file)
             continue
-        path = Path(root, file)
-        if not path.exists():
-            raise MissingFile(path, "responses name this file, but it is gone")
-        with WarcReader(path) as reader:
+        path = f"{root}/{file}"
+        try:
+            reader = WarcReader(path)
+        except FileNotFoundError:
+            raise MissingFile(path, "responses name this file, but it is gone") from None
+        with reader:
             for offset, sharing in groupby(of_file, key=attrgetter("warc_offset")):
                 stored = reader.at(offset)
                 for answer in sharing:

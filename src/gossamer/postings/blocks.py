@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
+from gossamer import parquet
 from gossamer.errors import StoreError
 from gossamer.task_output import ParquetWriter
 
@@ -76,7 +77,7 @@ def opened(path: str) -> pq.ParquetFile:
     Raises StoreError if it is damaged.
     """
     try:
-        return pq.ParquetFile(path, memory_map=True)
+        return parquet.opened(path, memory_map=True)
     except (OSError, pa.ArrowInvalid) as error:
         remedy = "build it again: gossamer postings"
         raise StoreError(path, f"is damaged: {error}", remedy) from None

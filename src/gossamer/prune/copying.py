@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from gossamer import checksums
+from gossamer import checksums, parquet
 from gossamer.backends import disk_errors
 from gossamer.checksums import ChecksummedFile
 from gossamer.filenames import SCRATCH
@@ -97,7 +96,7 @@ def copy(job: Job, archives: Sequence[Archive]) -> list[Row]:
 
 def _sources(job: Job, archives: Sequence[Archive]) -> Iterator[Source]:
     paths = [archive.path for archive in archives]
-    table = pq.read_table(list(job.kept), filters=[("file", "in", paths)])
+    table = parquet.read_table(list(job.kept), filters=[("file", "in", paths)])
     table = table.sort_by([("file", "ascending"), ("offset", "ascending")])
     names = table["file"].to_numpy(zero_copy_only=False)
     offsets, lengths = (table[name].to_numpy() for name in ("offset", "length"))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from msgspec import structs
 
+from gossamer import parquet
 from gossamer.task_output import YIELD, YIELD_DDL, ParquetWriter, Row, layers_of
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ def rewrite(
 ) -> list[Row]:
     """Write a file again, group by group, if some of its rows change."""
     number, path = task
-    with pq.ParquetFile(f"{root}/{path}") as file:
+    with parquet.opened(f"{root}/{path}") as file:
         groups = range(file.num_row_groups)
         columns = (file.read_row_group(group, ["warc_file"])["warc_file"] for group in groups)
         named = {name for each in columns for name in each.unique().to_pylist()} - {None}
         if not named:
             return []
         only = [("file", "in", list(named))]
-        places = Places(pq.read_table([f"{root}/{each}" for each in moves], filters=only))
+        places = Places(parquet.read_table([f"{root}/{each}" for each in moves], filters=only))
         if not places:
             return []
         order = file.metadata.row_group(0).sorting_columns

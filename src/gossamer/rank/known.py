@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import lsm
+from gossamer import lsm, parquet
 from gossamer.graph import naming
 from gossamer.graph.text import text_of
 from gossamer.lookup import opened
@@ -128,7 +127,7 @@ def known(
 
 def _fetched_keys(work: Workspace, kind: str) -> Iterator[pa.LargeStringArray]:
     for file in work.scratch_files(fetched(work, kind)):
-        with pq.ParquetFile(f"{work.root}/{file.path}") as keys:
+        with parquet.opened(f"{work.root}/{file.path}") as keys:
             for batch in keys.iter_batches(naming.BATCH):
                 yield batch.column("key").cast(pa.large_string())
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import xxhash
 
+from gossamer import object_support
 from gossamer.errors import StoreError
 from gossamer.fulltext import schema
 from gossamer.fulltext.layout import shard_of
@@ -44,6 +45,7 @@ class Searcher:
         `crawl`: for page filters; by default it is read from `work`. `shards`: open only these, if
         any are given.
         """
+        object_support.check(work.root, "search")
         named = [PurePath(file.path) for file in work.store.files("index")]
         parts = sorted(path.parent for path in named if path.name == schema.META)
         for part in parts:

@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
-from gossamer import lsm, opic
+from gossamer import lsm, opic, parquet
 from gossamer.domains import with_domains
 from gossamer.errors import Locked
 from gossamer.sections import worth as worths
@@ -90,7 +89,7 @@ def are_due(work: Workspace) -> bool:
         return True
     if work.store.damaged(SECTIONS.name) or not (paths := work.paths(SECTIONS.name)):
         return True
-    of_all = pq.read_table(paths, filters=[("section", "=", EVERYTHING)])
+    of_all = parquet.read_table(paths, filters=[("section", "=", EVERYTHING)])
     counted = pc.sum(of_all["known"]).as_py() or 0
     pages = opic.virtual_page(work).pages
     return bool(pages > counted * GROWTH or work.round > layers[-1].round * GROWTH)
@@ -155,7 +154,7 @@ def of_domain(work: Workspace, domain: str | None) -> list[Section]:
 
 def stored(work: Workspace) -> list[Section]:
     """All sections as they were counted last, ordered by their names."""
-    rows = pq.read_table(work.paths(SECTIONS.name), schema=SECTIONS.schema)
+    rows = parquet.read_table(work.paths(SECTIONS.name), schema=SECTIONS.schema)
     return [Section(**row) for row in rows.sort_by("section").to_pylist()]
 
 
@@ -271,7 +270,7 @@ def smallest(folders: pa.Array, known: Container[str]) -> pa.Array:
 def _looked_up(
     paths: tuple[str, ...], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    stored = pq.read_table(list(paths), columns=["section", "worth", "trial"])
+    stored = parquet.read_table(list(paths), columns=["section", "worth", "trial"])
     known = {name: values for name, *values in zip(*stored.to_pydict().values(), strict=True)}
     for batch in batches:
         folders = batch.column("folder")

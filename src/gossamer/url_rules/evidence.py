@@ -29,12 +29,11 @@ from functools import lru_cache, partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import xxhash
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from gossamer import lsm
+from gossamer import lsm, parquet
 from gossamer.tables import URL_FORMS
 from gossamer.url_rules import fingerprints, forms
 from gossamer.url_rules.rewriting import rewriter_of
@@ -146,7 +145,7 @@ def _forms(
 @lru_cache(maxsize=1)
 def _ids(paths: tuple[str, ...]) -> frozenset[str]:
     """The rules in files with a column `rule`; read once per process."""
-    tables = [pq.read_table(path, columns=["rule"]) for path in paths]
+    tables = [parquet.read_table(path, columns=["rule"]) for path in paths]
     return frozenset(rule for table in tables for rule in table.column("rule").to_pylist())
 
 

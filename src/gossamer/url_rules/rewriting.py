@@ -14,8 +14,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-import pyarrow.parquet as pq
-
+from gossamer import parquet
 from gossamer.url_rules import forms
 
 if TYPE_CHECKING:
@@ -126,5 +125,5 @@ def _order(rule: ActiveRule) -> tuple[int, int, str, str]:
 @lru_cache(maxsize=1)
 def rewriter_of(paths: tuple[str, ...]) -> Rewriter:
     """The rewriter for the rules in files that `active` has written; read once per process."""
-    rows = (row for path in paths for row in pq.read_table(path).to_pylist())
+    rows = (row for path in paths for row in parquet.read_table(path).to_pylist())
     return Rewriter(ActiveRule(**row) for row in rows)

@@ -7,18 +7,18 @@ is there, without reporting that it is truncated.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from isal import isal_zlib
 
+from gossamer import files
 from gossamer.warc.records import GZIP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import Self
 
-BUFFER_BYTES = 128 << 10  # of the open file
 CHUNK_BYTES = 16 << 10  # decompressed per call
 HEAD_END = b"\r\n\r\n"
 HEAD_BYTES = 8 << 10
@@ -37,7 +37,7 @@ class WarcReader:
     """Reads bodies of one file by offset, fastest in file order. A context manager."""
 
     def __init__(self, path: str | Path) -> None:
-        self._file = Path(path).open("rb", buffering=BUFFER_BYTES)  # noqa: SIM115  # see __exit__
+        self._file = files.opened(str(path))
 
     def __enter__(self) -> Self:
         return self

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import xxhash
-
-from gossamer import __version__, checksums
+from gossamer import __version__, files
 from gossamer.backends import disk_errors
 from gossamer.task_output import Row, written
 from gossamer.warc import cdxj
@@ -17,7 +13,8 @@ from gossamer.warc.records import block_digest, plain, record, warc_date, warc_f
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
-    from io import FileIO
+
+    from gossamer.files import NewFile
 
 HTTP_RESPONSE = "application/http; msgtype=response"
 HTTP_REQUEST = "application/http; msgtype=request"
@@ -76,18 +73,16 @@ class WarcWriter:
     Invariants
       * `size` is the offset of the next record. The file ends there even after an error, so it
         holds only complete exchanges.
-      * `_hasher` has seen the file's bytes up to `size`.
       * `_index` has a line for each exchange, and `_stored` an entry for each stored body.
     """
 
     def __init__(self, root: str, attempt: str, info: Mapping[str, str]) -> None:
         self.path = f"{attempt}/{uuid.uuid4().hex}{ARCHIVE}"
         self.size = 0
-        self._hasher = xxhash.xxh3_64()
-        self._root = Path(root)
-        self._full_path = self._root / self.path
-        self._name = self._full_path.name
-        self._file: FileIO | None = None
+        self._root = root
+        self._full_path = f"{root}/{self.path}"
+        self._name = self.path.rpartition("/")[2]
+        self._file: NewFile | None = None
         self._info = info
         # Record ids are one random UUID per file, with a counter in its last 48 bits.
         self._id_prefix = f"<urn:uuid:{str(uuid.uuid4())[:_ID_PREFIX_CHARS]}"
@@ -156,17 +151,15 @@ class WarcWriter:
             return []
         index = b"".join(sorted(self._index))
         index_file = index_path(self.path)
-        path = self._root / index_file
-        with disk_errors(path):
-            path.write_bytes(index)
+        lines = files.write(f"{self._root}/{index_file}", index)
         return [
-            written("warc", self.path, len(self._index), self.size, self._hasher.hexdigest()),
-            written("warc", index_file, 0, len(index), checksums.of_bytes(index)),
+            written("warc", self.path, len(self._index), self.size, self._file.xxh3),
+            written("warc", index_file, 0, lines.size, lines.xxh3),
         ]
 
     def _append(
         self,
-        file: FileIO,
+        file: NewFile,
         capture: Capture,
         kind: str,
         record_id: str,
@@ -209,13 +202,10 @@ class WarcWriter:
             )
         )
 
-    def _opened(self, date_ms: int) -> FileIO:
+    def _opened(self, date_ms: int) -> NewFile:
         """Return the open file, created with its warcinfo record if necessary."""
         if self._file is None:
-            with disk_errors(self._full_path):
-                self._full_path.parent.mkdir(parents=True, exist_ok=True)
-                # Unbuffered, so that everything written survives a kill of this process.
-                self._file = self._full_path.open("xb", buffering=0)
+            self._file = files.create(self._full_path)
         if not self.size:
             own = {"software": f"gossamer/{__version__}", "format": "WARC File Format 1.1"}
             block = warc_fields({**own, **self._info})
@@ -226,19 +216,11 @@ class WarcWriter:
             self._put(self._file, record("warcinfo", self._info_id, fields, block))
         return self._file
 
-    def _put(self, file: FileIO, data: bytes) -> None:
+    def _put(self, file: NewFile, data: bytes) -> None:
         """Append `data`, or else nothing, and raise StoreFull."""
         with disk_errors(self._full_path):
-            try:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[file.write(rest) :]
-            except OSError:
-                with suppress(OSError):
-                    file.seek(file.truncate(self.size))
-                raise
+            file.write(data)
         self.size += len(data)
-        self._hasher.update(data)
 
     def _next_id(self) -> str:
         self._ids += 1

@@ -1,0 +1,248 @@
+"""Folders of an object store: s3://, gs:// and az://, through obstore (Rust's object_store).
+
+Credentials, endpoint, region and addressing come from the environment, as for other tools of these
+clouds, or from the files of AWS's tools (aws_profiles.py). They are never part of a URL.
+
+Facts (obstore 0.12, SeaweedFS 4.48)
+  * A put with mode "create" is a PUT with `If-None-Match: *`, which the store answers with 412 if
+    the object exists. Lists, reads and puts are strongly consistent.
+  * Requests that fail are repeated by obstore, with back-off, if that is safe. Of a `create` whose
+    answer was lost, nobody knows whether it has succeeded. So each one has a number of its own
+    (WRITER), by which a repetition recognises the object of the first try.
+  * `If-Match` is never used: some stores refuse a right ETag, others take a stale one.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import time
+import uuid
+from contextlib import contextmanager, nullcontext
+from datetime import timedelta
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import xxhash
+
+from gossamer import __version__, aws_profiles
+from gossamer.bucket_errors import bucket_errors, is_lost, translated
+from gossamer.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from obstore import WritableFile
+    from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Config
+
+SCHEMES = ("s3", "gs", "az")
+_URL = re.compile(r"(s3|gs|az)://([a-zA-Z0-9][a-zA-Z0-9._-]{1,254})(?:/(.*))?")
+ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+"""Variables that name the server of s3:// URLs; the first that is set counts."""
+WRITER = "writer"
+"""Metadata of an object: the number of the call that created it."""
+RETRIES = 12
+RETRY_S = 120
+"""Requests are repeated for two minutes: a store that is restarted comes back by then."""
+FIRST_RETRIES = 3
+FIRST_RETRY_S = 5
+"""The first request of a command fails soon, because its URL or endpoint may be wrong."""
+CHUNK_BYTES = 8 << 20
+"""Of a large object, so many bytes are in memory at a time."""
+PAUSE_S = 0.5
+MAX_PAUSE_S = 15.0
+"""The first and the longest pause before a `create` is repeated."""
+
+
+class Found(NamedTuple):
+    """An object of a list. `path` is relative to the folder of its `Bucket`."""
+
+    path: str
+    bytes: int
+    modified: datetime
+    """By the clock of the store."""
+
+
+def is_object_url(path: str) -> bool:
+    """Whether a path is a URL of an object store."""
+    return path.startswith(tuple(f"{scheme}://" for scheme in SCHEMES))
+
+
+def parsed(url: str) -> tuple[str, str, str]:
+    """The scheme, bucket and key of a URL. Raises UsageError."""
+    found = _URL.fullmatch(url)
+    key = (found[3] or "").strip("/") if found else ""
+    if found is None or any(part in ("", ".", "..") for part in key.split("/") if key):
+        scheme = url.partition("://")[0]
+        # The URL is not quoted: it may hold a password.
+        raise UsageError(
+            f"{scheme}://…",
+            "is not a URL of a folder in a bucket",
+            f"use {scheme}://bucket/folder; keys and endpoint belong into the environment",
+        )
+    return found[1], found[2], key
+
+
+class Bucket:
+    """A folder of an object store. Paths are relative to it.
+
+    Methods raise FileNotFoundError, and StoreError if the store cannot be used.
+    """
+
+    def __init__(self, url: str, store: ObjectStore | None = None) -> None:
+        """Make no request yet. `store`: used instead of the one that the URL names."""
+        self.url, self._key, self._store, self._patient = url, "", store, store
+        if store is None:
+            scheme, name, self._key = parsed(url)
+            self.url = "/".join(filter(None, (f"{scheme}://{name}", self._key)))
+            self._root = f"{scheme}://{name}"
+
+    def get(self, path: str) -> bytes:
+        with self._asked(path) as (store, key):
+            return bytes(store.get(key).bytes())
+
+    def get_range(self, path: str, start: int, end: int) -> bytes:
+        with self._asked(path) as (store, key):
+            return bytes(store.get_range(key, start=start, end=end))
+
+    def get_tail(self, path: str, size: int) -> tuple[bytes, int]:
+        """The last bytes of an object that is not empty, and its size, by one request."""
+        with self._asked(path) as (store, key):
+            found = store.get(key, options={"range": {"suffix": size}})
+            return bytes(found.bytes()), found.meta["size"]
+
+    def size(self, path: str) -> int:
+        with self._asked(path) as (store, key):
+            return store.head(key)["size"]
+
+    def modified(self, path: str) -> datetime:
+        with self._asked(path) as (store, key):
+            return store.head(key)["last_modified"]
+
+    def writer(self, path: str, part_bytes: int, parts_at_once: int) -> WritableFile:
+        """Write an object piece by piece. It exists when the writer is closed."""
+        with self._asked(path) as (store, key):
+            from obstore import open_writer
+
+            return open_writer(store, key, buffer_size=part_bytes, max_concurrency=parts_at_once)
+
+    def checksum(self, path: str) -> str:
+        """The xxh3 of an object's bytes."""
+        hasher = xxhash.xxh3_64()
+        with self._asked(path) as (store, key):
+            for chunk in store.get(key).stream(min_chunk_size=CHUNK_BYTES):
+                hasher.update(chunk)
+        return hasher.hexdigest()
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write an object, or replace one."""
+        with self._asked(path) as (store, key):
+            store.put(key, data, use_multipart=False)
+
+    def create(self, path: str, data: bytes) -> None:
+        """Write an object that does not exist yet, atomically. Raises FileExistsError."""
+        from obstore.exceptions import AlreadyExistsError, BaseError
+
+        writer = {WRITER: uuid.uuid4().hex}
+        until_s, pause_s = time.monotonic() + RETRY_S, PAUSE_S
+        while True:
+            try:
+                with self._asked(path, translate=False) as (store, key):
+                    store.put(key, data, mode="create", attributes=writer, use_multipart=False)
+            except AlreadyExistsError:
+                with self._asked(path) as (store, key):
+                    found = store.get(key).attributes.get(WRITER)
+                if found == writer[WRITER]:  # the answer to an earlier try was lost
+                    return
+                full = f"{self.url}/{path}"
+                raise FileExistsError(errno.EEXIST, "object exists", full) from None
+            except BaseError as error:
+                if not is_lost(str(error)) or time.monotonic() + pause_s > until_s:
+                    raise translated(f"{self.url}/{path}", str(error)) from None
+                time.sleep(pause_s)
+                pause_s = min(2 * pause_s, MAX_PAUSE_S)
+            else:
+                return
+
+    def list(self, folder: str = "") -> Iterator[Found]:
+        """Yield the objects below a folder, by one request for each thousand."""
+        with self._asked(folder) as (store, key):
+            for some in store.list(key or None, chunk_size=1000):
+                for each in some:
+                    path = each["path"][len(self._key) :].lstrip("/")
+                    yield Found(path, each["size"], each["last_modified"])
+
+    def delete(self, paths: Iterable[str]) -> None:
+        """Delete objects; those that are already gone are ignored."""
+        if keys := [self._key_of(path) for path in paths]:
+            with self._asked("") as (store, _):
+                store.delete(keys)
+
+    def _key_of(self, path: str) -> str:
+        return "/".join(filter(None, (self._key, path)))
+
+    @contextmanager
+    def _asked(self, path: str, *, translate: bool = True) -> Iterator[tuple[ObjectStore, str]]:
+        """The store and the key of a path, for one request."""
+        if self._store is None:
+            self._store = opened(self._root, patient=False)
+        with (
+            bucket_errors("/".join(filter(None, (self.url, path)))) if translate else nullcontext()
+        ):
+            yield self._store, self._key_of(path)
+        if self._patient is None:
+            self._store = self._patient = opened(self._root, patient=True)
+
+
+def located(url: str) -> tuple[Bucket, str]:
+    """The bucket and the key of an object."""
+    scheme, name, key = parsed(url)
+    return _whole(f"{scheme}://{name}"), key
+
+
+@cache
+def _whole(root: str) -> Bucket:
+    """A bucket for tasks, which begin when the store of the crawl has been reached."""
+    return Bucket(root, opened(root, patient=True))
+
+
+@cache
+def opened(root: str, *, patient: bool) -> ObjectStore:
+    """The store of a bucket, by the environment of this process. Raises UsageError."""
+    from obstore.store import AzureStore, GCSStore, S3Store
+
+    scheme, name, _ = parsed(root)
+    retry: RetryConfig = {
+        "max_retries": RETRIES if patient else FIRST_RETRIES,
+        "retry_timeout": timedelta(seconds=RETRY_S if patient else FIRST_RETRY_S),
+    }
+    client: ClientConfig = {"user_agent": f"gossamer/{__version__}"}
+    if scheme == "gs":
+        return GCSStore(name, client_options=client, retry_config=retry)
+    if scheme == "az":
+        return AzureStore(name, client_options=client, retry_config=retry)
+    more = aws_profiles.variables(os.environ)
+    if _endpoint(os.environ | more).startswith("http://"):
+        client["allow_http"] = True
+    config = cast("S3Config", {name.lower(): value for name, value in more.items()})
+    return S3Store(name, config=config, client_options=client, retry_config=retry)
+
+
+def variables_of_engine(environment: Mapping[str, str]) -> dict[str, str]:
+    """Variables by which the embedded engine finds the server and the keys of s3:// URLs.
+
+    Fact (Sail 0.7.2): it reads AWS_ENDPOINT, not AWS_ENDPOINT_URL, and no files of AWS's tools.
+    """
+    more = aws_profiles.variables(environment)
+    known = {"AWS_REGION": "us-east-1"} | dict(environment) | more
+    if endpoint := _endpoint(known):
+        more["AWS_ENDPOINT"] = endpoint
+        more["AWS_ALLOW_HTTP"] = str(endpoint.startswith("http://")).lower()
+    return {"AWS_REGION": known["AWS_REGION"]} | more
+
+
+def _endpoint(environment: Mapping[str, str]) -> str:
+    """The server of s3:// URLs; empty: AWS."""
+    return next((environment[name] for name in ENDPOINTS if name in environment), "")

@@ -1,0 +1,258 @@
+"""How do steps and tasks open the files of a crawl, wherever it is?
+
+A path is that of a file, or the URL of an object: `f"{work.root}/{file.path}"` is either. Files of
+datasets are written once, from the beginning to the end (`create`), and read at any place
+(`opened`); those of Parquet are read by parquet.py. Small files that are written again, such as
+progress and requests to stop, are replaced as a whole (`replace`).
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import xxhash
+
+from gossamer.backends import disk_errors
+from gossamer.bucket_errors import bucket_errors
+from gossamer.buckets import Bucket, is_object_url, located
+from gossamer.checksums import ChecksummedFile
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from obstore import WritableFile
+
+BUFFER_BYTES = 128 << 10
+"""Of an open file."""
+RANGE_BYTES = 1 << 20
+"""Of an open object, so much is read by one request."""
+PART_BYTES = 8 << 20
+PARTS_AT_ONCE = 2
+"""A large object is uploaded in parts. A task holds so many of them in memory, and one more."""
+POLL_S = 2.0
+"""An object that is polled is asked for at most so often."""
+
+
+class NewFile(Protocol):
+    """A file that is being written. It has the methods that pyarrow needs."""
+
+    size: int
+
+    @property
+    def xxh3(self) -> str:
+        """The checksum of what was written so far."""
+
+    @property
+    def closed(self) -> bool: ...
+    def write(self, data: bytes) -> int: ...
+    def tell(self) -> int: ...
+    def flush(self) -> None: ...
+    def close(self) -> None:
+        """Complete the file: an object exists from then on."""
+
+
+def create(path: str) -> NewFile:
+    """Create a file, and its folder. Raises FileExistsError, StoreFull and StoreError."""
+    if is_object_url(path):
+        return NewObject(path)
+    with disk_errors(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120  # tasks write many
+        return ChecksummedFile(path)
+
+
+def write(path: str, data: bytes) -> NewFile:
+    """Create a file with these bytes. Raises what `create` does."""
+    file = create(path)
+    with disk_errors(path):
+        file.write(data)
+        file.close()
+    return file
+
+
+def opened(path: str) -> BinaryIO:
+    """Open a file for reading at any place. Raises FileNotFoundError."""
+    if is_object_url(path):
+        return io.BufferedReader(OpenObject(path), RANGE_BYTES)
+    return open(path, "rb", buffering=BUFFER_BYTES)  # noqa: PTH123  # as above
+
+
+def read(path: str) -> bytes:
+    """Raises FileNotFoundError."""
+    bucket, key = _of(path)
+    return Path(path).read_bytes() if bucket is None else bucket.get(key)
+
+
+def replace(path: str, data: bytes) -> None:
+    """Write a small file, in place of the one that may be there. Nobody reads a part of it.
+
+    Its folder must exist.
+    """
+    bucket, key = _of(path)
+    if bucket is not None:
+        bucket.put(key, data)
+        return
+    target = Path(path)
+    draft = target.with_suffix(f".{os.getpid()}.draft")
+    draft.write_bytes(data)
+    draft.replace(target)
+
+
+def make_folder(path: str) -> None:
+    """Make sure that a folder exists; buckets have none."""
+    if not is_object_url(path):
+        Path(path).mkdir(parents=True, exist_ok=True)
+
+
+def touch(path: str) -> None:
+    """Make sure that a file exists."""
+    bucket, key = _of(path)
+    if bucket is None:
+        Path(path).touch()
+    else:
+        bucket.put(key, b"")
+
+
+def exists(path: str) -> bool:
+    bucket, key = _of(path)
+    if bucket is None:
+        return os.path.exists(path)  # noqa: PTH110  # tasks ask this twice a second
+    try:
+        bucket.size(key)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def polled(path: str) -> bool:
+    """Whether a file exists, for those who ask often. Of an object, it may be two seconds old."""
+    if not is_object_url(path):
+        return exists(path)
+    asked_s, found = _polled.get(path, (-POLL_S, False))
+    if time.monotonic() - asked_s >= POLL_S:
+        found = exists(path)
+        _polled[path] = time.monotonic(), found
+    return found
+
+
+_polled: dict[str, tuple[float, bool]] = {}
+
+
+def remove(path: str) -> None:
+    """Delete a file, if it is there."""
+    bucket, key = _of(path)
+    if bucket is None:
+        Path(path).unlink(missing_ok=True)
+    else:
+        bucket.delete([key])
+        _polled.pop(path, None)
+
+
+def listed(folder: str) -> list[str]:
+    """The paths of the files in a folder, sorted; [] if there is none."""
+    bucket, key = _of(folder)
+    if bucket is None:
+        return sorted(map(str, Path(folder).glob("*")))
+    root = folder.removesuffix(key)
+    return sorted(f"{root}{found.path}" for found in bucket.list(key))
+
+
+def modified_ms(path: str) -> int:
+    """When a file was last written. Raises FileNotFoundError."""
+    bucket, key = _of(path)
+    if bucket is None:
+        return int(Path(path).stat().st_mtime * 1000)
+    return int(bucket.modified(key).timestamp() * 1000)
+
+
+def _of(path: str) -> tuple[Bucket | None, str]:
+    """The bucket and key of an object; None for a file."""
+    return located(path) if is_object_url(path) else (None, path)
+
+
+class NewObject:
+    """An object that is being written, as a multipart upload if it is large. See NewFile."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        bucket, key = located(url)
+        self._writer: WritableFile | None = bucket.writer(key, PART_BYTES, PARTS_AT_ONCE)
+        self._hasher = xxhash.xxh3_64()
+        self.size = 0
+
+    @property
+    def closed(self) -> bool:
+        return self._writer is None
+
+    @property
+    def xxh3(self) -> str:
+        return self._hasher.hexdigest()
+
+    def write(self, data: bytes) -> int:
+        if self._writer is None:
+            raise ValueError(f"{self._url}: is closed")
+        with bucket_errors(self._url):
+            self._writer.write(data)
+        self._hasher.update(data)
+        self.size += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self.size
+
+    def flush(self) -> None:
+        """Do nothing: an object exists when it is closed."""
+
+    def close(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with bucket_errors(self._url):
+                writer.close()
+
+
+class OpenObject(io.RawIOBase):
+    """An object that is read by ranges. The first request also fetches its end, and its size."""
+
+    def __init__(self, url: str, tail_bytes: int = 0) -> None:
+        super().__init__()
+        self._bucket, self._key = located(url)
+        self._at = 0
+        self._tail = b""
+        if tail_bytes:
+            self._tail, self._size = self._bucket.get_tail(self._key, tail_bytes)
+        else:
+            self._size = self._bucket.size(self._key)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
+        return self._at
+
+    def read(self, size: int = -1) -> bytes:
+        end = self._size if size < 0 else min(self._at + size, self._size)
+        if self._at >= end:
+            return b""
+        start = self._at - (self._size - len(self._tail))
+        if start >= 0:
+            data = self._tail[start : start + end - self._at]
+        else:
+            data = self._bucket.get_range(self._key, self._at, end)
+        self._at += len(data)
+        return data
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer)  # type: ignore[arg-type]  # a writable buffer
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)

@@ -1,0 +1,52 @@
+"""Which process holds the lock of a crawl?"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from datetime import UTC, datetime
+
+import msgspec
+
+from gossamer.errors import Locked
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """The process that holds the lock of a crawl."""
+
+    pid: int
+    machine: str
+    command: str
+    since_ms: int
+
+    @classmethod
+    def me(cls, pid: int | None = None) -> Holder:
+        """This process, or the one with the number `pid` on whose behalf it works."""
+        pid = os.getpid() if pid is None else pid
+        return cls(pid, socket.gethostname(), " ".join(sys.argv), int(time.time() * 1000))
+
+    def lives(self) -> bool:
+        """Whether the process is still there; of one on another machine, that is assumed."""
+        import psutil  # only needed here
+
+        if self.machine != socket.gethostname():
+            return True
+        try:
+            began_s: float = psutil.Process(self.pid).create_time()
+        except psutil.Error:
+            return False
+        return began_s * 1000 <= self.since_ms  # otherwise another process has got its number
+
+
+def locked(path: object, by: Holder | None) -> Locked:
+    """The error for a crawl that is locked; `by`: None if the holder is not known yet."""
+    if by is None:
+        return Locked(path, "another process has locked this crawl", "wait for it to end")
+    since = datetime.fromtimestamp(by.since_ms / 1000, UTC).isoformat(timespec="seconds")
+    return Locked(
+        path,
+        f"process {by.pid} on {by.machine} has locked this crawl since {since} ({by.command})",
+        f"wait for it, or end it: kill {by.pid}",
+    )

@@ -1,0 +1,97 @@
+"""A crawl on object storage: the store's backend for a folder of a bucket."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from gossamer import leases
+from gossamer.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+    from contextlib import AbstractContextManager
+
+    from gossamer.buckets import Bucket
+    from gossamer.holders import Holder
+
+ASKED_SINGLY = 3
+"""Of up to so many files of a dataset, each is asked for its size; of more, all are listed."""
+PROBE = ".probe-"
+
+
+class ObjectBackend:
+    """A folder of a bucket. See `backends.Backend`."""
+
+    lock_may_be_lost = True
+
+    def __init__(self, bucket: Bucket) -> None:
+        self.bucket = bucket
+        self.url = bucket.url
+
+    def read(self, path: str) -> bytes:
+        return self.bucket.get(path)
+
+    def create(self, path: str, data: bytes, *, private: bool = False) -> None:  # noqa: ARG002
+        """See `Backend`. The rules of the bucket decide who may read an object."""
+        self.bucket.create(path, data)
+
+    def checksum(self, path: str) -> str:
+        return self.bucket.checksum(path)
+
+    def sync(self, paths: Iterable[str]) -> None:
+        """Do nothing: an object is durable when it can be seen."""
+
+    def sizes(self, folder: str) -> Iterator[tuple[str, int]]:
+        for found in self.bucket.list(folder):
+            yield found.path, found.bytes
+
+    def size(self, path: str) -> int:
+        return self.bucket.size(path)
+
+    def sizes_of(self, paths: Collection[str]) -> dict[str, int]:
+        by_folder: dict[str, list[str]] = {}
+        for path in paths:
+            by_folder.setdefault(path.partition("/")[0], []).append(path)
+        found: dict[str, int] = {}
+        for folder, asked in by_folder.items():
+            if len(asked) > ASKED_SINGLY:
+                wanted = set(asked)
+                found |= {path: size for path, size in self.sizes(folder) if path in wanted}
+                continue
+            for path in asked:
+                try:
+                    found[path] = self.size(path)
+                except FileNotFoundError:
+                    continue
+        return found
+
+    def prove(self) -> None:
+        """Check that the store refuses to create an object that exists: commits depend on it."""
+        path = f"{PROBE}{uuid.uuid4().hex}"
+        try:
+            self.bucket.create(path, b"first")
+            try:
+                self.bucket.create(path, b"second")
+            except FileExistsError:
+                if self.bucket.get(path) == b"first":
+                    return
+        finally:
+            self.bucket.delete([path])
+        raise StoreError(
+            self.url,
+            "this object store ignores If-None-Match, so two writers could overwrite each other",
+            "use a store that supports conditional writes, or a folder on a disk",
+        )
+
+    def delete(self, paths: Iterable[str]) -> None:
+        self.bucket.delete(paths)
+
+    def claim(self, folder: str, crawl: str, named: Callable[[], Collection[str]]) -> None:
+        """Do nothing: there are no links in a bucket."""
+
+    def lock(self, holder: Holder) -> AbstractContextManager[bool]:
+        return leases.held(self.bucket, holder)
+
+    def holder(self) -> Holder | None:
+        return leases.holder_of(self.bucket)
