@@ -61,7 +61,7 @@ def beats(folder: Path, run: str = "one") -> Callable[[], None]:
     numbers = iter(range(10_000))
 
     def beat() -> None:
-        tenure._write(folder / ".fetching", Beat(run, next(numbers)))
+        tenure._write(f"{folder}/.fetching", Beat(run, next(numbers)))
 
     beat()
     return beat

@@ -82,7 +82,7 @@ _NUMBERED = re.compile(r"[/.-](\d{8,})")
 _NEWS = re.compile(
     r"lock/(?:\d{8,}\.(?:json|beat|ended)|now-[0-9a-f]{32})"
     r"|\.stop|\.pause|\.waiting(?:\.\d+\.draft)?|heartbeats/[a-z]+-\d+\.(?:json|\d+\.draft)"
-    r"|\.fetching/(?:run\.json(?:\.draft)?|[0-9a-f]{32}\.\d+\.\d+)"
+    r"|\.fetching/(?:run\.(?:json|\d+\.draft)|[0-9a-f]{32}\.\d+\.\d+)"
 )
 
 _REBUILT = ("invert", "farms", "rank", "boilerplate", "dedup", "index", "postings")

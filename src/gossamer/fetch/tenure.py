@@ -18,18 +18,19 @@ A run whose tasks have all ended leaves no run.json, and nobody waits.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 import uuid
 from contextlib import contextmanager, suppress
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer import stopping
-from gossamer.errors import EngineError, UsageError
+from gossamer import files, stopping
+from gossamer.backends import open_backend
+from gossamer.errors import EngineError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,7 +43,8 @@ LEASE_S = 8.0
 HANDOVER_S = LEASE_S + 2
 """Tasks look twice a second, so the last request of a former one ends a second after its lease."""
 LOOK_S = 0.25
-_RUN = "run.json"
+_FOLDER, _RUN = ".fetching", "run.json"
+_CLAIM = re.compile(r"\.\d+\.\d+$")
 
 
 class Beat(msgspec.Struct, frozen=True):
@@ -65,9 +67,9 @@ def held(
     if engine.spark.conf.get("spark.speculation", "false") == "true":
         what = "spark.speculation is on, so that two tasks would ask the same hosts at once"
         raise UsageError("the Spark cluster", what, "set it to false: it gains nothing here")
-    folder = _folder(root)
-    folder.mkdir(exist_ok=True)
-    follows, run = (folder / _RUN).exists(), uuid.uuid4().hex
+    folder, run = _folder(root), uuid.uuid4().hex
+    files.make_folder(folder)
+    follows = files.exists(f"{folder}/{_RUN}")
     _write(folder, Beat(run, 0))
     ended = threading.Event()
     beats = threading.Thread(target=_beat, args=(folder, run, ended), daemon=True)
@@ -78,28 +80,26 @@ def held(
                 break
             wait(LOOK_S)
         for path in _claims(folder):
-            path.unlink()
+            files.remove(path)
         yield run
     finally:
         ended.set()
         beats.join()
     # A task that was run again may still run beside itself, and after an error, any may.
-    if all(path.suffix == ".0" for path in _claims(folder)):
-        (folder / _RUN).unlink()
+    if all(path.endswith(".0") for path in _claims(folder)):
+        files.remove(f"{folder}/{_RUN}")
 
 
-def _beat(folder: Path, run: str, ended: threading.Event) -> None:
+def _beat(folder: str, run: str, ended: threading.Event) -> None:
     for number in count(1):
         if ended.wait(BEAT_S):
             return
-        with suppress(OSError):  # without beats, the tasks end
+        with suppress(OSError, StoreError):  # without beats, the tasks end
             _write(folder, Beat(run, number))
 
 
-def _write(folder: Path, beat: Beat) -> None:
-    draft = folder / f"{_RUN}.draft"
-    draft.write_bytes(msgspec.json.encode(beat))
-    draft.replace(folder / _RUN)
+def _write(folder: str, beat: Beat) -> None:
+    files.replace(f"{folder}/{_RUN}", msgspec.json.encode(beat))
 
 
 class Tenure:
@@ -108,7 +108,7 @@ class Tenure:
     def __init__(
         self, root: str, run: str, part: int, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._folder, self._run, self._part, self._clock = _folder(root), run, part, clock
+        self._root, self._run, self._part, self._clock = root, run, part, clock
         self._subject = f"the fetch of part {part}"
         self._number = self._claimed()
         self._seen, self._seen_s = self._last(), clock()
@@ -132,7 +132,7 @@ class Tenure:
             self._seen, self._seen_s = beat, now_s
         if beat is not None and beat.run != self._run:
             raise self._ended("another run fetches now")
-        if self._path(self._number + 1).exists():
+        if files.exists(f"{self._root}/{self._claim(self._number + 1)}"):
             raise self._ended("another task was given its pages")
         if now_s - self._seen_s >= LEASE_S:
             raise self._ended(f"the process that started it gave no sign for {LEASE_S:.0f} s")
@@ -141,25 +141,27 @@ class Tenure:
         return EngineError(self._subject, why, "run the same command again")
 
     def _claimed(self) -> int:
+        backend = open_backend(self._root)
         for number in count():
             with suppress(FileExistsError):
-                self._path(number).touch(exist_ok=False)
+                backend.create(self._claim(number), b"")
                 return number
         raise AssertionError
 
-    def _path(self, number: int) -> Path:
-        return self._folder / f"{self._run}.{self._part}.{number}"
+    def _claim(self, number: int) -> str:
+        return f"{_FOLDER}/{self._run}.{self._part}.{number}"
 
     def _last(self) -> Beat | None:
         try:
-            return msgspec.json.decode((self._folder / _RUN).read_bytes(), type=Beat)
-        except (OSError, msgspec.DecodeError):
+            data = files.read(f"{_folder(self._root)}/{_RUN}")
+            return msgspec.json.decode(data, type=Beat)
+        except (OSError, StoreError, msgspec.DecodeError):
             return None
 
 
-def _folder(root: str) -> Path:
-    return Path(root, ".fetching")
+def _folder(root: str) -> str:
+    return f"{root}/{_FOLDER}"
 
 
-def _claims(folder: Path) -> list[Path]:
-    return list(folder.glob("*.[0-9]*.[0-9]*"))
+def _claims(folder: str) -> list[str]:
+    return [path for path in files.listed(folder) if _CLAIM.search(path)]
