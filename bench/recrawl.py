@@ -78,6 +78,8 @@ class Web:
     visits: int = 0
     has_signals: bool = True
     has_hosts: bool = True
+    rate: Floats = field(init=False)
+    """What `pages` contains: as of the last visit or date."""
     changes: Floats = field(init=False)
     watched: Floats = field(init=False)
     intervals: Floats = field(init=False)
@@ -90,28 +92,36 @@ class Web:
         self.changes, self.watched, self.doubt, self.signals = none
         self.intervals = np.full_like(self.rates, self.config.interval_days)
         hosts = int(self.host.max()) + 1
-        self.dates = {name: np.zeros(hosts) for name in ("changed", "told", "untrue", "days")}
+        self.dates = {name: np.zeros(hosts) for name in ("told", "untold", "met", "dates", "days")}
+        self.rate = np.full_like(self.rates, recrawl.usual_rate(self.config))
 
     @property
     def dated(self) -> Bools:
         return (self.untrue > 0) & self.has_signals
 
     @property
-    def learned(self) -> Floats:
-        """As `update` learns rates: from the page's visits, and those of the others of its host."""
+    def usual(self) -> Floats:
+        """The rates of the other pages of a page's host."""
         usual = recrawl.usual_rate(self.config)
         if not self.has_hosts:
-            return recrawl.rate(self.changes, self.watched, usual)
+            return np.full_like(self.rates, usual)
         changes, days = (
             np.bincount(self.host, own)[self.host] - own for own in (self.changes, self.watched)
         )
-        return recrawl.rate(self.changes, self.watched, recrawl.rate(changes, days, usual))
+        return recrawl.rate(changes, days, usual)
 
     @property
     def recall(self) -> Floats:
-        learned = self.dates["told"] + recrawl.PRIOR_RECALL
-        share = np.minimum(learned / (self.dates["changed"] + 1), recrawl.MOST_RECALL)
-        return np.where(self.dated, share[self.host], 0)
+        told, untold = self.dates["told"], self.dates["untold"]
+        share = (told + recrawl.PRIOR_RECALL) / (told + untold + 1)
+        return np.where(self.dated, np.minimum(share, recrawl.MOST_RECALL)[self.host], 0)
+
+    @property
+    def untrue_dates(self) -> Floats:
+        """Untrue dates a day, as far as is known."""
+        true = (self.dates["told"] + recrawl.PRIOR_TRUTH) / (self.dates["met"] + 1)
+        usual = recrawl.usual_rate(self.config)
+        return recrawl.rate(self.dates["dates"] * (1 - true), self.dates["days"], usual)[self.host]
 
     def passes(self, days: float) -> None:
         """Let pages change for some days, and listings tell it."""
@@ -122,31 +132,44 @@ class Web:
         )
         self.days += days
         told = self.random.binomial(number, self.told) + self.random.poisson(self.untrue * days)
-        usual = recrawl.usual_rate(self.config)
-        untrue = recrawl.rate(self.dates["untrue"], self.dates["days"], usual)[self.host]
-        one = recrawl.doubt_of_signal(self.learned, self.recall, untrue)
         is_signal = (told > 0) & self.dated
-        self.doubt += np.where(is_signal, one, 0)
+        np.add.at(self.dates["dates"], self.host, is_signal)
+        np.add.at(self.dates["days"], self.host, np.where(self.dated, days, 0))
+        known, usual = self.days < UNSEEN / 2, self.usual
+        before = recrawl.rate(self.changes, self.watched, usual)
+        recall, untrue = self.recall, self.untrue_dates
+        is_signal &= known
+        self.doubt += np.where(is_signal, recrawl.doubt_of_signal(before, recall, untrue), 0)
         self.signals += is_signal
+        likely = self.signals * recall * before / (recall * before + untrue)
+        told_days = np.where(known, recall * self.days, 0)
+        now = recrawl.rate(self.changes + likely, self.watched + told_days, usual)
+        self.rate = np.where(self.dated & known, now, self.rate)
 
     def visit(self, pages: Ints) -> None:
+        """As `update` learns: from visits to pages, and to the others of their hosts."""
         changed, days = self.stale_days[pages] > 0, self.days[pages]
-        met = recrawl.changes_within(self.learned[pages], days)
-        known = days < UNSEEN / 2
-        self.changes[pages] += np.where(changed & known, met, 0)
-        self.watched[pages] += np.where(known, days, 0)
+        known, signals = days < UNSEEN / 2, self.signals[pages]
+        days = np.where(known, days, 0)
+        usual, recall, untrue = (
+            of_all[pages] for of_all in (self.usual, self.recall, self.untrue_dates)
+        )
+        before = recrawl.rate(self.changes[pages], self.watched[pages], usual)
+        told, untold = recall * before, (1 - recall) * before * days
+        doubt = signals * recrawl.doubt_of_signal(before, recall, untrue) + untold
+        doubt = np.maximum(doubt, recrawl.LEAST_DOUBT)
+        sure = recrawl.changes_within(doubt, np.ones_like(doubt)) / doubt
+        sure = np.where(changed & known, sure, 0)
+        told = np.minimum(signals * told / (told + untrue) * sure, signals)
+        untold = untold * sure
+        self.changes[pages] += told + untold
+        self.watched[pages] += days
+        self.rate[pages] = recrawl.rate(self.changes[pages], self.watched[pages], usual)
         longer = self.intervals[pages] * np.where(changed, 0.8, 1.4)
         self.intervals[pages] = np.clip(longer, 1 / 1440, 365)
-        dated, signals = self.dated[pages] & known, self.signals[pages]
-        true = np.where(changed, met, 0)
-        more = {
-            "changed": dated & changed,
-            "told": dated & changed & (signals > 0),
-            "untrue": np.where(dated, np.maximum(signals - true, 0), 0),
-            "days": np.where(dated, days, 0),
-        }
-        for name, values in more.items():
-            np.add.at(self.dates[name], self.host[pages], values)
+        dated = self.dated[pages]
+        for name, values in {"told": told, "untold": untold, "met": signals}.items():
+            np.add.at(self.dates[name], self.host[pages], np.where(dated, values, 0))
         for past in (self.days, self.stale_days, self.doubt, self.signals):
             past[pages] = 0
         self.visits += pages.size
@@ -160,13 +183,13 @@ def exact_gain(rates: Floats, days: Floats) -> Floats:
 
 def gain(web: Web) -> Floats:
     days = np.minimum(web.days, UNSEEN)
-    return web.importance * recrawl.gain(web.learned, days, web.recall, web.doubt)
+    return web.importance * recrawl.gain(web.rate, days, web.recall, web.doubt)
 
 
 def due(web: Web, early: float = 1 / EARLY) -> Floats:
     """As `generate` chooses: 0 for pages that are not due."""
     usual, factor = web.config.interval_days, web.config.interval_factor
-    untold = web.learned * (1 - web.recall)
+    untold = web.rate * (1 - web.recall)
     wait = (recrawl.due_doubt(web.config) - web.doubt) / untold
     wait = np.clip(wait, usual / factor, usual * factor)
     wait[web.doubt >= recrawl.SURE] = 0

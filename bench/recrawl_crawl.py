@@ -1,6 +1,7 @@
 """How fresh does a real crawl keep pages that change at known rates?
 
-    python bench/recrawl_crawl.py [--pages 800] [--requests 80] [--days 40] [--seed 7]
+    python bench/recrawl_crawl.py [--pages 800] [--requests 80] [--days 40] [--seed 7] [--seeds 1]
+        [--dated 0.3] [--liars 0.1] [--computed]
 
 A fakeweb serves PAGES files on hosts of 100 pages. Their rates of change, importance and dates are
 as in bench/recrawl.py. Three fifths of the pages change as Poisson processes, a fifth in bursts of
@@ -16,10 +17,16 @@ days; age is how long the others have been stale, in days.
   without signals    as Gossamer does without sitemaps
   with signals       the same, with sitemaps, which are requested before other pages when due
 
-Two further rules are computed for the same changes, with as many visits:
+Further rules are computed for the same changes, with as many visits. What they know, Gossamer has
+to learn, and they do not pay for sitemaps, so no crawl can be expected to reach the last three:
 
   Nutch's            see bench/recrawl.py
   V, rates known     the greatest gain by the exact formula; it knows no dates
+  … bursts, too      the same, and knows that the changes of a burst are one
+  … dates, free      also what the dates of each host are worth; it reads them in each round
+  … all dates true   each change on hosts with sitemaps is dated, at once
+
+With --computed, only these are run. SEEDS webs are averaged, from SEED on.
 """
 
 from __future__ import annotations
@@ -29,6 +36,7 @@ import math
 import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +45,7 @@ import numpy as np
 from local_settings import local_settings
 from pyspark.sql import functions as F
 from recrawl import exact_gain
+from scipy import special
 
 from gossamer import fetch, generate, lsm, parse, update
 from gossamer.api import Crawl
@@ -59,7 +68,11 @@ BEGIN_MS = 40_000 * DAY_MS
 """In 2079: hosts, which know the real time, are always ready."""
 BURST, BURST_DAYS = 5, 2 / 24
 MORNING, EVENING = 8 / 24, 20 / 24
-DATED, LIARS = 0.3, 0.1
+UNTRUE = 0.02
+"""Untrue dates of a page, a day."""
+CRAWLS = {"one interval": (1, False), "without signals": (16, False), "with signals": (16, True)}
+"""The `interval_factor` of each crawl, and whether it has sitemaps."""
+MOST_TERMS, NEVER_DAYS = 30, 1e5
 WORDS = ("harbour", "winter", "engine", "garden", "signal", "letter", "copper", "island", "market")
 
 
@@ -76,6 +89,8 @@ class History:
     lies: npt.NDArray[np.bool_]
     """Hosts whose sitemaps date all pages now."""
     dated: npt.NDArray[np.bool_]
+    told: Floats
+    """The share of changes that a host's sitemap dates."""
 
     def version(self, page: int, day: float) -> int:
         return int(np.searchsorted(self.changes[page], day, side="right"))
@@ -94,15 +109,16 @@ def happened(options: argparse.Namespace) -> History:
     rates = 0.08 * np.exp(1.6 * math.sqrt(0.5) * normal)
     importance = 1 + random.pareto(1.2, options.pages)
     place = (np.arange(hosts) + 0.5) / hosts
-    dated, lies = (place < DATED) | (place > 1 - LIARS), place > 1 - LIARS
+    lies = place > 1 - options.liars
+    dated = (place < options.dated) | lies
     told = random.uniform(0.5, 1, hosts)
     changes, dates = [], []
     for page, rate in enumerate(rates):
         changes.append(times(random, float(rate), page % 5, options.days))
         true = changes[-1][random.random(changes[-1].size) < told[host[page]]]
-        untrue = random.uniform(0, options.days, random.poisson(0.02 * options.days))
+        untrue = random.uniform(0, options.days, random.poisson(UNTRUE * options.days))
         dates.append(np.sort(np.concatenate([true, untrue])))
-    return History(random, rates, importance, changes, dates, lies, dated)
+    return History(random, rates, importance, changes, dates, lies, dated, told)
 
 
 def times(random: np.random.Generator, rate: float, kind: int, days: int) -> Floats:
@@ -238,24 +254,92 @@ def a_round(work: Workspace) -> list[str]:
     return [row.url for row in answered.select("url").collect()]
 
 
+@dataclass
+class Known:
+    """What a computed rule knows of pages at the time of a round."""
+
+    days: Floats
+    """Since the last visit, …"""
+    intervals: Floats
+    """… by Nutch's rule, …"""
+    signals: Floats
+    """… dates since the last visit, …"""
+    is_stale: npt.NDArray[np.bool_]
+    """… and whether the page has changed since."""
+
+
 def simulated(
-    options: argparse.Namespace,
-    history: History,
-    worth: Callable[[Floats, Floats], Floats],
+    options: argparse.Namespace, history: History, worth: Callable[[Known], Floats]
 ) -> list[Floats]:
-    """When each page would be visited, by days since its last visit and its interval (Nutch's)."""
-    visits: list[list[float]] = [[] for _ in range(options.pages)]
+    """When each page would be visited, if the pages of most worth are in each round."""
+    pages = range(options.pages)
+    visits: list[list[float]] = [[] for _ in pages]
     last, intervals = np.full(options.pages, -1e6), np.full(options.pages, 10.0)
+    signals, dated = np.zeros(options.pages), np.zeros(options.pages)
+    had = np.full(options.pages, -1)
     for number in range(options.days * ROUNDS_PER_DAY):
         day = number / ROUNDS_PER_DAY
-        best = np.argsort(-worth(day - last, intervals))[: options.requests // ROUNDS_PER_DAY]
+        dates = np.array([history.date(page, day) for page in pages])
+        signals += (dates > dated) & (dates > last)
+        dated = dates
+        versions = np.array([history.version(page, day) for page in pages])
+        known = Known(day - last, intervals, signals, versions != had)
+        best = np.argsort(-worth(known), kind="stable")[: options.requests // ROUNDS_PER_DAY]
+        has_changed = known.is_stale & (known.days < NEVER_DAYS)
+        longer = np.where(has_changed[best], 0.8, 1.4)
+        intervals[best] = np.clip(intervals[best] * longer, 1 / 1440, 365)
+        last[best], had[best], signals[best] = day, versions[best], 0
         for page in best:
-            had = history.version(page, last[page])
-            longer = 0.8 if history.version(page, day) != had else 1.4
-            intervals[page] = min(max(intervals[page] * longer, 1 / 1440), 365)
-            last[page] = day
             visits[page].append(day)
     return [np.array(each) for each in visits]
+
+
+def gain_of_dates(rates: Floats, recall: Floats, days: Floats, signals: Floats) -> Floats:
+    """The exact V for m = 1, with UNTRUE dates a day, after Busa-Fekete et al.
+
+    P is the regularised incomplete gamma function, and x the effective age; sums over k·b < x:
+
+        V = Σ ν^k/(a + g)^(k+1) · P(k + 1, (a + g)(x − kb)) − e^(−ax) · Σ P(k + 1, g(x − kb))/g
+    """
+    a, g = rates * (1 - recall), recall * rates + UNTRUE
+    b = np.log(g / UNTRUE) / a
+    x = days + b * signals
+    waits, fresh = np.zeros_like(x), np.zeros_like(x)
+    for k in range(int(min(MOST_TERMS, (x / b).max())) + 1):
+        left = np.maximum(x - k * b, 0)
+        fresh += special.gammainc(k + 1, g * left) / g
+        waits += (UNTRUE / (a + g)) ** k / (a + g) * special.gammainc(k + 1, (a + g) * left)
+    gained: Floats = waits - np.exp(-a * x) * fresh
+    return gained
+
+
+def computed(history: History) -> dict[str, Callable[[Known], Floats]]:
+    """The worth of pages by each rule that is computed."""
+    weights, pages = history.importance, np.arange(len(history.rates))
+    hosts = history.dated.size
+    true = (history.dated & ~history.lies)[pages % hosts]
+    recall = history.told[pages % hosts]
+    rates = np.where(pages % 5 == 0, history.rates / BURST, history.rates)
+
+    def by_dates(known: Known) -> Floats:
+        gained = exact_gain(rates, known.days)
+        seen = true & (known.days < NEVER_DAYS)
+        if seen.any():
+            of_seen = (of_all[seen] for of_all in (rates, recall, known.days, known.signals))
+            gained[seen] = gain_of_dates(*of_seen)
+        return weights * gained
+
+    def by_all_dates(known: Known) -> Floats:
+        sure = np.where(known.is_stale, 1 / rates, 0)
+        return weights * np.where(true, sure, exact_gain(rates, known.days))
+
+    return {
+        "Nutch's": lambda known: known.days - known.intervals,
+        "V, rates known": lambda known: weights * exact_gain(history.rates, known.days),
+        "… bursts, too": lambda known: weights * exact_gain(rates, known.days),
+        "… dates, free": by_dates,
+        "… all dates true": by_all_dates,
+    }
 
 
 def fresh_and_stale(
@@ -285,23 +369,31 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=80, help="each day")
     parser.add_argument("--days", type=int, default=40)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--dated", type=float, default=0.3, help="share of hosts with sitemaps")
+    parser.add_argument("--liars", type=float, default=0.1, help="share of hosts that date all now")
+    parser.add_argument("--computed", action="store_true", help="crawl nothing")
     options = parser.parse_args()
-    history = happened(options)
-    weights, rates = history.importance, history.rates
-    usual = 16.0
-    rules: dict[str, Callable[[], list[Floats]]] = {
-        "Nutch's": lambda: simulated(options, history, lambda days, waits: days - waits),
-        "V, rates known": lambda: simulated(
-            options, history, lambda days, _: weights * exact_gain(rates, days)
-        ),
-        "one interval": lambda: crawled(options, history, factor=1, sitemaps=False),
-        "without signals": lambda: crawled(options, history, factor=usual, sitemaps=False),
-        "with signals": lambda: crawled(options, history, factor=usual, sitemaps=True),
-    }
-    print(f"{'rule':<20}{'freshness':>10}{'age':>8}{'visits':>8}")
-    for name, rule in rules.items():
-        fresh, age, visits = fresh_and_stale(history, rule(), options.days)
-        print(f"{name:<20}{fresh:>10.3f}{age:>8.2f}{visits:>8.1f}", flush=True)
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for seed in range(options.seed, options.seed + options.seeds):
+        options.seed = seed
+        history = happened(options)
+        rules: dict[str, Callable[[], list[Floats]]] = {
+            name: partial(simulated, options, history, worth)
+            for name, worth in computed(history).items()
+        }
+        if options.computed:
+            rules["one interval"] = partial(simulated, options, history, lambda now: now.days)
+        else:
+            for name, (factor, sitemaps) in CRAWLS.items():
+                rules[name] = partial(crawled, options, history, factor=factor, sitemaps=sitemaps)
+        for name, rule in rules.items():
+            row = fresh_and_stale(history, rule(), options.days)
+            found.setdefault(name, []).append(row)
+    print(f"{'rule':<24}{'freshness':>10}{'age':>8}{'visits':>8}")
+    for name, rows in found.items():
+        fresh, age, visits = np.mean(rows, axis=0)
+        print(f"{name:<24}{fresh:>10.3f}{age:>8.2f}{visits:>8.1f}", flush=True)
 
 
 if __name__ == "__main__":

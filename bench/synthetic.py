@@ -50,6 +50,7 @@ def make_pages(sql: duckdb.DuckDBPyConnection, target: Path, n: int) -> None:
         "stored_ms": f"if({fetched}, {NOW_MS} - (i % 1000) * 3600000, NULL)",
         "changes": f"if({fetched}, i % 7, 0)::DOUBLE",
         "watched_days": f"if({fetched}, 30 + i % 11, 0)::DOUBLE",
+        "rate": f"if({fetched}, (i % 7 + 0.5) / (172 + i % 11), NULL)::DOUBLE",
         "next_fetch_ms": f"if({fetched}, {NOW_MS} + (i % 1000) * 3600000, 0)::BIGINT",
         "interval_s": "2592000::BIGINT",
         "etag": f"if({fetched}, '\"' || i || '\"', NULL)",

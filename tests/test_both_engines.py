@@ -58,7 +58,7 @@ FEWEST_ROWS = {
     "boilerplate": 1,
     "own_texts": 12,
 }
-BETWEEN_VISITS = {"history", "watched_days", "finding_days", "changes", "score", "usual_rate"}
+BETWEEN_VISITS = {"history", "watched_days", "finding_days", "changes", "score", "rate"}
 """Columns that depend on the time between a page's fetches."""
 OF_THE_MOMENT = BETWEEN_VISITS | {
     *("elapsed_ms", "warc_file", "warc_offset", "rank", "static_rank", "source"),

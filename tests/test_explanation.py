@@ -123,8 +123,8 @@ CASES = {
     "failed": Case("fetched", "timeout: no complete answer in time", FAILED),
     "never changed": Case(
         "changes",
-        "none in 500.0 days; taken to change every 1,284 d",
-        ASKED | {"watched_days": 500.0},
+        "none in 500.0 days; taken to change every 1,250 d",
+        ASKED | {"watched_days": 500.0, "rate": 0.0008},
     ),
     "changes": Case(
         "changes", "about 50.0 in 100.0 days", ASKED | {"watched_days": 100.0, "changes": 50.0}
@@ -134,11 +134,18 @@ CASES = {
     "due with a new interval": Case(
         "due", "2024-10-09 00:00 UTC: 15 d", ASKED, settings="update.interval_days = 15"
     ),
-    "due by its changes": Case("due", "a probability of 10.0 %", ASKED | {"watched_days": 9.0}),
+    "due by its changes": Case("due", "a probability of 10.0 %", ASKED | {"rate": 0.01}),
     "due by the rhythm of a feed": Case(
         "due",
         "2024-10-24 00:00 UTC: by its rhythm, as a feed: visits found 8 new pages in 16 d",
         ASKED | {"kind": "feed", "finds": 8.0, "finding_days": 16.0, "interval_s": RHYTHM_S},
+    ),
+    "due by the dates of a sitemap": Case(
+        "due",
+        "or stored pages have changed: it gives 12.0 true dates a day",
+        ASKED
+        | {"kind": "sitemap", "finds": 0.0, "finding_days": 9.0}
+        | {"date_rate": 12.0, "interval_s": RHYTHM_S},
     ),
     "due by the rhythm of a hub": Case(
         "due",

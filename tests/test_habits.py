@@ -36,8 +36,15 @@ STORED: Row = {
     "digest": "old",
     "main_text": 1,
 }
-TRUTHFUL = {"place": HOST, "told": 99, "changed": 100, "untrue": 0, "dated_ms": 1_000 * DAY_MS}
-LYING = TRUTHFUL | {"untrue": 900 * habits.UNIT}
+TRUTHFUL = {
+    "place": HOST,
+    "told": 99 * habits.UNIT,
+    "untold": habits.UNIT,
+    "met": 99,
+    "dates": 99,
+    "listed_ms": 1_000 * DAY_MS,
+}
+LYING = TRUTHFUL | {"met": 999, "dates": 999}
 
 
 NEVER = dict.fromkeys(STORED) | {"url": A, "status": "unfetched", "fetches": 0, "next_fetch_ms": 0}
@@ -127,7 +134,6 @@ def test_a_clock_that_was_set_back_takes_no_time_from_a_place(work: Workspace) -
     found = updated(work, VISITED - DAY_MS, page={"dated_ms": VISITED - DAY_MS}, answer=answer)
     assert found["watched_days"] == 0
     assert {row["watched_ms"] for row in places(work).values()} == {0}
-    assert {row["dated_ms"] for row in places(work).values()} == {0}
 
 
 def test_a_host_whose_dates_were_true_is_believed_at_once(work: Workspace) -> None:
@@ -161,8 +167,8 @@ def test_signals_add_up_and_a_visit_ends_them(work: Workspace) -> None:
 
 def test_a_page_that_was_never_stored_only_keeps_its_date(work: Workspace) -> None:
     found = updated(work, NOW, page=NEVER)
-    kept = ("dated_ms", "doubt", "recall", "usual_rate", "next_fetch_ms")
-    assert [found[name] for name in kept] == [NOW, 0, None, None, 0]
+    kept = ("dated_ms", "listed_ms", "doubt", "recall", "rate", "next_fetch_ms")
+    assert [found[name] for name in kept] == [NOW, NOW, 0, None, None, 0]
 
 
 def test_a_signal_shifts_what_a_new_interval_has_shifted(work: Workspace) -> None:
@@ -182,57 +188,113 @@ def test_a_date_after_the_visit_of_its_round_is_a_signal(work: Workspace) -> Non
     assert places(work)[HOST]["told"] == 0
 
 
-def test_dates_beyond_the_changes_that_a_visit_found_are_untrue(work: Workspace) -> None:
-    answer = {"digest": "new", "text": 2}
-    page = updated(work, None, answer=answer, page={"dated_ms": VISITED, "signals": 9})
-    beyond = places(work)[HOST]["untrue"] / habits.UNIT
-    assert beyond == pytest.approx(9 - page["changes"], abs=1e-6)
+CHANGED, SAME = {"digest": "new", "text": 2}, {"outcome": "unchanged"}
 
 
 @pytest.mark.parametrize(
-    ("dated_ms", "answer", "page", "counts"),
+    ("dated_ms", "answer", "page", "met"),
     [
-        (VISITED + HOUR_MS, {"digest": "new", "text": 2}, {}, (1, 1, 0)),
-        (VISITED + HOUR_MS, {"outcome": "unchanged"}, {}, (0, 0, 1)),
-        (None, {"digest": "new", "text": 2}, {"dated_ms": VISITED}, (0, 1, 0)),
-        (None, {"digest": "new", "text": 2}, {"dated_ms": VISITED, "signals": 1}, (1, 1, 0)),
-        (None, {"outcome": "unchanged"}, {"dated_ms": VISITED, "signals": 3}, (0, 0, 3)),
-        (VISITED + HOUR_MS, {"outcome": "unchanged"}, {"signals": 3}, (0, 0, 4)),
-        (None, {"outcome": "unchanged"}, {"dated_ms": VISITED}, (0, 0, 0)),
+        (VISITED + HOUR_MS, CHANGED, {}, 1),
+        (VISITED + HOUR_MS, SAME, {}, 1),
+        (None, CHANGED, {"dated_ms": VISITED}, 0),
+        (None, CHANGED, {"dated_ms": VISITED, "signals": 9}, 9),
+        (None, SAME, {"dated_ms": VISITED, "signals": 3}, 3),
+        (VISITED + HOUR_MS, SAME, {"signals": 3}, 4),
+        (None, SAME, {"dated_ms": VISITED}, 0),
     ],
 )
 def test_visits_tell_what_dates_are_worth(
-    work: Workspace,
-    dated_ms: int | None,
-    answer: Row,
-    page: Row,
-    counts: tuple[int, int, int],
+    work: Workspace, dated_ms: int | None, answer: Row, page: Row, met: int
 ) -> None:
+    """Of a page that has changed, the likely changes by its dates and days, by Bayes' rule."""
     updated(work, dated_ms, page=page, answer=answer)
     found = places(work)
     assert found.keys() == {HOST, FOLDER}
+    of_page = recrawl.rate(0.0, 0.0, USUAL)
+    told, untold = met * recrawl.PRIOR_TRUTH, of_page * (1 - recrawl.PRIOR_RECALL)
+    same = (1 - recrawl.PRIOR_TRUTH) ** met * math.exp(-untold)
+    changed = answer is CHANGED
     for row in found.values():
-        assert (row["told"], row["changed"], row["untrue"] / habits.UNIT) == counts
-        assert (row["watched_ms"], row["dated_ms"]) == (DAY_MS, DAY_MS)
+        assert row["told"] / habits.UNIT == pytest.approx(changed * told / (1 - same), rel=0.08)
+        assert row["untold"] / habits.UNIT == pytest.approx(
+            changed * untold / (1 - same), rel=0.08, abs=2e-6
+        )
+        assert (row["met"], row["watched_ms"]) == (met, DAY_MS)
+        assert row["changes"] == pytest.approx(row["told"] + row["untold"], abs=2)
+
+
+def test_a_single_date_of_a_truthful_host_is_one_change(work: Workspace) -> None:
+    page = {"dated_ms": VISITED, "signals": 1}
+    found = updated(work, None, answer=CHANGED, page=page, known=(TRUTHFUL,))
+    assert found["changes"] == pytest.approx(1, abs=0.02)
 
 
 def test_a_visit_to_a_page_without_dates_tells_nothing_about_dates(work: Workspace) -> None:
     page = updated(work, None, answer={"digest": "new", "text": 2})
     row = places(work)[HOST]
-    assert (row["changed"], row["dated_ms"], row["watched_ms"]) == (0, 0, DAY_MS)
+    assert [row[name] for name in ("told", "untold", "met", "dates", "listed_ms")] == [0] * 5
+    assert row["watched_ms"] == DAY_MS
     assert row["changes"] == math.floor(page["changes"] * habits.UNIT)
     assert page["recall"] is None
 
 
+@pytest.mark.parametrize("page", [{}, NEVER])
+def test_listings_tell_how_many_dates_there_are_without_a_visit(work: Workspace, page: Row) -> None:
+    before = {"dated_ms": VISITED - DAY_MS, "listed_ms": NOW - 2 * DAY_MS}
+    found = updated(work, NOW - HOUR_MS, page=page | before)
+    assert found["listed_ms"] == NOW
+    for row in places(work).values():
+        assert (row["dates"], row["listed_ms"]) == (1, 2 * DAY_MS)
+        assert (row["met"], row["watched_ms"]) == (0, 0)
+
+
+def test_a_first_date_tells_nothing_about_a_host(work: Workspace) -> None:
+    updated(work, NOW)
+    assert not places(work)
+
+
+def test_hosts_that_date_all_pages_now_are_found_out_before_any_visit(work: Workspace) -> None:
+    """400 dates of 100 pages in a day, when nobody knows whether one is true."""
+    often = place(dates=400, listed_ms=100 * DAY_MS)
+    found = updated(work, NOW, known=(often,))
+    assert 0 < found["doubt"] < 0.01
+
+
+def test_days_without_a_date_are_evidence_before_the_next_visit(work: Workspace) -> None:
+    known = {"dated_ms": VISITED - DAY_MS, "listed_ms": VISITED}
+    found = updated(work, VISITED - DAY_MS, page=known, known=(TRUTHFUL,))
+    expected = recrawl.rate(0.0, recrawl.MOST_RECALL * 5, USUAL)
+    assert found["rate"] == pytest.approx(expected)
+    assert (found["changes"], found["watched_days"]) == (0, 0)
+
+
+def test_dates_are_evidence_before_the_next_visit(work: Workspace) -> None:
+    known = {"dated_ms": VISITED, "listed_ms": VISITED, "signals": 3}
+    found = updated(work, NOW, page=known, known=(TRUTHFUL,))
+    expected = recrawl.rate(4.0, recrawl.MOST_RECALL * 5, USUAL)
+    assert 0.7 * expected < found["rate"] < expected
+    assert (found["changes"], found["watched_days"]) == (0, 0)
+
+
 def test_what_places_tell_adds_up_and_is_halved(work: Workspace) -> None:
-    full = place(told=1_500, changed=1_999, untrue=11, dated_ms=DAY_MS, changes=5, watched_ms=7)
+    unit = habits.UNIT
+    full = place(told=1_500 * unit, untold=499 * unit, met=11, dates=20, changes=5, watched_ms=7)
     answer = {"digest": "new", "text": 2}
     updated(work, VISITED + HOUR_MS, answer=answer, known=(full,))
     host, folder = (places(work)[name] for name in (HOST, FOLDER))
-    assert (host["told"], host["changed"], host["untrue"]) == (750, 1_000, 5)
-    assert host["dated_ms"] == DAY_MS
+    assert host["told"] == (1_500 * unit + folder["told"]) // 2
+    assert host["untold"] == (499 * unit + folder["untold"]) // 2
+    assert (host["met"], host["dates"]) == (6, 20)
     assert host["watched_ms"] == DAY_MS + 7
     assert host["changes"] == folder["changes"] + 5
+
+
+def test_dates_of_listings_are_halved_by_themselves(work: Workspace) -> None:
+    before = {"dated_ms": VISITED, "listed_ms": NOW - DAY_MS}
+    full = place(told=10 * habits.UNIT, met=10, dates=1_999, listed_ms=99 * DAY_MS)
+    updated(work, NOW, page=before, known=(full,))
+    row = places(work)[HOST]
+    assert (row["dates"], row["listed_ms"], row["met"]) == (1_000, 50 * DAY_MS, 10)
 
 
 @pytest.mark.parametrize("name", [HOST, FOLDER])
@@ -240,14 +302,15 @@ def test_a_page_is_taken_to_change_as_the_others_of_its_place(work: Workspace, n
     often = place(name, changes=500 * habits.UNIT, watched_ms=100 * DAY_MS)
     answer = {"outcome": "unchanged", "fetched_ms": VISITED + HOUR_MS}
     found = updated(work, None, answer=answer, known=(often,))
-    assert found["usual_rate"] == pytest.approx(recrawl.rate(500.0, 100.0, USUAL))
+    usual = recrawl.rate(500.0, 100.0, USUAL)
+    assert found["rate"] == pytest.approx(recrawl.rate(0.0, 1 / 24, usual))
     assert found["next_fetch_ms"] < VISITED + 4 * DAY_MS
 
 
 def test_a_first_visit_believes_its_place(work: Workspace) -> None:
     seldom = place(watched_ms=1_000 * DAY_MS)
     found = updated(work, None, answer={"digest": "new"}, page=NEVER, known=(seldom,))
-    assert found["usual_rate"] < USUAL / 2
+    assert found["rate"] < USUAL / 2
     assert found["next_fetch_ms"] > found["fetched_ms"] + 60 * DAY_MS
 
 
@@ -257,7 +320,7 @@ def test_a_page_tells_nothing_about_itself_through_its_place(work: Workspace) ->
     answer = {"outcome": "unchanged"}
     both = (alone, alone | {"place": FOLDER})
     found = updated(work, None, page=own, answer=answer, known=both)
-    assert found["usual_rate"] == pytest.approx(USUAL)
+    assert found["rate"] == pytest.approx(recrawl.rate(4.0, 51.0, USUAL))
 
 
 @pytest.mark.parametrize(

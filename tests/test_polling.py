@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer import due_times, generate, lsm, pace, polling, update
+from gossamer import due_times, generate, habits, lsm, pace, polling, update
 from gossamer.store import StepReport
-from gossamer.tables import FETCHLIST, PAGES
+from gossamer.tables import FETCHLIST, HABITS, PAGES
 from gossamer.tables.fetching import RHYTHM_S
 from rows import by_url, put
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 HOUR_S = 3_600
 DAY_MS = 86_400_000
 BEGAN_MS = 100 * DAY_MS
-A = "http://a.example/"
+A, HOST = "http://a.example/", "a.example"
 LISTED = {
     "status": "fetched",
     "outcome": "ok",
@@ -46,11 +46,13 @@ def visited(
     links: list[dict[str, Any]] | None = None,
     outcome: str = "ok",
     parsed: str = "",
+    others: list[dict[str, Any]] | None = None,
     **page: Any,
 ) -> dict[str, Any]:
     """The row of a page after another visit, in which it lists so many new pages."""
     work.clock_ms = BEGAN_MS + int(after_s * 1000)
-    put(work, "pages", [{"url": A, "kind": kind, **LISTED, **page}, {"url": f"{A}old"}], 0)
+    known = [{"url": f"{A}old"}] if others is None else others
+    put(work, "pages", [{"url": A, "kind": kind, **LISTED, **page}, *known], 0)
     answer = {"url": A, "fetched_ms": work.clock_ms, "outcome": outcome, "digest": "new"}
     put(work, "responses", [answer])
     found, content_type = KINDS[kind]
@@ -92,6 +94,15 @@ def test_a_visit_tells_how_many_new_pages_a_feed_lists(work: Workspace) -> None:
     assert found["interval_s"] == RHYTHM_S
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_feed_changes_says_nothing_about_the_pages_of_its_host(
+    work: Workspace, kind: str
+) -> None:
+    found = visited(work, 1, kind=kind, main_text=1)
+    assert found["changes"] > 0
+    assert lsm.current(work, HABITS).count() == (2 if kind == "page" else 0)
+
+
 def test_only_the_last_finds_count(work: Workspace) -> None:
     found = visited(work, 12, finds=4.0, finding_days=3 / 24)
     assert found["finds"] == polling.LAST_FINDS
@@ -109,6 +120,49 @@ def test_a_feed_that_lists_nothing_new_is_asked_ever_more_rarely(
 def test_an_answer_without_a_body_is_a_visit_that_found_nothing(work: Workspace) -> None:
     found = visited(work, 0, outcome="unchanged", links=[], finds=2.0, finding_days=1 / 24)
     assert (found["finds"], found["finding_days"]) == (2, pytest.approx(2 / 24))
+
+
+def dated(work: Workspace, new: int, after_s: float = HOUR_S, **page: Any) -> dict[str, Any]:
+    """The row of a sitemap after a visit that gives so many of 30 stored pages newer dates."""
+    old = {"stored_ms": BEGAN_MS, "dated_ms": BEGAN_MS, "status": "fetched", "outcome": "ok"}
+    others = [{"url": f"{A}{number}"} | old for number in range(30)]
+    others.append({"url": f"{A}unseen", "dated_ms": BEGAN_MS})
+    link = {"src": A, "relation": "entry", "first": False}
+    dates = {f"{A}{number}": BEGAN_MS + (number < new) for number in range(30)}
+    dates[f"{A}unseen"] = BEGAN_MS + 1
+    dates[f"{A}29"] = BEGAN_MS + 40 * DAY_MS  # a coming event, as it was before
+    links = [link | {"dst": url, "dated_ms": dated_ms} for url, dated_ms in dates.items()]
+    return visited(work, 0, after_s, "sitemap", links, others=others, **page)
+
+
+@pytest.mark.parametrize(("new", "held", "after"), [(6, None, 6), (6, 20.0, 16.5), (0, 20.0, 15)])
+def test_a_sitemap_is_due_by_its_true_dates(
+    work: Workspace, new: int, held: float | None, after: float
+) -> None:
+    """The place tells that half of the dates are true; the first visit with any counts alone."""
+    half = {"told": 99 * habits.UNIT, "met": 199}
+    put(work, "habits", [dict.fromkeys(HABITS.column_names, 0) | {"place": HOST} | half], 0)
+    found = dated(work, new, 12 * HOUR_S, date_rate=held, finding_days=100.0)
+    assert found["date_rate"] == pytest.approx(after, rel=0.01)
+    assert wait_s(found) == pytest.approx(86_400 * math.sqrt(30 / 2 / found["date_rate"]), abs=0.01)
+
+
+def test_dates_of_hosts_that_nobody_believes_are_no_reason_to_visit(work: Workspace) -> None:
+    lies = {"place": HOST, "met": 100_000}
+    put(work, "habits", [dict.fromkeys(HABITS.column_names, 0) | lies], 0)
+    found = dated(work, 30, 86_400)
+    assert 0 < found["date_rate"] < 0.001
+    assert wait_s(found) == pytest.approx(2 * math.log(2) * 86_400, rel=0.05)
+
+
+def test_new_pages_and_dates_each_shorten_a_wait(work: Workspace) -> None:
+    found = dated(work, 6, 12 * HOUR_S, finds=8.0, finding_days=0.5)
+    assert wait_s(found) == pytest.approx(math.log(2) * 86_400 / 8, abs=0.01)
+
+
+def test_an_answer_without_a_body_gives_no_dates(work: Workspace) -> None:
+    found = visited(work, 0, outcome="unchanged", links=[], date_rate=8.0)
+    assert found["date_rate"] == 6
 
 
 @pytest.mark.parametrize(("finds", "days", "seconds"), [(500, 0.0, 10), (0, 9_999.0, 30 * 86_400)])

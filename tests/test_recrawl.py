@@ -212,7 +212,7 @@ def test_pages_whose_visit_gains_most_come_first(work: Workspace) -> None:
         "never seen": {},
         "long ago": visit | {"fetched_ms": 10 * DAY_MS},
         "of an older version": visit,
-        "seldom changes": visit | {"changes": 1.0, "watched_days": 1_000.0},
+        "seldom changes": visit | {"rate": 0.001},
         "just visited": visit | {"fetched_ms": 200 * DAY_MS},
     }
     put(work, "pages", [{"url": f"{A}{name}", **row} for name, row in pages.items()], round_=0)

@@ -40,13 +40,12 @@ def as_of_now(work: Workspace, links: DataFrame, late: DataFrame | None) -> Data
 def of_links(links: DataFrame, now_ms: int) -> DataFrame:
     """Per target of a round's links: url, found_depth, found_hops, found_inlinks, found_source.
 
-    And found_dated_ms, the newest date that a listing gives it, unless that is days ahead. Links
+    And found_dated_ms, the newest date that a listing gives it (`recrawl.credible_ms`). Links
     marked nofollow are ignored. Only links in VOTES from pages fetched for the first time count as
     inlinks, so a page that is fetched again does not vote twice.
     """
     is_redirect = F.col("relation") == "redirect"
     source = F.when(polling.is_news(now_ms), polling.ENTRY).when(is_redirect, "redirect")
-    dated_ms = F.when(F.col("dated_ms") <= now_ms + recrawl.DAY_MS, F.col("dated_ms"))
     return (
         links.where(~F.col("nofollow"))
         .groupBy(F.col("dst").alias("url"))
@@ -57,7 +56,7 @@ def of_links(links: DataFrame, now_ms: int) -> DataFrame:
                 "found_inlinks"
             ),
             F.min(source.otherwise("link")).alias("found_source"),  # `entry` is the smallest
-            F.max(dated_ms).alias("found_dated_ms"),
+            F.max(recrawl.credible_ms(now_ms)).alias("found_dated_ms"),
         )
     )
 

@@ -22,7 +22,7 @@ EARLY = 4
 """A page may take the place of one that is due after this part of its wait: a quarter."""
 NEVER_AGAIN = ("gone", "alias")
 """Statuses of pages that are never due, besides those that the filters refuse."""
-RECRAWLED = ("fetched_ms", "failures", "changes", "watched_days", "usual_rate", "doubt", "recall")
+RECRAWLED = ("fetched_ms", "failures", "rate", "doubt", "recall")
 """Columns on which the gain of a visit depends (recrawl.py), besides `stored_ms`."""
 POLLED = ("source", "found_ms", "interval_s")
 """Columns on which it depends whether a page comes before others (polling.py), besides these."""

@@ -239,7 +239,7 @@ def _rhythm(work: Workspace, row: Row) -> str:
         dated = f"a feed or sitemap dates it {moment(row['dated_ms'])}"
         return f"{dated}, which alone tells a change with a probability of {told}"
     if row["interval_s"] != RHYTHM_S:
-        if row["watched_days"] or row["usual_rate"]:
+        if row["rate"]:
             chance = percent(work.config.update.due_chance)
             return f"by then it has changed with a probability of {chance}, within bounds"
         return f"{duration(interval_s(work))} after its first visit (update.interval_days)"
@@ -248,9 +248,11 @@ def _rhythm(work: Workspace, row: Row) -> str:
         return f"soon after the first visit, as for any {kind}"
     found = _count(round(row["finds"]), "new page") if row["finds"] >= 1 else "no new page"
     within = duration(row["finding_days"] * polling.DAY_S)
+    true = row["date_rate"] or 0
+    dates = f", or stored pages have changed: it gives {true:.1f} true dates a day" if true else ""
     return (
         f"by its rhythm, as a {kind}: visits found {found} in {within}, and by then they find "
-        "another one with a probability of about 50 %, within bounds"
+        f"another one with a probability of about 50 %, within bounds{dates}"
     )
 
 

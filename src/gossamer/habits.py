@@ -5,10 +5,11 @@ slash: `example.org/news/`; `example.org/` are its pages in no folder. The datas
 over all visits to the pages of a place (see recrawl.py):
 
     changes, watched_ms         changes, and the time within which they happened
-    changed, told               visits that found a change, and those of them that a date foretold
-    untrue, dated_ms            dates beyond the changes found, and the time within which they came
+    told, untold                of these, changes that a date foretold, or none did
+    met                         dates that came before these visits
+    dates, listed_ms            all dates, and the time within which listings gave them
 
-The last four are of pages that have dates. They are halved when many visits have been counted, so
+All but the first two are of pages that have dates. They are halved when many have been counted, so
 that a host can gain or lose trust. Sums are integers, so that they do not depend on the order of
 additions, and thus on the engine.
 
@@ -24,7 +25,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import lsm
-from gossamer.recrawl import DAY_MS, PRIOR_RECALL, rate, usual_rate
+from gossamer.recrawl import DAY_MS, PRIOR_RECALL, PRIOR_TRUTH, rate, usual_rate
 from gossamer.tables import HABITS
 from gossamer.urls import host_column
 
@@ -36,24 +37,24 @@ if TYPE_CHECKING:
 
 KNOWN = (
     *("host_changes", "host_days", "folder_changes", "folder_days"),
-    *("told_share", "untrue_rate"),
+    *("told_share", "true_share", "untrue_rate"),
 )
 """The columns of `about`, besides `url`."""
 UNIT = 1 << 20
-"""Changes, and untrue dates, are counted in so many parts."""
+"""Changes are counted in so many parts."""
 MOST_DATES = 1_000
-"""Dates of a place that are remembered, true or untrue: about so many to twice as many."""
+"""Changes and dates of a place that are remembered: about so many to twice as many."""
 SUMS = HABITS.column_names[1:]
 SLASHES = 4
 """At least, in a URL whose path has a folder."""
-OF_DATES = ("changed", "told", "untrue", "dated_ms")
+OF_VISITS, OF_LISTINGS = ("told", "untold", "met"), ("dates", "listed_ms")
 
 
 def about(work: Workspace, urls: DataFrame) -> DataFrame | None:
     """What is known about the places of URLs (each once); None if nothing is known of any.
 
     The columns are `url`, `host_changes`, `host_days`, `folder_changes`, `folder_days`, and for
-    dates the `told_share` of changes and the `untrue_rate` per day.
+    dates the `told_share` of changes, the `true_share` of dates and the `untrue_rate` per day.
     """
     if not work.store.manifest.layers(HABITS.name):
         return None
@@ -64,35 +65,36 @@ def about(work: Workspace, urls: DataFrame) -> DataFrame | None:
         sums = (F.col(name).alias(f"{kind}_{name}") for name in SUMS)
         of_kind = known.select(F.col("place").alias(kind), *sums)
         placed = placed.join(F.broadcast(of_kind), on=kind, how="left")
-    share, untrue = F.lit(PRIOR_RECALL), F.lit(usual_rate(work.config.update))
+    share, true = F.lit(PRIOR_RECALL), F.lit(PRIOR_TRUTH)
+    untrue = F.lit(usual_rate(work.config.update))
     for kind in ("host", "folder"):
-        changed, told, false, dated_ms = (_of(kind, name) for name in OF_DATES)
-        share = (told + share) / (changed + 1)
-        untrue = rate(false / UNIT, dated_ms / DAY_MS, untrue)
+        told, untold, met, dates, listed_ms = (_of(kind, name) for name in OF_VISITS + OF_LISTINGS)
+        share = (told / UNIT + share) / ((told + untold) / UNIT + 1)
+        true = (told / UNIT + true) / (met + 1)
+        untrue = rate(dates * (1 - true), listed_ms / DAY_MS, untrue)
     rates = {}
     for kind in ("host", "folder"):
         rates[f"{kind}_changes"] = _of(kind, "changes") / UNIT
         rates[f"{kind}_days"] = _of(kind, "watched_ms") / DAY_MS
-    columns = rates | {"told_share": share, "untrue_rate": untrue}
+    columns = rates | {"told_share": share, "true_share": true, "untrue_rate": untrue}
     return placed.select("url", *(value.alias(name) for name, value in columns.items()))
 
 
 def put(work: Workspace, pages: DataFrame) -> tuple[Layer, ...]:
-    """Add what the visits of a round tell; return the layers of the dataset, for `Draft.replace`.
+    """Add what a round tells about places; return the layers of the dataset, for `Draft.replace`.
 
-    `pages` have the columns of `recrawl.learned`; those without a visit do not count.
+    `pages` have the columns of `recrawl.learned`; those without a visit or a date do not count.
     """
-    dates, changed = F.col("dates"), F.col("has_changed")
-    dated, beyond = dates.isNotNull(), F.greatest(dates - F.col("more_changes"), F.lit(0.0))
     sums = {
         "changes": F.floor(F.col("more_changes") * UNIT),
         "watched_ms": F.col("more_ms"),
-        "changed": dated & changed,
-        "told": changed & (dates > 0),
-        "untrue": F.floor(beyond * UNIT),
-        "dated_ms": F.when(dated, F.col("more_ms")),
+        "told": F.floor(F.col("told_changes") * UNIT),
+        "untold": F.floor(F.col("untold_changes") * UNIT),
+        "met": F.col("met_dates"),
+        "dates": F.col("more_dates"),
+        "listed_ms": F.col("listed_for_ms"),
     }
-    visited = pages.where(F.col("more_changes").isNotNull())
+    visited = pages.where(F.coalesce("more_ms", "listed_for_ms").isNotNull())
     counted = [
         F.coalesce(F.sum(value.cast("long")), F.lit(0)).alias(f"more_{name}")
         for name, value in sums.items()
@@ -104,8 +106,13 @@ def put(work: Workspace, pages: DataFrame) -> tuple[Layer, ...]:
     rows = more.join(known, on="place", how="left").select(
         "place", *(value.alias(name) for name, value in total.items())
     )
-    is_full = F.greatest(F.col("changed"), F.col("untrue") / UNIT) >= 2 * MOST_DATES
-    halved = {n: F.when(is_full, F.floor(F.col(n) / 2)).otherwise(F.col(n)) for n in OF_DATES}
+    seen: dict[tuple[str, ...], Column] = {OF_LISTINGS: F.col("dates")}
+    seen[OF_VISITS] = F.greatest((F.col("told") + F.col("untold")) / UNIT, F.col("met"))
+    halved = {
+        name: F.when(of_many >= 2 * MOST_DATES, F.floor(F.col(name) / 2)).otherwise(F.col(name))
+        for names, of_many in seen.items()
+        for name in names
+    }
     new, count = work.scratch(rows.withColumns({n: v.cast("long") for n, v in halved.items()}))
     return lsm.put(work, HABITS, new, count, work.round)
 

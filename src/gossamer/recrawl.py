@@ -14,9 +14,8 @@ rate such that they are due after `update.interval_days` (a Gamma prior, whose e
 dataset `habits`: see habits.py).
 
 Signals are dates that a sitemap or feed gives a page: newer than the one that it gave before, and
-than the last visit. Let a share ℓ of changes be told so, and let ν dates a day be untrue. Both are
-learned per folder and host. After t days and n signals, a page is as it was at its last visit with
-the probability
+than the last visit. Let a share ℓ of changes be told so, and let ν dates a day be untrue. After t
+days and n signals, a page is as it was at its last visit with the probability
 
     e^(−X),   X = a·t + n·ln(1 + ℓ·D/ν),   a = D·(1 − ℓ)
 
@@ -25,6 +24,15 @@ signals", WWW 2025: X/a is their effective age). Where dates are always those of
 and signals say what time says anyway. The columns of `pages` are `signals`, n; `doubt`, the sum of
 what each said when it came; and `recall`, ℓ as of the last visit or signal. A date without a time
 counts as the end of its day, unless it is the first that is known.
+
+A date is true with the probability p = ℓ·D/(ℓ·D + ν). So a page that has changed since it was
+visited t days ago has done so (n·p + a·t)/(1 − e^(−X)) times, of which n·p are told. Without dates,
+that is the formula above. With them, it corrects a bias: a page that is visited because a date
+tells a change is seen soon after each change. ℓ is the share of the told among the changes that
+visits find, per host and folder. ν is the number of dates a day, times the share of those before
+visits that these find to be untrue. All dates count for it, also of pages that are not visited: a
+few looks at a sitemap that dates all its pages now tell what it is. While a page waits, its days
+and dates are evidence, too: `rate` is (A + n·p)/(B + ℓ·t), as of the last visit or listing.
 
 A page is due again when it has changed with the probability `update.due_chance`, after
 `interval_days` multiplied or divided by `update.interval_factor` at most; but at once if signals
@@ -82,10 +90,16 @@ PATIENCE = 0.001
 """What a visit gains for each day since the last one, whatever the rate."""
 PRIOR_RECALL = 0.25
 """The share of changes that dates tell, of a host of which nothing is known."""
+PRIOR_TRUTH = PRIOR_RECALL / (1 + PRIOR_RECALL)
+"""The share of true dates, of such a host, if as many are untrue as pages change."""
 MOST_RECALL = 0.9
 """Some changes are taken to come without a signal, whatever was seen."""
-VISITS = ("has_changed", "more_changes", "more_ms", "dates")
-"""What a visit tells about its place: see `learned`."""
+VISITS = (
+    *("more_changes", "more_ms", "told_changes", "untold_changes", "met_dates"),
+    *("more_dates", "listed_for_ms"),
+)
+"""What visits and listings tell about the place of a page: see `learned`."""
+LEAST_DOUBT = 1e-12
 SURE = math.log(2)
 """At this doubt, a page has more likely changed than not."""
 
@@ -128,7 +142,7 @@ def gain(
 
 def rate_now(config: UpdateConfig) -> Column:
     """The changes per day of each of `pages`, as far as is known."""
-    return rate(*_known(), F.coalesce("usual_rate", F.lit(usual_rate(config))))
+    return F.coalesce("rate", F.lit(usual_rate(config)))
 
 
 def with_gain(pages: DataFrame, now_ms: int, config: UpdateConfig) -> DataFrame:
@@ -151,8 +165,13 @@ def usual_of_places(config: UpdateConfig) -> Column:
     return usual
 
 
-def visits(changed: Column, usual: Column, config: UpdateConfig) -> dict[str, Column]:
-    """What a round tells about pages, as columns from which `learned` follows.
+def credible_ms(now_ms: int) -> Column:
+    """The date that a link of a listing gives, unless that is days ahead, as of a coming event."""
+    return F.when(F.col("dated_ms") <= now_ms + DAY_MS, F.col("dated_ms"))
+
+
+def visits(changed: Column, usual: Column, config: UpdateConfig, now_ms: int) -> dict[str, Column]:
+    """What a round tells about pages, as columns from which `likely` and `learned` follow.
 
     `changed`: whether a page that answered differs from what is stored; `usual`: the changes per
     day of others, which becomes `usual_before`. Each row has the columns of `habits.about`, null if
@@ -161,15 +180,21 @@ def visits(changed: Column, usual: Column, config: UpdateConfig) -> dict[str, Co
     """
     answered = F.coalesce("o_answered", F.lit(False))
     # A clock may be set back.
-    since_ms = F.greatest(F.col("r_asked_ms") - F.col("fetched_ms"), F.lit(0))
+    moment_ms = F.coalesce("r_asked_ms", F.lit(now_ms))
+    since_ms = F.greatest(moment_ms - F.col("fetched_ms"), F.lit(0))
     told_ms, before_ms = F.col("found_dated_ms"), F.col("dated_ms")
     is_newer = F.coalesce(told_ms > F.coalesce(before_ms, F.lit(0)), F.lit(False))
     whole_day = before_ms.isNotNull() & (told_ms % DAY_MS == 0)
     until_ms = F.when(whole_day, told_ms + DAY_MS).otherwise(told_ms)
     is_late = answered & (told_ms > F.col("r_asked_ms"))
+    is_told, is_dated = told_ms.isNotNull(), F.coalesce(before_ms, told_ms).isNotNull()
+    recall = F.least(F.coalesce("told_share", F.lit(PRIOR_RECALL)), F.lit(MOST_RECALL))
+    listed_for_ms = F.greatest(now_ms - F.col("listed_ms"), F.lit(0))
     return {
         "is_answered": answered,
         "is_visit": answered & _is_stored(),
+        "is_waiting": ~answered & is_told & _is_stored(),
+        "is_dated": is_dated,
         "has_changed": changed,
         "visit_ms": since_ms,
         "visit_days": since_ms / DAY_MS,
@@ -177,50 +202,83 @@ def visits(changed: Column, usual: Column, config: UpdateConfig) -> dict[str, Co
         "rate_before": rate(*_known(), usual),
         "signal": is_newer & ~is_late & _is_stored() & (until_ms > F.col("fetched_ms")),
         "late_signal": is_newer & is_late,
-        "recall_before": F.least(F.coalesce("told_share", F.lit(PRIOR_RECALL)), F.lit(MOST_RECALL)),
+        "recall_before": F.when(is_dated, recall).otherwise(0.0),
         "untrue": F.coalesce("untrue_rate", F.lit(usual_rate(config))),
+        "listed_for_ms": F.when(is_told & F.col("listed_ms").isNotNull(), listed_for_ms),
+        "listed_ms": F.when(is_told, F.lit(now_ms)).otherwise(F.col("listed_ms")),
+        "is_newer": is_newer,
+    }
+
+
+def likely() -> dict[str, Column]:
+    """What dates and days say about changes since the last visit, by the columns of `visits`."""
+    told = F.col("recall_before") * F.col("rate_before")
+    dates = F.coalesce("signals", F.lit(0)) + F.col("signal").cast("int")
+    one = doubt_of_signal(F.col("rate_before"), F.col("recall_before"), F.col("untrue"))
+    untold = (F.col("rate_before") - told) * F.col("visit_days")
+    return {
+        "met_signals": dates,
+        "doubt_of_one": one,
+        "likely_told": dates * (told / (told + F.col("untrue"))),
+        "likely_untold": untold,
+        "doubt_met": F.greatest(dates * one + untold, F.lit(LEAST_DOUBT)),
     }
 
 
 def learned() -> dict[str, Column]:
     """What is known of pages after a round, as the columns of `pages`, and VISITS.
 
-    `more_changes`, `more_ms` and `dates` are what a visit tells, for `habits`. The last are the
-    signals before it, null for a page without dates. The others are null without a visit.
+    Those of VISITS are what visits and listings tell, for `habits`. The others are as before
+    without a visit.
     """
     changes, watched_days = _known()
-    is_visit, doubt = F.col("is_visit"), _or_zero("doubt")
-    met = changes_within(F.col("rate_before"), F.col("visit_days"))
-    more = F.when(F.col("has_changed"), met).otherwise(F.lit(0.0))
-    one = doubt_of_signal(F.col("rate_before"), F.col("recall_before"), F.col("untrue"))
-    since = F.when(F.col("is_answered"), F.lit(0.0)).otherwise(doubt)
-    is_signal = F.col("late_signal") | (F.col("signal") & ~F.col("is_answered"))
-    dated_ms = F.greatest("dated_ms", "found_dated_ms")
-    recall = F.when(dated_ms.isNotNull(), F.col("recall_before"))
-    is_met = F.col("is_answered") | (F.col("found_dated_ms").isNotNull() & _is_stored())
-    signals = F.coalesce("signals", F.lit(0))
-    dates = signals + F.col("signal").cast("int")
+    is_visit, is_answered = F.col("is_visit"), F.col("is_answered")
+    # As they are known to have changed, one over the probability of that.
+    sure = changes_within(F.col("doubt_met"), F.lit(1.0)) / F.col("doubt_met")
+    changed = F.col("has_changed").cast("int")
+    told = changed * F.least(F.col("likely_told") * sure, F.col("met_signals"))
+    untold = changed * F.col("likely_untold") * sure
+    dates = F.col("met_signals")
+    is_signal = F.col("late_signal") | (F.col("signal") & ~is_answered)
+    since = F.when(is_answered, F.lit(0.0)).otherwise(_or_zero("doubt"))
+    more = F.when(is_visit, told + untold)
+    waits = F.col("is_waiting")
+    changes_now = changes + F.coalesce(more, F.lit(0.0))
+    watched_now = watched_days + F.when(is_visit, F.col("visit_days")).otherwise(F.lit(0.0))
+    told_days = F.col("recall_before") * F.col("visit_days")
+    found = rate(
+        changes_now + F.when(waits, F.col("likely_told")).otherwise(F.lit(0.0)),
+        watched_now + F.when(waits, told_days).otherwise(F.lit(0.0)),
+        F.col("usual_before"),
+    )
+    is_met = is_answered | waits
+    recall = F.when(F.col("is_dated"), F.col("recall_before"))
+    # Listings change whenever they list something, and would speak for the pages of their host.
+    is_listing = F.coalesce(F.col("kind") != "page", F.lit(False))
+    is_counted = is_visit & ~is_listing
+    counts = is_counted & F.col("is_dated")
+    is_listed = F.col("listed_for_ms").isNotNull()
     return {
-        "changes": F.when(is_visit, changes + more).otherwise(changes),
-        "watched_days": F.when(is_visit, watched_days + F.col("visit_days")).otherwise(
-            watched_days
-        ),
-        "usual_rate": F.when(is_met, F.col("usual_before")).otherwise(F.col("usual_rate")),
-        "dated_ms": dated_ms,
-        "doubt": since + F.when(is_signal, one).otherwise(F.lit(0.0)),
-        "signals": F.when(F.col("is_answered"), F.col("late_signal").cast("int")).otherwise(dates),
+        "changes": changes_now,
+        "watched_days": watched_now,
+        "rate": F.when(is_met, found).otherwise(F.col("rate")),
+        "dated_ms": F.greatest("dated_ms", "found_dated_ms"),
+        "doubt": since + F.when(is_signal, F.col("doubt_of_one")).otherwise(F.lit(0.0)),
+        "signals": F.when(is_answered, F.col("late_signal").cast("int")).otherwise(dates),
         "recall": F.when(is_met, recall).otherwise(F.col("recall")),
-        "more_changes": F.when(is_visit, more),
-        "more_ms": F.when(is_visit, F.col("visit_ms")),
-        "dates": F.when((dates > 0) | F.col("dated_ms").isNotNull(), dates),
+        "more_changes": F.when(is_counted, more),
+        "more_ms": F.when(is_counted, F.col("visit_ms")),
+        "told_changes": F.when(counts, told),
+        "untold_changes": F.when(counts, untold),
+        "met_dates": F.when(counts, dates),
+        "more_dates": F.when(is_listed, F.col("is_newer").cast("int")),
     }
 
 
 def wait_s(config: UpdateConfig) -> Column:
     """The seconds from the last answer until a page is due again, by the columns of `learned`."""
     usual_s, factor = config.interval_days * DAY_S, config.interval_factor
-    of_page = rate(F.col("changes"), F.col("watched_days"), F.col("usual_rate"))
-    untold = of_page * (1 - F.coalesce("recall", F.lit(0.0)))
+    untold = F.col("rate") * (1 - F.coalesce("recall", F.lit(0.0)))
     due_s = (due_doubt(config) - F.col("doubt")) / untold * DAY_S
     within_s = F.greatest(F.lit(usual_s / factor), F.least(F.lit(usual_s * factor), due_s))
     wait = F.when(F.col("doubt") >= SURE, F.lit(0.0)).otherwise(within_s)

@@ -114,14 +114,14 @@ def put(
     Returns the number of rows of `pages`.
     """
     sums = {"new": F.count_if("new"), "spent": F.sum("spent"), "nearer": F.count_if("nearer")}
-    sums["visits"] = F.count("more_ms")
+    sums["met"] = F.count(F.coalesce("more_ms", "listed_for_ms"))
     moves = due_times.moves(rows, *(each.alias(name) for name, each in sums.items()))
     virtual = virtual.after(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
     draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
     settled = depths.settle(work, rows, count, are_nearer=any(m.nearer for m in moves))
     draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
     draft.replace["due_times"] = due_times.put(work, moves, settled.pages)
-    if any(m.visits for m in moves):
+    if any(m.met for m in moves):
         draft.replace["habits"] = habits.put(work, rows)
     if settled.host_count:
         hosts, host_count = work.scratch(settled.hosts)
@@ -134,8 +134,8 @@ def new_in_known(work: Workspace, links: DataFrame, before: DataFrame) -> DataFr
 
     `before`: the old rows of all pages that the links lead to.
     """
-    again = polling.of_known_pages(links)
-    finds, count = work.scratch(polling.found(again, before.select("url")))
+    again = polling.of_known_pages(links, work.now_ms())
+    finds, count = work.scratch(polling.found(again, before))
     return finds if count else None
 
 
@@ -228,7 +228,7 @@ def changed(
         parsed = judged.drop("score").withColumnsRenamed(renamed)
         met = met.join(parsed, on="url", how="left")
     if finds is None:
-        lacking["found"] = "long"
+        lacking |= dict.fromkeys(polling.FOUND, "long")
     else:
         met = met.join(F.broadcast(finds), on="url", how="left")
     if places is None:
@@ -252,6 +252,7 @@ def changed(
     # It takes 10 to 20 ms to plan each select of so many columns, so there are few of them, and a
     # new value takes the place of the old one, unless that is needed again.
     rows = rows.withColumns(_facts(work.now_ms(), config, given, usual))
+    rows = rows.withColumns(recrawl.likely())
     status, again = url_aliases.turned(F.col("settled"))
     learned = recrawl.learned() | polling.learned()
     rows = rows.withColumns({"new_status": status, "again": again, **learned})
@@ -282,7 +283,7 @@ def _facts(now_ms: int, config: UpdateConfig, given: int, usual: Column) -> dict
         F.col("r_digest") != F.col("digest"),
         F.lit(True),
     )
-    visit = recrawl.visits((F.col("r_outcome") == "ok") & is_other, usual, config)
+    visit = recrawl.visits((F.col("r_outcome") == "ok") & is_other, usual, config, now_ms)
     facts = {"asked": asked, "tries": tries, "retry": retry, "settled": settled, "had": had}
     facts["passed"] = opic.passed(moment_ms(now_ms))
     facts |= {"refused": refused, "kind": F.coalesce("r_kind", "kind")}
@@ -355,7 +356,8 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "stored_ms": F.when(stored, F.col("r_asked_ms")).otherwise(F.col("stored_ms")),
         "changes": F.col("changes"),
         "watched_days": F.col("watched_days"),
-        "usual_rate": F.col("usual_rate"),
+        "rate": F.col("rate"),
+        "listed_ms": F.col("listed_ms"),
         "dated_ms": F.col("dated_ms"),
         "signals": F.col("signals").cast("int"),
         "doubt": F.col("doubt"),
@@ -364,6 +366,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         "kind": F.col("kind"),
         "finds": F.col("finds"),
         "finding_days": F.col("finding_days"),
+        "date_rate": F.col("date_rate"),
         "fit": of_answer("fit"),
         **promise.added(),
         "next_fetch_ms": F.when(retry, F.col("r_asked_ms") + retry_s * 1000)

@@ -53,7 +53,8 @@ PAGES = Dataset(
         Column("stored_ms", "long", "when the stored answer was fetched"),
         Column("changes", "double", "how often it changed, as far as is known (see recrawl)"),
         Column("watched_days", "double", "days within which it changed so often"),
-        Column("usual_rate", "double", "changes per day of pages like it, as of its last visit"),
+        Column("rate", "double", "changes per day, as of its last visit or date; null: none yet"),
+        Column("listed_ms", "long", "when a feed or sitemap that was read last gave it a date"),
         Column("dated_ms", "long", "the newest date that a feed or sitemap gave it"),
         Column("signals", "int", "newer dates since its last visit, each a sign of a change"),
         Column("doubt", "double", "what these tell (see recrawl); 0: nothing"),
@@ -62,6 +63,9 @@ PAGES = Dataset(
         Column("kind", "string", "page, feed or sitemap; null: it could not be parsed so far"),
         Column("finds", "double", "new pages in it, in the last visits (see polling)"),
         Column("finding_days", "double", "days within which these appeared"),
+        Column(
+            "date_rate", "double", "true dates of stored pages that it gives a day (see polling)"
+        ),
         Column(
             "fit",
             "boolean",
@@ -193,10 +197,11 @@ HABITS = Dataset(
         ),
         Column("changes", "long", "how often its pages changed, as in pages, in 2^-20"),
         Column("watched_ms", "long", "the time within which they changed so often"),
-        Column("changed", "long", "visits to pages with dates that found a change"),
-        Column("told", "long", "of these, visits that a date in a feed or sitemap had foretold"),
-        Column("untrue", "long", "dates beyond the changes that visits found, in 2^-20"),
-        Column("dated_ms", "long", "the time within which dates told so much"),
+        Column("told", "long", "changes that a date in a feed or sitemap foretold, in 2^-20"),
+        Column("untold", "long", "changes of pages with dates that none foretold, in 2^-20"),
+        Column("met", "long", "dates that came before the visits that found these"),
+        Column("dates", "long", "all dates that are newer than those before"),
+        Column("listed_ms", "long", "the time within which feeds and sitemaps gave so many"),
     ),
 )
 
