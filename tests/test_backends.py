@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer import checksums
-from gossamer.backends import LocalBackend, disk_errors, open_backend
+from gossamer.backends import LocalBackend, open_backend
 from gossamer.errors import Locked, StoreError, StoreFull, UsageError
 from gossamer.objects import ObjectBackend
 from gossamer.store import Backend, File, Holder, Layer, StepReport, Store
+from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

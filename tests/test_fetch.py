@@ -350,6 +350,8 @@ def test_a_heartbeat_is_left(crawl: Crawl) -> None:
 class OneProcess:
     """In place of the engine: runs tasks where they stand. test_round.py has the real one."""
 
+    is_local = True
+
     def map_tasks(self, tasks: Sequence[Any], fn: Any, *_: object) -> list[Row]:
         return [row for task in tasks for row in fn(task)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import typer.main
@@ -13,9 +13,6 @@ from rich.console import Console
 from gossamer import cli
 from gossamer.cli import demo
 from gossamer.fakeweb import FakeWeb, Mix, Web
-
-if TYPE_CHECKING:
-    import click
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,8 +42,9 @@ def test_every_command_in_the_docs_is_valid(page: str, line: str) -> None:
     name, *words = shlex.split(line.partition(" #")[0])[1:]
     group = typer.main.get_command(cli.app)
     assert name in group.commands, page  # type: ignore[attr-defined]
-    command: click.Command = group.commands[name]  # type: ignore[attr-defined]
-    command.make_context(name, words)  # raises for an option or argument that is none
+    command: Any = group.commands[name]  # type: ignore[attr-defined]
+    parent = group.make_context("gossamer", [name], resilient_parsing=True)
+    command.make_context(name, words, parent)  # raises for an option or argument that is none
 
 
 def test_the_python_of_the_readme_runs(

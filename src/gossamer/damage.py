@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from gossamer import parquet
-from gossamer.backends import system_error
 from gossamer.errors import EngineError, MissingFile
+from gossamer.system_errors import system_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import pyarrow as pa
 
 from gossamer import errors
-from gossamer.backends import full
 from gossamer.errors import EngineError, GossamerError
 from gossamer.pool import Pool, at_low_priority
 from gossamer.spark_client import connect
+from gossamer.system_errors import full
 from gossamer.worker_start import end_unused
 
 if TYPE_CHECKING:

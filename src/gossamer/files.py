@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import xxhash
 
-from gossamer.backends import disk_errors
 from gossamer.bucket_errors import bucket_errors
 from gossamer.buckets import Bucket, is_object_url, located
 from gossamer.checksums import ChecksummedFile
+from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
     from typing import BinaryIO

@@ -17,13 +17,12 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from gossamer.addresses import parse_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
     from gossamer.config import FetchConfig
@@ -97,6 +96,8 @@ def marked(work: Workspace, due: DataFrame, hosts: DataFrame) -> DataFrame:
 
 
 def _own_hosts(config: FetchConfig, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa  # commands need `Own`, and nothing that takes long to import
+
     own = Own(config)
     for batch in batches:
         names, addresses = (batch.column(name).to_pylist() for name in ("host", "address"))

@@ -42,9 +42,9 @@ import pyarrow as pa
 from pyspark import cloudpickle
 
 from gossamer import worker_start
-from gossamer.backends import system_error
 from gossamer.errors import EngineError, GossamerError, WorkerDied
 from gossamer.lean_arrow import forgo_pandas
+from gossamer.system_errors import system_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

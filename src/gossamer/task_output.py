@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gossamer import files
-from gossamer.backends import disk_errors
 from gossamer.store import File, Layer
+from gossamer.system_errors import disk_errors
 from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:

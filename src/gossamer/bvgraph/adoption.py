@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.backends import disk_errors, system_error
 from gossamer.bvgraph import REMEDY, codes, properties
 from gossamer.bvgraph.files import (
     CHUNK,
@@ -26,6 +25,7 @@ from gossamer.bvgraph.files import (
 )
 from gossamer.bvgraph.measuring import measured
 from gossamer.errors import StoreError
+from gossamer.system_errors import disk_errors, system_error
 
 if TYPE_CHECKING:
     from pathlib import Path

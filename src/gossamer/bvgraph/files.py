@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from gossamer.backends import disk_errors, system_error
 from gossamer.bvgraph import ORIGINAL, REMEDY, Shape, codes, offsets, properties
 from gossamer.bvgraph.decoding import decode
 from gossamer.bvgraph.encoding import encode
 from gossamer.bvgraph.properties import Properties
 from gossamer.checksums import ChecksummedFile
 from gossamer.errors import StoreError
+from gossamer.system_errors import disk_errors, system_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.backends import system_error
 from gossamer.bvgraph import REMEDY, Shape
 from gossamer.errors import StoreError
+from gossamer.system_errors import system_error
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -102,7 +102,7 @@ def _run(handed: object) -> int:
         _discard_output()
         code = PIPE_CLOSED
     except OSError as error:
-        from gossamer.backends import FULL, system_error
+        from gossamer.system_errors import FULL, system_error
 
         where = "standard output" if error.errno in FULL else "the system"
         code = _fail(system_error(error, where))

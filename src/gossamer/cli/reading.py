@@ -142,7 +142,7 @@ def export(
 @contextmanager
 def output_errors(output: object) -> Iterator[None]:
     """Turn OSErrors about the output file into GossamerErrors."""
-    from gossamer.backends import system_error
+    from gossamer.system_errors import system_error
 
     try:
         yield

@@ -58,9 +58,9 @@ def top(crawl: CrawlFolder) -> None:
 
 
 def _look(watch: Watch, height: int) -> RenderableType:
-    from gossamer.backends import system_error
     from gossamer.cli.live_view import failure, view
     from gossamer.errors import GossamerError
+    from gossamer.system_errors import system_error
 
     try:
         return view(watch.look(), watch.history.rates(), height)

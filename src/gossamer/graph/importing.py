@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 
 from gossamer import parquet, task_output
-from gossamer.backends import disk_errors
 from gossamer.bvgraph import REMEDY
 from gossamer.bvgraph.adoption import adopt
 from gossamer.bvgraph.files import with_ending
@@ -31,6 +30,7 @@ from gossamer.graph.covered import Imported
 from gossamer.graph.ends import PLACES
 from gossamer.graph.numbering import NAMES, numbered, ranked, save_names
 from gossamer.graph.stored import is_imported
+from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer import task_output
-from gossamer.backends import disk_errors
 from gossamer.bvgraph.compiled import compiled
 from gossamer.graph import names, naming, runs
 from gossamer.graph.text import text_of
+from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
-from gossamer.backends import disk_errors, system_error
 from gossamer.bvgraph import REMEDY
 from gossamer.bvgraph.compiled import compiled
 from gossamer.bvgraph.files import CHUNK, BvGraph, Csr
 from gossamer.checksums import ChecksummedFile
 from gossamer.errors import StoreError
+from gossamer.system_errors import disk_errors, system_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

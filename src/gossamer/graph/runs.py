@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from gossamer import task_output
-from gossamer.backends import disk_errors
 from gossamer.bvgraph.compiled import compiled
+from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -24,11 +24,11 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer import checksums, sorted_parts, task_output
-from gossamer.backends import disk_errors, full
 from gossamer.fulltext import schema
 from gossamer.fulltext.layout import part_key, shard_folder
 from gossamer.index.repeated import told_apart
 from gossamer.monitor import Heartbeat
+from gossamer.system_errors import disk_errors, full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

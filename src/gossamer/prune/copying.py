@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from gossamer import checksums, parquet
-from gossamer.backends import disk_errors
 from gossamer.checksums import ChecksummedFile
 from gossamer.filenames import SCRATCH
+from gossamer.system_errors import disk_errors
 from gossamer.task_output import ParquetWriter, Row, written
 from gossamer.warc import ARCHIVE, WarcReader, cdxj, index_path
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer import checksums
-from gossamer.backends import disk_errors
 from gossamer.checksums import ChecksummedFile
 from gossamer.graph.overlaid import apart
 from gossamer.rank.rows import Held, beyond
 from gossamer.store import File
+from gossamer.system_errors import disk_errors
 from gossamer.tables import RANKED_NODES
 
 if TYPE_CHECKING:

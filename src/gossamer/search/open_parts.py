@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gossamer.backends import disk_errors
 from gossamer.errors import StoreError
 from gossamer.fulltext import schema
+from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

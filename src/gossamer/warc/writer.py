@@ -6,7 +6,7 @@ import uuid
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer import __version__, files
-from gossamer.backends import disk_errors
+from gossamer.system_errors import disk_errors
 from gossamer.task_output import Row, written
 from gossamer.warc import cdxj
 from gossamer.warc.records import block_digest, plain, record, warc_date, warc_fields
