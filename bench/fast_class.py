@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import time
 from itertools import chain
 from pathlib import Path
 from statistics import median
@@ -29,7 +30,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from in_proportion import (
-    NOW_MS,
     PAGES_PER_HOST,
     Stopwatch,
     Web,
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
     from in_proportion import Numbers
 
+BEGAN_MS = int(time.time() * 1000)
+"""Steps report real times, by which `generate` knows when it last looked at all pages."""
 ROUND_MS = 60_000
 LISTED = 20
 LINKS = 30
@@ -90,7 +92,7 @@ class News:
         url = pa.array(chosen)
         host = pa.array([each.split("/")[2] for each in chosen])
         common = {"url": url, "host": host}
-        at = pa.repeat(NOW_MS + round_ * ROUND_MS, len(chosen))
+        at = pa.repeat(BEGAN_MS + round_ * ROUND_MS, len(chosen))
         digest = pc.cast(pa.array(np.arange(len(chosen)) + round_ * 1_000_000), pa.string())
         responses = common | {
             "outcome": pa.repeat("ok", len(chosen)),
@@ -154,7 +156,7 @@ def crawled(work: Workspace, news: News) -> None:
 
 def old_articles(news: News, round_: int) -> pa.Table:
     url = news.articles(round_)
-    later = pa.repeat(NOW_MS + 7 * 86_400_000, len(url))
+    later = pa.repeat(BEGAN_MS + 7 * 86_400_000, len(url))
     status = pa.repeat("fetched", len(url))
     columns = {"url": url, "host": news.hosts, "status": status, "next_fetch_ms": later}
     return table("pages", 0, columns)
@@ -163,12 +165,12 @@ def old_articles(news: News, round_: int) -> pa.Table:
 def known(numbers: Numbers, fetched: Numbers, news: News) -> pa.Table:
     are_feeds, are_fetched = np.isin(numbers, news.feeds), np.isin(numbers, fetched)
     rows = pages(numbers, are_fetched | are_feeds, 0)
-    later = NOW_MS + (numbers % 30 * 24 + 1) * 3_600_000
-    next_ms = np.where(are_feeds, NOW_MS, np.where(are_fetched, later, 0))
+    later = BEGAN_MS + (numbers % 30 * 24 + 1) * 3_600_000
+    next_ms = np.where(are_feeds, BEGAN_MS, np.where(are_fetched, later, 0))
     columns = {
         "next_fetch_ms": pa.array(next_ms),
-        "fetched_ms": pa.array(np.full(numbers.size, NOW_MS - ROUND_MS), mask=next_ms == 0),
-        "stored_ms": pa.array(np.full(numbers.size, NOW_MS - ROUND_MS), mask=next_ms == 0),
+        "fetched_ms": pa.array(np.full(numbers.size, BEGAN_MS - ROUND_MS), mask=next_ms == 0),
+        "stored_ms": pa.array(np.full(numbers.size, BEGAN_MS - ROUND_MS), mask=next_ms == 0),
         "interval_s": pa.array(np.where(are_feeds, RHYTHM_S, 30 * 86_400)),
         "kind": pc.if_else(pa.array(are_feeds), "feed", "page"),
         "finds": pa.array(np.where(are_feeds, 8.0, 0.0)),
@@ -192,7 +194,7 @@ def main() -> None:
         config = Config()
         sizes = structs.replace(config.generate, pages=2 * options.feeds, domain_share=1.0)
         config = structs.replace(config, generate=sizes)
-        work = Workspace(Store.create(backend), config, clock_ms=NOW_MS, is_endless=True)
+        work = Workspace(Store.create(backend), config, clock_ms=BEGAN_MS, is_endless=True)
         backend.create(CONFIG_NAME, b"# defaults\n", private=True)
         news = News(options.pages, options.feeds)
         crawled(work, news)
@@ -207,7 +209,7 @@ def measure(work: Workspace, news: News, rounds: int) -> None:
     print(f"{'round':>6}" + "".join(f"{name:>12}" for name in head) + 3 * f"{'s':>8}{'CPU s':>8}")
     watch, both = Stopwatch(), []
     for round_ in range(1, rounds + 1):
-        work.clock_ms = NOW_MS + round_ * ROUND_MS
+        work.clock_ms = BEGAN_MS + round_ * ROUND_MS
         watch.start()
         listed = generate.run(work)
         watch.report(listed)

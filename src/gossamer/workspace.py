@@ -253,7 +253,7 @@ class Workspace:
         """
         object_support.check(self.root, name)
         draft = Draft()
-        started_ms, started = self.now_ms(), time.monotonic()
+        started_ms, started = int(time.time() * 1000), time.monotonic()
         with self.errors():
             yield draft
         for unknown in self.store.unknown:
