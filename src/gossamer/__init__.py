@@ -21,9 +21,9 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       filenames checksums files parquet object_support vacancy backends holders
                       objects leases buckets bucket_errors system_errors aws_profiles damage
                       ownership urls addresses own patterns encodings session_ids suffixes
-                      robots robots_rules config monitor stopping pausing supervision errors workspace sorted_parts
-                      processes spark_client worker_start lean_imports sketches classifier
-                      version_names
+                      robots robots_rules config monitor stopping pausing supervision errors
+                      workspace sorted_parts processes spark_client worker_start lean_imports
+                      sketches classifier version_names
                       filter_rules/language filter_rules/index filter_rules/recipe
                       filter_rules/rule_files
     extension points  filters traps scoring
