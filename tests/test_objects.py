@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,6 @@ from stores import put, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 ELSEWHERE = Holder(pid=4711, machine="elsewhere", command="gossamer crawl", since_ms=0)
 SECRETS = ("hidden-key-id", "hidden-secret", "hidden-token")
@@ -87,8 +87,9 @@ def test_a_writer_that_was_paused_beyond_its_lease_commits_nothing(
 ) -> None:
     Store.create(open_backend(s3))
     program = [sys.executable, "-c", _WRITE, s3]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True) as paused:
+    pipe, here = subprocess.PIPE, str(Path(__file__).parent)
+    own = os.environ | {"PYTHONPATH": here}
+    with subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True, env=own) as paused:
         assert paused.stdin is not None
         assert paused.stdout is not None
         assert paused.stdout.readline() == "holds the lock\n"
