@@ -33,18 +33,39 @@ def of_file(path: str | PathLike[str]) -> str:
     return hasher.hexdigest()
 
 
-class ChecksummedFile:
+class Running:
+    """The size and checksum of what is written sequentially, with methods that pyarrow needs."""
+
+    def __init__(self) -> None:
+        self._hasher = xxhash.xxh3_64()
+        self.size = 0
+
+    @property
+    def xxh3(self) -> str:
+        return self._hasher.hexdigest()
+
+    def tell(self) -> int:
+        return self.size
+
+    def flush(self) -> None:
+        """Do nothing: nobody reads the file before it is closed."""
+
+    def _count(self, data: bytes) -> int:
+        self._hasher.update(data)
+        self.size += len(data)
+        return len(data)
+
+
+class ChecksummedFile(Running):
     """A new file that is written sequentially, with a running checksum.
 
-    It has the methods that pyarrow needs. If a task failed to close it, it is closed without a
-    warning, because the file is garbage then.
+    If a task failed to close it, it is closed without a warning, because the file is garbage then.
     """
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self._descriptor = -1
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        self._hasher = xxhash.xxh3_64()
-        self.size = 0
+        super().__init__()
 
     def __del__(self) -> None:
         self.close()
@@ -52,10 +73,6 @@ class ChecksummedFile:
     @property
     def closed(self) -> bool:
         return self._descriptor < 0
-
-    @property
-    def xxh3(self) -> str:
-        return self._hasher.hexdigest()
 
     def write(self, data: bytes) -> int:
         """Append all of `data`, or nothing. Raises OSError."""
@@ -68,15 +85,7 @@ class ChecksummedFile:
                 os.ftruncate(self._descriptor, self.size)
                 os.lseek(self._descriptor, self.size, os.SEEK_SET)
             raise
-        self._hasher.update(data)
-        self.size += len(data)
-        return len(data)
-
-    def tell(self) -> int:
-        return self.size
-
-    def flush(self) -> None:
-        """Do nothing: writes are not buffered."""
+        return self._count(data)
 
     def close(self) -> None:
         if not self.closed:

@@ -14,11 +14,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-import xxhash
-
 from gossamer.bucket_errors import bucket_errors
 from gossamer.buckets import Bucket, is_object_url, located
-from gossamer.checksums import ChecksummedFile
+from gossamer.checksums import ChecksummedFile, Running
 from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
@@ -173,38 +171,25 @@ def _of(path: str) -> tuple[Bucket | None, str]:
     return located(path) if is_object_url(path) else (None, path)
 
 
-class NewObject:
+class NewObject(Running):
     """An object that is being written, as a multipart upload if it is large. See NewFile."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         bucket, key = located(url)
         self._writer: WritableFile | None = bucket.writer(key, PART_BYTES, PARTS_AT_ONCE)
-        self._hasher = xxhash.xxh3_64()
-        self.size = 0
+        super().__init__()
 
     @property
     def closed(self) -> bool:
         return self._writer is None
-
-    @property
-    def xxh3(self) -> str:
-        return self._hasher.hexdigest()
 
     def write(self, data: bytes) -> int:
         if self._writer is None:
             raise ValueError(f"{self._url}: is closed")
         with bucket_errors(self._url):
             self._writer.write(data)
-        self._hasher.update(data)
-        self.size += len(data)
-        return len(data)
-
-    def tell(self) -> int:
-        return self.size
-
-    def flush(self) -> None:
-        """Do nothing: an object exists when it is closed."""
+        return self._count(data)
 
     def close(self) -> None:
         writer, self._writer = self._writer, None

@@ -91,7 +91,7 @@ def rows_for_some(
     """As `rows_for`, of keys that are few beside the base, and of some columns; materialised.
 
     The base is only asked for keys that newer layers lack, and decodes the other columns only where
-    these are. So a pass over a base of ten million URLs takes half the time.
+    these are.
     """
     key = key_column(dataset)
     names = dataset.column_names if columns is None else (key, *columns)

@@ -249,8 +249,8 @@ def changed(
         rows = rows.withColumn("usual_before", recrawl.usual_of_places(config))
         usual = F.col("usual_before")
     # The engine plans an expression as often as others contain it, so some become columns first.
-    # It takes 10 to 20 ms to plan each select of so many columns, so there are few of them, and a
-    # new value takes the place of the old one, unless that is needed again.
+    # Each select of so many columns takes long to plan, so there are few of them, and a new value
+    # takes the place of the old one, unless that is needed again.
     rows = rows.withColumns(_facts(work.now_ms(), config, given, usual))
     rows = rows.withColumns(recrawl.likely())
     status, again = url_aliases.turned(F.col("settled"))

@@ -224,8 +224,8 @@ def _sketched(work: Workspace, some: DataFrame | None = None, *, anew: bool) -> 
 def _ends(pairs: DataFrame) -> DataFrame:
     """The texts (`text`) of pairs, each once.
 
-    Fact (Sail 0.7.2): it does not know how many rows `explode` makes. Of 75,000 stored texts, it
-    then built the hash table of a join with all of them, and decoded what is stored of each.
+    Fact (Sail 0.7.2): it does not know how many rows `explode` makes. It may then build the hash
+    table of a join with all stored texts, and decode what is stored of each.
     """
     one, other = (pairs.select(F.col(end).alias("text")) for end in ENDS)
     return one.unionByName(other).distinct()

@@ -86,7 +86,7 @@ def held(
         ended.set()
         beats.join()
     # A task that was run again may still run beside itself, and after an error, any may.
-    if all(path.endswith(".0") for path in _claims(folder)):
+    if all(path.endswith(".0") for path in _claims(folder) if run in path):
         files.remove(f"{folder}/{_RUN}")
 
 
