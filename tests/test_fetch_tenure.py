@@ -179,6 +179,15 @@ def test_a_run_waits_for_a_task_that_may_still_run_beside_itself(tmp_path: Path)
     assert waits(tmp_path) == 0
 
 
+def test_a_run_does_not_wait_for_tasks_of_an_older_one_that_tried_again(tmp_path: Path) -> None:
+    def beside_a_dead_run(run: str) -> None:
+        for of in (run, "dead", "dead"):
+            Tenure(str(tmp_path), of, 7)
+
+    assert waits(tmp_path, beside_a_dead_run) == 0
+    assert waits(tmp_path) == 0
+
+
 def test_a_run_that_is_to_stop_does_not_wait(folder: Path) -> None:
     beats(folder)
     stopping.ask(str(folder))

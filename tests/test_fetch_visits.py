@@ -143,3 +143,11 @@ def test_the_end_of_the_round_cuts_off_what_is_open(
     fetched = crawl(["http://a.test/1", "http://a.test/2"], round_minutes=0.002, timeout_s=60.0)
     assert fetched.outcomes() == ["postponed"] * 2
     assert fetched.counts == {"postponed_time": 2}
+
+
+def test_a_stop_before_the_first_request_counts(
+    server: Loopback, crawl: Crawl, tmp_path: Path
+) -> None:
+    stopping.ask(str(tmp_path))
+    assert crawl([wanted("http://a.test/1")]).outcomes() == ["postponed"]
+    assert server.asked == []
