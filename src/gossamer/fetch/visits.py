@@ -153,7 +153,6 @@ class FetchLoop:
         return self._frontier.hosts()
 
     async def run(self) -> None:
-        self._look_whether_to_stop()  # before the first request
         async with asyncio.TaskGroup() as group:
             while (turn := await self._next()) is not None:
                 for host in self._frontier.awaiting_address:
