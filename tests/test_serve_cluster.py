@@ -50,6 +50,7 @@ from shards import crawl, put_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from ssl import SSLContext
 
     from gossamer.search.messages import AnyReply, Counts, IndexRequest, Place, Request
     from gossamer.search.results import Results
@@ -76,12 +77,15 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 @contextmanager
-def node(work: Workspace, *shards: int, port: int = 0) -> Iterator[str]:
+def node(
+    work: Workspace, *shards: int, port: int = 0, tls: SSLContext | None = None
+) -> Iterator[str]:
     """Run a node in a thread of this process; yields its address."""
     listener = socket.create_server(("127.0.0.1", port))
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
     server = Server(Live(work, shards=shards))
-    thread = threading.Thread(target=loop.run_until_complete, args=[server.run(listener, stop)])
+    running = server.run(listener, stop, tls)
+    thread = threading.Thread(target=loop.run_until_complete, args=[running])
     thread.start()
     try:
         yield address(listener)
@@ -115,9 +119,12 @@ class Asked(NamedTuple):
 
 @contextmanager
 def cluster(
-    work: Workspace, *groups: Sequence[str], deadline_s: float = PATIENCE_S
+    work: Workspace,
+    *groups: Sequence[str],
+    deadline_s: float = PATIENCE_S,
+    tls: SSLContext | None = None,
 ) -> Iterator[Asked]:
-    made = Cluster(groups, work.config.ranking, NO_CRAWL, deadline_s)
+    made = Cluster(groups, work.config.ranking, NO_CRAWL, deadline_s, tls)
     with asyncio.Runner() as runner:
         watched = made.watched()
         runner.run(watched.__aenter__())

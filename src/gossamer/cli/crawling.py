@@ -220,8 +220,8 @@ def node(
 ) -> None:
     """Search shards of an index for a `gossamer serve` on another machine, until Ctrl-C.
 
-    The server's setting serve.nodes names this node's address. Requests are not
-    authenticated: listen on loopback or in a private network.
+    The server's setting serve.nodes names this node's address. Beyond loopback, both need
+    certificates: serve.node_certificate, node_key and node_authority.
 
     Example: gossamer node my-web --port 9400 --shard 0 --shard 1
     """

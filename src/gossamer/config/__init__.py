@@ -138,7 +138,8 @@ def load(path: Path) -> Config:
 
 def files_beside(config: Config) -> tuple[str, ...]:
     """The files that settings name, most of them beside gossamer.toml."""
-    named = (config.parse.rules, *config.filter.files, *secret_files(config.fetch))
+    lists = (*config.filter.files, *secret_files(config.fetch), *config.serve.node_files)
+    named = (config.parse.rules, *lists)
     return tuple(filter(None, named))
 
 

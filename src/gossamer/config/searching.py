@@ -202,6 +202,20 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             "holds the rest"
         ),
     ] = ()
+    node_certificate: Annotated[
+        Line,
+        Meta(
+            description="file (PEM) with the certificate that the server and its nodes show each "
+            "other; empty: nodes only listen on loopback"
+        ),
+    ] = ""
+    node_key: Annotated[
+        Line, Meta(description="file (PEM) with the key of node_certificate, of mode 600")
+    ] = ""
+    node_authority: Annotated[
+        Line,
+        Meta(description="file (PEM) with the authority that has signed all these certificates"),
+    ] = ""
     deadline_s: Annotated[
         Timeout,
         Meta(
@@ -235,6 +249,15 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             "not counted for any client"
         ),
     ] = ("127.0.0.1", "::1")
+
+    def __post_init__(self) -> None:
+        if len({bool(name) for name in self.node_files}) > 1:
+            raise ValueError("node_certificate, node_key and node_authority belong together")
+
+    @property
+    def node_files(self) -> tuple[str, ...]:
+        """The files for TLS between a server and its nodes."""
+        return (self.node_certificate, self.node_key, self.node_authority)
 
 
 class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):

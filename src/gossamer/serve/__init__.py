@@ -29,6 +29,7 @@ import sys
 import threading
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from gossamer.errors import UsageError
@@ -87,14 +88,24 @@ def serve_node(
 ) -> None:
     """Answer the brokers of other processes from these shards (none: all) until SIGINT or SIGTERM.
 
-    Raises UsageError if the node cannot listen on the address.
+    Raises UsageError if the node cannot listen on the address, or everybody who reaches it could
+    search: beyond loopback, it needs certificates. Raises ConfigError if they cannot be used.
     """
+    from gossamer.serve.cluster import tls
     from gossamer.serve.cluster.listen import listen
     from gossamer.serve.reloader import Live
 
+    secured = tls.of_node(work.config.serve, work.root)
     with _listen(host, port) as listener:
-        announce(f"{host}:{listener.getsockname()[1]}")
-        listen(Live(work, shards=shards), listener)
+        at, number = listener.getsockname()[:2]
+        if secured is None and not ip_address(at).is_loopback:
+            raise UsageError(
+                f"{host}:{number}",
+                "is not on loopback, and without certificates everybody there could search",
+                "set serve.node_certificate, node_key and node_authority: docs/operating.md",
+            )
+        announce(f"{host}:{number}")
+        listen(Live(work, shards=shards), listener, secured)
 
 
 @contextmanager

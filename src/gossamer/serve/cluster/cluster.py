@@ -19,6 +19,7 @@ from gossamer.serve.cluster.replica import Replica
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+    from ssl import SSLContext
 
     from gossamer.config import RankingConfig
     from gossamer.search.messages import Question, Request, RequestGenerator
@@ -38,8 +39,10 @@ class Cluster:
         weights: RankingConfig,
         crawl: CrawlView,
         deadline_s: float,
+        tls: SSLContext | None = None,
     ) -> None:
-        self._groups = [Group([Replica(address) for address in group]) for group in groups]
+        """`tls`: for connections to nodes; processes of this machine have Unix sockets."""
+        self._groups = [Group([Replica(address, tls) for address in group]) for group in groups]
         self._broker = Broker(len(groups), weights)
         self._crawl = crawl
         self._deadline_s = deadline_s

@@ -12,17 +12,18 @@ from gossamer.serve.cluster.server import Server
 
 if TYPE_CHECKING:
     from socket import socket
+    from ssl import SSLContext
 
     from gossamer.serve.reloader import Live
 
 
-def listen(live: Live, listener: socket) -> None:
+def listen(live: Live, listener: socket, tls: SSLContext | None = None) -> None:
     """Answer requests on this socket until SIGINT or SIGTERM."""
-    uvloop.run(_run(Server(live), listener))
+    uvloop.run(_run(Server(live), listener, tls))
 
 
-async def _run(server: Server, listener: socket) -> None:
+async def _run(server: Server, listener: socket, tls: SSLContext | None) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    await server.run(listener, stop)
+    await server.run(listener, stop, tls)

@@ -17,6 +17,7 @@ from gossamer.serve.cluster import wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from ssl import SSLContext
 
     from gossamer.search.messages import AnyReply, IndexRequest, Request
 
@@ -46,13 +47,23 @@ class _Connection(NamedTuple):
         self.writer.write(body)
         return await wire.next_frame(self.reader)
 
+    def end(self) -> None:
+        """Close at once: with TLS, an orderly end would wait for the other side."""
+        self.writer.transport.abort()
+
 
 class Replica:
     """Belongs to one event loop. `waiting` is the number of requests without an answer yet."""
 
-    def __init__(self, address: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        address: str,
+        tls: SSLContext | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.address = address
         self.waiting = 0
+        self._tls = tls
         self._clock = clock
         self._idle: list[_Connection] = []
         self._pause_s = 0.0
@@ -98,14 +109,14 @@ class Replica:
         while self._idle:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
                 return await self._on(self._idle.pop(), body)
-        return await self._on(await _connected(self.address), body)
+        return await self._on(await _connected(self.address, self._tls), body)
 
     async def _on(self, connection: _Connection, body: bytes) -> bytes:
         """Keep the connection for later requests only if it delivered a complete answer."""
         try:
             answer = await connection.ask(body)
         except BaseException:  # cancellation too
-            connection.writer.close()
+            connection.end()
             raise
         self._idle.append(connection)
         return answer
@@ -113,13 +124,13 @@ class Replica:
     def close(self) -> None:
         """Close the idle connections."""
         while self._idle:
-            self._idle.pop().writer.close()
+            self._idle.pop().end()
 
 
-async def _connected(address: str) -> _Connection:
+async def _connected(address: str, tls: SSLContext | None) -> _Connection:
     """Open a connection. Raises OSError (TimeoutError is one)."""
     async with asyncio.timeout(CONNECT_S):
         if address.startswith(UNIX):
             return _Connection(*await asyncio.open_unix_connection(address.removeprefix(UNIX)))
         host, _, port = address.rpartition(":")
-        return _Connection(*await asyncio.open_connection(host.strip("[]"), int(port)))
+        return _Connection(*await asyncio.open_connection(host.strip("[]"), int(port), ssl=tls))

@@ -1,4 +1,4 @@
-"""A process that answers requests from some shards of a crawl's index. It does not authenticate.
+"""A process that answers requests from some shards of a crawl's index.
 
 It answers one request at a time: much of the work is Python's, so another thread would add little,
 whereas another process adds a core. A newer index is opened between two requests. The previous one
@@ -25,10 +25,12 @@ from gossamer.search.messages import (
     Weigh,
 )
 from gossamer.serve.cluster import wire
+from gossamer.serve.cluster.tls import HANDSHAKE_S
 from gossamer.serve.gc_pauses import exempt_present_objects
 
 if TYPE_CHECKING:
     from socket import socket
+    from ssl import SSLContext
 
     from gossamer.search.messages import AnyReply, IndexRequest, Request
     from gossamer.search.searcher import Searcher
@@ -75,7 +77,9 @@ class Server:
                     searcher = self._before
         return searcher.node.reply(request)
 
-    async def run(self, listener: socket, stop: asyncio.Event) -> None:
+    async def run(
+        self, listener: socket, stop: asyncio.Event, tls: SSLContext | None = None
+    ) -> None:
         def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             if len(self._connections) >= MAX_CONNECTIONS:
                 writer.close()
@@ -84,7 +88,10 @@ class Server:
             self._connections.add(task)
             task.add_done_callback(self._connections.discard)
 
-        server = await asyncio.start_server(connected, sock=listener)
+        patience_s = None if tls is None else HANDSHAKE_S
+        server = await asyncio.start_server(
+            connected, sock=listener, ssl=tls, ssl_handshake_timeout=patience_s
+        )
         await stop.wait()
         server.close()
         for task in self._connections:

@@ -1,8 +1,8 @@
 """Requests and replies as frames: the length as four big-endian bytes, then MessagePack.
 
-A frame has at most MAX_FRAME bytes and is decoded into the structures of `messages.py` only. There
-is no authentication: a node must listen only where nobody but brokers can connect, that is on
-loopback, on a Unix socket of its user, or in a private network.
+A frame has at most MAX_FRAME bytes and is decoded into the structures of `messages.py` only. Who
+may connect is not decided here: on other machines, those with a certificate (`tls.py`); else, those
+who can reach a Unix socket of this user, or loopback.
 """
 
 from __future__ import annotations

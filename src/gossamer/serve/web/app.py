@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 from gossamer.lookup import Lookup
 from gossamer.search.left_out import LeftOut
 from gossamer.search.page_info import PageInfo
+from gossamer.serve.cluster import tls
 from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.front import Front
 from gossamer.serve.graphs import Graphs
@@ -84,7 +85,8 @@ def app(
     left_out = LeftOut(work, lookup)
     graphs = Graphs(work, lookup)
     ranking, config = work.config.ranking, work.config.serve
-    cluster = Cluster(groups, ranking, pages, config.deadline_s) if groups else None
+    secured = tls.of_server(config, work.root) if config.nodes else None
+    cluster = Cluster(groups, ranking, pages, config.deadline_s, secured) if groups else None
     live = Live(work, crawl=pages)
     front = Front(live, cluster, config.cache_mb * _MB)
     watch = Watch(work, lookup)
