@@ -28,6 +28,7 @@ import numpy as np
 import psutil
 import pyarrow as pa
 import pyarrow.compute as pc
+import xxhash
 from crawl import tree_cpu_s
 
 from gossamer import due_times, rounds, update
@@ -158,16 +159,25 @@ def urls(numbers: Numbers) -> pa.Array:
 
 def table(name: str, round_: int, columns: dict[str, Any]) -> pa.Table:
     """Rows of a dataset, with plain values or nulls in the other columns."""
+    dataset = DATASETS[name]
     count = len(next(iter(columns.values())))
     plain = {"round": round_} | PLAIN
+    if dataset.hashed is not None:
+        columns = columns | {dataset.hashed: key_hashes(columns[dataset.key[0]])}
     return pa.table(
         {
             field.name: columns[field.name]
             if field.name in columns
             else pa.repeat(pa.scalar(plain.get(field.name), field.type), count)
-            for field in DATASETS[name].schema
+            for field in dataset.schema
         }
     )
+
+
+def key_hashes(keys: pa.Array | pa.ChunkedArray) -> Numbers:
+    """The xxhash64 of Spark of each key."""
+    digests = (xxhash.xxh64_intdigest(key, 42) for key in keys.to_pylist())
+    return np.fromiter(digests, np.uint64, len(keys)).view(np.int64)
 
 
 def pages(numbers: Numbers, are_fetched: npt.NDArray[np.bool_], round_: int) -> pa.Table:

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,45 @@ def test_some_rows_of_all_layers(work: Workspace) -> None:
     some = frame(work, "pages", [{"url": url} for url in "abx"]).select("url")
     found = by_url(lsm.rows_for(work, PAGES, some))
     assert {url: row["fetches"] for url, row in found.items()} == {"a": 1, "b": 2}
+
+
+def hash_of(url: str) -> int:
+    """The `xxhash64` of Spark, in Python."""
+    return int.from_bytes(xxhash.xxh64_digest(url.encode(), 42), signed=True)
+
+
+def committed(work: Workspace, rows: list[dict[str, Any]]) -> None:
+    with work.step("test", 1) as draft:
+        draft.replace["pages"] = lsm.put(work, PAGES, frame(work, "pages", rows), len(rows), 1)
+
+
+def fetches(work: Workspace, urls: str) -> dict[str, int]:
+    keys = frame(work, "pages", [{"url": url} for url in urls]).select("url")
+    found = by_url(lsm.rows_for_some(work, PAGES, keys))
+    return {url: row["fetches"] for url, row in found.items()}
+
+
+def test_pages_get_a_hash_by_which_few_of_them_are_found(work: Workspace) -> None:
+    committed(work, [{"url": url, "fetches": 1} for url in "abcdefgh"])
+    assert fetches(work, "abx") == {"a": 1, "b": 1}
+    committed(work, [{"url": "b", "fetches": 2}])
+    assert len(work.store.manifest.layers("pages")) == 2
+    assert fetches(work, "abx") == {"a": 1, "b": 2}
+    for row in work.read("pages").collect():
+        assert row["url_hash"] == hash_of(row["url"])
+
+
+def test_pages_of_older_versions_are_found_without_hashes(work: Workspace) -> None:
+    put(work, "pages", [{"url": url, "fetches": 1} for url in "abcdefgh"])
+    assert fetches(work, "abx") == {"a": 1, "b": 1}
+    committed(work, [{"url": "b", "fetches": 2}])
+    assert fetches(work, "abx") == {"a": 1, "b": 2}
+
+
+def test_pages_with_the_same_hash_are_told_apart(work: Workspace) -> None:
+    rows = [{"url": url, "fetches": 1, "url_hash": hash_of("a")} for url in "abc"]
+    put(work, "pages", [*rows, {"url": "d", "fetches": 1, "url_hash": hash_of("d")}])
+    assert fetches(work, "ad") == {"a": 1, "d": 1}
 
 
 def test_put_folds_what_is_not_much_larger_and_keeps_every_row(work: Workspace) -> None:

@@ -337,6 +337,7 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
 
     columns = {
         "url": F.col("url"),
+        "url_hash": F.col("url_hash"),
         "host": F.coalesce("host", host_column(F.col("url"))),
         "status": status,
         "source": F.coalesce("source", "found_source"),

@@ -62,6 +62,8 @@ class Dataset:
     group_rows: int | None = None
     """Rows of a row group, of which a look-up decodes half on average; only the embedded engine
     observes it. None: the engine's default, for short rows."""
+    hashed: str | None = None
+    """The column with the xxhash64 of the key (lsm.py), by which few rows of many are found."""
     page_rows: int | None = None
     """Rows of a page of Parquet, for large rows that cannot be compressed: not many if few of them
     are read at once (`Engine.read_some`). None: pages of up to a megabyte, with zstd."""

@@ -25,8 +25,10 @@ PAGES = Dataset(
         "postings",
     ),
     newest_wins=True,
+    hashed="url_hash",
     columns=(
         Column("url", "string", "normalised URL"),
+        Column("url_hash", "long", "XXH64 of the URL, with the seed 42 (xxhash64 of Spark)"),
         Column("host", "string", "host, with the port if it is not the scheme's default"),
         Column(
             "status",
