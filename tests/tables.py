@@ -54,11 +54,16 @@ def _plain(value: object) -> object:
 
 
 def answers(crawl: Crawl, queries: Iterable[str]) -> dict[str, list[tuple[str, str, str]]]:
-    """What the index answers to each query: all hits, in the order of their URLs."""
+    """What the index answers to each query: all pages that have its words, in order of their URLs.
+
+    Which pages that lack a word are good enough depends on document frequencies, and these count
+    documents that were replaced, until they are merged away.
+    """
     searcher = Searcher.open(crawl.work)
+    found = {query: searcher.search(query, limit=1000).hits for query in queries}
     return {
-        query: sorted((h.url, h.title, h.snippet) for h in searcher.search(query, limit=1000).hits)
-        for query in queries
+        query: sorted((hit.url, hit.title, hit.snippet) for hit in hits if not hit.partial)
+        for query, hits in found.items()
     }
 
 

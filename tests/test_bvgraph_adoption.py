@@ -142,7 +142,7 @@ def test_offsets_whose_sum_overflows_are_refused(tmp_path: Path) -> None:
     graph = write(base, [[1], [0], [1]])
     path = base.with_suffix(".offsets")
     path.unlink()
-    file = BitFile(path)
+    file = BitFile(str(path))
     file.append(files.ZERO_IN_GAMMA, 0, 1)
     half = (1 << 62) + (1 << 61)
     coded = np.zeros(64, np.uint64)

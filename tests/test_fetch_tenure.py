@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from gossamer import stopping
+from gossamer import files, stopping
 from gossamer.errors import EngineError, UsageError
 from gossamer.fetch import tenure
 from gossamer.fetch.tenure import HANDOVER_S, LEASE_S, Beat, Tenure
@@ -204,3 +204,42 @@ def test_the_embedded_engine_needs_no_tenure(engine: Engine, tmp_path: Path) -> 
     with tenure.held(str(tmp_path), engine) as run:
         assert run is None
     assert list(tmp_path.iterdir()) == []
+
+
+def test_on_object_storage_the_embedded_engine_needs_it_too(engine: Engine, s3: str) -> None:
+    with tenure.held(s3, engine) as run:
+        assert run
+        assert files.exists(f"{s3}/.fetching/run.json")
+        Tenure(s3, run, 7).begin()
+    assert files.listed(f"{s3}/.fetching") == [f"{s3}/.fetching/{run}.7.0"]
+    with tenure.held(s3, engine):
+        assert files.listed(f"{s3}/.fetching") == [f"{s3}/.fetching/run.json"]
+
+
+def test_an_object_store_shows_at_once_whether_a_run_lives(
+    s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = iter(range(10_000))
+
+    def beat() -> None:
+        tenure._write(f"{s3}/.fetching", Beat("one", next(numbers)))
+
+    beat()
+    clock = Clock(beat)
+    Tenure(s3, "one", 7, clock).begin(clock.wait)
+    assert clock.now_s == 0
+    monkeypatch.setattr(files, "modified_ms", lambda path: 9_000 if path.endswith(".8.0") else 0)
+    Tenure(s3, "one", 8, clock).begin(clock.wait)
+    assert clock.now_s > 0, "the beat was too old"
+
+
+def test_an_object_store_is_asked_at_a_bounded_rate(s3: str) -> None:
+    tenure._write(f"{s3}/.fetching", Beat("one", 0))
+    clock = Clock()
+    task = Tenure(s3, "one", 7, clock)
+    task.check()
+    tenure._write(f"{s3}/.fetching", Beat("two", 0))
+    clock.now_s += tenure.OBJECTS_LOOK_S - 0.1
+    task.check()
+    clock.now_s += 0.2
+    assert ended(task) == "another run fetches now"

@@ -42,8 +42,8 @@ def test_an_overlaid_graph_reads_as_one_that_was_written(
     ends = [(src, dst) for src, dst in after - before]
     ends += [(src, ~dst) for src, dst in before - after]
     changes = overlaid.ordered(*np.array(ends, np.int64).reshape(-1, 2).T)
-    overlaid.save(folder / "changes.npy", changes)
-    graph = Overlaid(base, overlaid.load(folder / "changes.npy"), MORE)
+    overlaid.save(str(folder / "changes.npy"), changes)
+    graph = Overlaid(base, overlaid.load(str(folder / "changes.npy")), MORE)
     expected = rows_of(after, MORE)
     assert (graph.nodes, graph.arcs) == (MORE, len(after))
     assert [graph.successors(node).tolist() for node in range(MORE)] == expected
@@ -73,14 +73,14 @@ def test_damaged_changes_are_found_and_do_not_crash(tmp_path: Path) -> None:
         else:
             assert all(row.max(initial=0) < 2 for row in rows)
     path = tmp_path / "changes.npy"
-    overlaid.save(path, np.zeros((2, 3), np.int64))
+    overlaid.save(str(path), np.zeros((2, 3), np.int64))
     whole = path.read_bytes()
     for damaged in (b"", whole[:90], whole[:-1], whole.replace(b"<i8", b"<f8"), b"x" + whole[1:]):
         path.write_bytes(damaged)
         with pytest.raises(StoreError, match=r"changes\.npy"):
-            overlaid.load(path)
+            overlaid.load(str(path))
     with pytest.raises(StoreError, match="no such file"):
-        overlaid.load(tmp_path / "none.npy")
+        overlaid.load(str(tmp_path / "none.npy"))
 
 
 @given(

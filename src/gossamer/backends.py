@@ -305,9 +305,9 @@ def _sizes_of(backend: Backend, paths: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def rewrite(path: Path, data: bytes) -> None:
+def rewrite(path: str, data: bytes) -> None:
     """Replace a file's contents and keep its mode; a crash leaves the old or the new contents."""
-    target = path.resolve()
+    target = Path(path).resolve()
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}")
     with disk_errors(path):
         try:

@@ -128,13 +128,22 @@ class Bucket:
 
             return open_writer(store, key, buffer_size=part_bytes, max_concurrency=parts_at_once)
 
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """The bytes of an object, piece by piece."""
+        with self._asked(path) as (store, key):
+            yield from map(bytes, store.get(key).stream(min_chunk_size=CHUNK_BYTES))
+
     def checksum(self, path: str) -> str:
         """The xxh3 of an object's bytes."""
         hasher = xxhash.xxh3_64()
-        with self._asked(path) as (store, key):
-            for chunk in store.get(key).stream(min_chunk_size=CHUNK_BYTES):
-                hasher.update(chunk)
+        for chunk in self.chunks(path):
+            hasher.update(chunk)
         return hasher.hexdigest()
+
+    def copy(self, path: str, target: str) -> None:
+        """Copy an object within the store, which moves no bytes over the network."""
+        with self._asked(path) as (store, key):
+            store.copy(key, self._key_of(target))
 
     def put(self, path: str, data: bytes) -> None:
         """Write an object, or replace one."""

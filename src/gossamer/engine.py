@@ -99,7 +99,12 @@ class Engine:
         """Read Parquet files as one DataFrame with exactly these columns; no files give no rows."""
         if not paths:
             return self.spark.createDataFrame([], self._parsed(ddl))
-        return self.spark.read.schema(ddl).parquet(*paths)
+        return self.spark.read.schema(ddl).parquet(*map(self.named, paths))
+
+    def named(self, path: str) -> str:
+        """A path or URL as the engine knows it: Spark reads `s3://` by Hadoop's `s3a://`."""
+        is_foreign = self._pool is None and path.startswith("s3://")
+        return path.replace("s3://", "s3a://", 1) if is_foreign else path
 
     def no_rows(self, like: DataFrame) -> DataFrame:
         """No rows with the columns of others.
@@ -139,7 +144,8 @@ class Engine:
         """
         if not paths:
             return self.read(paths, ddl)
-        return self.spark.read.schema(ddl).option("pushdown_filters", "true").parquet(*paths)
+        read = self.spark.read.schema(ddl).option("pushdown_filters", "true")
+        return read.parquet(*map(self.named, paths))
 
     def map_partitions(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> DataFrame:
         """Run `fn` over the Arrow batches of each partition, in a separate process.

@@ -188,7 +188,7 @@ class NewObject(Running):
         if self._writer is None:
             raise ValueError(f"{self._url}: is closed")
         with bucket_errors(self._url):
-            self._writer.write(data)
+            self._writer.write(memoryview(data).cast("B"))  # Arrow's buffers have signed bytes
         return self._count(data)
 
     def close(self) -> None:

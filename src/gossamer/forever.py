@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from gossamer import fitness, object_support, pace, rounds, scoring
+from gossamer import fitness, pace, rounds, scoring
 from gossamer.errors import ConfigError, Locked
 from gossamer.filter_rules import of_crawl
 from gossamer.filter_rules.rule_files import RuleFiles
@@ -127,7 +127,6 @@ def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
     Raises Locked if another process crawls when this one begins, unless it `follows` one that
     ended: then it waits for its turn.
     """
-    object_support.check(work.root, "crawl")
     work.is_endless = True
     work.rule_files = RuleFiles(listener.refused)
     crawl = _Crawl(work, listener)

@@ -10,15 +10,21 @@ from __future__ import annotations
 
 import uuid
 from contextlib import suppress
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from gossamer import files
+from gossamer.errors import StoreError
 from gossamer.store import File
 
 if TYPE_CHECKING:
     from gossamer.task_output import Row
+
+
+NOTE = "closed-"
 
 
 class Handover(NamedTuple):
@@ -31,18 +37,17 @@ class Handover(NamedTuple):
 
     def leave(self, root: str, row: Row) -> None:
         """Leave a note of a closed file, a row of YIELD."""
-        note = Path(root, self.folder, f"closed-{uuid.uuid4().hex}.json")
-        draft = note.with_suffix(".draft")
-        with suppress(OSError):  # a failure to hand over must not stop the work
-            note.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(msgspec.json.encode(msgspec.convert(row, File)))
-            draft.replace(note)
+        note = f"{root}/{self.folder}/{NOTE}{uuid.uuid4().hex}.json"
+        with suppress(OSError, StoreError):  # a failure to hand over must not stop the work
+            files.make_folder(f"{root}/{self.folder}")
+            files.replace(note, msgspec.json.encode(msgspec.convert(row, File)))
 
 
 def taken(root: str, folder: str) -> list[File]:
     """Take the notes in a folder: return the files that they name, and delete them."""
-    files = []
-    for note in Path(root, folder).glob("closed-*.json"):
-        files.append(msgspec.json.decode(note.read_bytes(), type=File))
-        note.unlink()
-    return files
+    found = []
+    for note in files.listed(f"{root}/{folder}"):
+        if fnmatchcase(PurePath(note).name, f"{NOTE}*.json"):
+            found.append(msgspec.json.decode(files.read(note), type=File))
+            files.remove(note)
+    return found

@@ -31,7 +31,6 @@ from gossamer import (
     generate,
     index,
     invert,
-    object_support,
     parse,
     pausing,
     prune,
@@ -102,7 +101,6 @@ def run(
     after `minutes`. If nothing is due but some fetched pages are still unparsed, a round parses
     these; it is the last round if it could parse none of them.
     """
-    object_support.check(work.root, "crawl")
     ends = time.monotonic() + 60 * minutes if minutes is not None else float("inf")
     done = 0
     while (rounds is None or done < rounds) and time.monotonic() < ends:
@@ -131,7 +129,6 @@ def harvest(
     steps: Iterable[str] | None = None,
 ) -> Iterator[StepReport]:
     """Run the steps that make the crawl searchable, or some of them."""
-    object_support.check(work.root, "harvest")
     for name in HARVEST if steps is None else steps:
         yield _do(work, name, HARVEST[name], work.round, announce)
     _clean(work)
@@ -146,7 +143,6 @@ def harvest_all(
     """
     from gossamer.graph.stored import is_imported  # numba takes long to import
 
-    object_support.check(work.root, "harvest")
     kept = {GRAPH.name} if is_imported(work) else set()
     made = {name for name, each in DATASETS.items() if each.writer in HARVEST}
     with work.branch(without=made - kept) as beside:

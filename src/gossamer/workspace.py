@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import structs
 
 from gossamer import config as configs
-from gossamer import files, object_support
+from gossamer import files
 from gossamer.backends import open_backend
 from gossamer.buckets import is_object_url, variables_of_engine
 from gossamer.config.files import decoded
-from gossamer.errors import RESTORE, ConfigError, Conflict
+from gossamer.errors import RESTORE, ConfigError, Conflict, UsageError
 from gossamer.filenames import CONFIG_NAME
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
@@ -85,7 +85,7 @@ class Workspace:
             from gossamer.engine import Engine
 
             if is_object_url(self.root):
-                object_support.check_engine(self.root, self.config.engine.url)
+                _check_engine(self.root, self.config.engine.url)
                 os.environ.update(variables_of_engine(os.environ))
             self._engine = Engine(self.config.engine, self.prepare)
         return self._engine
@@ -198,7 +198,7 @@ class Workspace:
             rows = df.write.partitionBy(*by).option("compression", "zstd")
             if (kind := DATASETS.get(dataset)) is not None:
                 rows = rows.options(**_sizes(kind))
-            rows.parquet(f"{self.root}/{attempt}")
+            rows.parquet(self.engine.named(f"{self.root}/{attempt}"))
         files = (
             File(path, parquet.metadata(f"{self.root}/{path}").num_rows, size)
             for path, size in sorted(self.store.backend.sizes(attempt))
@@ -251,7 +251,6 @@ class Workspace:
 
         Errors of the engine in the block are raised as GossamerErrors.
         """
-        object_support.check(self.root, name)
         draft = Draft()
         started_ms, started = int(time.time() * 1000), time.monotonic()
         with self.errors():
@@ -264,6 +263,13 @@ class Workspace:
         )
         draft.done = self.store.commit(done, append=draft.append, replace=draft.replace)
         self.sweep()
+
+
+def _check_engine(crawl: str, url: str) -> None:
+    """Raise UsageError for a cluster whose tables would be at gs:// or az://."""
+    if url != "local" and not crawl.startswith("s3://"):
+        what = f"engine.url = {url!r} only works with s3:// among object stores"
+        raise UsageError(crawl, what, 'use the embedded engine: engine.url = "local"')
 
 
 def _sizes(dataset: Dataset) -> dict[str, str]:

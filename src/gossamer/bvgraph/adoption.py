@@ -8,6 +8,7 @@ that can be checked without the successors: so files of offsets are not needed, 
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +29,6 @@ from gossamer.errors import StoreError
 from gossamer.system_errors import disk_errors, system_error
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from gossamer.bvgraph.properties import Properties
 
 ALWAYS_ARCS = 100_000_000
@@ -45,8 +44,8 @@ def adopt(source: Path, target: Path) -> BvGraph:
     another kind of graph.
     """
     found = properties.read(with_ending(source, ".properties"))
-    bits, copied = with_ending(source, ".graph"), with_ending(target, ".graph")
-    _copy(bits, copied)
+    bits, copied = Path(with_ending(source, ".graph")), with_ending(target, ".graph")
+    _copy(bits, Path(copied))
     words = mapped(copied)
     size = codes.WORD_BITS * words.size
     if found.nodes > size:  # each takes at least a bit

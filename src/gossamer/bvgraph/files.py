@@ -14,16 +14,18 @@ each but the last one has whole chunks.
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gossamer import files
 from gossamer.bvgraph import ORIGINAL, REMEDY, Shape, codes, offsets, properties
 from gossamer.bvgraph.decoding import decode
 from gossamer.bvgraph.encoding import encode
 from gossamer.bvgraph.properties import Properties
-from gossamer.checksums import ChecksummedFile
 from gossamer.errors import StoreError
+from gossamer.local_copies import local
 from gossamer.system_errors import disk_errors, system_error
 
 if TYPE_CHECKING:
@@ -55,10 +57,9 @@ class Csr(NamedTuple):
 class BitFile:
     """A new file to which bits are appended."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         self._path = path
-        with disk_errors(path):
-            self._file = ChecksummedFile(path)
+        self._file = files.create(path)
         self._words = np.zeros(BUFFER_WORDS, np.uint64)
         self._at = 0
 
@@ -96,8 +97,8 @@ class Written(NamedTuple):
 class Writer:
     """Writes a graph, or a part of one that begins with the node `first`."""
 
-    def __init__(self, base: Path, shape: Shape = ORIGINAL, first: int = 0) -> None:
-        """`base`: the path without an ending."""
+    def __init__(self, base: str | Path, shape: Shape = ORIGINAL, first: int = 0) -> None:
+        """`base`: the path or URL without an ending."""
         self._first = first
         self.nodes = self.arcs = 0
         self._base, self._shape = base, shape
@@ -127,7 +128,7 @@ class Writer:
         self.arcs += arcs
 
     def close(self) -> list[Written]:
-        name = self._base.name
+        name = PurePath(self._base).name
         written = [
             Written(f"{name}.graph", *self._graph.close()),
             Written(f"{name}.offsets", *self._offsets.close()),
@@ -136,14 +137,11 @@ class Writer:
         return [*written, write_properties(self._base, found)]
 
 
-def write_properties(base: Path, found: Properties) -> Written:
+def write_properties(base: str | Path, found: Properties) -> Written:
     """Write the properties of a graph."""
     path = with_ending(base, ".properties")
-    with disk_errors(path):
-        file = ChecksummedFile(path)
-        file.write(str(found).encode())
-        file.close()
-    return Written(path.name, file.size, file.xxh3)
+    file = files.write(path, str(found).encode())
+    return Written(PurePath(path).name, file.size, file.xxh3)
 
 
 class BvGraph:
@@ -152,9 +150,9 @@ class BvGraph:
     Raises StoreError for files that are missing, damaged, or of another kind of graph.
     """
 
-    def __init__(self, base: Path, original: Path | None = None) -> None:
-        """`base`: the path without an ending. `original`: the one that errors name instead."""
-        self.path = original or base
+    def __init__(self, base: str | Path, original: Path | None = None) -> None:
+        """`base`: the path or URL without an ending. `original`: what errors name instead."""
+        self.path = str(original or base)
         self.nodes, self.arcs, self.shape = properties.read(with_ending(base, ".properties"))
         self.words = mapped(with_ending(base, ".graph"))
         self.offsets = mapped(with_ending(base, ".offsets"))
@@ -262,17 +260,18 @@ class BvGraph:
         )
 
 
-def with_ending(base: Path, ending: str) -> Path:
-    return base.with_name(base.name + ending)
+def with_ending(base: str | Path, ending: str) -> str:
+    return f"{base}{ending}"
 
 
-def mapped(path: Path) -> Words:
+def mapped(path: str) -> Words:
     """The words of a file. A last one that is not whole is filled with zeros, in memory."""
     try:
-        size = path.stat().st_size
+        here = local(path)
+        size = here.stat().st_size
         if size and not size % WORD_BYTES:
-            return np.asarray(np.memmap(path, np.uint64, "r"))
-        data = path.read_bytes()
+            return np.asarray(np.memmap(here, np.uint64, "r"))
+        data = here.read_bytes()
     except OSError as error:
         raise system_error(error, path) from None
     return np.frombuffer(data.ljust(-(-size // WORD_BYTES) * WORD_BYTES, b"\0"), np.uint64)

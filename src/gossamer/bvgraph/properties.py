@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from gossamer import files
 from gossamer.bvgraph import REMEDY, Shape
 from gossamer.errors import StoreError
 from gossamer.system_errors import system_error
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GRAPH_CLASS = "it.unimi.dsi.webgraph.BVGraph"
 MAX_NODES = 1 << 40
@@ -43,10 +41,10 @@ class Properties(NamedTuple):
         return "#BVGraph properties\n" + "".join(lines)
 
 
-def read(path: Path) -> Properties:
+def read(path: str) -> Properties:
     """Read a file of properties. Raises StoreError for a graph of another kind."""
     try:
-        with path.open("rb") as file:
+        with files.opened(path) as file:
             text = file.read(MAX_BYTES).decode("latin-1")
     except OSError as error:
         raise system_error(error, path) from None
@@ -66,7 +64,7 @@ def read(path: Path) -> Properties:
     return Properties(nodes, arcs, shape)
 
 
-def _check_kind(path: Path, values: dict[str, str]) -> None:
+def _check_kind(path: str, values: dict[str, str]) -> None:
     """Raise StoreError unless the rows are those that `bvgraph` describes.
 
     Facts: the class is BVGraph in Java, and BvGraph in Rust, which may write the bits of a word in

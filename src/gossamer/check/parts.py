@@ -7,19 +7,19 @@ those of the URLs that `indexed` lists for it.
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as pads
+import pyarrow.compute as pc
 import tantivy
 
+from gossamer import local_copies, parquet
 from gossamer.check.finding import Finding
 from gossamer.errors import StoreError
 from gossamer.fulltext import schema
 from gossamer.fulltext.layout import part_key
-from gossamer.tables import INDEXED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from gossamer.fulltext.layout import Key
+    from gossamer.store import File
     from gossamer.workspace import Workspace
 
 DIFFERENCE = pa.schema([("part", pa.string()), ("missing", pa.int64()), ("surplus", pa.int64())])
@@ -37,19 +38,19 @@ class Part(NamedTuple):
     """A part of the index, or what should be one."""
 
     key: Key
-    folder: str | None
+    root: str
+    files: tuple[File, ...]
 
 
 def differing(work: Workspace) -> Iterator[Finding]:
     """The parts of the index that do not hold what `indexed` lists."""
-    folders = {
-        key: str(Path(work.root, file.path).parent)
-        for file in work.store.listed("index")
-        if (key := part_key(file.path)) is not None
-    }
+    held: dict[Key, list[File]] = {}
+    for file in work.store.listed("index"):
+        if (key := part_key(file.path)) is not None:
+            held.setdefault(key, []).append(file)
     rows = work.read("indexed").select("shard", "index_language").distinct().collect()
-    keys = sorted(folders.keys() | {(row.shard, row.index_language) for row in rows})
-    parts = [Part(key, folders.get(key)) for key in keys]
+    keys = sorted(held.keys() | {(row.shard, row.index_language) for row in rows})
+    parts = [Part(key, work.root, tuple(held.get(key, ()))) for key in keys]
     compare = partial(_difference, tuple(work.paths("indexed")))
     for row in work.engine.map_tasks(parts, compare, DIFFERENCE, DIFFERENCE_DDL):
         for column in ("missing", "surplus"):
@@ -59,12 +60,13 @@ def differing(work: Workspace) -> Iterator[Finding]:
 
 def _difference(indexed: tuple[str, ...], part: Part) -> Iterator[dict[str, str | int]]:
     shard, language = part.key
-    ours = (pads.field("shard") == shard) & (pads.field("index_language") == language)
-    rows = pads.dataset(list(indexed), INDEXED.schema).to_table(["url"], filter=ours)
+    ours = (pc.field("shard") == shard) & (pc.field("index_language") == language)
+    rows = parquet.read_table(list(indexed), columns=["url"], filters=ours)
     listed = _sorted([schema.page_key(url, "") for url in rows.column("url").to_pylist()])
-    held = _sorted([] if part.folder is None else _keys(Path(part.folder)))
+    held = _sorted(_keys(part) if part.files else [])
+    name = f"{part.root}/{PurePosixPath(part.files[0].path).parent}" if part.files else None
     yield {
-        "part": part.folder or f"shard {shard}, language {language}",
+        "part": name or f"shard {shard}, language {language}",
         "missing": len(np.setdiff1d(listed, held)),
         "surplus": len(held) - len(np.intersect1d(listed, held)),
     }
@@ -74,10 +76,11 @@ def _sorted(keys: Iterable[Any]) -> NDArray[np.int64]:
     return np.sort(np.fromiter(keys, np.int64) >> schema.HOST_BITS)
 
 
-def _keys(folder: Path) -> Sequence[Any]:
+def _keys(part: Part) -> Sequence[Any]:
     """The keys of the live documents of a part; none if tantivy cannot read it."""
     try:
-        searcher = schema.open_index(folder).searcher()
+        with local_copies.folder(part.root, part.files) as folder:
+            searcher = schema.open_index(folder).searcher()
         hits = searcher.search(tantivy.Query.all_query(), searcher.num_docs).hits
         return searcher.fast_field_values("key", [address for _, address in hits])
     except (StoreError, ValueError):

@@ -17,7 +17,7 @@ a repair was interrupted (`history.py`). So it goes on when it is repeated.
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -150,11 +150,11 @@ def found_again(work: Workspace) -> Iterator[Layer]:
 
 def mended(work: Workspace, file: File) -> File | None:
     """What takes the place of a damaged file: of WARC, itself, or its index written again."""
-    root, path = Path(work.root), PurePosixPath(file.path)
+    path = PurePosixPath(file.path)
     backend = work.store.backend
     try:
         if path.suffix == ".cdxj":
-            index = index_of(root / path.with_suffix(".warc.gz"))
+            index = index_of(f"{work.root}/{path.with_suffix('.warc.gz')}")
             path = PurePosixPath(work.store.attempt("warc"), path.name)
             backend.create(str(path), index)
         elif path.suffix != ".gz":
@@ -219,6 +219,7 @@ def known_again(work: Workspace) -> DataFrame:
     stored_ms = F.max(F.when(F.col("outcome") == "ok", F.col("fetched_ms"))).over(of_page)
     answered = F.col("outcome").isin("ok", "unchanged")
     columns = {
+        "url_hash": F.lit(None).cast("long"),
         "status": F.when(answered, "fetched").otherwise("unfetched"),
         "source": F.lit("link"),
         "inlinks": F.lit(0).cast("long"),

@@ -110,5 +110,7 @@ def _print_state(console: Console, figures: dict[str, Any]) -> None:
             soft_wrap=True,
         )
     disk = figures["disk"]
+    if disk.free_bytes is None:
+        return
     full = "" if disk.full_in_s is None else f", used up in {duration(disk.full_in_s)}"
     console.print(f"  {size(disk.free_bytes)} of disk space free{full}", highlight=False)

@@ -74,10 +74,8 @@ def inspect(
         raise typer.BadParameter("--stored needs a URL and --crawl")
     if text and as_json:
         raise typer.BadParameter("give --text or --json, not both")
-    from gossamer import object_support
     from gossamer.workspace import Workspace
 
-    object_support.check(crawl or "", "inspect")
     work = None if crawl is None else Workspace.open(crawl)
     page = _page(source, url, work, stored)
     known = _known(work, page.url) if work is not None and stored else Known()

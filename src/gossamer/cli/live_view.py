@@ -147,7 +147,7 @@ def _due(crawl: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "overdue", f"up to {duration(fresh.most_overdue_s)}" if late else NOTHING
     yield "last commit", _last_commit(crawl)
     full = "" if disk.full_in_s is None else f", full in {duration(disk.full_in_s)}"
-    yield "disk", f"{size(disk.free_bytes)} free{full}"
+    yield "disk", NOTHING if disk.free_bytes is None else f"{size(disk.free_bytes)} free{full}"
 
 
 def _last_commit(crawl: Mapping[str, Any]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -68,15 +67,18 @@ def overridden(contact: str, own: tuple[str, ...], config: Config) -> Config:
 
 def apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
     """Use a contact and own hosts in this run, and save them if gossamer.toml is unedited."""
+    from gossamer import files
     from gossamer.backends import rewrite
+    from gossamer.buckets import is_object_url
     from gossamer.filenames import CONFIG_NAME
 
     before = crawl.work.config.fetch
     crawl.work.config = overridden(contact, own, crawl.work.config)
     after = new_settings(before.contact or contact, crawl.work.config.fetch.own)
-    file = Path(crawl.path, CONFIG_NAME)
-    if file.read_text(encoding="utf-8") == new_settings(before.contact, before.own) != after:
-        rewrite(file, after.encode())
+    path = f"{crawl.path}/{CONFIG_NAME}"
+    if files.read(path).decode() == new_settings(before.contact, before.own) != after:
+        replace = files.replace if is_object_url(path) else rewrite
+        replace(path, after.encode())
 
 
 def new_settings(contact: str = "", own: tuple[str, ...] = ()) -> str:

@@ -1,8 +1,10 @@
 """Who may ask the hosts of a part? On a cluster, tasks outlive their driver, and may run twice.
 
-Embedded, tasks end with the process that started them. On a cluster they run on when that process
-dies, and one whose executor seems to be lost is run again, perhaps beside itself. So no task there
-asks any host unless it knows that no other one does. Its knowledge is in the folder `.fetching`:
+With the embedded engine, tasks end with the process that started them, whose lock of a folder ends
+only then, too. On a cluster they run on when that process dies, and one whose executor seems to be
+lost is run again, perhaps beside itself. On object storage, another process may take over the lock
+of one that is paused. So no task there asks any host unless it knows that no other one does. Its
+knowledge is in the folder `.fetching`:
 
     run.json             the run that may fetch, and how many beats it has given
     RUN.7.0 RUN.7.1 …    an empty file for each task of a run that was given part 7; the last has it
@@ -24,12 +26,14 @@ import time
 import uuid
 from contextlib import contextmanager, suppress
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from gossamer import files, stopping
 from gossamer.backends import open_backend
+from gossamer.buckets import is_object_url
 from gossamer.errors import EngineError, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -37,12 +41,17 @@ if TYPE_CHECKING:
 
     from gossamer.engine import Engine
 
-BEAT_S = 0.5
+BEAT_S, OBJECTS_BEAT_S = 0.5, 2.0
+"""Seconds between two beats: in a folder, and on object storage, where each write costs money."""
 LEASE_S = 8.0
 """Seconds without a beat after which a task ends."""
 HANDOVER_S = LEASE_S + 2
-"""Tasks look twice a second, so the last request of a former one ends a second after its lease."""
+"""Tasks look at least every OBJECTS_LOOK_S, so the last request of a former one ends before."""
 LOOK_S = 0.25
+OBJECTS_LOOK_S = 1.5
+"""On object storage, a task looks at most so often."""
+CLOCK_S = 1.0
+"""Some object stores tell times in whole seconds."""
 _FOLDER, _RUN = ".fetching", "run.json"
 _CLAIM = re.compile(r"\.\d+\.\d+$")
 
@@ -56,15 +65,15 @@ class Beat(msgspec.Struct, frozen=True):
 def held(
     root: str, engine: Engine, wait: Callable[[float], None] = time.sleep
 ) -> Iterator[str | None]:
-    """Let the tasks of the block fetch; yields the name of their run, None for the embedded engine.
+    """Let the tasks of the block fetch; yields the name of their run, None if they need no tenure.
 
     Waits first if tasks of a former run may still fetch, unless somebody asks to stop. Raises
     UsageError if the cluster runs tasks twice to save time.
     """
-    if engine.is_local:
+    if engine.is_local and not is_object_url(root):
         yield None
         return
-    if engine.spark.conf.get("spark.speculation", "false") == "true":
+    if not engine.is_local and engine.spark.conf.get("spark.speculation", "false") == "true":
         what = "spark.speculation is on, so that two tasks would ask the same hosts at once"
         raise UsageError("the Spark cluster", what, "set it to false: it gains nothing here")
     folder, run = _folder(root), uuid.uuid4().hex
@@ -72,7 +81,8 @@ def held(
     follows = files.exists(f"{folder}/{_RUN}")
     _write(folder, Beat(run, 0))
     ended = threading.Event()
-    beats = threading.Thread(target=_beat, args=(folder, run, ended), daemon=True)
+    every_s = OBJECTS_BEAT_S if is_object_url(root) else BEAT_S
+    beats = threading.Thread(target=_beat, args=(folder, run, ended, every_s), daemon=True)
     beats.start()
     try:
         for _ in range(int(HANDOVER_S / LOOK_S) if follows else 0):
@@ -90,9 +100,9 @@ def held(
         files.remove(f"{folder}/{_RUN}")
 
 
-def _beat(folder: str, run: str, ended: threading.Event) -> None:
+def _beat(folder: str, run: str, ended: threading.Event, every_s: float) -> None:
     for number in count(1):
-        if ended.wait(BEAT_S):
+        if ended.wait(every_s):
             return
         with suppress(OSError, StoreError):  # without beats, the tasks end
             _write(folder, Beat(run, number))
@@ -110,24 +120,32 @@ class Tenure:
     ) -> None:
         self._root, self._run, self._part, self._clock = root, run, part, clock
         self._subject = f"the fetch of part {part}"
+        self._look_s, self._next_s = OBJECTS_LOOK_S if is_object_url(root) else 0, 0.0
+        before_s = clock()
         self._number = self._claimed()
         self._seen, self._seen_s = self._last(), clock()
+        self._lives = is_object_url(root) and (age_s := self._age_s()) < LEASE_S / 2
+        if self._lives:
+            self._seen_s = before_s - age_s
 
     def begin(self, wait: Callable[[float], None] = time.sleep) -> None:
         """Wait until nobody else asks the hosts. Raises EngineError as `check` does.
 
         The first beat that follows shows that the run lives, however long this task had to wait for
-        its turn.
+        its turn. An object store shows it at once: it dates beats and claims by one clock.
         """
         first = self._seen
         begins_s = self._clock() + (HANDOVER_S if self._number else 0)
-        while self._seen == first or self._clock() < begins_s:
+        while (self._seen == first and not self._lives) or self._clock() < begins_s:
             wait(LOOK_S)
             self.check()
 
     def check(self) -> None:
         """Raises EngineError if another run or task follows this one, or if the run seems dead."""
+        if self._clock() < self._next_s:
+            return
         beat, now_s = self._last(), self._clock()
+        self._next_s = now_s + self._look_s
         if beat is not None and beat != self._seen:
             self._seen, self._seen_s = beat, now_s
         if beat is not None and beat.run != self._run:
@@ -150,6 +168,15 @@ class Tenure:
 
     def _claim(self, number: int) -> str:
         return f"{_FOLDER}/{self._run}.{self._part}.{number}"
+
+    def _age_s(self) -> float:
+        """At most so long before this task's claim was the last beat, by the clock of the store."""
+        claim = f"{self._root}/{self._claim(self._number)}"
+        try:
+            ms = files.modified_ms(claim) - files.modified_ms(f"{_folder(self._root)}/{_RUN}")
+        except FileNotFoundError:
+            return inf
+        return max(ms / 1000, 0) + CLOCK_S
 
     def _last(self) -> Beat | None:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -93,11 +93,9 @@ def write(
         for number, (first, last) in enumerate(zip(begins, [*begins[1:], nodes], strict=True))
     ]
     made = runs.mapped(work, tasks, encode)
-    path = Path(work.root, base)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    writer = Writer(path)
+    writer = Writer(f"{work.root}/{base}")
     for file in made[PARTS]:
-        writer.join(BvGraph(Path(work.root, file.path).with_suffix("")))
+        writer.join(BvGraph(f"{work.root}/{PurePath(file.path).with_suffix('')}"))
     folder = PurePath(base).parent
     files = [File(f"{folder}/{file.name}", writer.arcs, *file[1:]) for file in writer.close()]
     return Encoded([*files, *made["graph"]], writer.arcs, made)
@@ -106,8 +104,7 @@ def write(
 def encode(task: Range) -> Iterator[task_output.Row]:
     """Write the files of a part, as a graph by itself."""
     rows = runs.merged([runs.read(path) for path in task.files], task.first, task.last)
-    base = Path(task.root, task.scratch, f"{task.number:06}-{uuid.uuid4().hex}")
-    base.parent.mkdir(parents=True, exist_ok=True)
+    base = f"{task.root}/{task.scratch}/{task.number:06}-{uuid.uuid4().hex}"
     writer = Writer(base, first=task.first)
     for first in range(0, task.last - task.first, CHUNK):
         starts = rows.starts[first : first + CHUNK + 1]

@@ -8,7 +8,6 @@ of it, and a look at the groups of names and at the rows that the newest links n
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -265,6 +264,6 @@ def _written(work: Workspace, side: Side, attempt: str) -> list[File]:
     files = [*(layers["graph"].files if layers else ())]
     for changes, suffix in ((side.changes, ""), (overlaid.transposed(side.changes), "-t")):
         path = f"{attempt}/{side.kind}s{suffix}.npy"
-        saved = overlaid.save(Path(work.root, path), changes)
+        saved = overlaid.save(f"{work.root}/{path}", changes)
         files.append(File(path, changes.shape[1], *saved))
     return files

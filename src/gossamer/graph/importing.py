@@ -30,6 +30,7 @@ from gossamer.graph.covered import Imported
 from gossamer.graph.ends import PLACES
 from gossamer.graph.numbering import NAMES, numbered, ranked, save_names
 from gossamer.graph.stored import is_imported
+from gossamer.local_copies import workshop
 from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def source(base: str, urls: str | None) -> Source:
         path = path.with_suffix("")
     if urls is not None:
         return Source(path, Path(urls))
-    listed = [with_ending(path, f".urls{packed}") for packed in ("", ".gz", ".zst")]
+    listed = [Path(with_ending(path, f".urls{packed}")) for packed in ("", ".gz", ".zst")]
     return Source(path, next(filter(Path.exists, listed), listed[0]))
 
 
@@ -93,11 +94,9 @@ def run(
     if work.store.manifest.layers("graph") and not anew:
         remedy = f"replace it: gossamer graph import {work.root} {given.base} --anew"
         raise UsageError(work.root, "has a link graph already", remedy)
-    with work.step("graph", work.round) as draft:
-        copied = Path(work.root, work.scratch_attempt(), NAME)
-        with disk_errors(copied.parent):
-            copied.parent.mkdir(parents=True)
-        graph = adopt(given.base, copied)
+    scratch = work.scratch_attempt()
+    with work.step("graph", work.round) as draft, workshop(work.root, scratch) as here:
+        graph = adopt(given.base, here / NAME)
         found = url_lists.read(work, given.urls, graph.nodes)
         for line in url_lists.bad_lines(found, given.urls) if found.bad_lines else ():
             report(line)
@@ -105,7 +104,7 @@ def run(
             what = "none of its lines is a URL that can be crawled"
             raise UsageError(given.urls, what, "urls.schemes lists the schemes that are crawled")
         attempt = work.store.attempt("graph")
-        nodes, numbers = _numbered(work, found, graph.nodes, attempt)
+        nodes, numbers = _numbered(work, found, graph.nodes, attempt, here)
         draft.counts["bad_lines"] = found.bad_lines
         draft.counts["repeated_urls"] = graph.nodes - found.bad_lines - nodes.count
         arcs = _renumbered(work, graph, numbers, nodes.count, draft.counts)
@@ -125,14 +124,14 @@ def refuse_to_build(work: Workspace) -> None:
 
 
 def _numbered(
-    work: Workspace, found: url_lists.UrlList, lines: int, attempt: str
+    work: Workspace, found: url_lists.UrlList, lines: int, attempt: str, here: Path
 ) -> tuple[Nodes, Numbers]:
-    """The nodes, and the number of the node of each line, or NONE, in a mapped file."""
+    """The nodes, and the number of the node of each line, or NONE, in a mapped file in `here`."""
     scratch = work.scratch_attempt()
     pieces = [Piece(work.root, *each, scratch) for each in enumerate(found.paths)]
     made = runs.mapped(work, pieces, name)
     nodes = numbered(work, made[NAMES], attempt)
-    path = Path(work.root, scratch, f"{NAME}.npy")
+    path = here / f"{NAME}.npy"
     with disk_errors(path):
         numbers = np.lib.format.open_memmap(path, "w+", np.int64, (lines,))
     first = 0

@@ -11,17 +11,17 @@ import uuid
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer import task_output
+from gossamer import files, task_output
 from gossamer.bvgraph.compiled import compiled
 from gossamer.graph import names, naming, runs
 from gossamer.graph.text import text_of
+from gossamer.local_copies import local
 from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
@@ -161,13 +161,13 @@ def save_names(root: str, scratch: str, number: int, listed: pa.LargeStringArray
     `number`: that of the task. Returns the file as a row of `task_output.YIELD`.
     """
     path = f"{scratch}/{NAMES}-{number:06}-{uuid.uuid4().hex}.arrow"
-    file = Path(root, path)
     batch = pa.record_batch([listed], [NAMES])
-    with disk_errors(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as writer:
+    file = files.create(f"{root}/{path}")
+    with disk_errors(f"{root}/{path}"):
+        with pa.ipc.new_file(file, batch.schema) as writer:
             writer.write(batch)
-        return task_output.written(NAMES, path, len(listed), file.stat().st_size, "")
+        file.close()
+    return task_output.written(NAMES, path, len(listed), file.size, "")
 
 
 def _cuts(paths: Sequence[str], memory: int) -> list[tuple[int, ...]]:
@@ -198,5 +198,5 @@ def _slices(part: Part, file: File) -> list[Slice]:
 
 
 def _opened(path: str) -> pa.LargeStringArray:
-    with pa.memory_map(path) as file:
+    with pa.memory_map(str(local(path))) as file:
         return pa.ipc.open_file(file).get_batch(0).column(0)

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from gossamer import files
 from gossamer.bvgraph import REMEDY
 from gossamer.bvgraph.compiled import compiled
 from gossamer.bvgraph.files import CHUNK, BvGraph, Csr
-from gossamer.checksums import ChecksummedFile
 from gossamer.errors import StoreError
+from gossamer.local_copies import local
 from gossamer.system_errors import disk_errors, system_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from gossamer.bvgraph.codes import Numbers
 
@@ -177,20 +177,19 @@ def transposed(changes: Changes) -> Changes:
     return ordered(ends, np.where(is_added, sources, ~sources))
 
 
-def save(path: Path, changes: Changes) -> tuple[int, str]:
+def save(path: str, changes: Changes) -> tuple[int, str]:
     """Write changes to a new file; return its size in bytes and its checksum."""
+    file = files.create(path)
     with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = ChecksummedFile(path)
         np.lib.format.write_array(file, np.ascontiguousarray(changes, "<i8"), allow_pickle=False)
         file.close()
     return file.size, file.xxh3
 
 
-def load(path: Path) -> Changes:
+def load(path: str) -> Changes:
     """Map a file of changes into memory. Raises StoreError if it is damaged."""
     try:
-        changes = np.load(path, mmap_mode="r", allow_pickle=False)
+        changes = np.load(local(path), mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise system_error(error, path) from None
     except (ValueError, EOFError) as error:

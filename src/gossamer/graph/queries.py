@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 import numpy as np
 
-from gossamer import object_support
 from gossamer.errors import UsageError
 from gossamer.graph.components import structure
 from gossamer.graph.names import host_name, host_of, name_of, url_of
@@ -129,7 +128,6 @@ class LinkGraph:
 
     def __init__(self, work: Workspace, kind: str = "page", lookup: Lookup | None = None) -> None:
         """`kind`: "page" or "host". `lookup`: one that is shared, if any."""
-        object_support.check(work.root, "graph")
         self._kind = kind
         opened = stored(work, kind)
         self._listed, self._names = opened.listed, opened.names

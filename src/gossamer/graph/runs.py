@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from gossamer import task_output
+from gossamer import files, task_output
 from gossamer.bvgraph.compiled import compiled
+from gossamer.local_copies import local
 from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
@@ -105,15 +105,16 @@ def save(root: str, attempt: str, name: str, number: int, array: Numbers | Indic
     Files of a name are in the order of the numbers of their tasks when their paths are sorted.
     """
     path = f"{attempt}/{name}-{number:06}-{uuid.uuid4().hex}.npy"
-    with disk_errors(Path(root, path)):
-        Path(root, attempt).mkdir(parents=True, exist_ok=True)
-        np.save(Path(root, path), array)
-    return task_output.written(name, path, array.shape[-1], Path(root, path).stat().st_size, "")
+    file = files.create(f"{root}/{path}")
+    with disk_errors(f"{root}/{path}"):
+        np.lib.format.write_array(file, array, allow_pickle=False)
+        file.close()
+    return task_output.written(name, path, array.shape[-1], file.size, "")
 
 
 def load(path: str) -> Numbers:
     """An array, mapped into memory."""
-    found: Numbers = np.load(path, mmap_mode="r")
+    found: Numbers = np.load(local(path), mmap_mode="r")
     return found
 
 

@@ -7,7 +7,7 @@ names of the pages that answered last, which `rank` looks up next.
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.bvgraph.files import BvGraph
@@ -65,8 +65,8 @@ def stored(work: Workspace, kind: str) -> Stored:
         *([f"{work.root}/{file.path}" for file in files] for files in (built, added, recent))
     )
     folder = folder_of(work, base)
-    forward, transposed = (BvGraph(folder / f"{kind}s{end}") for end in ("", "-t"))
-    where = str(folder.relative_to(work.root))
+    forward, transposed = (BvGraph(f"{folder}/{kind}s{end}") for end in ("", "-t"))
+    where = str(PurePath(base.files[0].path).parent)
     files = where, [*built, *added], added, _names_of(base.files, "host")
     if not overlays:
         return Stored(*files, names, forward, transposed)
@@ -74,8 +74,8 @@ def stored(work: Workspace, kind: str) -> Stored:
     return Stored(
         *files,
         names,
-        Overlaid(forward, load(beside / f"{kind}s.npy"), names.count),
-        Overlaid(transposed, load(beside / f"{kind}s-t.npy"), names.count),
+        Overlaid(forward, load(f"{beside}/{kind}s.npy"), names.count),
+        Overlaid(transposed, load(f"{beside}/{kind}s-t.npy"), names.count),
     )
 
 
@@ -84,9 +84,9 @@ def is_imported(work: Workspace) -> bool:
     return any(file.path.endswith(f"/{IMPORTED}") for file in work.store.listed("graph"))
 
 
-def folder_of(work: Workspace, layer: Layer) -> Path:
+def folder_of(work: Workspace, layer: Layer) -> str:
     """The folder of the files of a layer."""
-    return Path(work.root, layer.files[0].path).parent
+    return f"{work.root}/{PurePath(layer.files[0].path).parent}"
 
 
 def _names_of(files: Sequence[File], kind: str) -> list[File]:

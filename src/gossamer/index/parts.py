@@ -4,7 +4,8 @@ A part is a tantivy folder (`fulltext/layout.py`) that never changes. Its new st
 the files of the old one are hard-linked into it (or copied, if the file system has no hard links),
 documents are deleted and added, and tantivy's logarithmic merge policy joins segments of similar
 size. tantivy replaces files that it writes again and never writes into an existing one, so the old
-folder stays intact for its readers.
+folder stays intact for its readers. On object storage, all this happens in a folder of this
+machine: new files are uploaded, and objects of the old part are copied within the store.
 
 A deleted document stays in its segment, and in the document frequencies, until the segment is
 merged. A part is rebuilt from scratch once a share of MAX_DEAD of its documents is deleted.
@@ -13,17 +14,15 @@ merged. A part is rebuilt from scratch once a share of MAX_DEAD of its documents
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer import checksums, sorted_parts, task_output
+from gossamer import files, local_copies, sorted_parts, task_output
 from gossamer.fulltext import schema
 from gossamer.fulltext.layout import part_key, shard_folder
 from gossamer.index.repeated import told_apart
@@ -32,6 +31,7 @@ from gossamer.system_errors import disk_errors, full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
     from tantivy import Document, IndexWriter
 
@@ -67,15 +67,15 @@ class Size(NamedTuple):
     dead: int
 
 
-def size_of(root: str, files: Iterable[File]) -> Size:
-    meta = next(file.path for file in files if PurePath(file.path).name == schema.META)
-    segments = _segments(Path(root, meta)).values()
+def size_of(root: str, part: Iterable[File]) -> Size:
+    meta = next(file.path for file in part if PurePath(file.path).name == schema.META)
+    segments = _segments(files.read(f"{root}/{meta}")).values()
     return Size(sum(held for held, _ in segments), sum(dead for _, dead in segments))
 
 
-def _segments(meta: Path) -> dict[str, tuple[int, int]]:
+def _segments(meta: bytes) -> dict[str, tuple[int, int]]:
     """By id of a segment, its documents and how many of them are deleted."""
-    segments = json.loads(meta.read_bytes())["segments"]
+    segments = json.loads(meta)["segments"]
     return {
         each["segment_id"]: (each["max_doc"], (each["deletes"] or {}).get("num_deleted_docs", 0))
         for each in segments
@@ -136,13 +136,12 @@ def build(shard: Shard) -> Iterator[task_output.Row]:
     paths = (f"{shard.root}/{name}" for name in shard.rows)
     rows = told_apart(sorted_parts.merged(paths, ["index_language", "url", "adds"]))
     for language, ours in groupby(rows, key=itemgetter("index_language")):
-        path = Path(shard.root, folder, language)
-        base = {Path(shard.root, file.path): file for file in shard.base.get(language, ())}
-        with index_errors(path):
-            path.mkdir(parents=True)
-            for file in base:
-                _link(file, path / file.name)
-            before = _segments(path / schema.META) if base else {}
+        base = {PurePath(file.path).name: file for file in shard.base.get(language, ())}
+        place = f"{folder}/{language}"
+        with local_copies.workshop(shard.root, place) as path, index_errors(path):
+            for name, file in base.items():
+                local_copies.link(shard.root, file, path / name)
+            before = _segments((path / schema.META).read_bytes()) if base else {}
             index = schema.resume(path) if base else schema.create(path)
             writer = index.writer(shard.memory_bytes, 1)
             feed = WriterFeed(writer)
@@ -154,41 +153,27 @@ def build(shard: Shard) -> Iterator[task_output.Row]:
                 heartbeat.beat()
             writer.commit()
             writer.wait_merging_threads()
-            segments = _segments(path / schema.META)
+            segments = _segments((path / schema.META).read_bytes())
             made = sum(held for name, (held, _) in segments.items() if name not in before)
             alive = sum(held - dead for held, dead in segments.values())
             yield from task_output.counted({"merged": max(made - feed.added, 0)})
             if alive:
-                yield from _listed(f"{folder}/{language}", path, alive, base)
+                yield from _listed(shard.root, place, path, alive, base)
     heartbeat.finish()
 
 
 def _listed(
-    folder: str, path: Path, documents: int, base: Mapping[Path, File]
+    root: str, place: str, folder: Path, documents: int, base: Mapping[str, File]
 ) -> Iterator[task_output.Row]:
-    """List the files of a part. The number of documents is that of META, and 0 for the others.
+    """Keep the files of a part, and list them. META has the number of documents, the others 0.
 
-    tantivy writes its files itself, so a new one is read once for its checksum; a file linked from
-    `base` keeps the checksum that it has.
+    tantivy writes its files itself, so a new one is read once for its checksum.
     """
-    linked = {file.name: (file, known) for file, known in base.items()}
-    for file in sorted(path.iterdir()):
+    for file in sorted(folder.iterdir()):
         if file.name not in LOCKS:
             rows = documents if file.name == schema.META else 0
-            older, known = linked.get(file.name, (None, None))
-            if older is not None and known is not None and older.samefile(file):
-                checksum = known.xxh3
-            else:
-                checksum = checksums.of_file(file)
-            size = file.stat().st_size
-            yield task_output.written("index", f"{folder}/{file.name}", rows, size, checksum)
-
-
-def _link(file: Path, name: Path) -> None:
-    with suppress(OSError):
-        os.link(file, name)
-        return
-    shutil.copyfile(file, name)
+            kept = local_copies.keep(file, root, place, base.get(file.name))
+            yield task_output.written("index", f"{place}/{file.name}", rows, *kept)
 
 
 @contextmanager

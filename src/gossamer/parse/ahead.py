@@ -18,7 +18,7 @@ of it at once. The results are those of parsing afterwards:
 An error ends a task, and its files are parsed by the step, which meets the error again. Files of
 tasks that do not count are garbage.
 
-Only the embedded engine parses ahead: notes are read from a local folder. There are at most as many
+Only the embedded engine parses ahead. There are at most as many
 tasks as workers but one, so a fetch with one task keeps a core for itself, and parsers have a lower
 priority than fetch tasks (`guard.py`).
 """
@@ -31,15 +31,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer import parquet, pausing
+from gossamer import files, parquet, pausing
 from gossamer.buckets import is_object_url
+from gossamer.errors import StoreError
 from gossamer.handover import taken
 from gossamer.monitor import clear
 from gossamer.parse.budget import SPENT
@@ -67,7 +67,8 @@ round, and for those that earlier rounds have left."""
 NOTABLE_SHARE = 0.01
 """Domains that have taken less of their processor time are treated as if they had taken none."""
 LOOK_S = 0.05
-"""Seconds between two looks for notes."""
+OBJECTS_LOOK_S = 1.0
+"""Seconds between two looks for notes: in a folder, and on object storage."""
 END_S = 10.0
 """Seconds that a task may take to end. One that takes longer parses a page for the limit of time
 (`guard.py`), and does not count."""
@@ -116,13 +117,11 @@ class Ahead:
     def beside_fetch(self) -> Iterator[str | None]:
         """Parse what the fetch in this block hands over, in the folder that is yielded.
 
-        None is yielded if nothing is parsed ahead: the round is small, or the engine a cluster, or
-        the crawl on object storage.
+        None is yielded if nothing is parsed ahead: the round is small, or the engine a cluster.
         """
         work = self._work
         listed = work.store.manifest.layers("fetchlist", work.round)
-        is_here = work.engine.is_local and not is_object_url(work.root)
-        if sum(layer.rows for layer in listed) < MIN_PAGES or not is_here:
+        if sum(layer.rows for layer in listed) < MIN_PAGES or not work.engine.is_local:
             yield None
             return
         # Scratch files of its own, which outlive the step that is running.
@@ -138,9 +137,9 @@ class Ahead:
             self._over.set()
             watcher.join()
             if self._tasks:
-                Path(_over(work.root, folder)).touch()
+                files.touch(_over(work.root, folder))
 
-    def done(self, job: Job, files: Sequence[File]) -> Done:
+    def done(self, job: Job, fetched: Sequence[File]) -> Done:
         """Return what was parsed ahead of the committed files, if the step's job is the same."""
         if self._job is None:
             return Done()
@@ -150,7 +149,7 @@ class Ahead:
             results, spent = tuple(self._results), self._notable()
         if _aims(job) != _aims(self._job):
             return Done()
-        committed = set(files)
+        committed = set(fetched)
         kept = [(of, rows) for of, rows in results if committed.issuperset(of)]
         rows = [row for _, made in kept for row in made]
         early, killed = self._job.early, self._job.attempts[-1]
@@ -170,7 +169,7 @@ class Ahead:
             task.join(max(0, ends - time.monotonic()))
 
     def _watch(self, folder: str) -> None:
-        with suppress(OSError):  # nothing is parsed ahead then
+        with suppress(OSError, StoreError):  # nothing is parsed ahead then
             self._take_up(folder)
 
     def _take_up(self, folder: str) -> None:
@@ -178,7 +177,8 @@ class Ahead:
         work, numbers = self._work, count()
         most, min_free_gb = max(1, work.engine.workers - 1), work.config.store.min_free_gb
         waiting: list[File] = []
-        while not self._over.wait(LOOK_S):
+        look_s = OBJECTS_LOOK_S if is_object_url(work.root) else LOOK_S
+        while not self._over.wait(look_s):
             waiting += taken(work.root, folder)
             self._tasks = [task for task in self._tasks if task.is_alive()]
             while waiting and len(self._tasks) < most:
@@ -186,8 +186,7 @@ class Ahead:
                     break
                 if self._job is None and not self._prepared(folder, most):
                     return
-                files = _first(waiting)
-                arguments = next(numbers), files
+                arguments = next(numbers), _first(waiting)
                 self._tasks.append(
                     threading.Thread(target=self._parse, args=arguments, daemon=True)
                 )
@@ -207,13 +206,13 @@ class Ahead:
         self._job = replace(job, early=early, domain_cpu_s=budget_s)
         return True
 
-    def _parse(self, number: int, files: tuple[File, ...]) -> None:
+    def _parse(self, number: int, fetched: tuple[File, ...]) -> None:
         """Parse files in a worker process, as task `number`."""
         work = self._work
         assert self._job is not None  # noqa: S101  # `_watch` made it
         with self._guard:
             job = replace(self._job, spent=self._notable())
-        share = Share(number, tuple(Piece(file.path, 0, 1, file.bytes) for file in files))
+        share = Share(number, tuple(Piece(file.path, 0, 1, file.bytes) for file in fetched))
         try:
             rows = work.engine.run_beside(share, partial(parse_share, job), YIELD)
             spent = [row for row in rows if job.early and _is_below(row, job.early.spent)]
@@ -221,7 +220,7 @@ class Ahead:
         except Exception:  # noqa: BLE001  # the step parses these files, and meets it again
             return
         with self._guard:
-            self._results.append((files, rows))
+            self._results.append((fetched, rows))
             if tables:
                 sums = pa.concat_tables([self._spent, *tables]).group_by("domain")
                 summed = sums.aggregate([("cpu_s", "sum")]).select(["domain", "cpu_s_sum"])
@@ -241,10 +240,10 @@ def _over(root: str, folder: str) -> str:
 
 def _first(waiting: list[File]) -> tuple[File, ...]:
     """Take the first files from a list, up to PAGES_PER_TASK rows, and at least one."""
-    files, rows = [waiting.pop(0)], 0
-    while waiting and (rows := rows + files[-1].rows) + waiting[0].rows <= PAGES_PER_TASK:
-        files.append(waiting.pop(0))
-    return tuple(files)
+    first, rows = [waiting.pop(0)], 0
+    while waiting and (rows := rows + first[-1].rows) + waiting[0].rows <= PAGES_PER_TASK:
+        first.append(waiting.pop(0))
+    return tuple(first)
 
 
 def _aims(job: Job) -> Job:

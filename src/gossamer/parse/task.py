@@ -7,7 +7,6 @@ for later (`left.py`).
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from gossamer import files
 from gossamer.filenames import SCRATCH
 from gossamer.filters import filters_of
 from gossamer.monitor import Heartbeat
@@ -170,7 +170,7 @@ def _parse_pages(
     def affordable(answer: ResponseRow) -> bool:
         allowed = budget.allows(answer)
         if job.early is not None:
-            allowed = allowed and not os.path.exists(job.early.over)  # noqa: PTH110  # each page
+            allowed = allowed and not files.polled(job.early.over)
             if not allowed:
                 left.later.append(answer)
         elif not allowed:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 from itertools import takewhile
-from pathlib import Path
+from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from gossamer import checksums, parquet
-from gossamer.checksums import ChecksummedFile
+from gossamer import files, parquet
 from gossamer.filenames import SCRATCH
 from gossamer.system_errors import disk_errors
 from gossamer.task_output import ParquetWriter, Row, written
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from gossamer.files import NewFile
     from gossamer.prune.archives import Archive
 
 MOVED = pa.schema(
@@ -65,31 +65,28 @@ class Source(NamedTuple):
 def copy(job: Job, archives: Sequence[Archive]) -> list[Row]:
     """Copy what stays of some files into one. Return rows of YIELD, one of them for MOVED."""
     path = f"{job.attempt}/{uuid.uuid4().hex}{ARCHIVE}"
-    target, root = Path(job.root, path), Path(job.root)
+    target = f"{job.root}/{path}"
     moves = ParquetWriter(job.root, SCRATCH, job.scratch, schema=MOVED)
     sources = list(_sources(job, archives))
     index: list[bytes] = []
+    file = files.create(target)
     with disk_errors(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        file = ChecksummedFile(target)
         for source in sources:
-            file.write(warcinfo(root / source.path, min(source.lines), source.offsets))
+            file.write(warcinfo(f"{job.root}/{source.path}", min(source.lines), source.offsets))
         for source in sources:
             places = file.size + np.cumsum(source.lengths) - source.lengths
-            with (root / source.path).open("rb") as original:
+            with files.opened(f"{job.root}/{source.path}") as original:
                 for begin, length in runs(source.offsets, source.lengths):
                     _copy(original, begin, length, file)
             for old, new in zip(source.offsets.tolist(), places.tolist(), strict=True):
-                index.append(cdxj.moved(source.lines[old], new, target.name))
+                index.append(cdxj.moved(source.lines[old], new, PurePath(path).name))
             before, after = ([name] * places.size for name in (source.path, path))
             moves.write(pa.table([before, source.offsets, after, places], names=MOVED.names))
         file.close()
-    lines = b"".join(sorted(index))
-    with disk_errors(root / index_path(path)):
-        (root / index_path(path)).write_bytes(lines)
+    lines = files.write(f"{job.root}/{index_path(path)}", b"".join(sorted(index)))
     return [
         written("warc", path, len(index), file.size, file.xxh3),
-        written("warc", index_path(path), 0, len(lines), checksums.of_bytes(lines)),
+        written("warc", index_path(path), 0, lines.size, lines.xxh3),
         *moves.close(),
     ]
 
@@ -102,12 +99,12 @@ def _sources(job: Job, archives: Sequence[Archive]) -> Iterator[Source]:
     offsets, lengths = (table[name].to_numpy() for name in ("offset", "length"))
     for path, index, _ in archives:
         within = slice(*(np.searchsorted(names, path, side) for side in ("left", "right")))
-        lines = Path(job.root, index).read_bytes().splitlines()
+        lines = files.read(f"{job.root}/{index}").splitlines()
         of_offset = {int(cdxj.read(line)[2].offset): line for line in lines}
         yield Source(path, of_offset, offsets[within], lengths[within])
 
 
-def warcinfo(path: Path, first: int, offsets: NDArray[np.int64]) -> bytes:
+def warcinfo(path: str, first: int, offsets: NDArray[np.int64]) -> bytes:
     """The warcinfo records of a file that describe some of its exchanges.
 
     `first`: the offset of its first exchange; `offsets`: those of the exchanges.
@@ -122,7 +119,7 @@ def warcinfo(path: Path, first: int, offsets: NDArray[np.int64]) -> bytes:
             places = [
                 place for place in places if reader.fields(place[0])["warc-record-id"] in named
             ]
-    with path.open("rb") as file:
+    with files.opened(path) as file:
         return b"".join(_piece(file, begin, end - begin) for begin, end in places)
 
 
@@ -140,6 +137,6 @@ def _piece(file: BinaryIO, begin: int, length: int) -> bytes:
     return file.read(length)
 
 
-def _copy(file: BinaryIO, begin: int, length: int, target: ChecksummedFile) -> None:
+def _copy(file: BinaryIO, begin: int, length: int, target: NewFile) -> None:
     for at in range(begin, begin + length, CHUNK_BYTES):
         target.write(_piece(file, at, min(CHUNK_BYTES, begin + length - at)))

@@ -11,13 +11,13 @@ An exchange stays or goes as a whole: the answer, the request and the metadata.
 from __future__ import annotations
 
 from functools import partial, reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from gossamer import files
 from gossamer.filenames import SCRATCH
 from gossamer.task_output import YIELD, YIELD_DDL, ParquetWriter, balance
 from gossamer.warc import cdxj
@@ -73,7 +73,7 @@ def captures(work: Workspace, archives: Sequence[Archive]) -> DataFrame:
 def _read(root: str, attempt: str, archives: Sequence[Archive]) -> Iterator[Yielded]:
     writer = ParquetWriter(root, SCRATCH, attempt, schema=CAPTURES)
     for archive in archives:
-        index = Path(root, archive.index_file).read_bytes()
+        index = files.read(f"{root}/{archive.index_file}")
         entries = [(time, entry) for _, time, entry in map(cdxj.read, index.splitlines())]
         entries.sort(key=lambda each: int(each[1].offset))
         begins = [int(entry.offset) for _, entry in entries]
@@ -113,8 +113,7 @@ def kept(work: Workspace, captures: DataFrame) -> Kept:
     record = ["file", "offset"]
     staying = staying.union(captures.join(named, on=record, how="left_semi").select(*place))
     unclear = named.join(captures, on=record, how="left_anti").select("file").distinct()
-    files = work.scratch_files(staying.distinct())
-    paths = tuple(f"{work.root}/{file.path}" for file in files)
+    paths = tuple(f"{work.root}/{file.path}" for file in work.scratch_files(staying.distinct()))
     exchanges = work.engine.read(list(paths), "file string, offset long, length long")
     sizes = exchanges.groupBy("file").agg(F.sum("length").alias("bytes")).collect()
     return Kept(paths, sizes, frozenset(row["file"] for row in unclear.collect()))

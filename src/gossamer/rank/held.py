@@ -8,14 +8,13 @@ graph, and of which domains of pages, they are.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer import checksums
-from gossamer.checksums import ChecksummedFile
+from gossamer import checksums, files
 from gossamer.graph.overlaid import apart
+from gossamer.local_copies import local
 from gossamer.rank.rows import Held, beyond
 from gossamer.store import File
 from gossamer.system_errors import disk_errors
@@ -35,7 +34,7 @@ def kept(work: Workspace, graph: Stored, domains: Indices) -> Held | None:
     """The rows that the last run left, if they are intact, and of this graph."""
     base, _ = apart(graph.transposed)
     for file in _named(work, graph, domains):
-        words = np.memmap(Path(work.root, file.path), WORD, "c")
+        words = np.memmap(local(f"{work.root}/{file.path}", file.xxh3), WORD, "c")
         if words.size != base.nodes + base.arcs + -(-base.nodes // 2):
             return None
         counts, links, order = np.split(np.asarray(words), [base.nodes, base.nodes + base.arcs])
@@ -51,14 +50,12 @@ def keep(work: Workspace, graph: Stored, domains: Indices, held: Held | None) ->
     """
     if held is None or not held.counts.size or held.links.dtype != WORD:
         return ()
-    if files := _named(work, graph, domains):
-        return files
+    if left := _named(work, graph, domains):
+        return left
     path = f"{work.store.attempt(RANKED_NODES.name)}/{_name(graph, domains)}"
     order = np.append(held.order, np.zeros(held.order.size % 2, np.uint16))
-    target = Path(work.root, path)
-    with disk_errors(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        file = ChecksummedFile(target)
+    file = files.create(f"{work.root}/{path}")
+    with disk_errors(f"{work.root}/{path}"):
         for part in (held.counts, held.links, order):
             file.write(part.tobytes())
         file.close()

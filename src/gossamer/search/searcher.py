@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from contextlib import ExitStack
+from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeVar
 
 import xxhash
 
-from gossamer import object_support
+from gossamer import local_copies
 from gossamer.errors import StoreError
-from gossamer.fulltext import schema
 from gossamer.fulltext.layout import shard_of
 from gossamer.lookup import Lookup
 from gossamer.search.broker import Broker, effective_query
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gossamer.search.messages import RequestGenerator
     from gossamer.search.page_filters import CrawlView
     from gossamer.search.results import Results
+    from gossamer.store import File
     from gossamer.workspace import Workspace
 
 _T = TypeVar("_T")
@@ -45,20 +46,25 @@ class Searcher:
         `crawl`: for page filters; by default it is read from `work`. `shards`: open only these, if
         any are given.
         """
-        object_support.check(work.root, "search")
-        named = [PurePath(file.path) for file in work.store.files("index")]
-        parts = sorted(path.parent for path in named if path.name == schema.META)
+        by_part: dict[PurePath, list[File]] = {}
+        for file in work.store.files("index"):
+            by_part.setdefault(PurePath(file.path).parent, []).append(file)
+        parts = sorted(by_part)
         for part in parts:
             if shard_of(part) is None:
                 raise StoreError(
-                    Path(work.root, part),
+                    f"{work.root}/{part}",
                     "has the format of another version of Gossamer",
                     f"build it again: gossamer index {work.root}",
                 )
         # Independent of the folder, so that machines with copies of a crawl agree on it.
         state = xxhash.xxh3_64_hexdigest("\n".join(map(str, parts)).encode())
-        mine = [Path(work.root, part) for part in parts if not shards or shard_of(part) in shards]
-        node = Node(mine, work.config.ranking, state, tiered=any(map(is_first_tier, parts)))
+        mine = [part for part in parts if not shards or shard_of(part) in shards]
+        with ExitStack() as stack:
+            folders = [
+                stack.enter_context(local_copies.folder(work.root, by_part[part])) for part in mine
+            ]
+            node = Node(folders, work.config.ranking, state, tiered=any(map(is_first_tier, parts)))
         return cls(node, work.config.ranking, crawl or PageInfo(work, Lookup(work)))
 
     def __init__(self, node: Node, weights: RankingConfig, crawl: CrawlView = NO_CRAWL) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gossamer import pausing
+from gossamer.buckets import is_object_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +23,8 @@ class Disk(msgspec.Struct, frozen=True):
     """The disk with the least free space of those that hold the crawl, and how the crawl grows."""
 
     folder: str
-    free_bytes: int
+    free_bytes: int | None
+    """None on object storage, which is never full."""
     used_bytes: int
     """Size of all datasets of the crawl, on whatever disk."""
     bytes_per_day: float | None
@@ -33,10 +35,12 @@ class Disk(msgspec.Struct, frozen=True):
 
 
 def usage(root: str, manifest: Manifest, min_free_gb: float, now_ms: int) -> Disk:
-    fullest = pausing.fullest_disk(root)
     used = manifest.bytes
     sizes = [(report.ended_ms, report.bytes) for report in manifest.history if report.bytes]
     per_day = growth([*sizes, (now_ms, used)])
+    if is_object_url(root):
+        return Disk(root, None, used, per_day, None)
+    fullest = pausing.fullest_disk(root)
     left = max(fullest.free_bytes - min_free_gb * pausing.GB, 0)
     full_in_s = left / per_day * DAY_MS / 1000 if per_day is not None and per_day > 0 else None
     return Disk(fullest.folder, fullest.free_bytes, used, per_day, full_in_s)

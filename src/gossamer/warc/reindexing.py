@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from gossamer.warc import cdxj
@@ -16,12 +17,12 @@ CAPTURES = ("response", "resource", "revisit")
 """The types of records that have a line in the index."""
 
 
-def index_of(path: Path) -> bytes:
+def index_of(path: str | Path) -> bytes:
     """The index of a whole WARC file, byte for byte as `WarcWriter` wrote it."""
     return b"".join(sorted(_lines(path)))
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _lines(path: str | Path) -> Iterator[bytes]:
     with WarcReader(path) as reader:
         for record, offset, end in reader.records():
             head, _, block = record.partition(HEAD_END)
@@ -42,5 +43,5 @@ def _lines(path: Path) -> Iterator[bytes]:
                 digest=fields.get("warc-payload-digest", "").removeprefix("sha1:") or None,
                 length=end - offset,
                 offset=offset,
-                filename=path.name,
+                filename=PurePath(path).name,
             )

@@ -146,9 +146,9 @@ def _state(crawl: Mapping[str, Any]) -> Iterator[Metric]:
     yield _labelled(
         "running_step_left", "Pages or documents that a running step has left.", "step", left
     )
-    yield _gauge(
-        "free_bytes", "Free space on the fullest disk that holds the crawl.", disk.free_bytes
-    )
+    if disk.free_bytes is not None:
+        what = "Free space on the fullest disk that holds the crawl."
+        yield _gauge("free_bytes", what, disk.free_bytes)
     yield _gauge(
         "disk_full_seconds",
         "Time until the crawl's growth has used this space up to store.min_free_gb; +Inf: never.",

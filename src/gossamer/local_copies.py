@@ -1,0 +1,247 @@
+"""Files of a crawl on a disk of this machine, for what maps them into memory or reads folders.
+
+Files of a crawl in a folder are used where they are. Objects are fetched into a cache, which all
+crawls and processes of a machine share:
+
+    <cache>/<two digits>/<name>   the bytes of an object, named by their checksum if it is known,
+                                  so that equal objects are fetched once, or else by the URL
+    <cache>/work-…/               files that a task writes before they are uploaded
+
+Environment variables say where the cache is and how large it gets, as machines differ. If it is
+larger, the files that were not used for the longest time are deleted. On Linux nobody notices who
+has mapped them or has links to them; others find a file for IN_USE_S after its last use.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+import uuid
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import xxhash
+
+from gossamer import checksums, files
+from gossamer.buckets import is_object_url, located
+from gossamer.errors import ConfigError, StoreError
+from gossamer.system_errors import disk_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gossamer.store import File
+
+CACHE, CACHE_GB = "GOSSAMER_CACHE", "GOSSAMER_CACHE_GB"
+"""Environment variables: the folder of the cache, and its size."""
+DEFAULT_GB = 20.0
+GB = 1e9
+IN_USE_S = 600.0
+"""A file that was used so recently is not deleted, even if the cache is too large."""
+SWEEP_S = 10.0
+"""Whoever fetches a file looks through the cache if nobody did for so long."""
+STALE_S = 86_400.0
+"""Work of a process that died is deleted after a day."""
+_WORK, _SWEPT = "work-", "swept"
+
+
+def local(path: str, xxh3: str = "") -> Path:
+    """The path of a file on this machine: that of an object is a copy. Never write to it.
+
+    `xxh3`: the checksum of the file, if it is known. Raises FileNotFoundError, StoreFull, and
+    StoreError if a fetched object has another checksum.
+    """
+    copy = _place(path, xxh3)
+    if not is_object_url(path):
+        return copy
+    try:
+        os.utime(copy)
+    except FileNotFoundError:
+        _fetch(path, copy, xxh3)
+    return copy
+
+
+@contextmanager
+def folder(root: str, listed: Iterable[File]) -> Iterator[Path]:
+    """A folder with the names of some files, all of one folder of the crawl `root`.
+
+    The folder of objects consists of links to copies, and is deleted at the end.
+    """
+    listed = list(listed)
+    place = PurePosixPath(listed[0].path).parent
+    if not is_object_url(root):
+        yield Path(root, place)
+        return
+    with _work() as work:
+        linked = work / place
+        linked.mkdir(parents=True)
+        for file in listed:
+            link(root, file, linked / PurePosixPath(file.path).name)
+        yield linked
+
+
+def link(root: str, file: File, name: Path) -> None:
+    """Give a file of a crawl another name on this machine: a hard link, or else a copy."""
+    source = local(f"{root}/{file.path}", file.xxh3)
+    with suppress(OSError):
+        os.link(source, name)
+        return
+    shutil.copyfile(source, name)
+
+
+@contextmanager
+def workshop(root: str, place: str) -> Iterator[Path]:
+    """A new folder for files that a task writes by path: `place` in the crawl, if that is one.
+
+    On object storage it has the same name, and files are lost that were not passed to `keep`.
+    """
+    if is_object_url(root):
+        with _work() as work:
+            here = work / place
+            here.mkdir(parents=True)
+            yield here
+        return
+    here = Path(root, place)
+    with disk_errors(here):
+        here.mkdir(parents=True)
+    yield here
+
+
+def keep(file: Path, root: str, place: str, linked: File | None = None) -> tuple[int, str]:
+    """Put a file of the workshop `place` into the crawl; return its size and checksum.
+
+    `linked`: the older file of the crawl to which a `link` was made under this name. If it is still
+    there, it is copied within the store.
+    """
+    path = f"{root}/{place}/{file.name}"
+    if linked is not None and _is_link(f"{root}/{linked.path}", linked.xxh3, file):
+        if is_object_url(root):
+            bucket, key = located(f"{root}/{linked.path}")
+            bucket.copy(key, located(path)[1])
+        return linked.bytes, linked.xxh3
+    if not is_object_url(root):
+        return file.stat().st_size, checksums.of_file(file)
+    made = files.create(path)
+    with file.open("rb") as source:
+        shutil.copyfileobj(source, made, files.PART_BYTES)
+    made.close()
+    copy = _place(path, made.xxh3)
+    with disk_errors(copy):
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.link(file, copy)
+    return made.size, made.xxh3
+
+
+def _place(path: str, xxh3: str) -> Path:
+    """Where a file is on this machine, or would be."""
+    if not is_object_url(path):
+        return Path(path)
+    name = xxh3 or f"{checksums.of_bytes(path.encode())}-url"
+    return _cache() / name[:2] / name
+
+
+def _is_link(path: str, xxh3: str, file: Path) -> bool:
+    try:
+        return _place(path, xxh3).samefile(file)
+    except FileNotFoundError:
+        return False
+
+
+def _fetch(url: str, copy: Path, xxh3: str) -> None:
+    """Fetch an object, unless another process has done so meanwhile."""
+    bucket, key = located(url)
+    draft = copy.with_name(f".{copy.name}.{uuid.uuid4().hex}")
+    hasher = xxhash.xxh3_64()
+    with disk_errors(copy):
+        copy.parent.mkdir(parents=True, exist_ok=True)
+    with disk_errors(copy), _alone(copy.parent):
+        if copy.exists():
+            return
+        try:
+            with draft.open("xb") as file:
+                for chunk in bucket.chunks(key):
+                    hasher.update(chunk)
+                    file.write(chunk)
+            if xxh3 and hasher.hexdigest() != xxh3:
+                raise StoreError(url, "is damaged: its checksum differs", "gossamer check --repair")
+            draft.replace(copy)
+        finally:
+            draft.unlink(missing_ok=True)
+    _make_room()
+
+
+@contextmanager
+def _alone(shelf: Path) -> Iterator[None]:
+    """Let nobody else fetch files of a folder of the cache meanwhile: they might be the same."""
+    descriptor = os.open(shelf, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _work() -> Iterator[Path]:
+    cache = _cache()
+    with disk_errors(cache):
+        cache.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=_WORK, dir=cache))
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _cache() -> Path:
+    if named := os.environ.get(CACHE):
+        return Path(named)
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(caches).expanduser() / "gossamer"
+
+
+def _most_bytes() -> float:
+    value = os.environ.get(CACHE_GB, str(DEFAULT_GB))
+    try:
+        return float(value) * GB
+    except ValueError:
+        what = f"{value!r} is not a number of gigabytes"
+        raise ConfigError(f"${CACHE_GB}", what, f"for example {CACHE_GB}=20") from None
+
+
+def _make_room() -> None:
+    """Delete the oldest files if the cache has become too large."""
+    most, now_s = _most_bytes(), time.time()
+    cache = _cache()
+    if now_s - _used_s(cache / _SWEPT) < SWEEP_S:
+        return
+    (cache / _SWEPT).touch()
+    held: list[tuple[float, int, Path]] = []
+    for shelf in filter(Path.is_dir, cache.iterdir()):
+        if shelf.name.startswith(_WORK):
+            if now_s - _used_s(shelf) > STALE_S:
+                shutil.rmtree(shelf, ignore_errors=True)
+            continue
+        for file in shelf.iterdir():
+            with suppress(FileNotFoundError):
+                state = file.stat()
+                held.append((state.st_mtime, state.st_size, file))
+    surplus = sum(size for _, size, _ in held) - most
+    for used_s, size, file in sorted(held):
+        if surplus <= 0 or now_s - used_s < IN_USE_S:
+            break
+        file.unlink(missing_ok=True)
+        surplus -= size
+
+
+def _used_s(path: Path) -> float:
+    """When a file or folder was last changed; 0 if it is not there."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

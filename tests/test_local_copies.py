@@ -1,0 +1,161 @@
+"""Copies of objects on a disk of this machine."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer import files, local_copies
+from gossamer.checksums import of_bytes
+from gossamer.errors import ConfigError, StoreError
+from gossamer.store import File
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LONG_AGO_S = 1_000_000_000
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv(local_copies.CACHE, str(folder))
+    monkeypatch.setattr(local_copies, "SWEEP_S", -1)
+    return folder
+
+
+def copies(cache: Path) -> list[Path]:
+    return [path for path in cache.glob("*/*") if path.is_file()]
+
+
+def put(root: str, path: str, data: bytes) -> File:
+    made = files.write(f"{root}/{path}", data)
+    return File(path, 0, made.size, made.xxh3)
+
+
+def test_a_file_of_a_folder_is_used_where_it_is(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "crawl" / "index" / "a" / "0.1-x" / "en" / "meta.json"
+    file = put(str(tmp_path / "crawl"), "index/a/0.1-x/en/meta.json", b"data")
+    assert local_copies.local(str(path)) == path
+    with local_copies.folder(str(tmp_path / "crawl"), [file]) as folder:
+        assert folder == path.parent
+    assert not cache.exists()
+
+
+def test_an_object_is_fetched_once(s3: str, cache: Path) -> None:
+    file = put(s3, "graph/a/pages.graph", b"bits")
+    copy = local_copies.local(f"{s3}/{file.path}")
+    assert copy.read_bytes() == b"bits"
+    files.remove(f"{s3}/{file.path}")
+    assert local_copies.local(f"{s3}/{file.path}") == copy
+    with pytest.raises(FileNotFoundError):
+        local_copies.local(f"{s3}/graph/a/none")
+    assert copies(cache) == [copy]
+
+
+def test_equal_objects_are_fetched_once(s3: str, cache: Path) -> None:
+    one, other = (put(s3, f"index/{name}/0.1-x/en/a.store", b"same") for name in "ab")
+    copy = local_copies.local(f"{s3}/{one.path}", one.xxh3)
+    files.remove(f"{s3}/{other.path}")
+    assert local_copies.local(f"{s3}/{other.path}", other.xxh3) == copy
+    assert copies(cache) == [copy]
+
+
+def test_a_damaged_object_is_not_kept(s3: str, cache: Path) -> None:
+    file = put(s3, "index/a/0.1-x/en/a.store", b"whole")
+    files.replace(f"{s3}/{file.path}", b"other")
+    with pytest.raises(StoreError, match=f"{file.path}: is damaged: its checksum differs"):
+        local_copies.local(f"{s3}/{file.path}", file.xxh3)
+    assert copies(cache) == []
+
+
+def test_files_of_a_folder_have_their_names_and_outlive_it(s3: str, cache: Path) -> None:
+    place = "index/a/0007.1-x/en"
+    listed = [put(s3, f"{place}/{name}", name.encode()) for name in ("meta.json", "a.store")]
+    with local_copies.folder(s3, listed) as folder:
+        assert folder.parts[-4:] == tuple(place.split("/"))
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+            "meta.json": b"meta.json",
+            "a.store": b"a.store",
+        }
+        opened = (folder / "a.store").open("rb")
+    assert not folder.exists()
+    assert len(copies(cache)) == len(listed)
+    with opened:
+        assert opened.read() == b"a.store"
+
+
+def test_a_task_keeps_what_it_has_written(s3: str, cache: Path) -> None:
+    old = put(s3, "index/a/0.1-x/en/old.store", b"old")
+    replaced = put(s3, "index/a/0.1-x/en/meta.json", b"before")
+    place = "index/b/0.1-y/en"
+    with local_copies.workshop(s3, place) as here:
+        for file in (old, replaced):
+            local_copies.link(s3, file, here / file.path.rpartition("/")[2])
+        (here / "draft").write_bytes(b"after")
+        (here / "draft").replace(here / "meta.json")  # as tantivy does
+        (here / "lock").write_bytes(b"")
+        kept = {
+            file.path: local_copies.keep(here / file.path.rpartition("/")[2], s3, place, file)
+            for file in (old, replaced)
+        }
+    assert kept == {old.path: (3, old.xxh3), replaced.path: (5, of_bytes(b"after"))}
+    assert files.listed(f"{s3}/{place}") == [f"{s3}/{place}/meta.json", f"{s3}/{place}/old.store"]
+    assert files.read(f"{s3}/{place}/old.store") == b"old"
+    assert files.read(f"{s3}/{place}/meta.json") == b"after"
+    assert files.read(f"{s3}/{replaced.path}") == b"before"
+    files.remove(f"{s3}/{place}/meta.json")
+    copy = local_copies.local(f"{s3}/{place}/meta.json", of_bytes(b"after"))
+    assert copy.read_bytes() == b"after", "what a task has written is in the cache, too"
+    assert not list(cache.glob("work-*"))
+
+
+def test_the_files_that_were_not_used_for_the_longest_time_go(
+    s3: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(local_copies.CACHE_GB, "0.0000025")
+    old = [put(s3, f"index/a/{name}", name.encode() * 1_000) for name in "abc"]
+    held = [local_copies.local(f"{s3}/{file.path}", file.xxh3) for file in old]
+    assert all(path.exists() for path in held), "they are in use"
+    for age, path in zip((2, 3, 1), held, strict=True):
+        os.utime(path, (LONG_AGO_S - age, LONG_AGO_S - age))
+    abandoned = cache / "work-1" / "index"
+    abandoned.mkdir(parents=True)
+    os.utime(abandoned.parent, (LONG_AGO_S, LONG_AGO_S))
+    (cache / "work-2").mkdir()
+    local_copies.local(f"{s3}/{put(s3, 'index/a/d', b'd').path}")
+    assert [path.exists() for path in held] == [True, False, True]
+    assert [path.name for path in cache.glob("work-*")] == ["work-2"]
+
+
+def test_the_cache_is_looked_through_at_times(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(local_copies.CACHE_GB, "0")
+    monkeypatch.setattr(local_copies, "SWEEP_S", 3600)
+    monkeypatch.setattr(local_copies, "IN_USE_S", -1)
+    first, second = (
+        local_copies.local(f"{s3}/{put(s3, f'graph/a/{name}', b'x').path}") for name in "ab"
+    )
+    assert not first.exists()
+    assert second.exists()
+
+
+def test_a_size_that_is_no_number_is_named(
+    s3: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(local_copies.CACHE_GB, "20 GB")
+    file = put(s3, "graph/a/x", b"x")
+    with pytest.raises(ConfigError, match=r"\$GOSSAMER_CACHE_GB: '20 GB' is not a number"):
+        local_copies.local(f"{s3}/{file.path}")
+    assert len(copies(cache)) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_named(
+    s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    monkeypatch.setenv(local_copies.CACHE, str(tmp_path / "file"))
+    file = put(s3, "graph/a/x", b"x")
+    with pytest.raises(NotADirectoryError, match="file/"):
+        local_copies.local(f"{s3}/{file.path}")
