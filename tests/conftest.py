@@ -13,7 +13,7 @@ from hypothesis import settings
 from obstore.store import MemoryStore
 
 from commands import lent
-from gossamer import buckets
+from gossamer import buckets, local_copies
 from gossamer.backends import Backend, LocalBackend, MemoryBackend
 from gossamer.buckets import Bucket
 from gossamer.config import Config, EngineConfig
@@ -76,13 +76,13 @@ def shared_engine(engine: Engine) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def spark_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def spark_url(tmp_path_factory: pytest.TempPathFactory, s3_server: dict[str, str]) -> Iterator[str]:
     """An Apache Spark cluster of this machine: it takes half a minute to start."""
     home = os.environ.get("SPARK_HOME")
     if home is None or shutil.which("java") is None:
         pytest.fail("needs SPARK_HOME and java: run `make test-spark`")
     folder = tmp_path_factory.mktemp("spark")
-    with spark_cluster(Path(home), folder, sys.executable) as url:
+    with spark_cluster(Path(home), folder, sys.executable, s3_server) as url:
         yield url
 
 
@@ -113,8 +113,9 @@ def work(new_work: Callable[[], Workspace]) -> Workspace:
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """The environment for clients of one object store for all tests: it takes 4 s to start."""
-    with object_store(tmp_path_factory.mktemp("s3") / "server") as environment:
-        yield environment
+    folder = tmp_path_factory.mktemp("s3")
+    with object_store(folder / "server") as environment:
+        yield environment | {local_copies.CACHE: str(folder / "cache")}
 
 
 @pytest.fixture

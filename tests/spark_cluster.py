@@ -21,14 +21,19 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 WORKERS = 2
-STARTUP_S = 90
+STARTUP_S = 180
 STOP_S = 15
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Of the time of processes that live for minutes, the second compiler takes more than it saves."""
+
+HADOOP = "org.apache.hadoop:hadoop-aws:3.5.0"
+"""Of the version of Spark's Hadoop client."""
+AWS_VERSION = "2.35.4"
+SERVICES = ("s3", "s3-transfer-manager", "sts")
 
 _MASTER = "org.apache.spark.deploy.master.Master"
 _WORKER = "org.apache.spark.deploy.worker.Worker"
@@ -36,10 +41,16 @@ _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
 @contextmanager
-def spark_cluster(spark_home: Path, folder: Path, python: str) -> Iterator[str]:
-    """Run a cluster whose logs and work lie in `folder`; yields its `sc://` URL."""
+def spark_cluster(
+    spark_home: Path, folder: Path, python: str, s3: Mapping[str, str]
+) -> Iterator[str]:
+    """Run a cluster whose logs and work lie in `folder`; yields its `sc://` URL.
+
+    `s3`: the environment by which its machines find an object store.
+    """
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SPARK_")},
+        **s3,
         "SPARK_HOME": str(spark_home),
         "SPARK_LOCAL_IP": "127.0.0.1",  # every port, of the web pages too
         "SPARK_LOCAL_DIRS": str(folder / "scratch"),
@@ -86,6 +97,7 @@ def spark_cluster(spark_home: Path, folder: Path, python: str) -> Iterator[str]:
             "spark.sql.shuffle.partitions": "4",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.ui.enabled": "false",
+            **s3a(spark_home, s3),
         }
         connect = start(
             "connect",
@@ -95,6 +107,24 @@ def spark_cluster(spark_home: Path, folder: Path, python: str) -> Iterator[str]:
         )
         port = connect.find(r"Spark Connect server started at: \S*:(\d+)", deadline)
         yield f"sc://127.0.0.1:{port}"
+
+
+def s3a(spark_home: Path, s3: Mapping[str, str]) -> dict[str, str]:
+    """Settings by which Spark reads and writes an object store.
+
+    The libraries come from Maven Central, once. hadoop-aws depends on all of AWS in one file of
+    600 MB, of which it needs two services.
+    """
+    return {
+        "spark.jars.packages": ",".join(
+            [HADOOP, *(f"software.amazon.awssdk:{name}:{AWS_VERSION}" for name in SERVICES)]
+        ),
+        "spark.jars.excludes": "software.amazon.awssdk:bundle",
+        "spark.jars.ivy": str(spark_home / "ivy"),
+        "spark.hadoop.fs.s3a.endpoint": s3["AWS_ENDPOINT_URL"],
+        "spark.hadoop.fs.s3a.endpoint.region": s3["AWS_REGION"],
+        "spark.hadoop.fs.s3a.path.style.access": "true",
+    }
 
 
 class _Daemon:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
+from gossamer import parquet
 from gossamer.search.searcher import Searcher
 from gossamer.tables import DATASETS
 from gossamer.warc import payload_digest, read_response
@@ -38,7 +37,7 @@ def tables(crawl: Crawl) -> Tables:
 def _keyed(name: str, paths: Iterable[str]) -> dict[Row, Row]:
     dataset = DATASETS[name]
     kept = [column for column in dataset.column_names if column not in OF_THIS_RUN]
-    rows = [row for path in paths for row in pq.read_table(path).to_pylist()]
+    rows = [row for path in paths for row in parquet.read_table(path).to_pylist()]
     keyed = {
         tuple(row[key] for key in dataset.key): tuple(_plain(row[column]) for column in kept)
         for row in rows
@@ -73,7 +72,7 @@ def damaged_records(crawl: Crawl) -> list[str]:
     return [
         row.url
         for row in stored
-        if payload_digest(read_response(Path(crawl.path, row.warc_file), row.warc_offset).body)
+        if payload_digest(read_response(f"{crawl.path}/{row.warc_file}", row.warc_offset).body)
         != row.digest
     ]
 
