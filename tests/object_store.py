@@ -33,7 +33,7 @@ GRPC = 10_000
 
 
 @contextmanager
-def object_store(folder: Path) -> Iterator[dict[str, str]]:
+def object_store(folder: Path, *options: str) -> Iterator[dict[str, str]]:
     """Start a server with an empty folder; the value is the environment of its clients."""
     folder.mkdir()
     users = folder / "users.json"
@@ -48,6 +48,7 @@ def object_store(folder: Path) -> Iterator[dict[str, str]]:
         "-filer", "-s3", f"-s3.port={s3}", f"-s3.config={users}", f"-master.port={master}",
         f"-volume.port={volume}", f"-filer.port={filer}",
         "-s3.port.iceberg=0", "-s3.port.lance=0", "-master.volumeSizeLimitMB=64", "-volume.max=100",
+        *options,
     ]  # fmt: skip
     url = f"http://{ADDRESS}:{s3}"
     with (

@@ -113,7 +113,7 @@ def s3a(spark_home: Path, s3: Mapping[str, str]) -> dict[str, str]:
     """Settings by which Spark reads and writes an object store.
 
     The libraries come from Maven Central, once. hadoop-aws depends on all of AWS in one file of
-    600 MB, of which it needs two services.
+    690 MB, of which it needs few services.
     """
     return {
         "spark.jars.packages": ",".join(
