@@ -29,7 +29,7 @@ from urllib.request import urlopen
 import psutil
 from local_settings import local_settings
 
-from gossamer import Crawl, buckets, local_copies, rounds
+from gossamer import Crawl, buckets, places, rounds
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -99,7 +99,7 @@ def main() -> None:
         object_store(Path(folder, "s3"), f"-metricsPort={port}") as environment,
         FakeWeb(web) as fake,
     ):
-        os.environ.update(environment | {local_copies.CACHE: f"{folder}/cache"})
+        os.environ.update(environment | {places.CACHE: f"{folder}/cache"})
         os.environ.update(buckets.variables_of_engine(os.environ))
         here: list[Run] = []
         there: list[Run] = []

@@ -13,7 +13,7 @@ from hypothesis import settings
 from obstore.store import MemoryStore
 
 from commands import lent
-from gossamer import buckets, local_copies
+from gossamer import buckets, places
 from gossamer.backends import Backend, LocalBackend, MemoryBackend
 from gossamer.buckets import Bucket
 from gossamer.config import Config, EngineConfig
@@ -115,7 +115,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, st
     """The environment for clients of one object store for all tests: it takes 4 s to start."""
     folder = tmp_path_factory.mktemp("s3")
     with object_store(folder / "server") as environment:
-        yield environment | {local_copies.CACHE: str(folder / "cache")}
+        yield environment | {places.CACHE: str(folder / "cache")}
 
 
 @pytest.fixture

@@ -49,8 +49,8 @@ KINDS = {
     ),
     "foundation": kind(
         "engine pool lean_arrow store branches intact manifest listings garbage filenames "
-        "checksums files parquet local_copies vacancy backends holders objects leases buckets "
-        "bucket_errors system_errors aws_profiles "
+        "checksums places files parquet local_copies vacancy backends holders objects leases "
+        "buckets bucket_errors system_errors aws_profiles "
         "damage ownership urls addresses own patterns encodings session_ids "
         "suffixes robots robots_rules config monitor stopping pausing supervision errors "
         "workspace sorted_parts processes spark_client worker_start lean_imports sketches "

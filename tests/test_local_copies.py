@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from gossamer import files, local_copies
+from gossamer import files, local_copies, places
 from gossamer.checksums import of_bytes
 from gossamer.errors import ConfigError, StoreError
 from gossamer.store import File
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LONG_AGO_S = 1_000_000_000
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001  # it sets another
     folder = tmp_path / "cache"
-    monkeypatch.setenv(local_copies.CACHE, str(folder))
+    monkeypatch.setenv(places.CACHE, str(folder))
     monkeypatch.setattr(local_copies, "SWEEP_S", -1)
     return folder
 
@@ -98,7 +95,9 @@ def test_a_task_keeps_what_it_has_written(s3: str, cache: Path) -> None:
         (here / "draft").replace(here / "meta.json")  # as tantivy does
         (here / "lock").write_bytes(b"")
         kept = {
-            file.path: local_copies.keep(here / file.path.rpartition("/")[2], s3, place, file)
+            file.path: local_copies.keep(
+                here / file.path.rpartition("/")[2], s3, place, file, by_content=True
+            )
             for file in (old, replaced)
         }
     assert kept == {old.path: (3, old.xxh3), replaced.path: (5, of_bytes(b"after"))}
@@ -155,7 +154,31 @@ def test_a_cache_that_cannot_be_written_is_named(
     s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
-    monkeypatch.setenv(local_copies.CACHE, str(tmp_path / "file"))
+    monkeypatch.setenv(places.CACHE, str(tmp_path / "file"))
     file = put(s3, "graph/a/x", b"x")
     with pytest.raises(NotADirectoryError, match="file/"):
         local_copies.local(f"{s3}/{file.path}")
+
+
+def test_small_tables_are_fetched_once_and_large_ones_not_at_all(
+    s3: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_copies, "NEAR_BYTES", 5)
+    small, large = (put(s3, f"pages/a/{name}", name.encode()) for name in ("small", "larger"))
+    copy = local_copies.near(f"{s3}/{small.path}")
+    assert copies(cache) == [Path(copy)]
+    files.remove(f"{s3}/{small.path}")
+    assert local_copies.near(f"{s3}/{small.path}") == copy
+    for _ in range(2):
+        assert local_copies.near(f"{s3}/{large.path}") == f"{s3}/{large.path}"
+    assert copies(cache) == [Path(copy)]
+    assert local_copies.near("/crawl/pages/a") == "/crawl/pages/a"
+
+
+def test_what_was_written_here_is_not_fetched(s3: str, tmp_path: Path) -> None:
+    (tmp_path / "part.parquet").write_bytes(b"rows")
+    assert local_copies.keep(tmp_path / "part.parquet", s3, "pages/a") == (4, of_bytes(b"rows"))
+    url = f"{s3}/pages/a/part.parquet"
+    assert files.read(url) == b"rows"
+    files.remove(url)
+    assert Path(local_copies.near(url)).read_bytes() == b"rows"

@@ -18,8 +18,8 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       graph/harmonic graph/paths graph/neighbourhood graph/export graph/queries
                       the data that enters, is stored in and leaves a crawl folder
     foundations       engine pool lean_arrow store branches intact manifest listings garbage
-                      filenames checksums files parquet local_copies vacancy backends holders
-                      objects leases buckets bucket_errors system_errors aws_profiles damage
+                      filenames checksums places files parquet local_copies vacancy backends
+                      holders objects leases buckets bucket_errors system_errors aws_profiles damage
                       ownership urls addresses own patterns encodings session_ids suffixes
                       robots robots_rules config monitor stopping pausing supervision errors
                       workspace sorted_parts processes spark_client worker_start lean_imports

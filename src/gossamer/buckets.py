@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from obstore import WritableFile
+    from obstore import GetResult, WritableFile
     from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Config
 
 SCHEMES = ("s3", "gs", "az")
@@ -128,16 +128,21 @@ class Bucket:
 
             return open_writer(store, key, buffer_size=part_bytes, max_concurrency=parts_at_once)
 
-    def chunks(self, path: str) -> Iterator[bytes]:
-        """The bytes of an object, piece by piece."""
+    def stream(self, path: str) -> tuple[int, Iterator[bytes]]:
+        """The size of an object, and its bytes piece by piece, which need not be read."""
         with self._asked(path) as (store, key):
-            yield from map(bytes, store.get(key).stream(min_chunk_size=CHUNK_BYTES))
+            found = store.get(key)
+            return found.meta["size"], self._pieces(path, found)
+
+    def _pieces(self, path: str, found: GetResult) -> Iterator[bytes]:
+        with bucket_errors(f"{self.url}/{path}"):
+            yield from map(bytes, found.stream(min_chunk_size=CHUNK_BYTES))
 
     def checksum(self, path: str) -> str:
         """The xxh3 of an object's bytes."""
         hasher = xxhash.xxh3_64()
-        for chunk in self.chunks(path):
-            hasher.update(chunk)
+        for piece in self.stream(path)[1]:
+            hasher.update(piece)
         return hasher.hexdigest()
 
     def copy(self, path: str, target: str) -> None:

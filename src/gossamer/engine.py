@@ -26,6 +26,8 @@ import pyarrow as pa
 
 from gossamer import errors
 from gossamer.errors import EngineError, GossamerError
+from gossamer.local_copies import near
+from gossamer.places import placed
 from gossamer.pool import Pool, at_low_priority
 from gossamer.spark_client import connect
 from gossamer.system_errors import full
@@ -102,9 +104,17 @@ class Engine:
         return self.spark.read.schema(ddl).parquet(*map(self.named, paths))
 
     def named(self, path: str) -> str:
-        """A path or URL as the engine knows it: Spark reads `s3://` by Hadoop's `s3a://`."""
-        is_foreign = self._pool is None and path.startswith("s3://")
-        return path.replace("s3://", "s3a://", 1) if is_foreign else path
+        """A file to be read, as the engine knows it.
+
+        The embedded engine reads copies of small objects, and Spark `s3://` by Hadoop's `s3a://`.
+        """
+        if self._pool is not None:
+            return near(path)
+        return path.replace("s3://", "s3a://", 1) if path.startswith("s3://") else path
+
+    def target(self, folder: str) -> str:
+        """A folder to be written, as the engine knows it."""
+        return placed(folder) if self._pool is not None else self.named(folder)
 
     def no_rows(self, like: DataFrame) -> DataFrame:
         """No rows with the columns of others.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from gossamer.bucket_errors import bucket_errors
 from gossamer.buckets import Bucket, is_object_url, located
 from gossamer.checksums import ChecksummedFile, Running
+from gossamer.places import placed
 from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class NewFile(Protocol):
 
 def create(path: str) -> NewFile:
     """Create a file, and its folder. Raises FileExistsError, StoreFull and StoreError."""
+    path = placed(path)
     if is_object_url(path):
         return NewObject(path)
     with disk_errors(path):
@@ -73,6 +75,7 @@ def write(path: str, data: bytes) -> NewFile:
 
 def opened(path: str) -> BinaryIO:
     """Open a file for reading at any place. Raises FileNotFoundError."""
+    path = placed(path)
     if is_object_url(path):
         return io.BufferedReader(OpenObject(path), RANGE_BYTES)
     return open(path, "rb", buffering=BUFFER_BYTES)  # noqa: PTH123  # as above
@@ -80,8 +83,8 @@ def opened(path: str) -> BinaryIO:
 
 def read(path: str) -> bytes:
     """Raises FileNotFoundError."""
-    bucket, key = _of(path)
-    return Path(path).read_bytes() if bucket is None else bucket.get(key)
+    bucket, place = _of(path)
+    return Path(place).read_bytes() if bucket is None else bucket.get(place)
 
 
 def replace(path: str, data: bytes) -> None:
@@ -89,11 +92,11 @@ def replace(path: str, data: bytes) -> None:
 
     Its folder must exist.
     """
-    bucket, key = _of(path)
+    bucket, place = _of(path)
     if bucket is not None:
-        bucket.put(key, data)
+        bucket.put(place, data)
         return
-    target = Path(path)
+    target = Path(place)
     draft = target.with_suffix(f".{os.getpid()}.draft")
     draft.write_bytes(data)
     draft.replace(target)
@@ -101,25 +104,26 @@ def replace(path: str, data: bytes) -> None:
 
 def make_folder(path: str) -> None:
     """Make sure that a folder exists; buckets have none."""
-    if not is_object_url(path):
-        Path(path).mkdir(parents=True, exist_ok=True)
+    bucket, place = _of(path)
+    if bucket is None:
+        Path(place).mkdir(parents=True, exist_ok=True)
 
 
 def touch(path: str) -> None:
-    """Make sure that a file exists."""
-    bucket, key = _of(path)
+    """Make sure that a file exists. Its folder must exist."""
+    bucket, place = _of(path)
     if bucket is None:
-        Path(path).touch()
+        Path(place).touch()
     else:
-        bucket.put(key, b"")
+        bucket.put(place, b"")
 
 
 def exists(path: str) -> bool:
-    bucket, key = _of(path)
+    bucket, place = _of(path)
     if bucket is None:
-        return os.path.exists(path)  # noqa: PTH110  # tasks ask this twice a second
+        return os.path.exists(place)  # noqa: PTH110  # tasks ask this twice a second
     try:
-        bucket.size(key)
+        bucket.size(place)
     except FileNotFoundError:
         return False
     return True
@@ -127,7 +131,7 @@ def exists(path: str) -> bool:
 
 def polled(path: str) -> bool:
     """Whether a file exists, for those who ask often. Of an object, it may be two seconds old."""
-    if not is_object_url(path):
+    if not is_object_url(placed(path)):
         return exists(path)
     asked_s, found = _polled.get(path, (-POLL_S, False))
     if time.monotonic() - asked_s >= POLL_S:
@@ -141,33 +145,34 @@ _polled: dict[str, tuple[float, bool]] = {}
 
 def remove(path: str) -> None:
     """Delete a file, if it is there."""
-    bucket, key = _of(path)
+    bucket, place = _of(path)
     if bucket is None:
-        Path(path).unlink(missing_ok=True)
+        Path(place).unlink(missing_ok=True)
     else:
-        bucket.delete([key])
+        bucket.delete([place])
         _polled.pop(path, None)
 
 
 def listed(folder: str) -> list[str]:
     """The paths of the files in a folder, sorted; [] if there is none."""
-    bucket, key = _of(folder)
+    bucket, place = _of(folder)
     if bucket is None:
-        return sorted(map(str, Path(folder).glob("*")))
-    root = folder.removesuffix(key)
-    return sorted(f"{root}{found.path}" for found in bucket.list(key))
+        return sorted(map(str, Path(place).glob("*")))
+    root = folder.removesuffix(place)
+    return sorted(f"{root}{found.path}" for found in bucket.list(place))
 
 
 def modified_ms(path: str) -> int:
     """When a file was last written. Raises FileNotFoundError."""
-    bucket, key = _of(path)
+    bucket, place = _of(path)
     if bucket is None:
-        return int(Path(path).stat().st_mtime * 1000)
-    return int(bucket.modified(key).timestamp() * 1000)
+        return int(Path(place).stat().st_mtime * 1000)
+    return int(bucket.modified(place).timestamp() * 1000)
 
 
 def _of(path: str) -> tuple[Bucket | None, str]:
-    """The bucket and key of an object; None for a file."""
+    """The bucket of an object and its key, or None and the path of a file."""
+    path = placed(path)
     return located(path) if is_object_url(path) else (None, path)
 
 

@@ -1,11 +1,10 @@
 """Files of a crawl on a disk of this machine, for what maps them into memory or reads folders.
 
 Files of a crawl in a folder are used where they are. Objects are fetched into a cache, which all
-crawls and processes of a machine share:
-
-    <cache>/<two digits>/<name>   the bytes of an object, named by their checksum if it is known,
-                                  so that equal objects are fetched once, or else by the URL
-    <cache>/work-…/               files that a task writes before they are uploaded
+crawls and processes of a machine share (places.py): named by their checksum if it is known, so that
+equal objects are fetched once, or else by the URL. Tasks also make files there before they are
+uploaded. Small tables are fetched as a whole, too: the embedded engine, which asks for a file again
+with each query, then needs no request for them.
 
 Environment variables say where the cache is and how large it gets, as machines differ. If it is
 larger, the files that were not used for the longest time are deleted. On Linux nobody notices who
@@ -21,6 +20,7 @@ import tempfile
 import time
 import uuid
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ import xxhash
 from gossamer import checksums, files
 from gossamer.buckets import is_object_url, located
 from gossamer.errors import ConfigError, StoreError
+from gossamer.places import WORK, cache, placed
 from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
@@ -36,17 +37,19 @@ if TYPE_CHECKING:
 
     from gossamer.store import File
 
-CACHE, CACHE_GB = "GOSSAMER_CACHE", "GOSSAMER_CACHE_GB"
-"""Environment variables: the folder of the cache, and its size."""
+CACHE_GB = "GOSSAMER_CACHE_GB"
+"""The environment variable that says how large the cache gets."""
 DEFAULT_GB = 20.0
 GB = 1e9
+NEAR_BYTES = 64 << 20
+"""Larger tables are read where they are: who needs some of their columns reads only these."""
 IN_USE_S = 600.0
 """A file that was used so recently is not deleted, even if the cache is too large."""
 SWEEP_S = 10.0
 """Whoever fetches a file looks through the cache if nobody did for so long."""
 STALE_S = 86_400.0
 """Work of a process that died is deleted after a day."""
-_WORK, _SWEPT = "work-", "swept"
+_SWEPT = "swept"
 
 
 def local(path: str, xxh3: str = "") -> Path:
@@ -56,13 +59,35 @@ def local(path: str, xxh3: str = "") -> Path:
     StoreError if a fetched object has another checksum.
     """
     copy = _place(path, xxh3)
-    if not is_object_url(path):
+    if not is_object_url(placed(path)):
         return copy
     try:
         os.utime(copy)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         _fetch(path, copy, xxh3)
     return copy
+
+
+def near(path: str) -> str:
+    """A file as it is read with fewest requests: the path of a copy, or the URL of a large object.
+
+    Its copy is known by its URL. Raises FileNotFoundError.
+    """
+    copy = _place(path, "")
+    path = placed(path)
+    if not is_object_url(path) or path in _large:
+        return path
+    try:
+        os.utime(copy)
+    except (FileNotFoundError, NotADirectoryError):
+        if not _fetch(path, copy, most=NEAR_BYTES):
+            _large.add(path)
+            return path
+    return str(copy)
+
+
+_large: set[str] = set()
+"""Objects that are not worth a copy."""
 
 
 @contextmanager
@@ -99,23 +124,27 @@ def workshop(root: str, place: str) -> Iterator[Path]:
 
     On object storage it has the same name, and files are lost that were not passed to `keep`.
     """
-    if is_object_url(root):
+    path = placed(f"{root}/{place}")
+    if is_object_url(path):
         with _work() as work:
             here = work / place
             here.mkdir(parents=True)
             yield here
         return
-    here = Path(root, place)
+    here = Path(path)
     with disk_errors(here):
         here.mkdir(parents=True)
     yield here
 
 
-def keep(file: Path, root: str, place: str, linked: File | None = None) -> tuple[int, str]:
-    """Put a file of the workshop `place` into the crawl; return its size and checksum.
+def keep(
+    file: Path, root: str, place: str, linked: File | None = None, *, by_content: bool = False
+) -> tuple[int, str]:
+    """Put a file of a `workshop` into the crawl's folder `place`; return its size and checksum.
 
     `linked`: the older file of the crawl to which a `link` was made under this name. If it is still
-    there, it is copied within the store.
+    there, it is copied within the store. An uploaded file is also a copy, known by its URL, or
+    `by_content`: by its checksum.
     """
     path = f"{root}/{place}/{file.name}"
     if linked is not None and _is_link(f"{root}/{linked.path}", linked.xxh3, file):
@@ -129,7 +158,7 @@ def keep(file: Path, root: str, place: str, linked: File | None = None) -> tuple
     with file.open("rb") as source:
         shutil.copyfileobj(source, made, files.PART_BYTES)
     made.close()
-    copy = _place(path, made.xxh3)
+    copy = _place(path, made.xxh3 if by_content else "")
     with disk_errors(copy):
         copy.parent.mkdir(parents=True, exist_ok=True)
         with suppress(FileExistsError):
@@ -139,10 +168,11 @@ def keep(file: Path, root: str, place: str, linked: File | None = None) -> tuple
 
 def _place(path: str, xxh3: str) -> Path:
     """Where a file is on this machine, or would be."""
+    path = placed(path)
     if not is_object_url(path):
         return Path(path)
     name = xxh3 or f"{checksums.of_bytes(path.encode())}-url"
-    return _cache() / name[:2] / name
+    return cache() / name[:2] / name
 
 
 def _is_link(path: str, xxh3: str, file: Path) -> bool:
@@ -152,8 +182,8 @@ def _is_link(path: str, xxh3: str, file: Path) -> bool:
         return False
 
 
-def _fetch(url: str, copy: Path, xxh3: str) -> None:
-    """Fetch an object, unless another process has done so meanwhile."""
+def _fetch(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool:
+    """Fetch an object, unless another process has done so meanwhile. False: it is too large."""
     bucket, key = located(url)
     draft = copy.with_name(f".{copy.name}.{uuid.uuid4().hex}")
     hasher = xxhash.xxh3_64()
@@ -161,18 +191,22 @@ def _fetch(url: str, copy: Path, xxh3: str) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
     with disk_errors(copy), _alone(copy.parent):
         if copy.exists():
-            return
+            return True
+        size, pieces = bucket.stream(key)
+        if size > most:
+            return False
         try:
             with draft.open("xb") as file:
-                for chunk in bucket.chunks(key):
-                    hasher.update(chunk)
-                    file.write(chunk)
+                for piece in pieces:
+                    hasher.update(piece)
+                    file.write(piece)
             if xxh3 and hasher.hexdigest() != xxh3:
                 raise StoreError(url, "is damaged: its checksum differs", "gossamer check --repair")
             draft.replace(copy)
         finally:
             draft.unlink(missing_ok=True)
     _make_room()
+    return True
 
 
 @contextmanager
@@ -188,21 +222,14 @@ def _alone(shelf: Path) -> Iterator[None]:
 
 @contextmanager
 def _work() -> Iterator[Path]:
-    cache = _cache()
-    with disk_errors(cache):
-        cache.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=_WORK, dir=cache))
+    folder = cache()
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=WORK, dir=folder))
     try:
         yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def _cache() -> Path:
-    if named := os.environ.get(CACHE):
-        return Path(named)
-    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(caches).expanduser() / "gossamer"
 
 
 def _most_bytes() -> float:
@@ -217,13 +244,13 @@ def _most_bytes() -> float:
 def _make_room() -> None:
     """Delete the oldest files if the cache has become too large."""
     most, now_s = _most_bytes(), time.time()
-    cache = _cache()
-    if now_s - _used_s(cache / _SWEPT) < SWEEP_S:
+    swept = cache() / _SWEPT
+    if now_s - _used_s(swept) < SWEEP_S:
         return
-    (cache / _SWEPT).touch()
+    swept.touch()
     held: list[tuple[float, int, Path]] = []
-    for shelf in filter(Path.is_dir, cache.iterdir()):
-        if shelf.name.startswith(_WORK):
+    for shelf in filter(Path.is_dir, swept.parent.iterdir()):
+        if shelf.name.startswith(WORK):
             if now_s - _used_s(shelf) > STALE_S:
                 shutil.rmtree(shelf, ignore_errors=True)
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 ASKED_SINGLY = 3
 """Of up to so many files of a dataset, each is asked for its size; of more, all are listed."""
+SEEN_S = 30.0
 PROBE = ".probe-"
 
 
@@ -25,9 +27,12 @@ class ObjectBackend:
 
     lock_may_be_lost = True
 
-    def __init__(self, bucket: Bucket) -> None:
+    def __init__(self, bucket: Bucket, clock: Callable[[], float] = time.monotonic) -> None:
         self.bucket = bucket
         self.url = bucket.url
+        self._clock = clock
+        self._seen: dict[str, tuple[int, float]] = {}
+        """The sizes of files that were asked for, and when."""
 
     def read(self, path: str) -> bytes:
         return self.bucket.get(path)
@@ -50,6 +55,18 @@ class ObjectBackend:
         return self.bucket.size(path)
 
     def sizes_of(self, paths: Collection[str]) -> dict[str, int]:
+        """See `Backend`. What was asked for in the last SEEN_S is not asked for again.
+
+        Files are never changed, and those that are named are not deleted.
+        """
+        now_s = self._clock()
+        self._seen = {p: seen for p, seen in self._seen.items() if now_s - seen[1] < SEEN_S}
+        found = {path: self._seen[path][0] for path in paths if path in self._seen}
+        new = self._found([path for path in paths if path not in found])
+        self._seen |= {path: (size, now_s) for path, size in new.items()}
+        return found | new
+
+    def _found(self, paths: Collection[str]) -> dict[str, int]:
         by_folder: dict[str, list[str]] = {}
         for path in paths:
             by_folder.setdefault(path.partition("/")[0], []).append(path)
@@ -85,7 +102,10 @@ class ObjectBackend:
         )
 
     def delete(self, paths: Iterable[str]) -> None:
-        self.bucket.delete(paths)
+        gone = list(paths)
+        for path in gone:
+            self._seen.pop(path, None)
+        self.bucket.delete(gone)
 
     def claim(self, folder: str, crawl: str, named: Callable[[], Collection[str]]) -> None:
         """Do nothing: there are no links in a bucket."""

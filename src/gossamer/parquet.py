@@ -1,7 +1,7 @@
 """Parquet files of a crawl, wherever they are: pyarrow's functions, for paths and URLs of objects.
 
-Of an object, the first request fetches the last TAIL_BYTES, which hold the footer, and all of a
-small file.
+Small objects are fetched as a whole (local_copies.py). Of a large one, the first request fetches
+the last TAIL_BYTES, which hold the footer.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from gossamer.buckets import is_object_url
 from gossamer.files import OpenObject
+from gossamer.local_copies import near
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +23,10 @@ TAIL_BYTES = 64 << 10
 
 def read_table(paths: str | Sequence[str], **options: Any) -> pa.Table:
     """`pyarrow.parquet.read_table` of one file, or of several with the same columns."""
-    first = paths if isinstance(paths, str) else next(iter(paths), "")
-    if not is_object_url(first):
-        return pq.read_table(paths, **options)
-    each = [paths] if isinstance(paths, str) else paths
-    return pa.concat_tables(pq.read_table(_source(url), **options) for url in each)
+    each = [near(path) for path in ([paths] if isinstance(paths, str) else paths)]
+    if not any(map(is_object_url, each)):
+        return pq.read_table(each, **options)
+    return pa.concat_tables(pq.read_table(_source(path), **options) for path in each)
 
 
 def opened(path: str, **options: Any) -> pq.ParquetFile:
@@ -42,6 +42,7 @@ def schema(path: str) -> pa.Schema:
 
 
 def _source(path: str) -> Any:
+    path = near(path)
     if not is_object_url(path):
         return path
     return pa.PythonFile(OpenObject(path, TAIL_BYTES), mode="r")

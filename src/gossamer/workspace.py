@@ -7,6 +7,7 @@ ends in one `commit`. Folder layout: docs/formats.md.
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -18,12 +19,13 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import structs
 
 from gossamer import config as configs
-from gossamer import files
-from gossamer.backends import open_backend
+from gossamer import files, local_copies
+from gossamer.backends import LocalBackend, open_backend
 from gossamer.buckets import is_object_url, variables_of_engine
 from gossamer.config.files import decoded
 from gossamer.errors import RESTORE, ConfigError, Conflict, UsageError
-from gossamer.filenames import CONFIG_NAME
+from gossamer.filenames import CONFIG_NAME, SCRATCH
+from gossamer.places import HERE, placed
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
 
@@ -89,6 +91,12 @@ class Workspace:
                 os.environ.update(variables_of_engine(os.environ))
             self._engine = Engine(self.config.engine, self.prepare)
         return self._engine
+
+    @property
+    def _is_embedded(self) -> bool:
+        """Whether the engine is the embedded one. Does not start it."""
+        engine = self._engine
+        return self.config.engine.url == "local" if engine is None else engine.is_local
 
     @property
     def round(self) -> int:
@@ -186,31 +194,47 @@ class Workspace:
 
     def scratch_attempt(self) -> str:
         """Return a folder for files of tasks, which is deleted like those of `scratch_files`."""
-        self._scratch.append(self.store.attempt("scratch"))
-        return self._scratch[-1]
+        attempt = self.store.attempt(SCRATCH)
+        if is_object_url(self.root) and self._is_embedded:
+            attempt = attempt.replace(f"{SCRATCH}/", f"{SCRATCH}/{HERE}", 1)
+        self._scratch.append(attempt)
+        return attempt
 
     def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
         from gossamer import parquet
         from gossamer.engine import engine_errors
 
-        attempt = self.scratch_attempt() if dataset == "scratch" else self.store.attempt(dataset)
+        is_kept = dataset != SCRATCH
+        uploads = is_kept and is_object_url(self.root) and self._is_embedded
+        attempt = self.store.attempt(dataset) if is_kept and not uploads else self.scratch_attempt()
         with engine_errors(f"{self.root}/{attempt}"):
             rows = df.write.partitionBy(*by).option("compression", "zstd")
             if (kind := DATASETS.get(dataset)) is not None:
                 rows = rows.options(**_sizes(kind))
-            rows.parquet(self.engine.named(f"{self.root}/{attempt}"))
+            rows.parquet(self.engine.target(f"{self.root}/{attempt}"))
         files = (
             File(path, parquet.metadata(f"{self.root}/{path}").num_rows, size)
-            for path, size in sorted(self.store.backend.sizes(attempt))
+            for path, size in sorted(self._listed(attempt))
             if path.endswith(".parquet")
         )
-        found = [file for file in files if file.rows]
-        if dataset == "scratch":
-            return tuple(found)
+        found = tuple(file for file in files if file.rows)
+        if not is_kept:
+            return found
+        if uploads:
+            return self._uploaded(found, self.store.attempt(dataset))
         # The engine does not report checksums: each file is read again, from the page cache.
         return tuple(
             structs.replace(file, xxh3=self.store.backend.checksum(file.path)) for file in found
         )
+
+    def _uploaded(self, files: Sequence[File], attempt: str) -> tuple[File, ...]:
+        """Files of scratch as those of an attempt on object storage."""
+        made = []
+        for file in files:
+            here = Path(placed(f"{self.root}/{file.path}"))
+            size, xxh3 = local_copies.keep(here, self.root, attempt)
+            made.append(File(f"{attempt}/{here.name}", file.rows, size, xxh3))
+        return tuple(made)
 
     @contextmanager
     def branch(self, without: Collection[str] = ()) -> Iterator[Workspace]:
@@ -229,7 +253,20 @@ class Workspace:
         """Delete the scratch files, as the end of a step does."""
         while self._scratch:
             attempt = self._scratch.pop()
-            self.store.backend.delete([path for path, _ in self.store.backend.sizes(attempt)])
+            url = f"{self.root}/{attempt}"
+            if (here := placed(url)) != url:
+                shutil.rmtree(here, ignore_errors=True)
+            else:
+                self.store.backend.delete([path for path, _ in self._listed(attempt)])
+
+    def _listed(self, attempt: str) -> Iterator[tuple[str, int]]:
+        """The files of an attempt, with their sizes."""
+        url = f"{self.root}/{attempt}"
+        if (here := placed(url)) == url:
+            yield from self.store.backend.sizes(attempt)
+            return
+        for path, size in LocalBackend(here).sizes(""):
+            yield f"{attempt}/{path}", size
 
     @contextmanager
     def errors(self) -> Iterator[None]:

@@ -172,7 +172,7 @@ def _listed(
     for file in sorted(folder.iterdir()):
         if file.name not in LOCKS:
             rows = documents if file.name == schema.META else 0
-            kept = local_copies.keep(file, root, place, base.get(file.name))
+            kept = local_copies.keep(file, root, place, base.get(file.name), by_content=True)
             yield task_output.written("index", f"{place}/{file.name}", rows, *kept)
 
 

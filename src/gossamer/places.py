@@ -1,0 +1,42 @@
+"""Where on this machine is what belongs to a crawl on object storage?
+
+    <cache>/<two digits>/…    copies of objects (local_copies.py)
+    <cache>/work-…/           scratch files of a step, and what a task is making
+
+A step of the embedded engine runs on one machine, so its scratch files need not be objects. Their
+names tell: those in `scratch/here-…` are in the cache of the machine that runs the step. All that
+opens files asks `placed`, so tasks join the root of the crawl and the name of a scratch file as
+they do for any other.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import xxhash
+
+from gossamer.buckets import is_object_url
+
+CACHE = "GOSSAMER_CACHE"
+"""The environment variable that names the folder of the cache."""
+HERE = "here-"
+WORK = "work-"
+_SCRATCH = re.compile(rf"(\w+://.+)/scratch/{HERE}([\w-]+)(/.*)?")
+
+
+def cache() -> Path:
+    if named := os.environ.get(CACHE):
+        return Path(named)
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(caches).expanduser() / "gossamer"
+
+
+def placed(path: str) -> str:
+    """The path of a scratch file of a step on this machine; any other path or URL as it is."""
+    found = _SCRATCH.fullmatch(path) if is_object_url(path) else None
+    if found is None:
+        return path
+    crawl, attempt, rest = found.groups("")
+    return f"{cache()}/{WORK}{xxhash.xxh3_64_hexdigest(crawl.encode())}-{attempt}{rest}"

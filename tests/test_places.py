@@ -1,0 +1,64 @@
+"""What belongs to a crawl on object storage, and lies on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer import parquet, places
+from gossamer.api import Crawl
+from gossamer.places import placed
+
+if TYPE_CHECKING:
+    from gossamer.engine import Engine
+
+
+def test_the_cache_is_where_the_user_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(places.CACHE, raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert places.cache() == Path("/home/somebody/.cache/gossamer")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    assert places.cache() == Path("/caches/gossamer")
+    monkeypatch.setenv(places.CACHE, "/scratch/mine")
+    assert places.cache() == Path("/scratch/mine")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "s3://bucket/crawl/pages/00000001-0123abcd/a.parquet",
+        "s3://bucket/crawl/scratch/00000001-0123abcd/a.parquet",
+        "/crawl/scratch/here-00000001-0123abcd/a.parquet",
+        "crawl",
+    ],
+)
+def test_all_but_scratch_files_of_a_machine_are_where_they_are(path: str) -> None:
+    assert placed(path) == path
+
+
+def test_scratch_files_of_a_machine_are_in_its_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(places.CACHE, "/cache")
+    attempt = "scratch/here-00000001-0123abcd"
+    one, other = (placed(f"s3://bucket/{crawl}/{attempt}") for crawl in ("one", "other"))
+    assert one.startswith("/cache/work-")
+    assert one.endswith("-00000001-0123abcd")
+    assert one != other
+    assert placed(f"s3://bucket/one/{attempt}/part/a.parquet") == f"{one}/part/a.parquet"
+
+
+def test_a_step_of_the_embedded_engine_needs_no_objects_for_scratch(
+    s3: str, engine: Engine
+) -> None:
+    work = Crawl.create(s3, engine=engine).work
+    before = dict(work.store.backend.sizes(""))
+    (file,) = work.scratch_files(engine.spark.range(0, 7, 1, 1))
+    path = f"{s3}/{file.path}"
+    assert Path(placed(path)).stat().st_size == file.bytes
+    assert parquet.read_table(path).num_rows == file.rows == 7
+    assert engine.read([path], "id long").count() == 7
+    assert dict(work.store.backend.sizes("")) == before
+    work.sweep()
+    assert not Path(placed(path)).parent.exists()
