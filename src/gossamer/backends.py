@@ -13,6 +13,7 @@ import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -61,6 +62,9 @@ class Backend(Protocol):
 
         Symbolic links below the folder are not followed.
         """
+
+    def sizes_in(self, folders: Iterable[str]) -> Iterator[tuple[str, int]]:
+        """As `sizes`, of several folders of the crawl."""
 
     def size(self, path: str) -> int:
         """Raises FileNotFoundError."""
@@ -165,6 +169,9 @@ class LocalBackend:
                 if stat.S_ISREG(state.st_mode):
                     yield path.relative_to(self.root).as_posix(), state.st_size
 
+    def sizes_in(self, folders: Iterable[str]) -> Iterator[tuple[str, int]]:
+        return chain.from_iterable(map(self.sizes, folders))
+
     def size(self, path: str) -> int:
         return (self.root / path).stat().st_size
 
@@ -265,6 +272,9 @@ class MemoryBackend:
         for path, data in sorted(self.contents.items()):
             if not folder or path.startswith(f"{folder}/"):
                 yield path, len(data)
+
+    def sizes_in(self, folders: Iterable[str]) -> Iterator[tuple[str, int]]:
+        return chain.from_iterable(map(self.sizes, folders))
 
     def size(self, path: str) -> int:
         return len(self.read(path))

@@ -153,10 +153,9 @@ class Garbage:
         self._replaced = {
             path: (version + 1, size) for path, (version, size) in named.items() if version < newest
         }
-        for folder in FOLDERS:
-            for path, size in self._backend.sizes(folder):
-                if path not in named:
-                    yield path, size
+        for path, size in self._backend.sizes_in(FOLDERS):
+            if path not in named:
+                yield path, size
 
 
 def _is_before(path: str, version: int) -> bool:

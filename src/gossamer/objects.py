@@ -51,6 +51,11 @@ class ObjectBackend:
         for found in self.bucket.list(folder):
             yield found.path, found.bytes
 
+    def sizes_in(self, folders: Iterable[str]) -> Iterator[tuple[str, int]]:
+        """See `Backend`. All objects are listed, since most of them are in some folder."""
+        below = tuple(f"{folder}/" for folder in folders)
+        return (found for found in self.sizes("") if found[0].startswith(below))
+
     def size(self, path: str) -> int:
         return self.bucket.size(path)
 

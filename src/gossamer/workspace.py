@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -194,11 +195,10 @@ class Workspace:
 
     def scratch_attempt(self) -> str:
         """Return a folder for files of tasks, which is deleted like those of `scratch_files`."""
-        attempt = self.store.attempt(SCRATCH)
-        if is_object_url(self.root) and self._is_embedded:
-            attempt = attempt.replace(f"{SCRATCH}/", f"{SCRATCH}/{HERE}", 1)
-        self._scratch.append(attempt)
-        return attempt
+        is_here = is_object_url(self.root) and self._is_embedded
+        here = f"{SCRATCH}/{HERE}{uuid.uuid4().hex}"
+        self._scratch.append(here if is_here else self.store.attempt(SCRATCH))
+        return self._scratch[-1]
 
     def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
         from gossamer import parquet

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gossamer import files
 from gossamer.bvgraph import REMEDY, Shape
 from gossamer.errors import StoreError
+from gossamer.local_copies import local
 from gossamer.system_errors import system_error
 
 GRAPH_CLASS = "it.unimi.dsi.webgraph.BVGraph"
@@ -44,7 +44,7 @@ class Properties(NamedTuple):
 def read(path: str) -> Properties:
     """Read a file of properties. Raises StoreError for a graph of another kind."""
     try:
-        with files.opened(path) as file:
+        with local(path).open("rb") as file:
             text = file.read(MAX_BYTES).decode("latin-1")
     except OSError as error:
         raise system_error(error, path) from None
