@@ -176,7 +176,7 @@ def table(name: str, round_: int, columns: dict[str, Any]) -> pa.Table:
 
 def key_hashes(keys: pa.Array | pa.ChunkedArray) -> Numbers:
     """The xxhash64 of Spark of each key."""
-    digests = (xxhash.xxh64_intdigest(key, 42) for key in keys.to_pylist())
+    digests = (xxhash.xxh64_intdigest(key.encode(), 42) for key in keys.to_pylist())
     return np.fromiter(digests, np.uint64, len(keys)).view(np.int64)
 
 
