@@ -21,8 +21,9 @@ from gossamer.engine import Engine
 from gossamer.filenames import CONFIG_NAME
 from gossamer.lean_imports import without_collections
 from gossamer.objects import ObjectBackend
+from gossamer.settings_file import DEFAULTS
 from gossamer.store import Store
-from gossamer.workspace import DEFAULTS, Workspace
+from gossamer.workspace import Workspace
 from loopback import Loopback, loopback
 from object_store import BUCKET, forget_stores, object_store
 from spark_cluster import spark_cluster

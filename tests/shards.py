@@ -11,9 +11,10 @@ from gossamer.filenames import CONFIG_NAME
 from gossamer.fulltext import schema
 from gossamer.fulltext.analysis import OTHER, STEMMERS
 from gossamer.fulltext.layout import FIRST, shard_folder
+from gossamer.settings_file import DEFAULTS
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.urls import host_of
-from gossamer.workspace import DEFAULTS, Workspace
+from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -53,9 +53,9 @@ KINDS = {
         "buckets bucket_errors system_errors aws_profiles "
         "damage ownership urls addresses own patterns encodings session_ids "
         "suffixes robots robots_rules config monitor stopping pausing supervision errors "
-        "workspace sorted_parts processes spark_client worker_start lean_imports sketches "
-        "classifier version_names filter_rules.language filter_rules.index filter_rules.recipe "
-        "filter_rules.rule_files",
+        "workspace sorted_parts processes settings_file spark_client worker_start lean_imports "
+        "sketches classifier version_names filter_rules.language filter_rules.index "
+        "filter_rules.recipe filter_rules.rule_files",
         "foundation tables",
     ),
     "extension-point": kind("filters traps scoring", "extension-point foundation"),

@@ -270,7 +270,7 @@ BY_PATH = re.compile(
 )
 SEAM = {
     *("backends", "compile_ahead", "filter_rules/of_crawl", "local_copies", "parquet"),
-    *("parse/html/site_rules", "workspace"),
+    *("parse/html/site_rules", "settings_file"),
 }
 """The seam itself, and modules that open files which are no part of a crawl."""
 

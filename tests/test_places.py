@@ -9,10 +9,17 @@ import pytest
 
 from gossamer import parquet, places
 from gossamer.api import Crawl
+from gossamer.errors import StoreError
 from gossamer.places import placed
 
 if TYPE_CHECKING:
     from gossamer.engine import Engine
+
+
+@pytest.fixture
+def cache(s3: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001  # it sets another
+    monkeypatch.setenv(places.CACHE, str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 def test_the_cache_is_where_the_user_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,3 +69,25 @@ def test_a_step_of_the_embedded_engine_needs_no_objects_for_scratch(
     assert dict(work.store.backend.sizes("")) == before
     work.sweep()
     assert not Path(placed(path)).parent.exists()
+
+
+def test_a_copy_that_was_deleted_meanwhile_is_an_error(
+    s3: str, engine: Engine, cache: Path
+) -> None:
+    """Otherwise the engine would take it for a table without rows."""
+    work = Crawl.create(s3, engine=engine).work
+    rows = engine.spark.range(0, 7, 1, 1).selectExpr("string(id) AS url", "1 / (1 + id) AS rank")
+    with work.step("rank", 1) as draft:
+        draft.replace["ranks"] = (work.write(rows, "ranks", 1),)
+    with work.step("rank", 1):
+        assert work.read("ranks").count() == 7
+    step = work.step("rank", 1)
+    step.__enter__()
+    ranks = work.read("ranks")
+    for copy in cache.glob("*/*-url"):
+        copy.unlink()
+    assert ranks.count() == 0
+    with pytest.raises(StoreError, match="this copy of an object was deleted"):
+        step.__exit__(None, None, None)
+    with work.step("rank", 1):
+        assert work.read("ranks").count() == 7

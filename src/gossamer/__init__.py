@@ -22,8 +22,8 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       holders objects leases buckets bucket_errors system_errors aws_profiles damage
                       ownership urls addresses own patterns encodings session_ids suffixes
                       robots robots_rules config monitor stopping pausing supervision errors
-                      workspace sorted_parts processes spark_client worker_start lean_imports
-                      sketches classifier version_names
+                      workspace sorted_parts processes settings_file spark_client worker_start
+                      lean_imports sketches classifier version_names
                       filter_rules/language filter_rules/index filter_rules/recipe
                       filter_rules/rule_files
     extension points  filters traps scoring

@@ -17,9 +17,10 @@ from gossamer import config as configs
 from gossamer.backends import open_backend
 from gossamer.filenames import CONFIG_NAME
 from gossamer.preparation import prepare_worker
+from gossamer.settings_file import has_settings, read_settings, write_settings
 from gossamer.store import Store
 from gossamer.vacancy import check_vacant
-from gossamer.workspace import Workspace, has_settings, read_settings, write_settings
+from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

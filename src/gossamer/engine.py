@@ -17,6 +17,7 @@ import re
 import signal
 import sys
 import threading
+import time
 import traceback
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from functools import partial
@@ -25,7 +26,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import pyarrow as pa
 
 from gossamer import errors
-from gossamer.errors import EngineError, GossamerError
+from gossamer.errors import EngineError, GossamerError, StoreError
+from gossamer.files import exists
 from gossamer.local_copies import near
 from gossamer.places import placed
 from gossamer.pool import Pool, at_low_priority
@@ -51,6 +53,8 @@ Task = TypeVar("Task")
 SESSION_S = 10 * 365 * 86_400
 """How long the embedded server keeps a session without requests. Its default is a quarter of an
 hour, and a fetch that takes longer is a single request."""
+KNOWN_S = 86_400.0
+"""Older reads of copies are forgotten, as no step takes so long."""
 SLOW_START_S = 3.0
 """Seconds after which a message says that the engine is starting; usually it takes one or two."""
 
@@ -81,6 +85,8 @@ class Engine:
             self._started = started.pop_all()
         atexit.register(self.stop)
         self._types: dict[str, StructType] = {}
+        self._copies: dict[str, float] = {}
+        """When a copy of an object was last read."""
 
     @property
     def is_local(self) -> bool:
@@ -109,8 +115,26 @@ class Engine:
         The embedded engine reads copies of small objects, and Spark `s3://` by Hadoop's `s3a://`.
         """
         if self._pool is not None:
-            return near(path)
+            copy = near(path)
+            if copy != placed(path):
+                self._copies[copy] = time.monotonic()
+            return copy
         return path.replace("s3://", "s3a://", 1) if path.startswith("s3://") else path
+
+    def check_copies(self, since_s: float) -> None:
+        """Raise StoreError if a copy that was read since (time.monotonic) has been deleted.
+
+        Fact (Sail 0.7.2): it takes a missing file for one without rows.
+        """
+        self._copies = {path: at for path, at in self._copies.items() if at > since_s - KNOWN_S}
+        if gone := [
+            path for path, at in self._copies.items() if at >= since_s and not exists(path)
+        ]:
+            raise StoreError(
+                gone[0],
+                "this copy of an object was deleted while it was used",
+                "run the same command again, with a larger cache if it was full: GOSSAMER_CACHE_GB",
+            )
 
     def target(self, folder: str) -> str:
         """A folder to be written, as the engine knows it."""

@@ -26,7 +26,7 @@ from gossamer.filter_rules.rule_files import RuleFiles
 from gossamer.filters import Allow, Deny
 from gossamer.harvests import Harvests
 from gossamer.monitor import Wait, waiting
-from gossamer.workspace import read_settings
+from gossamer.settings_file import read_settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence

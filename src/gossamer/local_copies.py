@@ -43,7 +43,7 @@ DEFAULT_GB = 20.0
 GB = 1e9
 NEAR_BYTES = 64 << 20
 """Larger tables are read where they are: who needs some of their columns reads only these."""
-IN_USE_S = 600.0
+IN_USE_S = 21_600.0
 """A file that was used so recently is not deleted, even if the cache is too large."""
 SWEEP_S = 10.0
 """Whoever fetches a file looks through the cache if nobody did for so long."""

@@ -19,11 +19,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from gossamer import parquet
+from gossamer.store import Layer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gossamer.store import Layer
     from gossamer.tables import Dataset
     from gossamer.workspace import Draft, Workspace
 
@@ -124,7 +124,8 @@ def _with_keys(work: Workspace, dataset: Dataset, base: DataFrame, keys: DataFra
 
 def _is_hashed(work: Workspace, dataset: Dataset) -> bool:
     """Whether all rows of the base have a hash, which those of older versions lack."""
-    for file in next(iter(work.store.manifest.layers(dataset.name))).files:
+    base, *_ = work.store.manifest.layers(dataset.name) or (Layer(0, ()),)
+    for file in base.files:
         found = parquet.metadata(f"{work.root}/{file.path}")
         names = found.schema.names
         if dataset.hashed not in names:

@@ -19,14 +19,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
-from gossamer import config as configs
 from gossamer import files, local_copies
 from gossamer.backends import LocalBackend, open_backend
 from gossamer.buckets import is_object_url, variables_of_engine
-from gossamer.config.files import decoded
-from gossamer.errors import RESTORE, ConfigError, Conflict, UsageError
+from gossamer.errors import UsageError
 from gossamer.filenames import CONFIG_NAME, SCRATCH
 from gossamer.places import HERE, placed
+from gossamer.settings_file import read_settings
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-    from gossamer.backends import Backend
     from gossamer.config import Config
     from gossamer.engine import Engine
     from gossamer.filter_rules.rule_files import RuleFiles
@@ -47,8 +45,6 @@ if TYPE_CHECKING:
 One = TypeVar("One")
 Other = TypeVar("Other")
 
-DEFAULTS = "# All settings have their defaults; docs/settings.md explains them.\n"
-"""Written instead of an empty gossamer.toml, which is refused: a full disk leaves empty files."""
 FEW = 5_000
 """Rows that `map_rows` maps in this process, which takes up to 60 ms. A query that passes them to
 worker processes takes as long without any."""
@@ -292,6 +288,8 @@ class Workspace:
         started_ms, started = int(time.time() * 1000), time.monotonic()
         with self.errors():
             yield draft
+        if self._engine is not None:
+            self._engine.check_copies(started)
         for unknown in self.store.unknown:
             if DATASETS[unknown].writer == name:
                 draft.replace.setdefault(unknown, ())
@@ -349,52 +347,3 @@ class Draft:
     counts: dict[str, int] = field(default_factory=dict)
     done: StepReport = field(init=False)
     """The report, set when the step is committed."""
-
-
-def has_settings(backend: Backend) -> bool:
-    """Whether there is a gossamer.toml, or a link of that name."""
-    try:
-        backend.size(CONFIG_NAME)
-    except FileNotFoundError:
-        return not is_object_url(backend.url) and Path(backend.url, CONFIG_NAME).is_symlink()
-    return True
-
-
-def read_settings(root: str) -> Config:
-    """Read gossamer.toml. Raises ConfigError."""
-    path = f"{root}/{CONFIG_NAME}"
-    if not is_object_url(root):
-        return configs.load(Path(path))
-    try:
-        data = files.read(path)
-    except FileNotFoundError:
-        raise ConfigError(path, "cannot be read: no such object", RESTORE) from None
-    if not data.strip():
-        raise ConfigError(path, "is empty; its settings are lost", RESTORE)
-    config = configs.loads(decoded(data, path, RESTORE), path)
-    lists = filter(None, (config.rank.trusted_file, config.rank.distrusted_file))
-    named = (*configs.files_beside(config), *lists)
-    if beside := [name for name in named if not Path(name).is_absolute()]:
-        raise ConfigError(
-            path,
-            f"names {beside[0]}, which is not read from object storage",
-            "give its absolute path on each machine, or write its text into gossamer.toml",
-        )
-    return config
-
-
-def write_settings(backend: Backend, settings: str, *, private: bool) -> None:
-    """Write gossamer.toml, before the first manifest, so that no crawl is ever without settings.
-
-    Raises Conflict if the folder has different settings.
-    """
-    settings = settings if settings.strip() else DEFAULTS
-    try:
-        backend.create(CONFIG_NAME, settings.encode(), private=private)
-    except FileExistsError:
-        if backend.read(CONFIG_NAME) != settings.encode():
-            raise Conflict(
-                f"{backend.url}/{CONFIG_NAME}",
-                "already exists, with different settings",
-                "choose another folder, or move this file away and edit the new one",
-            ) from None
