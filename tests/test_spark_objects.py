@@ -22,8 +22,8 @@ pytestmark = pytest.mark.spark
 def crawled(root: str, web: FakeWeb, engine: Engine) -> Crawl:
     settings = loopback_settings(web.address, "rank.tolerance = 1e-12")
     crawl = Crawl.create(root, settings, engine=engine)
-    crawl.inject(web.web.seeds())
-    crawl.run(rounds=2)
+    crawl.inject(url for host in web.web.hosts() for url in web.web.urls(host))
+    crawl.run(rounds=1)
     return crawl
 
 
