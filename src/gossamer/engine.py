@@ -126,10 +126,11 @@ class Engine:
 
         Fact (Sail 0.7.2): it takes a missing file for one without rows.
         """
-        self._copies = {path: at for path, at in self._copies.items() if at > since_s - KNOWN_S}
-        if gone := [
-            path for path, at in self._copies.items() if at >= since_s and not exists(path)
-        ]:
+        for path, at_s in list(self._copies.items()):
+            if at_s < since_s - KNOWN_S:
+                del self._copies[path]
+        used = [path for path, at_s in list(self._copies.items()) if at_s >= since_s]
+        if gone := [path for path in used if not exists(path)]:
             raise StoreError(
                 gone[0],
                 "this copy of an object was deleted while it was used",

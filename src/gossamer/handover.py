@@ -10,21 +10,15 @@ from __future__ import annotations
 
 import uuid
 from contextlib import suppress
-from fnmatch import fnmatchcase
-from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from gossamer import files
-from gossamer.errors import StoreError
 from gossamer.store import File
 
 if TYPE_CHECKING:
     from gossamer.task_output import Row
-
-
-NOTE = "closed-"
 
 
 class Handover(NamedTuple):
@@ -37,8 +31,8 @@ class Handover(NamedTuple):
 
     def leave(self, root: str, row: Row) -> None:
         """Leave a note of a closed file, a row of YIELD."""
-        note = f"{root}/{self.folder}/{NOTE}{uuid.uuid4().hex}.json"
-        with suppress(OSError, StoreError):  # a failure to hand over must not stop the work
+        note = f"{root}/{self.folder}/{uuid.uuid4().hex}.json"
+        with suppress(OSError):  # a failure to hand over must not stop the work
             files.make_folder(f"{root}/{self.folder}")
             files.replace(note, msgspec.json.encode(msgspec.convert(row, File)))
 
@@ -47,7 +41,7 @@ def taken(root: str, folder: str) -> list[File]:
     """Take the notes in a folder: return the files that they name, and delete them."""
     found = []
     for note in files.listed(f"{root}/{folder}"):
-        if fnmatchcase(PurePath(note).name, f"{NOTE}*.json"):
+        if note.endswith(".json"):  # else it is being written
             found.append(msgspec.json.decode(files.read(note), type=File))
             files.remove(note)
     return found

@@ -113,7 +113,7 @@ def rows_for_some(
 def _with_keys(work: Workspace, dataset: Dataset, base: DataFrame, keys: DataFrame) -> DataFrame:
     """The rows of the base that have some keys.
 
-    Hashes are a tenth of the bytes of URLs, and are compared faster.
+    Hashes have fewer bytes than URLs, and are compared faster.
     """
     key = key_column(dataset)
     if dataset.hashed is not None and dataset.hashed in base.columns and _is_hashed(work, dataset):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ASKED_SINGLY = 3
 """Of up to so many files of a dataset, each is asked for its size; of more, all are listed."""
 SEEN_S = 30.0
+"""So long, a file that was there is not looked for again."""
 PROBE = ".probe-"
 
 
@@ -32,7 +33,8 @@ class ObjectBackend:
         self.url = bucket.url
         self._clock = clock
         self._seen: dict[str, tuple[int, float]] = {}
-        """The sizes of files that were asked for, and when."""
+        """The sizes of files that were asked for, and when. Threads share it: it is never changed,
+        only replaced."""
 
     def read(self, path: str) -> bytes:
         return self.bucket.get(path)
@@ -65,10 +67,10 @@ class ObjectBackend:
         Files are never changed, and those that are named are not deleted.
         """
         now_s = self._clock()
-        self._seen = {p: seen for p, seen in self._seen.items() if now_s - seen[1] < SEEN_S}
-        found = {path: self._seen[path][0] for path in paths if path in self._seen}
+        seen = {path: each for path, each in self._seen.items() if now_s - each[1] < SEEN_S}
+        found = {path: seen[path][0] for path in paths if path in seen}
         new = self._found([path for path in paths if path not in found])
-        self._seen |= {path: (size, now_s) for path, size in new.items()}
+        self._seen = seen | {path: (size, now_s) for path, size in new.items()}
         return found | new
 
     def _found(self, paths: Collection[str]) -> dict[str, int]:
@@ -107,9 +109,8 @@ class ObjectBackend:
         )
 
     def delete(self, paths: Iterable[str]) -> None:
-        gone = list(paths)
-        for path in gone:
-            self._seen.pop(path, None)
+        gone = set(paths)
+        self._seen = {path: each for path, each in self._seen.items() if path not in gone}
         self.bucket.delete(gone)
 
     def claim(self, folder: str, crawl: str, named: Callable[[], Collection[str]]) -> None:

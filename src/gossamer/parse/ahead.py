@@ -18,9 +18,9 @@ of it at once. The results are those of parsing afterwards:
 An error ends a task, and its files are parsed by the step, which meets the error again. Files of
 tasks that do not count are garbage.
 
-Only the embedded engine parses ahead. There are at most as many
-tasks as workers but one, so a fetch with one task keeps a core for itself, and parsers have a lower
-priority than fetch tasks (`guard.py`).
+Only the embedded engine parses ahead: notes are scratch files of this machine. There are at most as
+many tasks as workers but one, so a fetch with one task keeps a core for itself, and parsers have a
+lower priority than fetch tasks (`guard.py`).
 """
 
 from __future__ import annotations
@@ -38,8 +38,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer import files, parquet, pausing
-from gossamer.buckets import is_object_url
-from gossamer.errors import StoreError
 from gossamer.handover import taken
 from gossamer.monitor import clear
 from gossamer.parse.budget import SPENT
@@ -67,8 +65,7 @@ round, and for those that earlier rounds have left."""
 NOTABLE_SHARE = 0.01
 """Domains that have taken less of their processor time are treated as if they had taken none."""
 LOOK_S = 0.05
-OBJECTS_LOOK_S = 1.0
-"""Seconds between two looks for notes: in a folder, and on object storage."""
+"""Seconds between two looks for notes."""
 END_S = 10.0
 """Seconds that a task may take to end. One that takes longer parses a page for the limit of time
 (`guard.py`), and does not count."""
@@ -169,7 +166,7 @@ class Ahead:
             task.join(max(0, ends - time.monotonic()))
 
     def _watch(self, folder: str) -> None:
-        with suppress(OSError, StoreError):  # nothing is parsed ahead then
+        with suppress(OSError):  # nothing is parsed ahead then
             self._take_up(folder)
 
     def _take_up(self, folder: str) -> None:
@@ -177,8 +174,7 @@ class Ahead:
         work, numbers = self._work, count()
         most, min_free_gb = max(1, work.engine.workers - 1), work.config.store.min_free_gb
         waiting: list[File] = []
-        look_s = OBJECTS_LOOK_S if is_object_url(work.root) else LOOK_S
-        while not self._over.wait(look_s):
+        while not self._over.wait(LOOK_S):
             waiting += taken(work.root, folder)
             self._tasks = [task for task in self._tasks if task.is_alive()]
             while waiting and len(self._tasks) < most:

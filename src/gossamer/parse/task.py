@@ -170,7 +170,7 @@ def _parse_pages(
     def affordable(answer: ResponseRow) -> bool:
         allowed = budget.allows(answer)
         if job.early is not None:
-            allowed = allowed and not files.polled(job.early.over)
+            allowed = allowed and not files.exists(job.early.over)
             if not allowed:
                 left.later.append(answer)
         elif not allowed:
