@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from obstore import GetResult, WritableFile
-    from obstore.store import ClientConfig, ObjectStore, RetryConfig, S3Config
+    from obstore.store import BackoffConfig, ClientConfig, ObjectStore, RetryConfig, S3Config
 
 SCHEMES = ("s3", "gs", "az")
 _URL = re.compile(r"(s3|gs|az)://([a-zA-Z0-9][a-zA-Z0-9._-]{1,254})(?:/(.*))?")
@@ -43,9 +43,16 @@ ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 """Variables that name the server of s3:// URLs; the first that is set counts."""
 WRITER = "writer"
 """Metadata of an object: the number of the call that created it."""
-RETRIES = 12
+RETRIES = 100
 RETRY_S = 120
 """Requests are repeated for two minutes: a store that is restarted comes back by then."""
+BACKOFF: BackoffConfig = {
+    "init_backoff": timedelta(seconds=0.1),
+    "max_backoff": timedelta(seconds=10),
+    "base": 4,
+}
+"""A pause is a random time up to `base` times the last one, so it doubles on average. With 2,
+obstore's default, it hardly grows, and a dozen repetitions are over in seconds."""
 FIRST_RETRIES = 3
 FIRST_RETRY_S = 5
 """The first request of a command fails soon, because its URL or endpoint may be wrong."""
@@ -229,6 +236,7 @@ def opened(root: str, *, patient: bool) -> ObjectStore:
 
     scheme, name, _ = parsed(root)
     retry: RetryConfig = {
+        "backoff": BACKOFF,
         "max_retries": RETRIES if patient else FIRST_RETRIES,
         "retry_timeout": timedelta(seconds=RETRY_S if patient else FIRST_RETRY_S),
     }

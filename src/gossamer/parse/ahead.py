@@ -38,6 +38,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer import files, parquet, pausing
+from gossamer.errors import StoreError
 from gossamer.handover import taken
 from gossamer.monitor import clear
 from gossamer.parse.budget import SPENT
@@ -166,7 +167,7 @@ class Ahead:
             task.join(max(0, ends - time.monotonic()))
 
     def _watch(self, folder: str) -> None:
-        with suppress(OSError):  # nothing is parsed ahead then
+        with suppress(OSError, StoreError):  # nothing is parsed ahead then
             self._take_up(folder)
 
     def _take_up(self, folder: str) -> None:
