@@ -288,7 +288,7 @@ class Workspace:
         started_ms, started = int(time.time() * 1000), time.monotonic()
         with self.errors():
             yield draft
-        if self._engine is not None:
+        if self._engine is not None and is_object_url(self.root):
             self._engine.check_copies(started)
         for unknown in self.store.unknown:
             if DATASETS[unknown].writer == name:
