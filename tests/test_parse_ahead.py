@@ -369,7 +369,7 @@ def test_garbage_collection_knows_the_names_of_notes(work: Workspace) -> None:
     hand_over(work, notes, write_shares(work, PAGES))
     names = [path.name for path in Path(work.root, notes).iterdir()]
     assert names
-    for name in (*names, names[0].replace(".json", ".draft"), "over"):
+    for name in (*names, names[0].replace(".json", ".4711.draft"), "over"):
         assert is_collected(f"{notes}/{name}")
 
 

@@ -59,7 +59,7 @@ _OTHER = {
     "ranked_nodes": r"nodes\.msgpack|\.nodes\.msgpack\.[0-9a-f]{8}|votes-[0-9a-f]{16}\.u32",
     SCRATCH: rf"{_ROWS}|\d{{4,}}(?:(?:-{_HEX32})?{_BVGRAPH}|\.npy)"
     rf"|[a-z]+-\d{{6,}}-{_HEX32}\.(?:npy|arrow)"
-    rf"|closed-{_HEX32}\.(?:json|draft)|over",  # what a fetch hands over to `parse`
+    rf"|closed-{_HEX32}\.(?:json|\d+\.draft)|over",  # what a fetch hands over to `parse`
 }
 
 _MANIFEST = re.compile(r"manifest/(\d{8,})\.json")

@@ -31,7 +31,7 @@ class Handover(NamedTuple):
 
     def leave(self, root: str, row: Row) -> None:
         """Leave a note of a closed file, a row of YIELD."""
-        note = f"{root}/{self.folder}/{uuid.uuid4().hex}.json"
+        note = f"{root}/{self.folder}/closed-{uuid.uuid4().hex}.json"
         with suppress(OSError):  # a failure to hand over must not stop the work
             files.make_folder(f"{root}/{self.folder}")
             files.replace(note, msgspec.json.encode(msgspec.convert(row, File)))
