@@ -1,9 +1,10 @@
-"""The object store is gone for a while during a crawl: it goes on, or says what to do."""
+"""The object store is gone for a while during a crawl, or the process that crawls is paused."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,9 +17,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawl_settings import loopback_settings
+from gossamer import generate
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fetch.tenure import LEASE_S
+from gossamer.fetch.tenure import HANDOVER_S, LEASE_S
 from tables import answers, tables
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 HOSTS, PAGES, DELAY_S = 4, 40, 0.3
 SHORT_S = 5.0
+END_S = 60
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 
 
@@ -126,3 +129,29 @@ def test_a_crawl_outlives_its_store(s3: str, engine: Engine, tmp_path: Path) -> 
         assert tables(there) == tables(whole)
         titles = [row.title for row in whole.dataset("documents").limit(10).collect()]
         assert answers(there, titles) == answers(whole, titles)
+
+
+@pytest.mark.slow
+def test_tasks_of_a_paused_process_end_before_another_one_fetches(s3: str, engine: Engine) -> None:
+    web = Web(hosts=HOSTS, pages_per_host=2 * PAGES, mix=Mix.plain())
+    with FakeWeb(web) as fake:
+        settings = loopback_settings(fake.address, f"fetch.delay_s = {DELAY_S}")
+        crawl = Crawl.create(s3, settings, engine=engine)
+        crawl.inject(url for host in web.hosts() for url in web.urls(host))
+        generate.run(crawl.work)
+        process = subprocess.Popen([*GOSSAMER, "fetch", s3], stderr=subprocess.DEVNULL)
+        try:
+            ends_s = time.monotonic() + END_S
+            while len(fake.log()) < 2 * HOSTS:
+                assert time.monotonic() < ends_s
+                time.sleep(0.1)
+            process.send_signal(signal.SIGSTOP)
+            paused_s = time.monotonic()
+            time.sleep(HANDOVER_S + 1)
+            after_s = [entry.monotonic_s - paused_s for entry in fake.log()]
+        finally:
+            process.kill()
+            process.wait()
+    assert sum(0 < at < HANDOVER_S for at in after_s) > HOSTS, "tasks should outlive the pause"
+    assert not any(at > HANDOVER_S for at in after_s)
+    assert len(after_s) < HOSTS * PAGES, "the fetch should not be over"
