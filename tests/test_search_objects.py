@@ -1,0 +1,55 @@
+"""Search on a machine that has nothing but its cache, beside the one that indexes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from duplicates import document, prose, store
+from gossamer import places
+from gossamer.api import Crawl
+from gossamer.search.searcher import Searcher
+from gossamer.workspace import Workspace
+from harvests import run_index
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from gossamer.engine import Engine
+
+PAGES = 300
+MORE = 5
+
+
+def index(work: Workspace, numbers: range, round_: int) -> None:
+    """Index more pages, each with a title of its own."""
+    rows = [document(f"http://a.example/{n}", prose(n, 200), title=f"page{n}") for n in numbers]
+    store(work, rows, round_)
+    run_index(work)
+
+
+def held_bytes(cache: Path) -> int:
+    return sum(path.stat().st_size for path in cache.glob("*/*") if path.is_file())
+
+
+def test_a_searcher_elsewhere_fetches_only_what_has_changed(
+    s3: str, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(word: str) -> list[str]:
+        """What is found on another machine, by the newest index."""
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setenv(places.CACHE, str(tmp_path))
+            searcher = Searcher.open(Workspace.open(s3))
+            return [hit.url for hit in searcher.search(word).hits]
+
+    work = Crawl.create(s3, engine=engine).work
+    index(work, range(PAGES), 1)
+    assert found("page7") == ["http://a.example/7"]
+    whole, before = held_bytes(tmp_path), {file.xxh3 for file in work.store.files("index")}
+    index(work, range(PAGES, PAGES + MORE), 2)
+    new = [file for file in work.store.files("index") if file.xxh3 not in before]
+    assert found(f"page{PAGES}") == [f"http://a.example/{PAGES}"]
+    assert found("page7") == ["http://a.example/7"]
+    assert held_bytes(tmp_path) - whole == sum(file.bytes for file in new)
+    assert held_bytes(tmp_path) - whole < whole / 2
