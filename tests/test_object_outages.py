@@ -57,7 +57,7 @@ class Gate:
     def cut(self, seconds: float) -> None:
         self._is_cut.set()
         self._break()
-        time.sleep(seconds)
+        threading.Event().wait(seconds)
         self._is_cut.clear()
 
     def _break(self) -> None:
@@ -102,7 +102,7 @@ def crawl(root: str, gate: Gate, cuts: dict[str, float]) -> tuple[int, str]:
         for line in process.stdout:
             gate_is_cut_s = cuts.get(json.loads(line).get("step", ""), 0.0)
             if gate_is_cut_s:
-                time.sleep(1)  # so that the next step is in the middle of its work
+                threading.Event().wait(1)  # so that the next step is in the middle of its work
                 gate.cut(gate_is_cut_s)
         said = process.stderr.read()
         return process.wait(), said
@@ -144,10 +144,10 @@ def test_tasks_of_a_paused_process_end_before_another_one_fetches(s3: str, engin
             ends_s = time.monotonic() + END_S
             while len(fake.log()) < 2 * HOSTS:
                 assert time.monotonic() < ends_s
-                time.sleep(0.1)
+                threading.Event().wait(0.1)
             process.send_signal(signal.SIGSTOP)
             paused_s = time.monotonic()
-            time.sleep(HANDOVER_S + 1)
+            threading.Event().wait(HANDOVER_S + 1)
             after_s = [entry.monotonic_s - paused_s for entry in fake.log()]
         finally:
             process.kill()
