@@ -129,6 +129,13 @@ def s3(s3_server: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[s
     forget_stores()
 
 
+@pytest.fixture
+def s3_engine(s3: str) -> Iterator[Engine]:  # noqa: ARG001  # it sets the environment
+    """An embedded engine of its own: its processes know of the server and the cache."""
+    with Engine(EngineConfig(workers=2)) as started:
+        yield started
+
+
 @pytest.fixture(params=["local", "memory", "objects", "s3"])
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
     """An empty storage: a folder, memory, obstore's objects in memory, and a real server."""

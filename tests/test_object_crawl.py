@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,8 +18,6 @@ from gossamer import buckets, files, parquet, pausing, stopping, workspace
 from gossamer.api import Crawl
 from gossamer.backends import open_backend
 from gossamer.checksums import of_bytes
-from gossamer.config import EngineConfig
-from gossamer.engine import Engine
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.filenames import is_collected, is_made_here
@@ -27,6 +25,9 @@ from gossamer.monitor import Heartbeat, clear, heartbeats
 from gossamer.store import Store
 from gossamer.warc import payload_digest, read_response
 from tables import OF_THIS_RUN, answers
+
+if TYPE_CHECKING:
+    from gossamer.engine import Engine
 
 COMPARED = (
     *("pages", "responses", "documents", "links", "hosts", "inlinks", "ranks", "host_ranks"),
@@ -93,12 +94,10 @@ def crawled(root: str, web: FakeWeb, folder: Path) -> tuple[dict[str, Any], list
 
 
 @pytest.mark.slow
-def test_all_commands_work_on_object_storage_as_in_a_folder(s3: str, tmp_path: Path) -> None:
-    with (
-        FakeWeb(Web(hosts=3, pages_per_host=120, mix=Mix.plain())) as web,
-        Engine(EngineConfig(workers=2)) as engine,  # its processes know of the server
-        lent(engine),
-    ):
+def test_all_commands_work_on_object_storage_as_in_a_folder(
+    s3: str, s3_engine: Engine, tmp_path: Path
+) -> None:
+    with FakeWeb(Web(hosts=3, pages_per_host=120, mix=Mix.plain())) as web, lent(s3_engine):
         there, said_there = crawled(s3, web, tmp_path)
         here, said_here = crawled(str(tmp_path / "crawl"), web, tmp_path)
         for each in zip(said_there, said_here, strict=True):

@@ -109,15 +109,15 @@ def crawl(root: str, gate: Gate, cuts: dict[str, float]) -> tuple[int, str]:
 
 
 @pytest.mark.slow
-def test_a_crawl_outlives_its_store(s3: str, engine: Engine, tmp_path: Path) -> None:
+def test_a_crawl_outlives_its_store(s3: str, s3_engine: Engine, tmp_path: Path) -> None:
     web = Web(hosts=HOSTS, pages_per_host=PAGES, mix=Mix.plain())
     with FakeWeb(web) as fake, Gate(os.environ["AWS_ENDPOINT_URL"]) as gate:
         settings = loopback_settings(fake.address, f"fetch.delay_s = {DELAY_S}")
         urls = [url for host in web.hosts() for url in web.urls(host)]
-        whole = Crawl.create(str(tmp_path / "crawl"), settings, engine=engine)
+        whole = Crawl.create(str(tmp_path / "crawl"), settings, engine=s3_engine)
         whole.inject(urls)
         whole.run(rounds=1)
-        starved = Crawl.create(s3, settings, engine=engine)
+        starved = Crawl.create(s3, settings, engine=s3_engine)
         starved.inject(urls)
         code, said = crawl(s3, gate, {"generate": LEASE_S + 4})
         if code:  # unless a task saw a sign of its process before it looked at the clock
@@ -125,18 +125,20 @@ def test_a_crawl_outlives_its_store(s3: str, engine: Engine, tmp_path: Path) -> 
             assert "→ run the same command again" in said
             code, said = crawl(s3, gate, {"fetch": SHORT_S, "update": SHORT_S, "dedup": SHORT_S})
         assert (code, said) == (0, "")
-        there = Crawl.open(s3, engine)
+        there = Crawl.open(s3, s3_engine)
         assert tables(there) == tables(whole)
         titles = [row.title for row in whole.dataset("documents").limit(10).collect()]
         assert answers(there, titles) == answers(whole, titles)
 
 
 @pytest.mark.slow
-def test_tasks_of_a_paused_process_end_before_another_one_fetches(s3: str, engine: Engine) -> None:
+def test_tasks_of_a_paused_process_end_before_another_one_fetches(
+    s3: str, s3_engine: Engine
+) -> None:
     web = Web(hosts=HOSTS, pages_per_host=2 * PAGES, mix=Mix.plain())
     with FakeWeb(web) as fake:
         settings = loopback_settings(fake.address, f"fetch.delay_s = {DELAY_S}")
-        crawl = Crawl.create(s3, settings, engine=engine)
+        crawl = Crawl.create(s3, settings, engine=s3_engine)
         crawl.inject(url for host in web.hosts() for url in web.urls(host))
         generate.run(crawl.work)
         process = subprocess.Popen([*GOSSAMER, "fetch", s3], stderr=subprocess.DEVNULL)

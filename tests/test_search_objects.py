@@ -34,7 +34,7 @@ def held_bytes(cache: Path) -> int:
 
 
 def test_a_searcher_elsewhere_fetches_only_what_has_changed(
-    s3: str, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    s3: str, s3_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def found(word: str) -> list[str]:
         """What is found on another machine, by the newest index."""
@@ -43,7 +43,7 @@ def test_a_searcher_elsewhere_fetches_only_what_has_changed(
             searcher = Searcher.open(Workspace.open(s3))
             return [hit.url for hit in searcher.search(word).hits]
 
-    work = Crawl.create(s3, engine=engine).work
+    work = Crawl.create(s3, engine=s3_engine).work
     index(work, range(PAGES), 1)
     assert found("page7") == ["http://a.example/7"]
     whole, before = held_bytes(tmp_path), {file.xxh3 for file in work.store.files("index")}

@@ -161,7 +161,7 @@ def keep(
     copy = _place(path, made.xxh3 if by_content else "")
     with disk_errors(copy):
         copy.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
+        with suppress(OSError):  # it is there, or this file system has no hard links
             os.link(file, copy)
     return made.size, made.xxh3
 
