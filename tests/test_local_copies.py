@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gossamer import files, local_copies, places
+from gossamer.buckets import Bucket
 from gossamer.checksums import of_bytes
 from gossamer.errors import ConfigError, StoreError
 from gossamer.store import File
@@ -120,13 +121,14 @@ def test_the_files_that_were_not_used_for_the_longest_time_go(
     assert all(path.exists() for path in held), "they are in use"
     for age, path in zip((2, 3, 1), held, strict=True):
         os.utime(path, (LONG_AGO_S - age, LONG_AGO_S - age))
-    abandoned = cache / "work-1" / "index"
-    abandoned.mkdir(parents=True)
-    os.utime(abandoned.parent, (LONG_AGO_S, LONG_AGO_S))
-    (cache / "work-2").mkdir()
+    gone, lives, new = "work-999999999-a", f"work-{os.getpid()}-b", "work-999999999-c"
+    for name in (gone, lives, new):
+        (cache / name / "index").mkdir(parents=True)
+    for name in (gone, lives):
+        os.utime(cache / name, (LONG_AGO_S, LONG_AGO_S))
     local_copies.local(f"{s3}/{put(s3, 'index/a/d', b'd').path}")
     assert [path.exists() for path in held] == [True, False, True]
-    assert [path.name for path in cache.glob("work-*")] == ["work-2"]
+    assert {path.name for path in cache.glob("work-*")} == {lives, new}
 
 
 def test_the_cache_is_looked_through_at_times(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,3 +184,17 @@ def test_what_was_written_here_is_not_fetched(s3: str, tmp_path: Path) -> None:
     assert files.read(url) == b"rows"
     files.remove(url)
     assert Path(local_copies.near(url)).read_bytes() == b"rows"
+
+
+def test_what_is_too_large_to_be_copied_within_the_store_is_uploaded(
+    s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_copies, "COPIED_BYTES", 2)
+    monkeypatch.delattr(Bucket, "copy")
+    old = put(s3, "index/a/0.1-x/en/old.store", b"old")
+    place = "index/b/0.1-y/en"
+    with local_copies.workshop(s3, place) as here:
+        local_copies.link(s3, old, here / "old.store")
+        kept = local_copies.keep(here / "old.store", s3, place, old, by_content=True)
+    assert kept == (3, old.xxh3)
+    assert files.read(f"{s3}/{place}/old.store") == b"old"

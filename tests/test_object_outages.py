@@ -1,4 +1,4 @@
-"""The object store is gone for a while during a crawl, or the process that crawls is paused."""
+"""Object storage: the store is gone for a while, the crawl paused or killed, the cache full."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import generate
+from gossamer import generate, places
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fetch.tenure import HANDOVER_S, LEASE_S
 from tables import answers, tables
+from test_full_disk import Disk, disk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,10 +30,14 @@ if TYPE_CHECKING:
 
     from gossamer.engine import Engine
 
+__all__ = ["disk"]
 HOSTS, PAGES, DELAY_S = 4, 40, 0.3
 SHORT_S = 5.0
 END_S = 60
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
+CRAWL = [*GOSSAMER, "crawl", "--rounds", "1"]
+SPARE_PAGES = 64
+"""Pages of memory that are left on the disk of the cache: 256 KB."""
 
 
 class Gate:
@@ -129,6 +134,42 @@ def test_a_crawl_outlives_its_store(s3: str, s3_engine: Engine, tmp_path: Path) 
         assert tables(there) == tables(whole)
         titles = [row.title for row in whole.dataset("documents").limit(10).collect()]
         assert answers(there, titles) == answers(whole, titles)
+
+
+@pytest.mark.slow
+def test_a_crawl_goes_on_after_kills_and_a_full_cache(
+    s3: str, s3_engine: Engine, disk: Disk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeWeb(Web(hosts=HOSTS, pages_per_host=PAGES, mix=Mix.plain())) as fake:
+        settings = loopback_settings(fake.address, "rank.tolerance = 1e-12")
+        whole = Crawl.create(str(tmp_path / "crawl"), settings, engine=s3_engine)
+        starved = Crawl.create(s3, settings, engine=s3_engine)
+        for each in (whole, starved):
+            each.inject(url for host in fake.web.hosts() for url in fake.web.urls(host))
+        whole.run(rounds=1)
+        monkeypatch.setenv(places.CACHE, str(disk.folder / "cache"))
+        for step in ("generate", "parse", "graph", "dedup"):
+            killed_after(step, s3)
+        with disk.with_space(SPARE_PAGES):
+            full = subprocess.run([*CRAWL, s3], capture_output=True, text=True, check=False)
+        assert full.returncode == 1
+        assert f"gossamer: {disk.folder}/cache/" in full.stderr, full.stderr
+        assert "no space left on the device" in full.stderr
+        assert "Traceback" not in full.stderr
+        subprocess.run([*CRAWL, s3], check=True, stdout=subprocess.DEVNULL)
+    there = Crawl.open(s3, s3_engine)
+    assert tables(there) == tables(whole)
+    titles = [row.title for row in whole.dataset("documents").limit(10).collect()]
+    assert answers(there, titles) == answers(whole, titles)
+
+
+def killed_after(step: str, root: str) -> None:
+    """Kill the command `crawl` in the step that follows this one."""
+    with subprocess.Popen([*CRAWL, root, "--json"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        any(json.loads(line).get("step") == step for line in process.stdout)
+        threading.Event().wait(0.2)
+        process.kill()
 
 
 @pytest.mark.slow

@@ -38,7 +38,7 @@ def test_the_cache_is_where_the_user_wants_it(monkeypatch: pytest.MonkeyPatch) -
     [
         "s3://bucket/crawl/pages/00000001-0123abcd/a.parquet",
         "s3://bucket/crawl/scratch/00000001-0123abcd/a.parquet",
-        "/crawl/scratch/here-00000001-0123abcd/a.parquet",
+        "/crawl/scratch/here-1-0123abcd/a.parquet",
         "crawl",
     ],
 )
@@ -48,10 +48,10 @@ def test_all_but_scratch_files_of_a_machine_are_where_they_are(path: str) -> Non
 
 def test_scratch_files_of_a_machine_are_in_its_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(places.CACHE, "/cache")
-    attempt = "scratch/here-00000001-0123abcd"
+    attempt = "scratch/here-4711-0123abcd"
     one, other = (placed(f"s3://bucket/{crawl}/{attempt}") for crawl in ("one", "other"))
-    assert one.startswith("/cache/work-")
-    assert one.endswith("-00000001-0123abcd")
+    assert one.startswith("/cache/work-4711-")
+    assert one.endswith("-0123abcd")
     assert one != other
     assert placed(f"s3://bucket/one/{attempt}/part/a.parquet") == f"{one}/part/a.parquet"
 

@@ -29,7 +29,7 @@ import xxhash
 from gossamer import checksums, files
 from gossamer.buckets import is_object_url, located
 from gossamer.errors import ConfigError, StoreError
-from gossamer.places import WORK, cache, placed
+from gossamer.places import WORK, cache, is_in_work, placed
 from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
@@ -43,12 +43,14 @@ DEFAULT_GB = 20.0
 GB = 1e9
 NEAR_BYTES = 64 << 20
 """Larger tables are read where they are: who needs some of their columns reads only these."""
+COPIED_BYTES = 5 << 30
+"""S3 copies no larger object by one request."""
 IN_USE_S = 21_600.0
 """A file that was used so recently is not deleted, even if the cache is too large."""
 SWEEP_S = 10.0
 """Whoever fetches a file looks through the cache if nobody did for so long."""
 STALE_S = 86_400.0
-"""Work of a process that died is deleted after a day."""
+"""Work of a process that is gone is deleted after a day."""
 _SWEPT = "swept"
 
 
@@ -58,8 +60,9 @@ def local(path: str, xxh3: str = "") -> Path:
     `xxh3`: the checksum of the file, if it is known. Raises FileNotFoundError, StoreFull, and
     StoreError if a fetched object has another checksum.
     """
+    path = placed(path)
     copy = _place(path, xxh3)
-    if not is_object_url(placed(path)):
+    if not is_object_url(path):
         return copy
     try:
         os.utime(copy)
@@ -73,10 +76,10 @@ def near(path: str) -> str:
 
     Its copy is known by its URL. Raises FileNotFoundError.
     """
-    copy = _place(path, "")
     path = placed(path)
     if not is_object_url(path) or path in _large:
         return path
+    copy = _place(path, "")
     try:
         os.utime(copy)
     except (FileNotFoundError, NotADirectoryError):
@@ -143,16 +146,18 @@ def keep(
     """Put a file of a `workshop` into the crawl's folder `place`; return its size and checksum.
 
     `linked`: the older file of the crawl to which a `link` was made under this name. If it is still
-    there, it is copied within the store. An uploaded file is also a copy, known by its URL, or
-    `by_content`: by its checksum.
+    there, it is copied within the store, unless it is too large for that. An uploaded file is also
+    a copy, known by its URL, or `by_content`: by its checksum.
     """
-    path = f"{root}/{place}/{file.name}"
+    path, are_objects = f"{root}/{place}/{file.name}", is_object_url(root)
     if linked is not None and _is_link(f"{root}/{linked.path}", linked.xxh3, file):
-        if is_object_url(root):
+        if not are_objects:
+            return linked.bytes, linked.xxh3
+        if linked.bytes <= COPIED_BYTES:
             bucket, key = located(f"{root}/{linked.path}")
             bucket.copy(key, located(path)[1])
-        return linked.bytes, linked.xxh3
-    if not is_object_url(root):
+            return linked.bytes, linked.xxh3
+    if not are_objects:
         return file.stat().st_size, checksums.of_file(file)
     made = files.create(path)
     with file.open("rb") as source:
@@ -168,7 +173,6 @@ def keep(
 
 def _place(path: str, xxh3: str) -> Path:
     """Where a file is on this machine, or would be."""
-    path = placed(path)
     if not is_object_url(path):
         return Path(path)
     name = xxh3 or f"{checksums.of_bytes(path.encode())}-url"
@@ -225,7 +229,7 @@ def _work() -> Iterator[Path]:
     folder = cache()
     with disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(prefix=WORK, dir=folder))
+        work = Path(tempfile.mkdtemp(prefix=f"{WORK}{os.getpid()}-", dir=folder))
     try:
         yield work
     finally:
@@ -251,7 +255,7 @@ def _make_room() -> None:
     held: list[tuple[float, int, Path]] = []
     for shelf in filter(Path.is_dir, swept.parent.iterdir()):
         if shelf.name.startswith(WORK):
-            if now_s - _used_s(shelf) > STALE_S:
+            if now_s - _used_s(shelf) > STALE_S and not is_in_work(shelf.name):
                 shutil.rmtree(shelf, ignore_errors=True)
             continue
         for file in shelf.iterdir():

@@ -1,7 +1,7 @@
 """Where on this machine is what belongs to a crawl on object storage?
 
     <cache>/<two digits>/…    copies of objects (local_copies.py)
-    <cache>/work-…/           scratch files of a step, and what a task is making
+    <cache>/work-PID-…/       scratch files of a step, and what a task is making
 
 A step of the embedded engine runs on one machine, so its scratch files need not be objects. Their
 names tell: those in `scratch/here-…` are in the cache of the machine that runs the step. All that
@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import os
 import re
+import uuid
 from pathlib import Path
 
+import psutil
 import xxhash
 
 from gossamer.buckets import is_object_url
@@ -23,7 +25,7 @@ CACHE = "GOSSAMER_CACHE"
 """The environment variable that names the folder of the cache."""
 HERE = "here-"
 WORK = "work-"
-_SCRATCH = re.compile(rf"(\w+://.+)/scratch/{HERE}([\w-]+)(/.*)?")
+_SCRATCH = re.compile(rf"(\w+://.+)/scratch/{HERE}(\d+)-(\w+)(/.*)?")
 
 
 def cache() -> Path:
@@ -38,5 +40,17 @@ def placed(path: str) -> str:
     found = _SCRATCH.fullmatch(path) if is_object_url(path) else None
     if found is None:
         return path
-    crawl, attempt, rest = found.groups("")
-    return f"{cache()}/{WORK}{xxhash.xxh3_64_hexdigest(crawl.encode())}-{attempt}{rest}"
+    crawl, process, attempt, rest = found.groups("")
+    named = f"{process}-{xxhash.xxh3_64_hexdigest(crawl.encode())}-{attempt}"
+    return f"{cache()}/{WORK}{named}{rest}"
+
+
+def new_scratch() -> str:
+    """A new name for the scratch files of this process."""
+    return f"{HERE}{os.getpid()}-{uuid.uuid4().hex}"
+
+
+def is_in_work(name: str) -> bool:
+    """Whether a folder `work-…` may belong to a process that lives."""
+    process = name.removeprefix(WORK).partition("-")[0]
+    return process.isdecimal() and psutil.pid_exists(int(process))

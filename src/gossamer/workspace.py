@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,7 @@ from gossamer.backends import LocalBackend, open_backend
 from gossamer.buckets import is_object_url, variables_of_engine
 from gossamer.errors import UsageError
 from gossamer.filenames import CONFIG_NAME, SCRATCH
-from gossamer.places import HERE, placed
+from gossamer.places import new_scratch, placed
 from gossamer.settings_file import read_settings
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
@@ -192,9 +191,9 @@ class Workspace:
     def scratch_attempt(self) -> str:
         """Return a folder for files of tasks, which is deleted like those of `scratch_files`."""
         is_here = is_object_url(self.root) and self._is_embedded
-        here = f"{SCRATCH}/{HERE}{uuid.uuid4().hex}"
-        self._scratch.append(here if is_here else self.store.attempt(SCRATCH))
-        return self._scratch[-1]
+        attempt = f"{SCRATCH}/{new_scratch()}" if is_here else self.store.attempt(SCRATCH)
+        self._scratch.append(attempt)
+        return attempt
 
     def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
         from gossamer import parquet
@@ -203,7 +202,7 @@ class Workspace:
         is_kept = dataset != SCRATCH
         uploads = is_kept and is_object_url(self.root) and self._is_embedded
         attempt = self.store.attempt(dataset) if is_kept and not uploads else self.scratch_attempt()
-        with engine_errors(f"{self.root}/{attempt}"):
+        with engine_errors(placed(f"{self.root}/{attempt}")):
             rows = df.write.partitionBy(*by).option("compression", "zstd")
             if (kind := DATASETS.get(dataset)) is not None:
                 rows = rows.options(**_sizes(kind))
