@@ -16,7 +16,6 @@ import re
 import uuid
 from pathlib import Path
 
-import psutil
 import xxhash
 
 from gossamer.buckets import is_object_url
@@ -52,5 +51,7 @@ def new_scratch() -> str:
 
 def is_in_work(name: str) -> bool:
     """Whether a folder `work-…` may belong to a process that lives."""
+    import psutil  # only needed here
+
     process = name.removeprefix(WORK).partition("-")[0]
     return process.isdecimal() and psutil.pid_exists(int(process))
