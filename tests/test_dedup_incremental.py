@@ -56,6 +56,12 @@ class Manuals:
         put(work, "pages", states, self.round)
         if documents:
             put(work, "documents", documents, self.round)
+        work.clock_ms = self.now_ms + self.round * 1_000
+        if self.round % 3:
+            self.rank(work)
+
+    def rank(self, work: Workspace) -> None:
+        urls = list(self.pages)
         for url in self.draw.sample(urls, CHANGES):
             self.ranks[url] = self.draw.uniform(0.001, 0.1)
         hosts = [{"host": host, "rank": self.draw.random()} for host in HOSTS]
@@ -64,7 +70,6 @@ class Manuals:
             draft.replace |= {"ranks": (), "host_ranks": ()}
         put(work, "ranks", ranks, self.round)
         put(work, "host_ranks", hosts, self.round)
-        work.clock_ms = self.now_ms + self.round * 1_000
 
     def document(self, url: str) -> dict[str, Any]:
         chapter, version = self.pages[url]

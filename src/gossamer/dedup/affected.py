@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from gossamer import inputs
 from gossamer.page_ranks import LEAST, of_hosts, with_own_ranks, with_ranks_of_hosts
-from gossamer.tables import DISPOSITIONS, RANKS
+from gossamer.tables import DISPOSITIONS, HOST_RANKS, HOST_SIZES, JUDGED, RANKS
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ def with_rank_classes(work: Workspace, pages: DataFrame) -> DataFrame:
 
 def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     """The KEYS of pages in groups whose ranks have changed so much that others may survive."""
+    if not _are_ranks_new(work):
+        return work.engine.read([], KEYS_DDL)
     grouped = known.where(lambda layer: layer.where("reason IS NOT NULL OR copy_count > 0"))
     ranked = with_own_ranks(work, grouped.select("url", *KEYS, "rank_class"))
     same = _rank_class(work).eqNullSafe(F.col("rank_class"))
@@ -55,6 +58,16 @@ def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     if not number:
         return work.engine.read([], KEYS_DDL)
     return _with_classes(work, hosted).where("rank <> rank_class").select(*KEYS)
+
+
+def _are_ranks_new(work: Workspace) -> bool:
+    """Whether pages or hosts were ranked since the last harvest.
+
+    In a crawl without end, many harvests take no time for links (harvests.py).
+    """
+    read = inputs.read_until(work, JUDGED) or 0
+    stacks = (work.store.manifest.layers(table.name) for table in (RANKS, HOST_RANKS, HOST_SIZES))
+    return any(inputs.newer(layers, read) for layers in stacks)
 
 
 def _with_classes(work: Workspace, pages: DataFrame) -> DataFrame:
