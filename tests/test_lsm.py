@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gossamer import lsm
 from gossamer.errors import MissingFile
 from gossamer.store import File, Layer
-from gossamer.tables import PAGES
+from gossamer.tables import PAGES, SHINGLED
 from rows import by_url, frame, put
 
 if TYPE_CHECKING:
@@ -102,6 +102,19 @@ def test_put_folds_what_is_not_much_larger_and_keeps_every_row(work: Workspace) 
     found = by_url(lsm.current(work, PAGES))
     assert len(found) == 72
     assert all(found[f"u{step}"]["fetches"] == step for step in range(12))
+
+
+def test_where_no_row_is_replaced_the_base_stays_as_it_is(work: Workspace) -> None:
+    put(work, "shingled", [{"text": number} for number in range(4)])
+    (base,) = work.store.manifest.layers("shingled")
+    for number in range(4, 12):
+        rows = frame(work, "shingled", [{"text": number}])
+        with work.step("test", 1) as draft:
+            draft.replace["shingled"] = lsm.put(work, SHINGLED, rows, 1, 1)
+    kept, *newer = work.store.manifest.layers("shingled")
+    assert kept == base
+    assert len(newer) < 8
+    assert sorted(row["text"] for row in work.read("shingled").collect()) == list(range(12))
 
 
 def test_folding_takes_ever_larger_layers_or_all() -> None:

@@ -12,6 +12,7 @@ built from the newer, smaller layers.
 
 from __future__ import annotations
 
+import math
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -157,10 +158,16 @@ def mergeable(stack: Sequence[Layer], rows: int, merge_share: float) -> int:
     return folded
 
 
+def _foldable(work: Workspace, dataset: Dataset, rows: int) -> int:
+    """As `mergeable`. Where no row replaces another, the base stays: there is nothing to drop."""
+    share = work.config.update.merge_share if dataset.newest_wins else math.inf
+    return mergeable(work.store.manifest.layers(dataset.name), rows, share)
+
+
 def compact(work: Workspace, dataset: Dataset, layer: Layer) -> tuple[Layer, ...]:
     """As `put`, for a layer that is already written."""
     old = work.store.manifest.layers(dataset.name)
-    if not mergeable(old, layer.rows, work.config.update.merge_share):
+    if not _foldable(work, dataset, layer.rows):
         return (*old, layer)
     rows = work.engine.read([f"{work.root}/{file.path}" for file in layer.files], dataset.ddl)
     return put(work, dataset, rows, layer.rows, layer.round)
@@ -175,10 +182,12 @@ def put(
     the dataset, for `Draft.replace`.
     """
     old = work.store.manifest.layers(dataset.name)
-    folded = mergeable(old, count, work.config.update.merge_share)
+    folded = _foldable(work, dataset, count)
     kept = old[: len(old) - folded]
     if folded:
-        rows = newest([*layers(work, dataset)[len(kept) :], rows], key_column(dataset))
+        stack = [*layers(work, dataset)[len(kept) :], rows]
+        wins = dataset.newest_wins
+        rows = newest(stack, key_column(dataset)) if wins else reduce(DataFrame.unionByName, stack)
     if dataset.hashed is not None:
         hashes = F.coalesce(dataset.hashed, F.xxhash64(key_column(dataset)))
         rows = rows.withColumn(dataset.hashed, hashes)
