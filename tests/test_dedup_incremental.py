@@ -153,6 +153,27 @@ def test_a_harvest_follows_the_ranks_of_hosts_whose_pages_have_none(work: Worksp
         }
 
 
+def test_only_ranks_that_may_decide_otherwise_are_followed(work: Workspace) -> None:
+    a, b, c = urls = [f"http://{name}.example/" for name in "abc"]
+    text = prose(1)
+    store(work, [document(a, text), document(b, text), document(c, text, canonical=a)])
+
+    def survivor(**ranks: float) -> tuple[str, int]:
+        """The page that stands for all, and the number of pages that were decided again."""
+        with work.step("test", 1) as draft:
+            draft.replace["ranks"] = ()
+        put(work, "ranks", [{"url": url, "rank": ranks[url[7]]} for url in urls])
+        report = dedup.run(work)
+        (found,) = (url for url, row in standing(work).items() if row["survivor"] is None)
+        return found, report.counts["changed"]
+
+    assert survivor(a=0.1, b=0.2, c=0.05) == (b, 3)
+    assert survivor(a=0.01, b=0.2, c=0.05) == (b, 0), "one that yields has fallen"
+    assert survivor(a=0.01, b=0.2, c=0.8)[0] == a, "one that lends its rank has risen"
+    assert survivor(a=0.01, b=0.2, c=0.1)[0] == b, "one that lends its rank has fallen"
+    assert survivor(a=0.8, b=0.2, c=0.1)[0] == a, "one that yields has risen"
+
+
 @pytest.mark.slow
 def test_a_harvest_follows_the_boilerplate_of_hosts(work: Workspace) -> None:
     """Pages are decided again whose documents have not changed, but the lines of their hosts."""

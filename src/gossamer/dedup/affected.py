@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from gossamer import inputs
 from gossamer.page_ranks import LEAST, of_hosts, with_own_ranks, with_ranks_of_hosts
-from gossamer.tables import DISPOSITIONS, HOST_RANKS, HOST_SIZES, JUDGED, RANKS
+from gossamer.tables import DISPOSITIONS, HOST_RANKS, HOST_SIZES, JUDGED, MIRRORS, RANKS
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ KEYS = ("text", "compared", "families")
 KEYS_DDL = ", ".join(
     f"{each.name} {each.type}" for each in DISPOSITIONS.columns if each.name in KEYS
 )
+_WITH_OTHERS = "reason <> 'version' OR copy_count > version_count"
+"""Pages whose ranks matter: newer versions stand for older ones whatever their ranks are."""
 TEXT_DDL, FAMILY_DDL = "text long", "family long"
 
 
@@ -50,14 +52,28 @@ def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     """The KEYS of pages in groups whose ranks have changed so much that others may survive."""
     if not _are_ranks_new(work):
         return work.engine.read([], KEYS_DDL)
-    grouped = known.where(lambda layer: layer.where("reason IS NOT NULL OR copy_count > 0"))
-    ranked = with_own_ranks(work, grouped.select("url", *KEYS, "rank_class"))
-    same = _rank_class(work).eqNullSafe(F.col("rank_class"))
-    others = ranked.where(F.col("rank").isNull() | ~same)
-    hosted, number = work.scratch(others.withColumn("host", host_column(F.col("url"))))
+    # Where hosts are mirrors, their pages name those of the originals, and lend them their ranks.
+    yields = F.lit(not work.store.manifest.layers(MIRRORS.name)) & (
+        F.col("reason").isNotNull() & F.col("canonical").isNull()
+    )
+    grouped = known.where(lambda layer: layer.where(_WITH_OTHERS))
+    compared = grouped.select("url", *KEYS, "rank_class", yields.alias("yields"))
+    ranked = with_own_ranks(work, compared)
+    moved = ranked.where(F.col("rank").isNull() | _has_moved(_rank_class(work)))
+    hosted, number = work.scratch(moved.withColumn("host", host_column(F.col("url"))))
     if not number:
         return work.engine.read([], KEYS_DDL)
-    return _with_classes(work, hosted).where("rank <> rank_class").select(*KEYS)
+    return _with_classes(work, hosted).where(_has_moved(F.col("rank"))).select(*KEYS)
+
+
+def _has_moved(now: Column) -> Column:
+    """Whether a page's class of rank may decide otherwise than the one by which it was decided.
+
+    Not if a page falls that yields to another, and lends its rank to none: those that are better
+    are better still, in the same order.
+    """
+    was = F.col("rank_class")
+    return F.when(F.col("yields"), now > was).otherwise(~now.eqNullSafe(was))
 
 
 def _are_ranks_new(work: Workspace) -> bool:
