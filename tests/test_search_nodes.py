@@ -6,7 +6,6 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,15 +23,13 @@ from gossamer.search.messages import (
     Weigh,
     Weighed,
 )
+from gossamer.search.node import Node
 from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
 from gossamer.store import Store
 from gossamer.workspace import Workspace
 from nodes import asked
 from shards import crawl, put_index
-
-if TYPE_CHECKING:
-    from gossamer.search.node import Node
 
 FRUITS = ("apple pear plum", "apple pear", "pear plum")
 PAGES = [{"url": f"http://a.example/{n}", "title": text} for n, text in enumerate(FRUITS * 2)]
@@ -109,6 +106,19 @@ def test_the_same_index_is_in_the_same_state_wherever_it_lies(work: Workspace) -
     assert Searcher.open(copy).state == Searcher.open(work).state
     put_index(copy, PAGES)
     assert Searcher.open(copy).state != Searcher.open(work).state
+
+
+def test_places_are_the_same_wherever_the_files_lie(work: Workspace, tmp_path: Path) -> None:
+    """Another node of a group may be asked about what one has found."""
+    parts = sorted({Path(path).parent for path in work.paths("index")})
+    assert len(parts) > 1
+    copies = [
+        shutil.copytree(part, tmp_path / str(number) / part.parent.name / part.name)
+        for number, part in zip(reversed(range(len(parts))), parts, strict=True)
+    ]
+    find = Find(parse("apple"), 10)
+    here, there = (Node(folders, work.config.ranking).reply(find) for folders in (parts, copies))
+    assert here == there
 
 
 def test_a_full_disk_for_temporary_files_is_told_as_one(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from duplicates import document, prose, store
 from gossamer import places
 from gossamer.api import Crawl
+from gossamer.buckets import Bucket
 from gossamer.search.searcher import Searcher
 from gossamer.workspace import Workspace
 from harvests import run_index
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     import pytest
@@ -33,6 +37,22 @@ def held_bytes(cache: Path) -> int:
     return sum(path.stat().st_size for path in cache.glob("*/*") if path.is_file())
 
 
+@contextmanager
+def read_bytes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+    """The bytes of objects that are read as a whole, by their path."""
+    read: Counter[str] = Counter()
+    stream = Bucket.stream
+
+    def counted(bucket: Bucket, path: str) -> tuple[int, Iterator[bytes]]:
+        size, pieces = stream(bucket, path)
+        read[path.partition("/")[2]] += size
+        return size, pieces
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Bucket, "stream", counted)
+        yield read
+
+
 def test_a_searcher_elsewhere_fetches_only_what_has_changed(
     s3: str, s3_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,7 +69,9 @@ def test_a_searcher_elsewhere_fetches_only_what_has_changed(
     whole, before = held_bytes(tmp_path), {file.xxh3 for file in work.store.files("index")}
     index(work, range(PAGES, PAGES + MORE), 2)
     new = [file for file in work.store.files("index") if file.xxh3 not in before]
-    assert found(f"page{PAGES}") == [f"http://a.example/{PAGES}"]
+    with read_bytes(monkeypatch) as read:
+        assert found(f"page{PAGES}") == [f"http://a.example/{PAGES}"]
+    assert read == {file.path: file.bytes for file in new}  # each of them once
     assert found("page7") == ["http://a.example/7"]
     assert held_bytes(tmp_path) - whole == sum(file.bytes for file in new)
     assert held_bytes(tmp_path) - whole < whole / 2

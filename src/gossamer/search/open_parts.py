@@ -41,10 +41,11 @@ class Assembled(NamedTuple):
 def assembled(folders: Iterable[Path]) -> list[Assembled]:
     """Open folders of parts, each named for its language, as one index per language.
 
-    Their files may be deleted afterwards. Raises StoreError.
+    Documents are numbered in the order of the folders, so processes that open the same parts in the
+    same order can exchange these numbers. Their files may be deleted afterwards. Raises StoreError.
     """
     by_language: dict[str, list[Path]] = defaultdict(list)
-    for folder in sorted(folders):
+    for folder in folders:
         by_language[folder.name].append(folder)
     return [_joined(language, parts) for language, parts in sorted(by_language.items())]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import xxhash
 
 from gossamer import local_copies
+from gossamer.buckets import is_object_url
 from gossamer.errors import StoreError
 from gossamer.fulltext.layout import shard_of
 from gossamer.lookup import Lookup
@@ -19,7 +20,7 @@ from gossamer.search.page_filters import NO_CRAWL, page_facts
 from gossamer.search.page_info import PageInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Self
 
     from gossamer.config import Profile, RankingConfig
@@ -32,25 +33,22 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Searcher:
-    """Searches the index as it was when it was opened. A newer index needs a new Searcher."""
+class IndexParts(NamedTuple):
+    """The files of an index by the folder of their part, and the `state` that these make."""
+
+    files: Mapping[PurePath, Sequence[File]]
+    state: str
 
     @classmethod
-    def open(
-        cls, work: Workspace, crawl: CrawlView | None = None, shards: Collection[int] = ()
-    ) -> Self:
-        """Open the index that the manifest names, as the store last read it.
+    def of(cls, work: Workspace) -> Self:
+        """The index that the manifest names, as the store last read it.
 
-        Raises MissingFile, and StoreError if the index has the format of another version.
-
-        `crawl`: for page filters; by default it is read from `work`. `shards`: open only these, if
-        any are given.
+        Raises StoreError if the index has the format of another version.
         """
-        by_part: dict[PurePath, list[File]] = {}
-        for file in work.store.files("index"):
-            by_part.setdefault(PurePath(file.path).parent, []).append(file)
-        parts = sorted(by_part)
-        for part in parts:
+        files: dict[PurePath, list[File]] = {}
+        for file in work.store.listed("index"):
+            files.setdefault(PurePath(file.path).parent, []).append(file)
+        for part in files:
             if shard_of(part) is None:
                 raise StoreError(
                     f"{work.root}/{part}",
@@ -58,13 +56,45 @@ class Searcher:
                     f"build it again: gossamer index {work.root}",
                 )
         # Independent of the folder, so that machines with copies of a crawl agree on it.
-        state = xxhash.xxh3_64_hexdigest("\n".join(map(str, parts)).encode())
-        mine = [part for part in parts if not shards or shard_of(part) in shards]
+        state = xxhash.xxh3_64_hexdigest("\n".join(map(str, sorted(files))).encode())
+        return cls(files, state)
+
+    @property
+    def shards(self) -> tuple[int, ...]:
+        return tuple(
+            sorted({shard for part in self.files if (shard := shard_of(part)) is not None})
+        )
+
+
+class Searcher:
+    """Searches the index as it was when it was opened. A newer index needs a new Searcher."""
+
+    @classmethod
+    def open(
+        cls,
+        work: Workspace,
+        crawl: CrawlView | None = None,
+        shards: Collection[int] = (),
+        parts: IndexParts | None = None,
+    ) -> Self:
+        """Open an index: `parts`, or the one that the manifest names, as the store last read it.
+
+        Raises MissingFile, and StoreError if the index has the format of another version.
+
+        `crawl`: for page filters; by default it is read from `work`. `shards`: open only these, if
+        any are given.
+        """
+        files, state = parts or IndexParts.of(work)
+        mine = [part for part in sorted(files) if not shards or shard_of(part) in shards]
+        wanted = [file for part in mine for file in files[part]]
+        if is_object_url(work.root):  # they are verified as they are fetched
+            work.store.trust(wanted)
+        work.store.check(wanted)
         with ExitStack() as stack:
             folders = [
-                stack.enter_context(local_copies.folder(work.root, by_part[part])) for part in mine
+                stack.enter_context(local_copies.folder(work.root, files[part])) for part in mine
             ]
-            node = Node(folders, work.config.ranking, state, tiered=any(map(is_first_tier, parts)))
+            node = Node(folders, work.config.ranking, state, tiered=any(map(is_first_tier, files)))
         return cls(node, work.config.ranking, crawl or PageInfo(work, Lookup(work)))
 
     def __init__(self, node: Node, weights: RankingConfig, crawl: CrawlView = NO_CRAWL) -> None:
