@@ -33,7 +33,7 @@ GRPC = 10_000
 
 
 @contextmanager
-def object_store(folder: Path, *options: str) -> Iterator[dict[str, str]]:
+def object_store(folder: Path, *options: str, address: str = ADDRESS) -> Iterator[dict[str, str]]:
     """Start a server with an empty folder; the value is the environment of its clients."""
     folder.mkdir()
     users = folder / "users.json"
@@ -42,15 +42,15 @@ def object_store(folder: Path, *options: str) -> Iterator[dict[str, str]]:
     users.write_text(
         json.dumps({"identities": [{"name": "t", "credentials": keys, "actions": actions}]})
     )
-    s3, master, volume, filer = _ports(4)
+    s3, master, volume, filer = _ports(4, address)
     command = [
-        str(weed()), "server", f"-dir={folder}", f"-ip={ADDRESS}", f"-ip.bind={ADDRESS}",
+        str(weed()), "server", f"-dir={folder}", f"-ip={address}", f"-ip.bind={address}",
         "-filer", "-s3", f"-s3.port={s3}", f"-s3.config={users}", f"-master.port={master}",
         f"-volume.port={volume}", f"-filer.port={filer}",
         "-s3.port.iceberg=0", "-s3.port.lance=0", "-master.volumeSizeLimitMB=64", "-volume.max=100",
         *options,
     ]  # fmt: skip
-    url = f"http://{ADDRESS}:{s3}"
+    url = f"http://{address}:{s3}"
     with (
         (folder / "log").open("wb") as log,
         subprocess.Popen(command, stdout=log, stderr=log) as server,
@@ -90,7 +90,7 @@ def weed() -> Path:
     return Path(found)
 
 
-def _ports(count: int) -> list[int]:
+def _ports(count: int, address: str) -> list[int]:
     """Free ports below which GRPC is not too much."""
     found: list[int] = []
     with ExitStack() as open_:
@@ -99,8 +99,8 @@ def _ports(count: int) -> list[int]:
             candidate += 1
             first, second = (open_.enter_context(socket.socket()) for _ in range(2))
             with suppress(OSError):
-                first.bind((ADDRESS, candidate))
-                second.bind((ADDRESS, candidate + GRPC))
+                first.bind((address, candidate))
+                second.bind((address, candidate + GRPC))
                 found.append(candidate)
     return found
 

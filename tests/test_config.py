@@ -29,7 +29,7 @@ def test_missing_keys_have_their_defaults() -> None:
         ("[filter]\nscope = 'world'", "filter.scope"),
         ("[serve]\nport = 70000", "serve.port"),
         ("[serve]\nnodes = [[]]", "serve.nodes"),
-        ("[serve]\nnodes = [['a']]", "serve.nodes"),
+        ("[serve]\nnodes = ['a']", "serve.nodes"),
         ("[urls]\ndrop_parameters = ['a*b']", "urls.drop_parameters"),
         ("[fetch\n", "not TOML"),
     ],

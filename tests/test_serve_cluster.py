@@ -30,12 +30,12 @@ from gossamer.search.messages import (
     Find,
     Found,
     Question,
+    Report,
     Rescore,
     Show,
     Suggest,
     Weigh,
 )
-from gossamer.search.page_filters import NO_CRAWL
 from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
 from gossamer.serve.cluster import server, wire
@@ -43,14 +43,13 @@ from gossamer.serve.cluster.children import Children, next_pause_s
 from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.replica import PROBE, Replica, ReplicaError
-from gossamer.serve.cluster.server import Server
+from gossamer.serve.cluster.server import Newest, Server
 from gossamer.serve.front import Front
 from gossamer.serve.reloader import Live
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from ssl import SSLContext
 
     from gossamer.search.messages import AnyReply, Counts, IndexRequest, Place, Request
     from gossamer.search.results import Results
@@ -77,14 +76,11 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 
 
 @contextmanager
-def node(
-    work: Workspace, *shards: int, port: int = 0, tls: SSLContext | None = None
-) -> Iterator[str]:
-    """Run a node in a thread of this process; yields its address."""
+def process(work: Workspace, port: int = 0) -> Iterator[str]:
+    """Answer searches in a thread of this process; yields its address."""
     listener = socket.create_server(("127.0.0.1", port))
     loop, stop = asyncio.new_event_loop(), asyncio.Event()
-    server = Server(Live(work, shards=shards))
-    running = server.run(listener, stop, tls)
+    running = Server(Newest(Live(work))).run(listener, stop)
     thread = threading.Thread(target=loop.run_until_complete, args=[running])
     thread.start()
     try:
@@ -118,13 +114,8 @@ class Asked(NamedTuple):
 
 
 @contextmanager
-def cluster(
-    work: Workspace,
-    *groups: Sequence[str],
-    deadline_s: float = PATIENCE_S,
-    tls: SSLContext | None = None,
-) -> Iterator[Asked]:
-    made = Cluster(groups, work.config.ranking, NO_CRAWL, deadline_s, tls)
+def cluster(addresses: Sequence[str], deadline_s: float = PATIENCE_S) -> Iterator[Asked]:
+    made = Cluster(addresses, deadline_s)
     with asyncio.Runner() as runner:
         watched = made.watched()
         runner.run(watched.__aenter__())
@@ -145,79 +136,28 @@ def urls(results: Results) -> list[str]:
     return [hit.url for hit in results.hits]
 
 
-@pytest.mark.parametrize("query", ["red apple", "fruit", "pear tree -green", "host:3.example red"])
-def test_shards_that_lie_apart_find_what_one_index_finds(work: Workspace, query: str) -> None:
-    whole = Searcher.open(work).search(query)
-    with node(work, 1) as one, node(work, 2) as two, cluster(work, [one], [two]) as both:
-        found = both.results(query)
-    assert (found.total, found.missing) == (whole.total, 0)
-    assert whole.total > 0
-
-
-def test_words_weigh_the_same_however_they_are_spread(tmp_path: Path) -> None:
-    """All pages with `rare` are in one shard, by whose own frequencies it would be frequent."""
-    texts = ["rare common", "common", "rare common", "common common"] * 5
-    work = crawl(tmp_path)
-    pages = [{"url": f"http://a.example/{n}", "text": text} for n, text in enumerate(texts)]
-    put_index(work, pages, shards=2)
-    best = Searcher.open(work).search("rare common").hits[0]
-    with node(work, 1) as one, node(work, 2) as two, cluster(work, [one], [two]) as both:
-        hit = both.results("rare common").hits[0]
-    assert hit.score == pytest.approx(best.score, rel=0.05)
-
-
-def test_a_node_that_is_gone_is_missing_and_back_when_it_returns(work: Workspace) -> None:
-    with ExitStack() as stack:
-        one = stack.enter_context(node(work, 1))
-        with node(work, 2) as two:
-            both = stack.enter_context(cluster(work, [one], [two]))
-            whole = both.results("fruit")
-            assert whole.missing == 0
-        partial = both.results("fruit")
-        assert partial.missing == 1
-        assert 0 < partial.total < whole.total
-        assert both.well() == [True, False]
-        stack.enter_context(node(work, 2, port=int(two.rpartition(":")[2])))
-        until(lambda: not both.results("fruit").missing)
-        assert urls(both.results("fruit")) == urls(whole)
-        assert all(both.well())
-
-
 def test_another_replica_answers_if_one_is_gone(work: Workspace) -> None:
-    with node(work) as two, ExitStack() as stack:
-        with node(work) as one:
-            both = stack.enter_context(cluster(work, [one, two]))
+    with process(work) as two, ExitStack() as stack:
+        with process(work) as one:
+            both = stack.enter_context(cluster([one, two]))
             whole = both.results("fruit")
         for _ in range(4):
             found = both.results("fruit")
             assert (urls(found), found.missing) == (urls(whole), 0)
 
 
-def test_a_group_that_misses_the_deadline_is_left_out(work: Workspace) -> None:
-    with (
-        socket.create_server(("127.0.0.1", 0)) as silent,
-        node(work, 1) as one,
-        cluster(work, [one]) as well,
-        cluster(work, [one], [address(silent)], deadline_s=1) as both,
-    ):
-        well.results("fruit")  # the first query takes longer
-        found = both.results("fruit")
-        assert found.missing == 1
-        assert found.hits
-
-
 def test_if_no_process_answers_the_server_searches_itself(work: Workspace) -> None:
-    with cluster(work, ["127.0.0.1:1"]) as nobody:
+    with cluster(["127.0.0.1:1"]) as nobody:
         front, run = Front(Live(work), nobody.cluster), nobody.runner.run
         assert run(front.search(Question("fruit"))).total > 0
         assert run(front.complete("fru")) == ["fruit"]
 
 
-def test_no_other_replica_is_tried_after_the_deadline(work: Workspace) -> None:
+def test_no_other_replica_is_tried_after_the_deadline() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         socket.create_server(("127.0.0.1", 0)) as other,
-        cluster(work, [address(silent), address(other)], deadline_s=0.1) as both,
+        cluster([address(silent), address(other)], deadline_s=0.1) as both,
     ):
         assert both.answer("fruit") is None
         other.setblocking(False)
@@ -261,10 +201,10 @@ def test_an_address_that_makes_no_sense_is_a_process_that_is_gone(nowhere: str) 
 
 def test_connections_to_a_node_that_was_started_again_are_renewed(work: Workspace) -> None:
     with asyncio.Runner() as runner:
-        with node(work) as one:
+        with process(work) as one:
             replica = Replica(one)
             runner.run(replica.ask(PROBE, time.monotonic() + PATIENCE_S))
-        with node(work, port=int(one.rpartition(":")[2])):
+        with process(work, port=int(one.rpartition(":")[2])):
             runner.run(replica.ask(PROBE, time.monotonic() + PATIENCE_S))
             replica.close()
 
@@ -273,25 +213,23 @@ def test_too_many_connections_harm_nobody_else(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "MAX_CONNECTIONS", 2)
-    with node(work) as one, ExitStack() as stack:
+    with process(work) as one, ExitStack() as stack:
         first, second, third = (stack.enter_context(connected(one)) for _ in range(3))
         assert third.recv(1) == b""
         for connection in (first, second, first):
             connection.sendall(wire.packed(PROBE))
-            expected = wire.packed(Completed({}))
+            expected = wire.packed(Report())
             assert connection.recv(len(expected), socket.MSG_WAITALL) == expected
 
 
-def test_completions_are_those_of_all_nodes(work: Workspace) -> None:
-    with node(work, 1) as one, node(work, 2) as two, cluster(work, [one], [two]) as both:
-        assert both.complete("app") == Searcher.open(work).complete("app")
-    with node(work) as one, cluster(work, [one]) as alone:
+def test_completions_are_those_of_a_process(work: Workspace) -> None:
+    with process(work) as one, cluster([one]) as alone:
         assert alone.complete("app") == ["apple"]
 
 
 def test_garbage_ends_a_connection_and_nothing_else(work: Workspace) -> None:
     frames = [b"\0\0\0\3abc", b"\xff\xff\xff\xff", b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\0"]
-    with node(work) as one, cluster(work, [one]) as alone:
+    with process(work) as one, cluster([one]) as alone:
         for frame in frames:
             with connected(one) as connection:
                 connection.sendall(frame)
@@ -310,7 +248,7 @@ COUNTS = st.none() | st.dictionaries(
 
 @pytest.fixture(scope="module")
 def answering(work: Workspace) -> Server:
-    return Server(Live(work))
+    return Server(Newest(Live(work)))
 
 
 @given(st.lists(PLACES, max_size=3), COUNTS, st.integers(0, MAX_LIMIT), NUMBERS)
@@ -347,7 +285,7 @@ def children(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("long" * 40)))
         running = Children(work, 2)
-    with running, cluster(work, running.addresses) as both:
+    with running, cluster(running.addresses) as both:
         until(lambda: both.answer("fruit") is not None)
         yield running, both
     for pid in running.pids:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,11 +80,10 @@ def test_what_is_expected_to_be_expensive(question: Question, is_heavy: bool) ->
     assert front.is_heavy(question) == is_heavy
 
 
-@pytest.mark.parametrize("groups", [1, 2], ids=["whole index", "shards"])
 def test_a_late_expensive_search_neither_fails_the_processes_nor_runs_in_the_server(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch, groups: int
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The processes accept connections but never answer; a cheap search does fall back."""
+    """The process accepts connections but never answers; a cheap search does fall back."""
     answered_here = []
     answer = Searcher.answer
 
@@ -94,19 +92,17 @@ def test_a_late_expensive_search_neither_fails_the_processes_nor_runs_in_the_ser
         return answer(searcher, question)
 
     monkeypatch.setattr(Searcher, "answer", noted)
-    with ExitStack() as stack:
-        silent = [
-            stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(groups)
-        ]
-        addresses = [[address(listener)] for listener in silent]
-        late = stack.enter_context(cluster(work, *addresses, deadline_s=0.1))
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        cluster([address(silent)], deadline_s=0.1) as late,
+    ):
         site = Front(Live(work), late.cluster)
         with pytest.raises(Busy) as refused:
             late.runner.run(site.search(HEAVY))
         assert refused.value.kind == front.HEAVY
-        assert late.well() == [True] * groups
+        assert late.well() == [True]
         assert not answered_here
 
         assert late.runner.run(site.search(Question("apple"))).total == 1
-        assert late.well() == [False] * groups
+        assert late.well() == [False]
         assert answered_here == [Question("apple")]

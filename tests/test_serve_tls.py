@@ -8,11 +8,12 @@ import pytest
 import trustme
 
 from commands import gossamer
+from followers import address, listener, node, server, until
 from gossamer import config
 from gossamer.config import ServeConfig
 from gossamer.errors import ConfigError
 from gossamer.serve.cluster import tls
-from test_serve_cluster import cluster, node, work
+from test_serve_cluster import work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,11 +43,15 @@ def certified(folder: Path, authority: trustme.CA, *names: str) -> ServeConfig:
 
 def answers(work: Workspace, of_node: ServeConfig, of_server: ServeConfig) -> bool:
     """Whether a server gets an answer of a node."""
+    contexts = tls.of_node(of_node, ""), tls.of_server(of_node, "")
     with (
-        node(work, tls=tls.of_node(of_node, "")) as address,
-        cluster(work, [address], tls=tls.of_server(of_server, "")) as one,
+        listener() as at,
+        node(work.root, at, [address(at)], tls=contexts) as follower,
+        server(work, [address(at)], tls=tls.of_server(of_server, "")) as asked,
     ):
-        return one.answer("fruit") is not None
+        until(lambda: follower.held)
+        asked.loop.run(asked.nodes.look())
+        return asked.answer("fruit") is not None
 
 
 def test_a_server_and_a_node_with_certificates_of_one_authority_talk(

@@ -209,26 +209,19 @@ def node(
     host: Annotated[
         str, typer.Option(help="Address to listen on.", callback=_checked_host)
     ] = "127.0.0.1",
-    shards: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--shard",
-            help="Number of a shard to search; 0: the first tier. Repeatable.",
-            show_default="all",
-        ),
-    ] = None,
 ) -> None:
-    """Search shards of an index for a `gossamer serve` on another machine, until Ctrl-C.
+    """Search a part of an index for a `gossamer serve` on another machine, until Ctrl-C.
 
-    The server's setting serve.nodes names this node's address. Beyond loopback, both need
-    certificates: serve.node_certificate, node_key and node_authority.
+    The setting serve.nodes lists all nodes. They divide the shards among themselves, and take up
+    a newer index one after another. Beyond loopback, servers and nodes need certificates:
+    serve.node_certificate, node_key and node_authority.
 
-    Example: gossamer node my-web --port 9400 --shard 0 --shard 1
+    Example: gossamer node my-web --port 9400
     """
     from gossamer.serve import serve_node
     from gossamer.workspace import Workspace
 
-    serve_node(Workspace.open(crawl), host, port, shards or ())
+    serve_node(Workspace.open(crawl), host, port)
 
 
 def demo(

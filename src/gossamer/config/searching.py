@@ -192,16 +192,21 @@ class ServeConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
         ),
     ] = 0
     nodes: Annotated[
-        tuple[
-            Annotated[tuple[Annotated[str, Meta(pattern=NODE)], ...], Meta(min_length=1)],
-            ...,
-        ],
+        tuple[Annotated[str, Meta(pattern=NODE)], ...],
         Meta(
             description="search processes on other machines (`gossamer node`), instead of local "
-            'ones: in `[["a:9400", "b:9400"], ["c:9400"]]`, a and b hold the same shards, and c '
-            "holds the rest"
+            "ones, by name and port; each address of a name is a node"
         ),
     ] = ()
+    groups: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=128,
+            description="number of groups that nodes are divided into; each group holds a part of "
+            "the shards, each of its nodes all of that part; 1: every node holds the whole index",
+        ),
+    ] = 1
     node_certificate: Annotated[
         Line,
         Meta(

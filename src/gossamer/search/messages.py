@@ -27,6 +27,8 @@ places, so the order does not depend on which part of the results is requested."
 ENOUGH = 50
 """The first tier suffices if this many of its pages have all the words: five pages of results.
 Further pages of results come from the other tiers."""
+MAX_SHARDS = 2_000
+"""`index.shards` allows half of that."""
 COUNTED_MATCHES = 20_000
 """If at most this many pages can have any of the words, those that have are counted."""
 Limit: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=MAX_LIMIT)]
@@ -279,6 +281,51 @@ class Refused(msgspec.Struct, frozen=True, tag=True):
     reason: str
 
 
+Shards: TypeAlias = Annotated[tuple[int, ...], msgspec.Meta(max_length=MAX_SHARDS)]
+"""Numbers of shards, in ascending order."""
+State: TypeAlias = Annotated[str, msgspec.Meta(max_length=64)]
+
+
+class Probe(msgspec.Struct, frozen=True, tag=True):
+    """Who are you, and what do you hold? Reply: Report."""
+
+
+class Holding(msgspec.Struct, frozen=True, array_like=True):
+    """Shards of one state of the index that a process has opened, as one index.
+
+    `version`: the version of the crawl when they were opened. Those of a later state are higher,
+    on every machine. `whole`: all shards of that state. `pages`: in these shards.
+    """
+
+    version: int
+    state: State
+    shards: Shards
+    whole: Shards
+    pages: int
+    languages: Annotated[tuple[str, ...], msgspec.Meta(max_length=1_000)]
+
+
+class Report(msgspec.Struct, frozen=True, tag=True):
+    """What a process has opened, the newest last.
+
+    `name`: of a node, by which it is placed. `share`: the shards that belong to it by its place.
+    `target`: version and state of its newest holding, or of the one that it is opening.
+    """
+
+    held: Annotated[list[Holding], msgspec.Meta(max_length=16)] = []
+    name: Annotated[str, msgspec.Meta(max_length=300)] = ""
+    share: Shards = ()
+    target: tuple[int, State] = (0, "")
+
+
+class Directed(msgspec.Struct, frozen=True, tag=True):
+    """A request to the holding of these shards in this state of the index."""
+
+    state: str
+    shards: Shards
+    request: Request | IndexRequest
+
+
 Request: TypeAlias = (
     Survey | Find | Rescore | Show | Explain | CheckSpelling | Complete | Weigh | Read | CountTerms
 )
@@ -297,7 +344,9 @@ Reply: TypeAlias = (
 )
 IndexRequest: TypeAlias = Question | Suggest
 """Requests to a process that holds the whole index and runs its own broker."""
-AnyReply: TypeAlias = Answered | Suggested | Reply
+AnyRequest: TypeAlias = Request | IndexRequest | Probe | Directed
+"""All that a process may be asked."""
+AnyReply: TypeAlias = Answered | Suggested | Report | Reply
 
 _T = TypeVar("_T")
 RequestGenerator: TypeAlias = "Generator[dict[int, Request], dict[int, Reply], _T]"

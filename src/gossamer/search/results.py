@@ -73,7 +73,8 @@ class Results(msgspec.Struct, frozen=True, gc=False):
     `estimated`: only the most popular pages were searched, because enough of them match, and all
     numbers are extrapolated from them; or so many pages have some of the words that `total` is a
     lower bound.
-    `missing`: the number of nodes that did not answer in time, whose pages are left out.
+    `missing`: the number of groups of nodes of which none answered in time; their pages are left
+    out.
     """
 
     total: int

@@ -1,8 +1,9 @@
 """serve: the search page and API of one crawl, over HTTP.
 
-It reads the index, and single rows of other datasets to show what the crawl knows about a page.
-The server notices a commit of `index` within a second and opens the new shards. The old ones stay
-mapped until their last search is done, so no answer mixes the two.
+It reads the index, unless nodes on other machines do, and single rows of other datasets to show
+what the crawl knows about a page. The server notices a commit of `index` within a second and opens
+the new shards. The old ones stay mapped until their last search is done, so no answer mixes the
+two.
 
     front.py        dispatches searches to the processes of a cluster, or to this one; cache.py
                     keeps recent answers, flights.py shares those being computed, and turns.py
@@ -38,7 +39,7 @@ from gossamer.serve.descriptors import raise_limit
 from gossamer.serve.gc_pauses import exempt_present_objects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
 
     import uvicorn
 
@@ -75,25 +76,25 @@ def serve(
     with ExitStack() as stack:
         stack.enter_context(_orderly_end())
         children = stack.enter_context(Children(work, processes)) if processes > 1 else None
-        groups = work.config.serve.nodes or ((children.addresses,) if children else ())
-        _run(server(work, groups, connections=connections), host, port, announce)
+        addresses = children.addresses if children else ()
+        _run(server(work, addresses, connections=connections), host, port, announce)
 
 
 def serve_node(
     work: Workspace,
     host: str,
     port: int,
-    shards: Collection[int] = (),
     announce: Callable[[str], object] = _say,
 ) -> None:
-    """Answer the brokers of other processes from these shards (none: all) until SIGINT or SIGTERM.
+    """Answer the servers of other machines from a part of the index until SIGINT or SIGTERM.
 
-    Raises UsageError if the node cannot listen on the address, or everybody who reaches it could
-    search: beyond loopback, it needs certificates. Raises ConfigError if they cannot be used.
+    The other nodes know this one by the address that it listens on; if that is any, by the name of
+    this machine. Raises UsageError if the node cannot listen on the address, or everybody who
+    reaches it could search: beyond loopback, it needs certificates. Raises ConfigError if they
+    cannot be used.
     """
     from gossamer.serve.cluster import tls
     from gossamer.serve.cluster.listen import listen
-    from gossamer.serve.reloader import Live
 
     secured = tls.of_node(work.config.serve, work.root)
     with _listen(host, port) as listener:
@@ -105,7 +106,8 @@ def serve_node(
                 "set serve.node_certificate, node_key and node_authority: docs/operating.md",
             )
         announce(f"{host}:{number}")
-        listen(Live(work, shards=shards), listener, secured)
+        name = socket.gethostname() if ip_address(at).is_unspecified else at
+        listen(work, f"[{name}]:{number}" if ":" in name else f"{name}:{number}", listener, secured)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from gossamer.errors import StoreError
 from gossamer.search.searcher import Searcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from gossamer.search.page_filters import CrawlView
     from gossamer.store import Layer
@@ -33,12 +33,10 @@ class Live:
         work: Workspace,
         clock: Callable[[], float] = time.monotonic,
         crawl: CrawlView | None = None,
-        shards: Collection[int] = (),
     ) -> None:
         self.root = work.root
         self._work = work
         self._crawl = crawl
-        self._shards = shards
         self._clock = clock
         self._guard = threading.Lock()
         self._next_s = clock()
@@ -69,9 +67,7 @@ class Live:
         try:
             layers = self._work.store.refresh().layers("index")
             if layers != self._layers:
-                self._searcher = (
-                    Searcher.open(self._work, self._crawl, self._shards) if layers else None
-                )
+                self._searcher = Searcher.open(self._work, self._crawl) if layers else None
                 self._layers = layers
         except StoreError as error:
             if self._searcher is None:

@@ -39,13 +39,18 @@ class Turns:
 
     def __init__(self, kind: str, running: int, waiting: int, share: int | None = None) -> None:
         self.kind = kind
-        self._max_running = running
-        self._share = running if share is None else share
         self._max_waiting = waiting
         self._running: Counter[str] = Counter()
         self._queues: dict[str, deque[asyncio.Future[None]]] = {}
         self._numbers = count()
         self._last: dict[str, int] = {}
+        self.allow(running, share)
+
+    def allow(self, running: int, share: int | None = None) -> None:
+        """Change how many turns there are at most, altogether and for one client."""
+        self._max_running = running
+        self._share = running if share is None else share
+        self._start_waiting()
 
     @property
     def waiting(self) -> int:
@@ -86,6 +91,10 @@ class Turns:
         self._running[client] -= 1
         if not self._running[client]:
             del self._running[client]
+        self._start_waiting()
+        self._forget(client)
+
+    def _start_waiting(self) -> None:
         while startable := [each for each in self._queues if self._may_start(each)]:
             following = min(
                 startable, key=lambda each: (self._running[each], self._last.get(each, -1))
@@ -95,7 +104,6 @@ class Turns:
                 turn.set_result(None)
                 self._start(following)
             self._forget(following)
-        self._forget(client)
 
     def _start(self, client: str) -> None:
         self._running[client] += 1

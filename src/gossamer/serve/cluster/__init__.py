@@ -1,9 +1,23 @@
 """Search processes, on this machine or on others, and the client that sends them requests.
 
 wire.py       requests and replies as frames of bytes
-server.py     a process that answers from some shards; listen.py runs it for `gossamer node`
+server.py     a process that answers one request at a time
 replica.py    the client's view of one process: its connections, and whether it is healthy
 group.py      processes that hold the same shards: sends a request to one, on failure to another
-cluster.py    all groups: runs the broker over them, under a deadline
-children.py   starts, watches and restarts processes on this machine; child.py is their program
+tls.py        certificates of servers and nodes
+
+On this machine:
+
+cluster.py    sends questions to processes that all hold the whole index
+children.py   starts, watches and restarts them; child.py is their program
+
+On other machines:
+
+nodes.py      runs the broker over nodes that hold a part each, under a deadline
+members.py    who is there? Resolves the names of nodes, and collects their reports
+cover.py      which nodes together answer from one state of the index, with all of its shards
+listen.py     the command `gossamer node`
+follower.py   a node opens the shards of its place in the newest index, and drops older ones
+placing.py    which shards belong to which node
+rolling.py    when a node may open a newer index, and drop an older one
 """

@@ -17,7 +17,7 @@ import msgspec
 import uvloop
 
 from gossamer.serve.cluster.children import WHOLE_FILES
-from gossamer.serve.cluster.server import Server
+from gossamer.serve.cluster.server import Newest, Server
 from gossamer.serve.reloader import Live
 from gossamer.store import File
 from gossamer.workspace import Workspace
@@ -46,7 +46,7 @@ def main() -> None:
     with suppress(FileNotFoundError):  # the parent is ending, or did not start this process
         whole = (folder / WHOLE_FILES).read_bytes()
         work.store.trust(msgspec.json.decode(whole, type=list[File]))
-    uvloop.run(_run(Server(Live(work)), path))
+    uvloop.run(_run(Server(Newest(Live(work))), path))
     # The parent may have been killed, so the last process to end removes the folder.
     Path(path).unlink(missing_ok=True)
     with suppress(OSError):  # another process has removed it

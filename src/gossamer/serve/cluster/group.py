@@ -7,12 +7,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from gossamer.search.messages import Refused
 from gossamer.serve.cluster.replica import ReplicaError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.search.messages import AnyReply, IndexRequest, Request
+    from gossamer.search.messages import AnyReply, AnyRequest
     from gossamer.serve.cluster.replica import Replica
 
 AHEAD = 2
@@ -30,7 +31,7 @@ class Group:
         self._turns = asyncio.Semaphore(self.turns)
 
     async def ask(
-        self, request: IndexRequest | Request, patience_s: float, *, heavy: bool = False
+        self, request: AnyRequest, patience_s: float, *, heavy: bool = False
     ) -> AnyReply | None:
         """Return the answer of the first replica that gives one, or None if none does in time.
 
@@ -46,5 +47,7 @@ class Group:
                 replica = min(well, key=lambda each: each.waiting)
                 left.remove(replica)
                 with suppress(ReplicaError):
-                    return await replica.ask(request, deadline_s, AHEAD if heavy else 1)
+                    reply = await replica.ask(request, deadline_s, AHEAD if heavy else 1)
+                    if not isinstance(reply, Refused):
+                        return reply
             return None

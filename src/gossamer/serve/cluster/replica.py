@@ -2,7 +2,8 @@
 
 A connection carries one request at a time and is reused for the next, so there are as many as a
 group sends requests at once (`group.py`). A process that failed gets no requests for a pause, which
-doubles with each failure, and then a probe.
+doubles with each failure, and then a probe. Those on other machines are probed all the time, as
+their reports say what they hold.
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.search.messages import Complete
+from gossamer.search.messages import Probe, Report
 from gossamer.serve.cluster import wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from ssl import SSLContext
 
-    from gossamer.search.messages import AnyReply, IndexRequest, Request
+    from gossamer.search.messages import AnyReply, AnyRequest
 
 UNIX = "unix:"
 CONNECT_S = 1.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
-PROBE = Complete("", 0)
+PROBE = Probe()
 PROBE_S = 1.0
 _FAILURES = (
     OSError,
@@ -59,11 +60,14 @@ class Replica:
         self,
         address: str,
         tls: SSLContext | None = None,
+        certified: str | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`certified`: whom its certificate must name, if not the host of the address."""
         self.address = address
         self.waiting = 0
         self._tls = tls
+        self._certified = certified
         self._clock = clock
         self._idle: list[_Connection] = []
         self._pause_s = 0.0
@@ -74,16 +78,26 @@ class Replica:
         """Whether the last request succeeded; late answers to heavy requests do not count."""
         return not self._pause_s
 
-    async def probe(self) -> None:
+    async def revive(self) -> None:
         """Send a probe if the process has failed and its pause is over."""
-        if self.well or self._clock() < self._until_s:
-            return
-        with suppress(ReplicaError):
-            await self.ask(PROBE, time.monotonic() + PROBE_S)
+        if not self.well:
+            await self.probe()
 
-    async def ask(
-        self, request: IndexRequest | Request, deadline_s: float, weight: int = 1
-    ) -> AnyReply:
+    async def probe(self) -> Report | None:
+        """The process's report, or None; not sent while a failed process has its pause.
+
+        A healthy process that is busy does not count as failed if it is late with its report.
+        """
+        if not self.well and self._clock() < self._until_s:
+            return None
+        try:
+            weight = 0 if self.well else 1
+            report = await self.ask(PROBE, time.monotonic() + PROBE_S, weight)
+        except ReplicaError:
+            return None
+        return report if isinstance(report, Report) else None
+
+    async def ask(self, request: AnyRequest, deadline_s: float, weight: int = 1) -> AnyReply:
         """Return the answer if it comes before the deadline (time.monotonic).
 
         The request counts as `weight` requests in `waiting`. Raises ReplicaError.
@@ -97,7 +111,7 @@ class Replica:
             if weight == 1 or not isinstance(error, TimeoutError):
                 self._pause_s = min(max(2 * self._pause_s, FIRST_PAUSE_S), LONGEST_PAUSE_S)
                 self._until_s = self._clock() + self._pause_s
-            self.close()
+                self.close()
             raise ReplicaError(f"{self.address}: {error}") from None
         finally:
             self.waiting -= weight
@@ -109,7 +123,7 @@ class Replica:
         while self._idle:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
                 return await self._on(self._idle.pop(), body)
-        return await self._on(await _connected(self.address, self._tls), body)
+        return await self._on(await self._connected(), body)
 
     async def _on(self, connection: _Connection, body: bytes) -> bytes:
         """Keep the connection for later requests only if it delivered a complete answer."""
@@ -126,11 +140,16 @@ class Replica:
         while self._idle:
             self._idle.pop().end()
 
-
-async def _connected(address: str, tls: SSLContext | None) -> _Connection:
-    """Open a connection. Raises OSError (TimeoutError is one)."""
-    async with asyncio.timeout(CONNECT_S):
-        if address.startswith(UNIX):
-            return _Connection(*await asyncio.open_unix_connection(address.removeprefix(UNIX)))
-        host, _, port = address.rpartition(":")
-        return _Connection(*await asyncio.open_connection(host.strip("[]"), int(port), ssl=tls))
+    async def _connected(self) -> _Connection:
+        """Open a connection. Raises OSError (TimeoutError is one)."""
+        async with asyncio.timeout(CONNECT_S):
+            if self.address.startswith(UNIX):
+                path = self.address.removeprefix(UNIX)
+                return _Connection(*await asyncio.open_unix_connection(path))
+            host, _, port = self.address.rpartition(":")
+            certified = self._certified if self._tls else None
+            return _Connection(
+                *await asyncio.open_connection(
+                    host.strip("[]"), int(port), ssl=self._tls, server_hostname=certified
+                )
+            )

@@ -1,28 +1,25 @@
 """A process that answers requests from some shards of a crawl's index.
 
 It answers one request at a time: much of the work is Python's, so another thread would add little,
-whereas another process adds a core. A newer index is opened between two requests. The previous one
-stays open, because the second step of a search must show documents of the index that the first step
-searched.
+whereas another process adds a core.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from gossamer.errors import StoreError
 from gossamer.search.messages import (
     Answered,
-    Explain,
+    Directed,
+    Probe,
     Question,
     Refused,
-    Rescore,
-    Show,
+    Report,
     Suggest,
     Suggested,
-    Weigh,
 )
 from gossamer.serve.cluster import wire
 from gossamer.serve.cluster.tls import HANDSHAKE_S
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from socket import socket
     from ssl import SSLContext
 
-    from gossamer.search.messages import AnyReply, IndexRequest, Request
+    from gossamer.search.messages import AnyReply, AnyRequest
     from gossamer.search.searcher import Searcher
     from gossamer.serve.reloader import Live
 
@@ -40,16 +37,46 @@ MAX_CONNECTIONS = 256
 _log = logging.getLogger(__name__)
 
 
-class Server:
-    """Answers from the newest index, or from the previous one if a request names its state."""
+class Source(Protocol):
+    """What a process has opened."""
+
+    def report(self) -> Report: ...
+
+    def searcher(self, request: AnyRequest) -> Searcher | None:
+        """What answers a request; None if it is not open. Raises StoreError."""
+
+
+class Newest:
+    """The newest index as a whole. It is opened between two requests."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
-        self._now: Searcher | None = None
-        self._before: Searcher | None = None
+        self._last: Searcher | None = None
+
+    def report(self) -> Report:
+        """Nothing is reported, as all processes of a machine hold the same, but it is opened."""
+        self._newest()
+        return Report()
+
+    def searcher(self, _: AnyRequest) -> Searcher | None:
+        return self._newest()
+
+    def _newest(self) -> Searcher | None:
+        searcher = self._live.searcher()
+        if searcher is not self._last:
+            self._last = searcher
+            exempt_present_objects()
+        return searcher
+
+
+class Server:
+    """Answers the requests of one or several servers, one at a time."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
         self._connections: set[asyncio.Task[None]] = set()
 
-    def answer(self, request: IndexRequest | Request) -> AnyReply:
+    def answer(self, request: AnyRequest) -> AnyReply:
         try:
             return self._answer(request)
         except (KeyboardInterrupt, SystemExit):
@@ -60,22 +87,19 @@ class Server:
             _log.exception("a request failed")
             return Refused(repr(error))
 
-    def _answer(self, request: IndexRequest | Request) -> AnyReply:
-        searcher = self._live.searcher()
-        if searcher is not self._now:
-            self._before, self._now = self._now, searcher
-            exempt_present_objects()
+    def _answer(self, request: AnyRequest) -> AnyReply:
+        if isinstance(request, Probe):
+            return self._source.report()
+        searcher = self._source.searcher(request)
         if searcher is None:
-            return Refused("no index yet")
-        match request:
-            case Question():
-                return Answered(searcher.state, searcher.answer(request))
+            return Refused("this index is not open here")
+        match request.request if isinstance(request, Directed) else request:
+            case Question() as question:
+                return Answered(searcher.state, searcher.answer(question))
             case Suggest(text, limit):
                 return Suggested(searcher.complete(text, limit))
-            case Show() | Explain() | Rescore() | Weigh():
-                if self._before is not None and request.state == self._before.state:
-                    searcher = self._before
-        return searcher.node.reply(request)
+            case step:
+                return searcher.node.reply(step)
 
     async def run(
         self, listener: socket, stop: asyncio.Event, tls: SSLContext | None = None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.search.messages import AnyReply, IndexRequest, Request
+from gossamer.search.messages import AnyReply, AnyRequest
 
 if TYPE_CHECKING:
     from asyncio import StreamReader
@@ -21,7 +21,7 @@ MAX_FRAME = 16 << 20
 _LENGTH = struct.Struct(">I")
 
 _encode = msgspec.msgpack.Encoder().encode
-_request = msgspec.msgpack.Decoder(IndexRequest | Request)
+_request = msgspec.msgpack.Decoder(AnyRequest)
 _outcome = msgspec.msgpack.Decoder(AnyReply)
 
 
@@ -29,15 +29,15 @@ class BadFrameError(Exception):
     """The bytes received are not a valid message."""
 
 
-def packed(message: IndexRequest | Request | AnyReply) -> bytes:
+def packed(message: AnyRequest | AnyReply) -> bytes:
     body = _encode(message)
     return _LENGTH.pack(len(body)) + body
 
 
-def request_of(body: bytes) -> IndexRequest | Request:
+def request_of(body: bytes) -> AnyRequest:
     """Raises BadFrameError."""
     try:
-        request: IndexRequest | Request = _request.decode(body)
+        request: AnyRequest = _request.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadFrameError(str(error)) from None
     return request

@@ -18,6 +18,7 @@ from gossamer.search.left_out import LeftOut
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.cluster import tls
 from gossamer.serve.cluster.cluster import Cluster
+from gossamer.serve.cluster.nodes import Nodes
 from gossamer.serve.front import Front
 from gossamer.serve.graphs import Graphs
 from gossamer.serve.reloader import Live
@@ -54,7 +55,7 @@ _MB = 1 << 20
 
 def server(
     work: Workspace,
-    groups: Sequence[Sequence[str]] = (),
+    addresses: Sequence[str] = (),
     *,
     connections: int = MAX_CONNECTIONS,
     kept_s: float = KEPT_S,
@@ -62,19 +63,20 @@ def server(
 ) -> uvicorn.Server:
     """The server of one crawl: its application behind bounded connections.
 
-    `groups` are the addresses of the search processes (cluster.py), if any. At most `connections`
-    are open at once. Expensive responses other than searches are reused for `kept_s` seconds.
+    `addresses` are those of the search processes of this machine, if any; nodes on others are in
+    the settings. At most `connections` are open at once. Expensive responses other than searches
+    are reused for `kept_s` seconds.
     """
     config, refused = work.config.serve, Counter[str]()
     clients = Clients(config.proxies)
-    application = app(work, groups, clients, refused, kept_s)
+    application = app(work, addresses, clients, refused, kept_s)
     admitted = Connections(clients, refused, connections)
     return protocol.server(application, admitted, config.proxies, log_level)
 
 
 def app(
     work: Workspace,
-    groups: Sequence[Sequence[str]],
+    addresses: Sequence[str],
     clients: Clients,
     refused: Counter[str],
     kept_s: float,
@@ -85,20 +87,24 @@ def app(
     left_out = LeftOut(work, lookup)
     graphs = Graphs(work, lookup)
     ranking, config = work.config.ranking, work.config.serve
-    secured = tls.of_server(config, work.root) if config.nodes else None
-    cluster = Cluster(groups, ranking, pages, config.deadline_s, secured) if groups else None
-    live = Live(work, crawl=pages)
-    front = Front(live, cluster, config.cache_mb * _MB)
+    nodes = cluster = None
+    if config.nodes:
+        secured = tls.of_server(config, work.root)
+        nodes = Nodes(config.nodes, ranking, pages, config.deadline_s, secured)
+    elif addresses:
+        cluster = Cluster(addresses, config.deadline_s)
+    elsewhere = nodes or cluster
+    front = Front(nodes or Live(work, crawl=pages), cluster, config.cache_mb * _MB)
     watch = Watch(work, lookup)
-    metrics = Metrics(watch, live, cluster, front.cache, refused, kept_s)
+    metrics = Metrics(watch, front.opened, elsewhere, front.cache, refused, kept_s)
     routed = Starlette(
-        lifespan=lambda _: cluster.watched() if cluster else nullcontext(),
+        lifespan=lambda _: elsewhere.watched() if elsewhere else nullcontext(),
         routes=[
             *Searching(work, front).routes(),
             *Paging(work, pages, left_out, graphs).routes(kept_s),
             *Graphing(graphs).routes(kept_s),
             *Copying(work, pages).routes(kept_s),
-            *Status(watch, live, graphs).routes(kept_s),
+            *Status(watch, front.opened, graphs).routes(kept_s),
             *Sectioning(work, left_out).routes(kept_s),
             *metrics.routes(),
             *openapi.ROUTES,

@@ -20,12 +20,14 @@ from gossamer.outcomes import OUTCOMES
 from gossamer.status.fetching import running_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from prometheus_client import Metric
 
+    from gossamer.search.searcher import Searcher
     from gossamer.serve.cluster.cluster import Cluster
-    from gossamer.serve.reloader import Live
+    from gossamer.serve.cluster.cover import Cover
+    from gossamer.serve.cluster.nodes import Nodes
     from gossamer.status import Watch
     from gossamer.status.hosts import Hosts
     from gossamer.status.queue import Freshness, Queue
@@ -33,27 +35,32 @@ if TYPE_CHECKING:
 
 
 class CrawlMetrics(Collector):
-    def __init__(self, watch: Watch, live: Live, cluster: Cluster | None) -> None:
+    def __init__(
+        self,
+        watch: Watch,
+        opened: Callable[[], Searcher | Cover | None],
+        elsewhere: Cluster | Nodes | None,
+    ) -> None:
         self._watch = watch
-        self._live = live
-        self._cluster = cluster
+        self._opened = opened
+        self._elsewhere = elsewhere
         self._fetches = Fetches()
 
     def collect(self) -> Iterator[Metric]:
         try:
-            searcher = self._live.searcher()
+            index = self._opened()
         except StoreError:  # the other figures are still reported
-            searcher = None
+            index = None
         well = GaugeMetricFamily(
             "gossamer_node_up",
             "Whether the last request to a search process succeeded.",
             labels=["group", "address"],
         )
-        for group, address, is_well in self._cluster.health() if self._cluster else ():
-            well.add_metric([str(group), address], float(is_well))
+        for group, address, is_well in self._elsewhere.health() if self._elsewhere else ():
+            well.add_metric([group, address], float(is_well))
         yield well
         crawl = self._watch.look()
-        pages = searcher.pages if searcher else 0
+        pages = index.pages if index else 0
         yield _gauge("index_pages", "Pages in the index.", pages)
         yield _gauge(
             "index_generation",

@@ -22,15 +22,17 @@ from gossamer.serve.web.guard import Guard
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from prometheus_client import Metric
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from gossamer.search.searcher import Searcher
     from gossamer.serve.cache import Cache
     from gossamer.serve.cluster.cluster import Cluster
-    from gossamer.serve.reloader import Live
+    from gossamer.serve.cluster.cover import Cover
+    from gossamer.serve.cluster.nodes import Nodes
     from gossamer.status import Watch
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -43,16 +45,17 @@ class Metrics:
     def __init__(
         self,
         watch: Watch,
-        live: Live,
-        cluster: Cluster | None,
+        opened: Callable[[], Searcher | Cover | None],
+        elsewhere: Cluster | Nodes | None,
         cache: Cache,
         refused: Counter[str],
         kept_s: float,
     ) -> None:
+        """`opened` returns the index that answers now; `elsewhere`: the other processes."""
         self._guard = Guard("metrics", kept_s=kept_s)
         self._registry = CollectorRegistry()
         self._registry.register(_OfLimits(refused))
-        self._registry.register(CrawlMetrics(watch, live, cluster))
+        self._registry.register(CrawlMetrics(watch, opened, elsewhere))
         self._registry.register(_OfCache(cache))
         self._requests = prometheus.Counter(
             "gossamer_requests",

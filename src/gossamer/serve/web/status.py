@@ -21,12 +21,15 @@ from gossamer.status.queue import Freshness, Queue  # noqa: TC001  # as above
 from gossamer.store import StepReport  # noqa: TC001  # as above
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.requests import Request
     from starlette.responses import Response
 
     from gossamer.graph.queries import Spread
+    from gossamer.search.searcher import Searcher
+    from gossamer.serve.cluster.cover import Cover
     from gossamer.serve.graphs import Graphs
-    from gossamer.serve.reloader import Live
     from gossamer.status import Watch
 
 
@@ -81,9 +84,12 @@ class Health(msgspec.Struct, frozen=True):
 
 
 class Status:
-    def __init__(self, watch: Watch, live: Live, graphs: Graphs) -> None:
+    def __init__(
+        self, watch: Watch, opened: Callable[[], Searcher | Cover | None], graphs: Graphs
+    ) -> None:
+        """`opened` returns the index that answers at this moment."""
         self._watch = watch
-        self._live = live
+        self._opened = opened
         self._graphs = graphs
 
     def routes(self, kept_s: float) -> list[Route]:
@@ -127,7 +133,7 @@ class Status:
         return answers.json(self._watch.look())
 
     def health(self, _: Request) -> Response:
-        searcher = self._live.searcher()
-        if searcher is None:
+        index = self._opened()
+        if index is None:
             raise HTTPException(503, "no index yet")
-        return answers.json(Health("ok", searcher.pages))
+        return answers.json(Health("ok", index.pages))
