@@ -129,7 +129,9 @@ def _run(draw: random.Random, source: Source, chars: float) -> list[str]:
         at += 1
 
 
-def crawl(folder: Path, rows: Iterable[Mapping[str, Any]], engine: Engine, settings: str) -> Crawl:
+def crawl(
+    folder: Path | str, rows: Iterable[Mapping[str, Any]], engine: Engine, settings: str
+) -> Crawl:
     """Create a crawl that holds these documents, parsed and ranked, ready for `index`."""
     made = Crawl.create(str(folder), settings, engine)
     writers = {
