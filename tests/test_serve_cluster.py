@@ -21,6 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from followers import PATIENCE_S, address, until
 from gossamer.processes import start_python
 from gossamer.search.messages import (
     MAX_LIMIT,
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from gossamer.search.results import Results
     from gossamer.workspace import Workspace
 
-PATIENCE_S = 60
 WORDS = ("red", "green", "apple", "pear", "fruit", "tree")
 PAGES: list[dict[str, Any]] = [
     {
@@ -121,10 +121,6 @@ def cluster(addresses: Sequence[str], deadline_s: float = PATIENCE_S) -> Iterato
         runner.run(watched.__aenter__())
         yield Asked(made, runner)
         runner.run(watched.__aexit__(None, None, None))
-
-
-def address(listener: socket.socket) -> str:
-    return f"127.0.0.1:{listener.getsockname()[1]}"
 
 
 def connected(node: str) -> socket.socket:
@@ -355,10 +351,3 @@ def test_processes_that_end_at_once_are_started_less_and_less_often() -> None:
     pauses = list(accumulate([0.1] * 6, next_pause_s, initial=0.0))
     assert pauses == [0, 0.5, 1, 2, 4, 8, 8]
     assert next_pause_s(8, 3600) == 0.5
-
-
-def until(done: Any) -> None:
-    """Call `done` until it is true, for at most PATIENCE_S."""
-    end_s = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < end_s

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from followers import address
 from gossamer.search.messages import Question
 from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
@@ -17,7 +18,7 @@ from gossamer.serve.front import Front
 from gossamer.serve.reloader import Live
 from gossamer.serve.turns import Busy
 from shards import crawl, put_index
-from test_serve_cluster import address, cluster
+from test_serve_cluster import cluster
 from test_serve_limits import PATIENCE_S
 
 if TYPE_CHECKING:
