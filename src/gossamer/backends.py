@@ -315,14 +315,17 @@ def _sizes_of(backend: Backend, paths: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def rewrite(path: str, data: bytes) -> None:
-    """Replace a file's contents and keep its mode; a crash leaves the old or the new contents."""
+def rewrite(path: str, data: bytes, *, private: bool = False) -> None:
+    """Replace a file's contents and keep its mode; a crash leaves the old or the new contents.
+
+    `private`: other users may not use it any more.
+    """
     target = Path(path).resolve()
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex[:8]}")
     with disk_errors(path):
         try:
             with draft.open("xb") as file:
-                os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
+                os.fchmod(file.fileno(), target.stat().st_mode & (0o700 if private else 0o777))
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())

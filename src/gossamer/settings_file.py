@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gossamer import config as configs
 from gossamer import files
+from gossamer.backends import rewrite
 from gossamer.buckets import is_object_url
 from gossamer.config.files import decoded
 from gossamer.errors import RESTORE, ConfigError, Conflict
@@ -67,3 +68,13 @@ def write_settings(backend: Backend, settings: str, *, private: bool) -> None:
                 "already exists, with different settings",
                 "choose another folder, or move this file away and edit the new one",
             ) from None
+
+
+def replace_settings(root: str, settings: str, *, private: bool = False) -> None:
+    """Replace the gossamer.toml of a crawl. `private`: other users may not read it."""
+    data = (settings if settings.strip() else DEFAULTS).encode()
+    path = f"{root}/{CONFIG_NAME}"
+    if is_object_url(root):
+        files.replace(path, data)
+    else:
+        rewrite(path, data, private=private)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from gossamer.cli.arguments import CrawlFolder, SeedLists, SeedUrls
-from gossamer.cli.settings import new_settings
+from gossamer.cli.settings import new_settings, set_up
 
 
 def _checked_host(host: str | None) -> str | None:
@@ -28,6 +28,12 @@ def init(
     contact: Annotated[
         str, typer.Option(help="URL or e-mail address where webmasters can reach you.")
     ] = "",
+    settings: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file that becomes the gossamer.toml; that of an existing crawl is replaced."
+        ),
+    ] = None,
 ) -> None:
     """Create an empty crawl: a folder with a gossamer.toml, to be edited before crawling.
 
@@ -39,6 +45,11 @@ def init(
     """
     from gossamer.api import Crawl
 
+    if settings is not None:
+        if contact:
+            raise typer.BadParameter("with --settings, it belongs there", param_hint="--contact")
+        set_up(crawl, settings)
+        return
     Crawl.create(crawl, new_settings(contact), keep_settings=not contact)
     typer.echo(f"created {crawl}; next: gossamer crawl {crawl} URL...")
 

@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from gossamer.errors import NotACrawl
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from gossamer.api import Crawl
     from gossamer.config import Config
@@ -68,17 +71,36 @@ def overridden(contact: str, own: tuple[str, ...], config: Config) -> Config:
 def apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
     """Use a contact and own hosts in this run, and save them if gossamer.toml is unedited."""
     from gossamer import files
-    from gossamer.backends import rewrite
-    from gossamer.buckets import is_object_url
     from gossamer.filenames import CONFIG_NAME
+    from gossamer.settings_file import replace_settings
 
     before = crawl.work.config.fetch
     crawl.work.config = overridden(contact, own, crawl.work.config)
     after = new_settings(before.contact or contact, crawl.work.config.fetch.own)
     path = f"{crawl.path}/{CONFIG_NAME}"
     if files.read(path).decode() == new_settings(before.contact, before.own) != after:
-        replace = files.replace if is_object_url(path) else rewrite
-        replace(path, after.encode())
+        replace_settings(crawl.path, after)
+
+
+def set_up(path: str, settings: Path) -> None:
+    """Give a crawl these settings; create it if it does not exist. Raises ConfigError."""
+    from gossamer import config as configs
+    from gossamer.api import Crawl
+    from gossamer.backends import open_backend
+    from gossamer.config.files import read_text
+    from gossamer.settings_file import replace_settings
+    from gossamer.store import Store
+
+    text, _ = read_text(settings, "give the path of a gossamer.toml")
+    private = configs.has_secrets(configs.loads(text, settings).fetch)
+    try:
+        root = Store.open(open_backend(path)).url
+    except NotACrawl:
+        Crawl.create(path, text)
+        typer.echo(f"created {path}")
+    else:
+        replace_settings(root, text, private=private)
+        typer.echo(f"{path} has the settings of {settings} now")
 
 
 def new_settings(contact: str = "", own: tuple[str, ...] = ()) -> str:

@@ -125,14 +125,14 @@ def load(path: Path) -> Config:
     default settings might crawl what the lost ones forbid. A file with secrets that other users
     can read is a ConfigError, too.
     """
-    text, mode = read_text(path, RESTORE_SETTINGS.format(path=path))
+    text, state = read_text(path, RESTORE_SETTINGS.format(path=path))
     if not text.strip():
         raise ConfigError(
             path, "is empty; its settings are lost", RESTORE_SETTINGS.format(path=path)
         )
     config = loads(text, path)
     if has_secrets(config.fetch):
-        closed_to_others(path, mode)
+        closed_to_others(path, state)
     return config
 
 

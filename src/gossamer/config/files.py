@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 4_000_000
 """Size limit of a settings file."""
-OTHERS = 0o077
-"""Mode bits that let the group or other users use a file."""
+OWNER = 0o700
+READING_GROUP = 0o040
+"""Mode bits."""
 
 
-def read_text(path: Path, remedy: str, max_bytes: int = MAX_BYTES) -> tuple[str, int]:
-    """Return the text and the mode of a regular file. Raises ConfigError."""
+def read_text(path: Path, remedy: str, max_bytes: int = MAX_BYTES) -> tuple[str, os.stat_result]:
+    """Return the text of a regular file, with its owner and mode. Raises ConfigError."""
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -34,7 +35,7 @@ def read_text(path: Path, remedy: str, max_bytes: int = MAX_BYTES) -> tuple[str,
             raise ConfigError(
                 path, f"cannot be read: it is longer than {max_bytes:,} bytes", remedy
             )
-        return decoded(data, path, remedy), state.st_mode
+        return decoded(data, path, remedy), state
     except FileNotFoundError as error:
         if path.is_symlink():
             target = os.readlink(path)  # noqa: PTH115  # as text
@@ -54,12 +55,17 @@ def decoded(data: bytes, path: object, remedy: str) -> str:
         raise ConfigError(path, f"cannot be read: {what}", remedy) from None
 
 
-def closed_to_others(path: Path, mode: int) -> None:
-    """Raises ConfigError if the mode of a file with a secret admits other users."""
-    if mode & OTHERS:
+def closed_to_others(path: Path, state: os.stat_result) -> None:
+    """Raises ConfigError if the mode of a file with a secret admits other users.
+
+    A file of root's may be read by its group: that is how Kubernetes gives secrets to users other
+    than root. PostgreSQL has the same rule for its keys.
+    """
+    mode = stat.S_IMODE(state.st_mode)
+    if mode & ~(OWNER | (READING_GROUP if state.st_uid == 0 else 0)):
         raise ConfigError(
             path,
-            f"contains a secret, but its mode {stat.S_IMODE(mode):04o} lets other users read it",
+            f"contains a secret, but its mode {mode:04o} lets other users read it",
             f"chmod 600 {path}",
         )
 

@@ -80,8 +80,8 @@ def _read(key: str, secret: Secret, folder: str) -> str:
             key, f"the environment variable {secret.env} is not set", f"export {secret.env}=…"
         )
     path = Path(folder, secret.file).expanduser()
-    text, mode = read_text(path, f"write the secret of {key} into it")
-    closed_to_others(path, mode)
+    text, state = read_text(path, f"write the secret of {key} into it")
+    closed_to_others(path, state)
     value = text.removesuffix("\n").removesuffix("\r")
     if not value:
         raise ConfigError(path, "is empty", f"write the secret of {key} into it")

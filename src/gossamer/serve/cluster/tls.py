@@ -38,8 +38,8 @@ def _context(protocol: int, config: ServeConfig, folder: str) -> ssl.SSLContext 
     certificate, key, authority = (Path(folder, name).expanduser() for name in config.node_files)
     for path in (certificate, authority):
         read_text(path, REMEDY)
-    _, mode = read_text(key, REMEDY)
-    closed_to_others(key, mode)
+    _, state = read_text(key, REMEDY)
+    closed_to_others(key, state)
     context = ssl.SSLContext(protocol)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.verify_mode = ssl.CERT_REQUIRED
