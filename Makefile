@@ -33,7 +33,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-pure test-slow test-long test-fuzz test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo test test-pure test-slow test-long test-image test-fuzz test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -56,6 +56,9 @@ test-slow: $(VENV)/.dev  ## run the tests that take longer each, some of them mi
 
 test-long: $(VENV)/.dev  ## repeat some of these with more seeds and more kills
 	$(BIN)/pytest -m 'long and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,long)
+
+test-image: $(VENV)/.dev  ## build the container image from nothing, and crawl in it (needs root and buildah, mmdebstrap, podman, runc)
+	$(BIN)/pytest -m long tests/test_deploy_image.py -o faulthandler_timeout=3600
 
 test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parser, for a minute
 	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4 $(call marked,fuzz)

@@ -123,3 +123,37 @@ def test_own_without_urls_is_a_usage_error(tmp_path: Path) -> None:
 def test_hosts_of_urls_as_fetch_own_has_them() -> None:
     urls = ["localhost:8117", "http://a.example/x", "https://a.example:444/", "http://[::1]:8000/"]
     assert own_hosts(urls) == ("localhost", "a.example", "[::1]")
+
+
+def test_init_with_settings_creates_a_crawl_or_replaces_its_settings(tmp_path: Path) -> None:
+    folder, file = tmp_path / "web", tmp_path / "settings.toml"
+    file.write_text('fetch.contact = "a@b.example"')
+    assert "created" in gossamer("init", folder, "--settings", file).stdout
+    assert contact_of(folder) == "a@b.example"
+    file.write_text('fetch.contact = "c@d.example"')
+    assert "has the settings" in gossamer("init", folder, "--settings", file).stdout
+    assert contact_of(folder) == "c@d.example"
+    file.write_text("")
+    gossamer("init", folder, "--settings", file)
+    assert contact_of(folder) == ""
+
+
+def test_init_keeps_new_secrets_from_other_users(tmp_path: Path) -> None:
+    folder, file = tmp_path / "web", tmp_path / "settings.toml"
+    gossamer("init", folder)
+    file.write_text('[[fetch.sites]]\nhosts = "a.example"\nuser = "me"\npassword = "secret"\n')
+    gossamer("init", folder, "--settings", file)
+    assert (folder / "gossamer.toml").stat().st_mode & 0o077 == 0
+    assert config.load(folder / "gossamer.toml").fetch.sites
+
+
+def test_init_with_wrong_settings_changes_nothing(tmp_path: Path) -> None:
+    folder, file = tmp_path / "web", tmp_path / "settings.toml"
+    file.write_text("fetch.contacts = 1")
+    said = gossamer("init", folder, "--settings", file, code=1).stderr
+    assert str(file) in said
+    assert not folder.exists()
+    gossamer("init", folder, "--contact", "a@b.example")
+    gossamer("init", folder, "--settings", file, code=1)
+    assert contact_of(folder) == "a@b.example"
+    gossamer("init", folder, "--settings", file, "--contact", "a@b.example", code=2)

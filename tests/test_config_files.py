@@ -13,6 +13,7 @@ from msgspec import structs
 from gossamer import config
 from gossamer.api import Crawl
 from gossamer.config import FetchConfig, Secret, SiteConfig
+from gossamer.config.files import closed_to_others
 from gossamer.errors import ConfigError
 from gossamer.filenames import CONFIG_NAME
 from gossamer.workspace import Workspace
@@ -110,7 +111,7 @@ def test_settings_with_a_secret_are_readable_only_by_their_owner(tmp_path: Path,
     Crawl.create(str(tmp_path), text).close()
     file = tmp_path / CONFIG_NAME
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    for mode in (0o604, 0o640, 0o644, 0o620, 0o666):
+    for mode in (0o604, 0o644, 0o620, 0o666):
         file.chmod(mode)
         with pytest.raises(ConfigError) as raised:
             Workspace.open(str(tmp_path))
@@ -119,6 +120,28 @@ def test_settings_with_a_secret_are_readable_only_by_their_owner(tmp_path: Path,
     for mode in (0o600, 0o400):
         file.chmod(mode)
         assert PASSWORD not in repr(Workspace.open(str(tmp_path)).config)
+
+
+@pytest.mark.parametrize(
+    ("mode", "owner", "admits"),
+    [
+        (0o400, 1000, False),
+        (0o600, 0, False),
+        (0o440, 0, False),  # as Kubernetes mounts secrets for a group
+        (0o640, 0, False),
+        (0o640, 1000, True),
+        (0o440, 1000, True),
+        (0o660, 0, True),
+        (0o444, 0, True),
+    ],
+)
+def test_only_a_file_of_root_may_be_read_by_its_group(mode: int, owner: int, admits: bool) -> None:
+    state = os.stat_result((stat.S_IFREG | mode, 0, 0, 1, owner, 0, 1, 0, 0, 0))
+    if not admits:
+        closed_to_others(Path("key"), state)
+        return
+    with pytest.raises(ConfigError, match=f"{mode:04o} lets other users read it"):
+        closed_to_others(Path("key"), state)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -174,7 +197,7 @@ def test_headers_and_proxies_are_secrets_too(monkeypatch: pytest.MonkeyPatch) ->
         (b"", 0o600, "is empty"),
         (b"\n", 0o600, "is empty"),
         (b"\xff", 0o600, "not UTF-8"),
-        (b"x", 0o640, "lets other users read it"),
+        (b"x", 0o644, "lets other users read it"),
     ],
 )
 def test_a_secret_file_that_cannot_be_used_is_named(

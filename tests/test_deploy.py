@@ -1,4 +1,4 @@
-"""deploy/: the units start commands that exist, and systemd accepts them; all files are described."""
+"""deploy/: the units start commands that exist, and systemd accepts them; docs name all files."""
 
 from __future__ import annotations
 
@@ -106,10 +106,11 @@ def test_systemd_accepts_the_unit_and_finds_it_hardened(unit: Path, tmp_path: Pa
 def test_certificates_let_a_server_and_its_nodes_talk(work: Workspace, tmp_path: Path) -> None:
     made = tmp_path / "made"
     run(DEPLOY / "certificates.sh", made, "node-1.example", "127.0.0.1", "2001:db8::1")
-    names = {"node_certificate": "node.pem", "node_key": "node.key", "node_authority": "ca.pem"}
-    settings = ServeConfig(**{name: str(made / file) for name, file in names.items()})
+    files = ("node.pem", "node.key", "ca.pem")
+    pem, key, trusted = (str(made / name) for name in files)
+    settings = ServeConfig(node_certificate=pem, node_key=key, node_authority=trusted)
     assert answers(work, settings, settings)
-    assert sorted(path.name for path in made.iterdir()) == sorted(names.values())
+    assert sorted(path.name for path in made.iterdir()) == sorted(files)
     said = run("openssl", "x509", "-in", made / "node.pem", "-noout", "-ext", "subjectAltName")
     assert "DNS:node-1.example, IP Address:127.0.0.1, IP Address:2001:DB8:0:0:0:0:0:1" in said
     before = (made / "node.pem").read_bytes()
