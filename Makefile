@@ -58,7 +58,7 @@ test-long: $(VENV)/.dev  ## repeat some of these with more seeds and more kills
 	$(BIN)/pytest -m 'long and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,long)
 
 test-image: $(VENV)/.dev  ## build the container image from nothing, and crawl in it (needs root and buildah, mmdebstrap, podman, runc)
-	$(BIN)/pytest -m long tests/test_deploy_image.py -o faulthandler_timeout=3600
+	$(BIN)/pytest -m image $(call marked,image) -o faulthandler_timeout=3600
 
 test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parser, for a minute
 	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4 $(call marked,fuzz)

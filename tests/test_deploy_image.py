@@ -144,14 +144,14 @@ def crawled(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return volumes
 
 
-@pytest.mark.long
+@pytest.mark.image
 def test_it_crawls_and_searches_with_a_read_only_root(image: Image, crawled: Path) -> None:
     found = run(*image.command(crawled, "gossamer", "search", "/crawl", "cider", "--json"))
     assert [hit["title"] for hit in json.loads(found)["hits"]] == ["Apple cider"]
     assert {path.stat().st_uid for path in (crawled / "crawl").rglob("*")} == {USER}
 
 
-@pytest.mark.long
+@pytest.mark.image
 def test_it_can_write_to_its_volumes_only(image: Image, tmp_path: Path) -> None:
     assert run(*image.within(tmp_path, "id", "-u")).strip() == str(USER)
     for path in ("/x", "/opt/gossamer/x", "/tmp/x", "/etc/x"):  # noqa: S108  # in the image
@@ -159,7 +159,7 @@ def test_it_can_write_to_its_volumes_only(image: Image, tmp_path: Path) -> None:
     run(*image.within(tmp_path, "touch", "/crawl/x", "/cache/x"))
 
 
-@pytest.mark.long
+@pytest.mark.image
 def test_its_modules_are_compiled_and_it_has_no_installer(image: Image, tmp_path: Path) -> None:
     code = "from gossamer.parse.html import walk; print(walk.__file__)"
     assert run(*image.within(tmp_path, "python", "-c", code)).strip().endswith(".so")
@@ -167,7 +167,7 @@ def test_its_modules_are_compiled_and_it_has_no_installer(image: Image, tmp_path
     refused(*image.within(tmp_path, "gcc"))
 
 
-@pytest.mark.long
+@pytest.mark.image
 def test_its_health_check_asks_whether_searches_are_answered(image: Image, crawled: Path) -> None:
     words = ("--name=server", "gossamer", "serve", "/crawl", "--port", "8080")
     command = image.command(crawled, *words)
@@ -181,7 +181,7 @@ def test_its_health_check_asks_whether_searches_are_answered(image: Image, crawl
     assert server.returncode == 0
 
 
-@pytest.mark.long
+@pytest.mark.image
 def test_its_bill_of_materials_lists_what_is_locked(image: Image, tmp_path: Path) -> None:
     bill = json.loads(run(*image.within(tmp_path, "cat", "/opt/gossamer/sbom.cdx.json")))
     assert bill["bomFormat"] == "CycloneDX"
@@ -195,7 +195,7 @@ def test_its_bill_of_materials_lists_what_is_locked(image: Image, tmp_path: Path
     }
 
 
-@pytest.mark.long
+@pytest.mark.image
 def test_it_makes_certificates(image: Image, tmp_path: Path) -> None:
     script = ("--volume", f"{DEPLOY}/certificates.sh:/etc/gossamer/certificates.sh:ro")
     run(
