@@ -96,13 +96,13 @@ def test_services_start_commands_that_exist(project: dict[str, Any], name: str) 
 
 def test_settings_name_the_nodes_that_run(project: dict[str, Any]) -> None:
     settings = config.load(FOLDER / "gossamer.toml")
-    groups = [parsed(project["services"][name]["command"]) for name in ("node-1", "node-2")]
-    assert settings.serve.nodes == (("node-1:9400",), ("node-2:9400",))
-    assert [group["port"] for group in groups] == [9400, 9400]
-    shards = sorted(number for group in groups for number in group["shards"])  # type: ignore[attr-defined]
-    assert shards == list(range(settings.index.shards + 1))
     _, *named = project["services"]["certificates"]["command"]
-    assert named == ["node-1", "node-2"]
+    for name in named:
+        node = project["services"][name]
+        assert node["hostname"] == name
+        assert f"{name}:{parsed(node['command'])['port']}" in settings.serve.nodes
+    assert len(settings.serve.nodes) == len(named) == settings.serve.groups
+    assert settings.serve.groups <= settings.index.shards
     assert {Path(file).parent for file in settings.serve.node_files} == {Path("/certificates")}
     crawler = project["services"]["crawler"]
     assert settings.engine.workers == crawler["cpus"]

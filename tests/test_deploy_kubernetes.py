@@ -52,7 +52,7 @@ def objects() -> str:
 @pytest.fixture(scope="module")
 def workloads(objects: str) -> dict[str, Workload]:
     found = by_kind(objects, "StatefulSet") | by_kind(objects, "Deployment")
-    assert found.keys() == {"crawler", "node-a", "node-b", "broker"}
+    assert found.keys() == {"crawler", "node", "broker"}
     return {
         name: Workload(
             each["kind"],
@@ -108,17 +108,13 @@ def test_pods_start_commands_that_exist(workloads: dict[str, Workload]) -> None:
 
 def test_settings_name_the_nodes_that_run(objects: str, workloads: dict[str, Workload]) -> None:
     settings = config.load(FOLDER / "gossamer.toml")
-    namespaces = by_kind(objects, "Namespace")
-    nodes = {name: each for name, each in workloads.items() if name.startswith("node-")}
-    (domain,) = [f"nodes.{name}.svc" for name in namespaces]
-    assert "nodes" in by_kind(objects, "Service")
-    assert settings.serve.nodes == tuple(
-        tuple(f"{name}-{n}.{domain}:{each.command['port']}" for n in range(each.replicas or 0))
-        for name, each in sorted(nodes.items())
-    )
-    shards = sorted(shard for each in nodes.values() for shard in each.command["shards"])
-    assert shards == list(range(settings.index.shards + 1))
-    searchers = (*nodes.values(), workloads["broker"])
+    (namespace,) = by_kind(objects, "Namespace")
+    node = workloads["node"]
+    assert settings.serve.nodes == (f"nodes.{namespace}.svc:{node.command['port']}",)
+    assert by_kind(objects, "Service")["nodes"]["spec"]["clusterIP"] == "None"
+    assert settings.serve.groups <= settings.index.shards
+    assert (node.replicas or 0) >= 2 * settings.serve.groups  # so that one of each is left
+    searchers = (node, workloads["broker"])
     for file in settings.serve.node_files:
         for each in searchers:
             mounts = each.container["volumeMounts"]
@@ -157,17 +153,16 @@ def test_selectors_match_pods(objects: str, workloads: dict[str, Workload]) -> N
     assert workloads["broker"].replicas is None  # the autoscaler's
 
 
-def test_nodes_of_a_group_are_on_different_machines(workloads: dict[str, Workload]) -> None:
-    for name in ("node-a", "node-b"):
-        affinity = workloads[name].pod["affinity"]["podAntiAffinity"]
-        (rule,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]
-        assert rule["topologyKey"] == "kubernetes.io/hostname"
-        assert rule["labelSelector"]["matchLabels"] == workloads[name].labels
+def test_nodes_are_on_different_machines(workloads: dict[str, Workload]) -> None:
+    affinity = workloads["node"].pod["affinity"]["podAntiAffinity"]
+    (rule,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert rule["topologyKey"] == "kubernetes.io/hostname"
+    assert rule["labelSelector"]["matchLabels"] == workloads["node"].labels
 
 
 def test_the_overlay_of_the_guide_is_valid(tmp_path: Path) -> None:
     (text,) = re.findall(r"```yaml\n(# kustomization\.yaml\n.+?)```", GUIDE, re.DOTALL)
-    (line,) = re.findall(r"deploy/certificates\.sh made (node-\{.+)", GUIDE)
+    (line,) = re.findall(r"deploy/certificates\.sh made (nodes.+)", GUIDE)
     base = tmp_path / "gossamer" / "deploy"
     base.parent.mkdir()
     base.symlink_to(DEPLOY)
@@ -178,10 +173,9 @@ def test_the_overlay_of_the_guide_is_valid(tmp_path: Path) -> None:
     (overlay / "gossamer.toml").write_text(own)
     (overlay / "seeds.txt").write_text("https://example.net/\n")
     (overlay / "object-store.env").write_text("AWS_ACCESS_KEY_ID=a\nAWS_SECRET_ACCESS_KEY=b\n")
-    names = run("bash", "-c", f"echo {line}").split()
-    run(DEPLOY / "certificates.sh", overlay / "made", *names)
+    run(DEPLOY / "certificates.sh", overlay / "made", line)
     settings = config.loads(own, "gossamer.toml")
-    assert [node.partition(":")[0] for group in settings.serve.nodes for node in group] == names
+    assert [node.partition(":")[0] for node in settings.serve.nodes] == [line]
     objects = built(overlay)
     run(*validate(objects, tmp_path, VERSIONS[-1]))
     secrets = by_kind(objects, "Secret")
