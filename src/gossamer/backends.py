@@ -99,8 +99,11 @@ class Backend(Protocol):
         """The process that holds the lock; None if there is none, or it did not say who it is."""
 
 
-def open_backend(url: str) -> Backend:
-    """The backend for a path, or a URL with file, s3, gs or az. Raises UsageError for others."""
+def open_backend(url: str, *, is_known: bool = False) -> Backend:
+    """The backend for a path, or a URL with file, s3, gs or az. Raises UsageError for others.
+
+    `is_known`: its object store has been reached, so that its URL and endpoint are right.
+    """
     scheme, separator, rest = url.partition("://")
     if not separator:
         return LocalBackend(url)
@@ -109,7 +112,7 @@ def open_backend(url: str) -> Backend:
     if is_object_url(url):
         from gossamer.objects import ObjectBackend
 
-        return ObjectBackend(Bucket(url))
+        return ObjectBackend(Bucket(url, is_patient=is_known))
     raise UsageError(url, f"{scheme}:// is not supported", "use a path, or s3://, gs:// or az://")
 
 

@@ -11,7 +11,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from gossamer.errors import StoreError
+from gossamer.errors import StoreError, Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ KEYS_REMEDY = (
 )
 ACCESS_REMEDY = "check the keys, and that they may list, read, write and delete below this URL"
 BUSY_REMEDY = "run the same command again later, or with fewer workers (engine.workers)"
-REACH_REMEDY = "check the network and AWS_ENDPOINT_URL, and run the same command again"
+REACH_REMEDY = "check the network and, for s3://, AWS_ENDPOINT_URL; then run the same command again"
 CODES = {
     "NoSuchBucket": ("there is no such bucket", "create it, or use another URL"),
     "ContainerNotFound": ("there is no such container", "create it, or use another URL"),
@@ -49,8 +49,11 @@ STATUS = {
 
 @contextmanager
 def bucket_errors(url: str) -> Iterator[None]:
-    """Raise obstore's errors as StoreErrors. FileNotFoundError stays, with `url` as its file."""
-    from obstore.exceptions import BaseError
+    """Raise obstore's errors as StoreErrors with a URL.
+
+    An object that does not exist, or exists already, is FileNotFoundError or FileExistsError.
+    """
+    from obstore.exceptions import AlreadyExistsError, BaseError
 
     try:
         yield
@@ -58,13 +61,14 @@ def bucket_errors(url: str) -> Iterator[None]:
         if (code := _CODE.search(str(error))) is not None and code[1] in CODES:
             raise translated(url, str(error)) from None
         raise FileNotFoundError(errno.ENOENT, "no such object", url) from None
+    except AlreadyExistsError:
+        raise FileExistsError(errno.EEXIST, "object exists", url) from None
     except BaseError as error:
         raise translated(url, str(error)) from None
-
-
-def is_lost(text: str) -> bool:
-    """Whether a request failed without an answer, by the text of an error of obstore."""
-    return _STATUS.search(text) is None and _NO_KEYS.search(text) is None
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise translated(url, str(error)) from None  # of a writer
 
 
 def translated(url: str, text: str) -> StoreError:
@@ -74,7 +78,7 @@ def translated(url: str, text: str) -> StoreError:
     if _NO_KEYS.search(text):
         return StoreError(url, "no credentials were found", KEYS_REMEDY)
     if status is None:
-        return StoreError(url, f"the object store cannot be reached{after}", REACH_REMEDY)
+        return Unanswered(url, f"the object store cannot be reached{after}", REACH_REMEDY)
     what, remedy = STATUS.get(int(status[1]), ("the object store refuses a request", REACH_REMEDY))
     what, remedy = CODES.get(code[1], (what, remedy)) if code else (what, remedy)
     answer = f"{status[1]} {code[1]}" if code else status[1]

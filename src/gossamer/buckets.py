@@ -14,28 +14,29 @@ Facts (obstore 0.12, SeaweedFS 4.48)
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import time
 import uuid
-from contextlib import contextmanager, nullcontext
+from contextlib import suppress
 from datetime import timedelta
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 import xxhash
 
 from gossamer import __version__, aws_profiles
-from gossamer.bucket_errors import bucket_errors, is_lost, translated
-from gossamer.errors import UsageError
+from gossamer.bucket_errors import bucket_errors
+from gossamer.errors import StoreError, Unanswered, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from obstore import GetResult, WritableFile
+    from obstore import GetResult, ObjectMeta, WritableFile
     from obstore.store import BackoffConfig, ClientConfig, ObjectStore, RetryConfig, S3Config
+
+Answer = TypeVar("Answer")
 
 SCHEMES = ("s3", "gs", "az")
 _URL = re.compile(r"(s3|gs|az)://([a-zA-Z0-9][a-zA-Z0-9._-]{1,254})(?:/(.*))?")
@@ -58,9 +59,15 @@ FIRST_RETRY_S = 5
 """The first request of a command fails soon, because its URL or endpoint may be wrong."""
 CHUNK_BYTES = 8 << 20
 """Of a large object, so many bytes are in memory at a time."""
+SILENCE_S = 30
+"""A request ends if nothing of its answer arrives for so long."""
+READ_S = 86_400
+"""An answer may take so long as a whole: a large object, and a slow network."""
+UPLOAD_S = 100
+"""A part of an upload may take so long, that is 84 KB/s, until its answer comes."""
 PAUSE_S = 0.5
 MAX_PAUSE_S = 15.0
-"""The first and the longest pause before a `create` is repeated."""
+"""The first and the longest pause before a request is repeated whose answer was lost."""
 
 
 class Found(NamedTuple):
@@ -98,48 +105,69 @@ class Bucket:
     Methods raise FileNotFoundError, and StoreError if the store cannot be used.
     """
 
-    def __init__(self, url: str, store: ObjectStore | None = None) -> None:
+    def __init__(
+        self, url: str, store: ObjectStore | None = None, *, is_patient: bool = False
+    ) -> None:
         """Make no request yet. `store`: used instead of the one that the URL names."""
-        self.url, self._key, self._store, self._patient = url, "", store, store
+        self.url, self._key, self._store = url, "", store
+        self._is_patient = is_patient or store is not None
         if store is None:
             scheme, name, self._key = parsed(url)
             self.url = "/".join(filter(None, (f"{scheme}://{name}", self._key)))
             self._root = f"{scheme}://{name}"
 
     def get(self, path: str) -> bytes:
-        with self._asked(path) as (store, key):
-            return bytes(store.get(key).bytes())
+        return self._asked(path, lambda store, key: bytes(store.get(key).bytes()))
 
     def get_range(self, path: str, start: int, end: int) -> bytes:
-        with self._asked(path) as (store, key):
-            return bytes(store.get_range(key, start=start, end=end))
+        return self._asked(
+            path, lambda store, key: bytes(store.get_range(key, start=start, end=end))
+        )
 
     def get_tail(self, path: str, size: int) -> tuple[bytes, int]:
-        """The last bytes of an object that is not empty, and its size, by one request."""
-        with self._asked(path) as (store, key):
+        """The last bytes of an object that is not empty, and its size. Azure needs two requests."""
+        if self.url.startswith("az://"):  # it has no ranges from the end
+            whole = self.size(path)
+            return self.get_range(path, max(whole - size, 0), whole), whole
+
+        def tail(store: ObjectStore, key: str) -> tuple[bytes, int]:
             found = store.get(key, options={"range": {"suffix": size}})
             return bytes(found.bytes()), found.meta["size"]
 
+        return self._asked(path, tail)
+
     def size(self, path: str) -> int:
-        with self._asked(path) as (store, key):
-            return store.head(key)["size"]
+        return self._asked(path, lambda store, key: store.head(key)["size"])
 
     def modified(self, path: str) -> datetime:
-        with self._asked(path) as (store, key):
-            return store.head(key)["last_modified"]
+        return self._asked(path, lambda store, key: store.head(key)["last_modified"])
 
     def writer(self, path: str, part_bytes: int, parts_at_once: int) -> WritableFile:
-        """Write an object piece by piece. It exists when the writer is closed."""
-        with self._asked(path) as (store, key):
-            from obstore import open_writer
+        """Write an object piece by piece. It exists when the writer is closed by `complete`."""
+        from obstore import open_writer
 
-            return open_writer(store, key, buffer_size=part_bytes, max_concurrency=parts_at_once)
+        store = self._store_for(uploads=True)
+        key = self._key_of(path)
+        return open_writer(store, key, buffer_size=part_bytes, max_concurrency=parts_at_once)
+
+    def complete(self, path: str, writer: WritableFile, size: int) -> None:
+        """Close a writer, of an object that nobody else writes, to which so much was written.
+
+        If the answer was lost, the object may be there all the same.
+        """
+        try:
+            with bucket_errors(f"{self.url}/{path}"):
+                writer.close()
+        except StoreError:
+            with suppress(FileNotFoundError):
+                if self.size(path) == size:
+                    return
+            raise
 
     def stream(self, path: str) -> tuple[int, Iterator[bytes]]:
         """The size of an object, and its bytes piece by piece, which need not be read."""
-        with self._asked(path) as (store, key):
-            found = store.get(key)
-            return found.meta["size"], self._pieces(path, found)
+        found = self._asked(path, lambda store, key: store.get(key))
+        return found.meta["size"], self._pieces(path, found)
 
     def _pieces(self, path: str, found: GetResult) -> Iterator[bytes]:
         with bucket_errors(f"{self.url}/{path}"):
@@ -154,67 +182,87 @@ class Bucket:
 
     def copy(self, path: str, target: str) -> None:
         """Copy an object within the store, which moves no bytes over the network."""
-        with self._asked(path) as (store, key):
-            store.copy(key, self._key_of(target))
+        self._asked(path, lambda store, key: store.copy(key, self._key_of(target)))
 
     def put(self, path: str, data: bytes) -> None:
         """Write an object, or replace one."""
-        with self._asked(path) as (store, key):
-            store.put(key, data, use_multipart=False)
+        self._asked(path, lambda store, key: store.put(key, data, use_multipart=False))
 
     def create(self, path: str, data: bytes) -> None:
         """Write an object that does not exist yet, atomically. Raises FileExistsError."""
-        from obstore.exceptions import AlreadyExistsError, BaseError
-
         writer = {WRITER: uuid.uuid4().hex}
-        until_s, pause_s = time.monotonic() + RETRY_S, PAUSE_S
-        while True:
-            try:
-                with self._asked(path, translate=False) as (store, key):
-                    store.put(key, data, mode="create", attributes=writer, use_multipart=False)
-            except AlreadyExistsError:
-                with self._asked(path) as (store, key):
-                    found = store.get(key).attributes.get(WRITER)
-                if found == writer[WRITER]:  # the answer to an earlier try was lost
-                    return
-                full = f"{self.url}/{path}"
-                raise FileExistsError(errno.EEXIST, "object exists", full) from None
-            except BaseError as error:
-                if not is_lost(str(error)) or time.monotonic() + pause_s > until_s:
-                    raise translated(f"{self.url}/{path}", str(error)) from None
-                time.sleep(pause_s)
-                pause_s = min(2 * pause_s, MAX_PAUSE_S)
-            else:
-                return
+        try:
+            self._asked(
+                path,
+                lambda store, key: store.put(
+                    key, data, mode="create", attributes=writer, use_multipart=False
+                ),
+            )
+        except FileExistsError:
+            found = self._asked(path, lambda store, key: store.get(key).attributes.get(WRITER))
+            if found != writer[WRITER]:  # or else the answer to an earlier try was lost
+                raise
 
     def list(self, folder: str = "") -> Iterator[Found]:
         """Yield the objects below a folder, by one request for each thousand."""
-        with self._asked(folder) as (store, key):
-            for some in store.list(key or None, chunk_size=1000):
-                for each in some:
-                    path = each["path"][len(self._key) :].lstrip("/")
-                    yield Found(path, each["size"], each["last_modified"])
+        last: str | None = None
+        pages: Iterator[Sequence[ObjectMeta]] | None = None
+
+        def page(store: ObjectStore, key: str) -> Sequence[ObjectMeta]:
+            nonlocal pages
+            if pages is None:
+                pages = store.list(key or None, offset=last, chunk_size=1000)
+            try:
+                return next(pages, ())
+            except Exception:
+                pages = None
+                raise
+
+        while some := self._asked(folder, page):
+            for each in some:
+                path = each["path"][len(self._key) :].lstrip("/")
+                yield Found(path, each["size"], each["last_modified"])
+            last = some[-1]["path"]
 
     def delete(self, paths: Iterable[str]) -> None:
         """Delete objects; those that are already gone are ignored."""
-        if keys := [self._key_of(path) for path in paths]:
-            with self._asked("") as (store, _):
-                store.delete(keys)
+        if not (gone := list(paths)):
+            return
+        try:
+            self._asked("", lambda store, _: store.delete(list(map(self._key_of, gone))))
+        except FileNotFoundError:  # S3 ignores them; Azure and Google end here
+            for path in gone:
+                with suppress(FileNotFoundError):
+                    self._asked(path, lambda store, key: store.delete(key))
 
     def _key_of(self, path: str) -> str:
         return "/".join(filter(None, (self._key, path)))
 
-    @contextmanager
-    def _asked(self, path: str, *, translate: bool = True) -> Iterator[tuple[ObjectStore, str]]:
-        """The store and the key of a path, for one request."""
-        if self._store is None:
-            self._store = opened(self._root, patient=False)
-        with (
-            bucket_errors("/".join(filter(None, (self.url, path)))) if translate else nullcontext()
-        ):
-            yield self._store, self._key_of(path)
-        if self._patient is None:
-            self._store = self._patient = opened(self._root, patient=True)
+    def _store_for(self, *, uploads: bool = False) -> ObjectStore:
+        if self._store is not None:
+            return self._store
+        return opened(self._root, is_patient=self._is_patient, uploads=uploads)
+
+    def _asked(self, path: str, request: Callable[[ObjectStore, str], Answer]) -> Answer:
+        """What the store answers to a request for a path, which is repeated if that was lost.
+
+        obstore repeats requests itself, but not those of whose answer a part has arrived.
+        """
+        store, key = self._store_for(), self._key_of(path)
+        until_s = time.monotonic() + (RETRY_S if self._is_patient else FIRST_RETRY_S)
+        pause_s = PAUSE_S
+        while True:
+            try:
+                with bucket_errors("/".join(filter(None, (self.url, path)))):
+                    answer = request(store, key)
+            except Unanswered:
+                if time.monotonic() + pause_s > until_s:
+                    raise
+                time.sleep(pause_s)
+                pause_s = min(2 * pause_s, MAX_PAUSE_S)
+            else:
+                self._is_patient = True
+                return answer
 
 
 def located(url: str) -> tuple[Bucket, str]:
@@ -226,21 +274,25 @@ def located(url: str) -> tuple[Bucket, str]:
 @cache
 def _whole(root: str) -> Bucket:
     """A bucket for tasks, which begin when the store of the crawl has been reached."""
-    return Bucket(root, opened(root, patient=True))
+    return Bucket(root, is_patient=True)
 
 
 @cache
-def opened(root: str, *, patient: bool) -> ObjectStore:
+def opened(root: str, *, is_patient: bool, uploads: bool = False) -> ObjectStore:
     """The store of a bucket, by the environment of this process. Raises UsageError."""
     from obstore.store import AzureStore, GCSStore, S3Store
 
     scheme, name, _ = parsed(root)
     retry: RetryConfig = {
         "backoff": BACKOFF,
-        "max_retries": RETRIES if patient else FIRST_RETRIES,
-        "retry_timeout": timedelta(seconds=RETRY_S if patient else FIRST_RETRY_S),
+        "max_retries": RETRIES if is_patient else FIRST_RETRIES,
+        "retry_timeout": timedelta(seconds=RETRY_S if is_patient else FIRST_RETRY_S),
     }
-    client: ClientConfig = {"user_agent": f"gossamer/{__version__}"}
+    client: ClientConfig = {
+        "user_agent": f"gossamer/{__version__}",
+        "timeout": timedelta(seconds=UPLOAD_S if uploads else READ_S),
+        **({} if uploads else {"read_timeout": timedelta(seconds=SILENCE_S)}),
+    }
     if scheme == "gs":
         return GCSStore(name, client_options=client, retry_config=retry)
     if scheme == "az":

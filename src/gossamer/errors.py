@@ -12,6 +12,7 @@
     │   ├── CorruptManifest  a manifest that cannot be read
     │   ├── MissingFile      a file that the manifest names is gone or damaged
     │   ├── StoreFull        the disk is full
+    │   ├── Unanswered       an object store that does not answer
     │   ├── Conflict         another process committed first
     │   └── Locked           another process has locked the crawl
     └── EngineError          the batch engine cannot be reached, or a task failed
@@ -83,6 +84,10 @@ class MissingFile(StoreError):
 
 class StoreFull(StoreError):
     pass
+
+
+class Unanswered(StoreError):
+    """A request to an object store failed without an answer, or within it."""
 
 
 class Conflict(StoreError):

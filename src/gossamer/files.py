@@ -181,8 +181,10 @@ class NewObject(Running):
 
     def __init__(self, url: str) -> None:
         self._url = url
-        bucket, key = located(url)
-        self._writer: WritableFile | None = bucket.writer(key, PART_BYTES, PARTS_AT_ONCE)
+        self._bucket, self._key = located(url)
+        self._writer: WritableFile | None = self._bucket.writer(
+            self._key, PART_BYTES, PARTS_AT_ONCE
+        )
         super().__init__()
 
     @property
@@ -199,8 +201,7 @@ class NewObject(Running):
     def close(self) -> None:
         writer, self._writer = self._writer, None
         if writer is not None:
-            with bucket_errors(self._url):
-                writer.close()
+            self._bucket.complete(self._key, writer, self.size)
 
 
 class OpenObject(io.RawIOBase):

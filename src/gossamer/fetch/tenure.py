@@ -159,7 +159,7 @@ class Tenure:
         return EngineError(self._subject, why, "run the same command again")
 
     def _claimed(self) -> int:
-        backend = open_backend(self._root)
+        backend = open_backend(self._root, is_known=True)
         for number in count():
             with suppress(FileExistsError):
                 backend.create(self._claim(number), b"")
