@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from threading import Barrier, Semaphore
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from gossamer import files, local_copies, places
 from gossamer.buckets import Bucket
 from gossamer.checksums import of_bytes
 from gossamer.errors import ConfigError, StoreError
+from gossamer.local_copies import FETCHED_AT_ONCE
 from gossamer.store import File
 
 LONG_AGO_S = 1_000_000_000
@@ -112,6 +115,25 @@ def test_a_task_keeps_what_it_has_written(s3: str, cache: Path) -> None:
     assert not list(cache.glob("work-*"))
 
 
+def test_several_files_are_fetched_at_once_and_not_all(
+    s3: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = [put(s3, f"index/a/0.1-x/en/{n}", b"%d" % n) for n in range(2 * FETCHED_AT_ONCE)]
+    all_at_once, running, most = Barrier(FETCHED_AT_ONCE), Semaphore(FETCHED_AT_ONCE), []
+    fetch = local_copies._fetch
+
+    def fetched(*given: Any) -> bool:
+        most.append(running.acquire(blocking=False))
+        all_at_once.wait(60)
+        running.release()
+        return fetch(*given)
+
+    monkeypatch.setattr(local_copies, "_fetch", fetched)
+    with local_copies.folder(s3, listed) as folder:
+        assert {int(path.name) for path in folder.iterdir()} == set(range(2 * FETCHED_AT_ONCE))
+    assert most == [True] * len(listed)
+
+
 def test_the_files_that_were_not_used_for_the_longest_time_go(
     s3: str, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,8 +180,9 @@ def test_a_cache_that_cannot_be_written_is_named(
     (tmp_path / "file").write_bytes(b"")
     monkeypatch.setenv(places.CACHE, str(tmp_path / "file"))
     file = put(s3, "graph/a/x", b"x")
-    with pytest.raises(NotADirectoryError, match="file/"):
+    with pytest.raises(StoreError, match="file/") as error:
         local_copies.local(f"{s3}/{file.path}")
+    assert "set GOSSAMER_CACHE to another folder" in error.value.remedy
 
 
 def test_small_tables_are_fetched_once_and_large_ones_not_at_all(

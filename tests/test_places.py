@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import parquet, places
+from gossamer import aws_profiles, parquet, places
 from gossamer.api import Crawl
-from gossamer.errors import StoreError
+from gossamer.errors import StoreError, UsageError
 from gossamer.places import placed
 
 if TYPE_CHECKING:
@@ -31,6 +32,17 @@ def test_the_cache_is_where_the_user_wants_it(monkeypatch: pytest.MonkeyPatch) -
     assert places.cache() == Path("/caches/gossamer")
     monkeypatch.setenv(places.CACHE, "/scratch/mine")
     assert places.cache() == Path("/scratch/mine")
+
+
+def test_a_user_without_a_home_is_told_where_to_name_a_cache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("HOME", "XDG_CACHE_HOME", places.CACHE):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000_000)  # as in a container with any user
+    with pytest.raises(UsageError, match=r"\$GOSSAMER_CACHE: this user has no home"):
+        places.cache()
+    assert aws_profiles.variables({}) == {}
 
 
 @pytest.mark.parametrize(

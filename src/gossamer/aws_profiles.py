@@ -9,6 +9,7 @@ Source: https://docs.aws.amazon.com/sdkref/latest/guide/file-format.html
 from __future__ import annotations
 
 import configparser
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,9 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
 def _sections(
     environment: Mapping[str, str], variable: str, name: str
 ) -> dict[str, dict[str, str]]:
-    path = Path(environment.get(variable, f"~/.aws/{name}")).expanduser()
+    path = Path(environment.get(variable, f"~/.aws/{name}"))
+    with suppress(RuntimeError):  # this user has no home
+        path = path.expanduser()
     parser = configparser.RawConfigParser(default_section="", strict=False)
     try:
         parser.read_string(path.read_text("utf-8"))

@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import pyarrow as pa
 
 from gossamer import errors
+from gossamer.bucket_errors import translated
 from gossamer.errors import EngineError, GossamerError, StoreError
 from gossamer.files import exists
-from gossamer.local_copies import near
+from gossamer.local_copies import near_all
 from gossamer.places import placed
 from gossamer.pool import Pool, at_low_priority
 from gossamer.spark_client import connect
@@ -107,19 +108,20 @@ class Engine:
         """Read Parquet files as one DataFrame with exactly these columns; no files give no rows."""
         if not paths:
             return self.spark.createDataFrame([], self._parsed(ddl))
-        return self.spark.read.schema(ddl).parquet(*map(self.named, paths))
+        return self.spark.read.schema(ddl).parquet(*self.named(paths))
 
-    def named(self, path: str) -> str:
-        """A file to be read, as the engine knows it.
+    def named(self, paths: Sequence[str]) -> list[str]:
+        """Files to be read, as the engine knows them.
 
         The embedded engine reads copies of small objects, and Spark `s3://` by Hadoop's `s3a://`.
         """
-        if self._pool is not None:
-            copy = near(path)
-            if copy != placed(path):
-                self._copies[copy] = time.monotonic()
-            return copy
-        return path.replace("s3://", "s3a://", 1) if path.startswith("s3://") else path
+        if self._pool is None:
+            return list(map(_by_hadoop, paths))
+        names, now_s = near_all(paths), time.monotonic()
+        for name, path in zip(names, paths, strict=True):
+            if name != placed(path):
+                self._copies[name] = now_s
+        return names
 
     def check_copies(self, since_s: float) -> None:
         """Raise StoreError if a copy that was read since (time.monotonic) has been deleted.
@@ -139,7 +141,7 @@ class Engine:
 
     def target(self, folder: str) -> str:
         """A folder to be written, as the engine knows it."""
-        return placed(folder) if self._pool is not None else self.named(folder)
+        return placed(folder) if self._pool is not None else _by_hadoop(folder)
 
     def no_rows(self, like: DataFrame) -> DataFrame:
         """No rows with the columns of others.
@@ -180,7 +182,7 @@ class Engine:
         if not paths:
             return self.read(paths, ddl)
         read = self.spark.read.schema(ddl).option("pushdown_filters", "true")
-        return read.parquet(*map(self.named, paths))
+        return read.parquet(*self.named(paths))
 
     def map_partitions(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> DataFrame:
         """Run `fn` over the Arrow batches of each partition, in a separate process.
@@ -240,6 +242,10 @@ class Engine:
         return nullcontext(run) if self._pool is None else self._pool.wrap_in_order(run, more)
 
 
+def _by_hadoop(path: str) -> str:
+    return path.replace("s3://", "s3a://", 1) if path.startswith("s3://") else path
+
+
 def _run_tasks(
     tasks: Sequence[Task],
     fn: Callable[[Task], Iterable[dict[str, Any]]],
@@ -254,6 +260,12 @@ def _run_tasks(
 _RAISED = re.compile(
     r"^gossamer\.errors\.(\w+): (.*?): (.*?)(?:\n  → ([^\n]*)|\Z)", re.MULTILINE | re.DOTALL
 )
+
+_STORE_FAILED = re.compile(
+    r"non-2xx status code|Generic \w+ error|operation timed out|error sending request"
+    r"|(?:Connection re\w+|Broken pipe).*\(os error \d+\)"  # as Rust prints them
+)
+"""In the texts of Sail when it cannot read an object."""
 
 
 @contextmanager
@@ -289,6 +301,8 @@ def _translate(text: str, disk: str) -> GossamerError:
             return kind(raised[2], raised[3], raised[4] or "")
     if "No space left on device" in text or "Disk quota exceeded" in text:
         return full(disk)
+    if _STORE_FAILED.search(text):
+        return translated("the batch engine", text)
     remedy = "see the message above"
     if "Failed to allocate" in text:
         remedy = "raise engine.memory_gb, or make the step's sizes smaller"

@@ -13,13 +13,16 @@ has mapped them or has links to them; others find a file for IN_USE_S after its 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
 import tempfile
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from itertools import repeat
 from math import inf
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -29,11 +32,11 @@ import xxhash
 from gossamer import checksums, files
 from gossamer.buckets import is_object_url, located
 from gossamer.errors import ConfigError, StoreError
-from gossamer.places import WORK, cache, is_in_work, placed
-from gossamer.system_errors import disk_errors
+from gossamer.places import CACHE, WORK, cache, is_in_work, placed
+from gossamer.system_errors import FULL, disk_errors, system_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from gossamer.store import File
 
@@ -43,6 +46,8 @@ DEFAULT_GB = 20.0
 GB = 1e9
 NEAR_BYTES = 64 << 20
 """Larger tables are read where they are: who needs some of their columns reads only these."""
+FETCHED_AT_ONCE = 8
+"""Of several objects, so many are fetched at a time."""
 COPIED_BYTES = 5 << 30
 """S3 copies no larger object by one request."""
 IN_USE_S = 21_600.0
@@ -89,6 +94,14 @@ def near(path: str) -> str:
     return str(copy)
 
 
+def near_all(paths: Sequence[str]) -> list[str]:
+    """As `near`, for several files, whose copies are fetched at once."""
+    if len(paths) < 2 or not any(map(is_object_url, paths)):  # noqa: PLR2004  # several
+        return list(map(near, paths))
+    with ThreadPoolExecutor(FETCHED_AT_ONCE) as threads:
+        return list(threads.map(near, paths))
+
+
 _large: set[str] = set()
 """Objects that are not worth a copy."""
 
@@ -107,8 +120,9 @@ def folder(root: str, listed: Iterable[File]) -> Iterator[Path]:
     with _work() as work:
         linked = work / place
         linked.mkdir(parents=True)
-        for file in listed:
-            link(root, file, linked / PurePosixPath(file.path).name)
+        with ThreadPoolExecutor(FETCHED_AT_ONCE) as threads:
+            names = [linked / PurePosixPath(file.path).name for file in listed]
+            list(threads.map(link, repeat(root), listed, names))
         yield linked
 
 
@@ -164,7 +178,7 @@ def keep(
         shutil.copyfileobj(source, made, files.PART_BYTES)
     made.close()
     copy = _place(path, made.xxh3 if by_content else "")
-    with disk_errors(copy):
+    with _cache_errors(copy):
         copy.parent.mkdir(parents=True, exist_ok=True)
         with suppress(OSError):  # it is there, or this file system has no hard links
             os.link(file, copy)
@@ -191,9 +205,9 @@ def _fetch(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool:
     bucket, key = located(url)
     draft = copy.with_name(f".{copy.name}.{uuid.uuid4().hex}")
     hasher = xxhash.xxh3_64()
-    with disk_errors(copy):
+    with _cache_errors(copy):
         copy.parent.mkdir(parents=True, exist_ok=True)
-    with disk_errors(copy), _alone(copy.parent):
+    with _cache_errors(copy), _alone(copy.parent):
         if copy.exists():
             return True
         size, pieces = bucket.stream(key)
@@ -213,6 +227,22 @@ def _fetch(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool:
     return True
 
 
+_CANNOT_BE_WRITTEN = (*FULL, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
+
+
+@contextmanager
+def _cache_errors(path: Path) -> Iterator[None]:
+    """Raise StoreError or StoreFull if a file of the cache cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _CANNOT_BE_WRITTEN:
+            raise
+        known = system_error(error, path)
+        remedy = f"{known.remedy}; or set {CACHE} to another folder"
+        raise type(known)(known.subject, known.what, remedy) from error
+
+
 @contextmanager
 def _alone(shelf: Path) -> Iterator[None]:
     """Let nobody else fetch files of a folder of the cache meanwhile: they might be the same."""
@@ -227,7 +257,7 @@ def _alone(shelf: Path) -> Iterator[None]:
 @contextmanager
 def _work() -> Iterator[Path]:
     folder = cache()
-    with disk_errors(folder):
+    with _cache_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(prefix=f"{WORK}{os.getpid()}-", dir=folder))
     try:

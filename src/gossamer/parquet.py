@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from gossamer.buckets import is_object_url
 from gossamer.files import OpenObject
-from gossamer.local_copies import near
+from gossamer.local_copies import near, near_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ TAIL_BYTES = 64 << 10
 
 def read_table(paths: str | Sequence[str], **options: Any) -> pa.Table:
     """`pyarrow.parquet.read_table` of one file, or of several with the same columns."""
-    each = [near(path) for path in ([paths] if isinstance(paths, str) else paths)]
+    each = near_all([paths] if isinstance(paths, str) else paths)
     if not any(map(is_object_url, each)):
         return pq.read_table(each, **options)
     return pa.concat_tables(pq.read_table(_source(path), **options) for path in each)

@@ -19,6 +19,7 @@ from pathlib import Path
 import xxhash
 
 from gossamer.buckets import is_object_url
+from gossamer.errors import UsageError
 
 CACHE = "GOSSAMER_CACHE"
 """The environment variable that names the folder of the cache."""
@@ -28,10 +29,15 @@ _SCRATCH = re.compile(rf"(\w+://.+)/scratch/{HERE}(\d+)-(\w+)(/.*)?")
 
 
 def cache() -> Path:
+    """The folder of the cache. Raises UsageError."""
     if named := os.environ.get(CACHE):
         return Path(named)
     caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(caches).expanduser() / "gossamer"
+    try:
+        return Path(caches).expanduser() / "gossamer"
+    except RuntimeError:
+        what = "this user has no home, where copies of objects would be kept"
+        raise UsageError(f"${CACHE}", what, "set it to a folder for them") from None
 
 
 def placed(path: str) -> str:
