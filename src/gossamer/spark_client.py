@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 SPARK_CONNECT_PORT = 15002
 CONNECT_TIMEOUT_S = 10
+KEEPALIVE_S = 310.0
+"""A server of gRPC may close connections that are tested more often than every five minutes."""
+PONG_S = 20.0
 
 
 def connect(url: str, *, embedded: bool) -> SparkSession:
@@ -45,7 +48,7 @@ def connect(url: str, *, embedded: bool) -> SparkSession:
             from pyspark.sql.connect.session import SparkSession as Remote
 
             os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark's builder sets it for URLs
-            builder = _channel_builder(url, where.hostname or "")
+            builder = _channel_builder(url, where.hostname or "", embedded=embedded)
             if not embedded:
                 _await_greeting(builder)
             spark = Remote.builder.channelBuilder(builder).create()
@@ -58,16 +61,20 @@ def connect(url: str, *, embedded: bool) -> SparkSession:
     return cast("SparkSession", spark)
 
 
-def _channel_builder(url: str, host: str) -> DefaultChannelBuilder:
-    """The channel builder of pyspark, but without a proxy to this machine.
+def _channel_builder(url: str, host: str, *, embedded: bool) -> DefaultChannelBuilder:
+    """The channel builder of pyspark, but without a proxy to this machine, and with keepalive.
 
-    Fact (gRPC 1.85): `http_proxy` in the environment applies to loopback too, unless `no_proxy`
-    names it.
+    Facts (gRPC 1.85): `http_proxy` in the environment applies to loopback too, unless `no_proxy`
+    names it. Without keepalive, a query waits for ever if a network forgets its connection.
     """
     from grpc.experimental import ChannelOptions
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
     options = [(ChannelOptions.SingleThreadedUnaryStream, 1)]
+    if not embedded:
+        options.append(("grpc.keepalive_time_ms", int(KEEPALIVE_S * 1000)))
+        options.append(("grpc.keepalive_timeout_ms", int(PONG_S * 1000)))
+        options.append(("grpc.http2.max_pings_without_data", 0))
     if is_loopback(host):
         options.append(("grpc.enable_http_proxy", 0))
     return DefaultChannelBuilder(url, options)
