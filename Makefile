@@ -5,6 +5,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 SPARK := .spark
+AZURITE := build/azurite
 DOCS ?= /usr/share/doc/python3.11/html
 PIP_TOOLS := pip-tools==7.6.2
 PIP_AUDIT := pip-audit==2.10.1
@@ -33,7 +34,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-pure test-slow test-long test-image test-fuzz test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo test test-pure test-slow test-long test-image test-fuzz test-azure test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -55,7 +56,7 @@ test-slow: $(VENV)/.dev  ## run the tests that take longer each, some of them mi
 	$(BIN)/pytest -m 'slow and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,slow)
 
 test-long: $(VENV)/.dev  ## repeat some of these with more seeds and more kills
-	$(BIN)/pytest -m 'long and not spark' -n auto --maxprocesses 2 --dist worksteal $(call marked,long)
+	$(BIN)/pytest -m 'long and not spark' -o faulthandler_timeout=3600 -n auto --maxprocesses 2 --dist worksteal $(call marked,long)
 
 test-image: $(VENV)/.dev  ## build the container image from nothing, and crawl in it (needs root and buildah, mmdebstrap, podman, runc)
 	$(BIN)/pytest -m image $(call marked,image) -o faulthandler_timeout=3600
@@ -63,14 +64,22 @@ test-image: $(VENV)/.dev  ## build the container image from nothing, and crawl i
 test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parser, for a minute
 	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4 $(call marked,fuzz)
 
+test-azure: $(VENV)/.dev $(AZURITE)/.installed  ## test the store and crawls at az:// with Azure's emulator (needs npm)
+	PATH=$(CURDIR)/$(AZURITE)/node_modules/.bin:$$PATH $(BIN)/pytest -m azure \
+	  $(addprefix tests/test_,backends.py listings.py store.py azure.py)
+
 test-browser: $(VENV)/.dev  ## test the search page in Debian's chromium
 	$(BIN)/pytest -m browser $(call marked,browser)
 
 test-spark: $(VENV)/.dev $(SPARK)/.unpacked  ## test the steps on an Apache Spark cluster (needs Java 17)
 	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and not slow and not long' $(call marked,spark)
 
-test-spark-long: $(VENV)/.dev $(SPARK)/.unpacked  ## kill 50 workers of that cluster, in a quarter of an hour
+test-spark-long: $(VENV)/.dev $(SPARK)/.unpacked  ## kill 50 workers of that cluster, and disturb its networks 20 times
 	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and long' -o faulthandler_timeout=3600 $(call marked,spark)
+
+$(AZURITE)/.installed:
+	npm install --silent --no-audit --no-fund --prefix $(AZURITE) azurite@3.35.0
+	touch $@
 
 lint: $(VENV)/.dev  ## run ruff and mypy
 	$(BIN)/ruff check

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 from obstore.store import MemoryStore
 
+from azure_emulator import CONTAINER, azurite
 from commands import lent
 from gossamer import buckets, places
 from gossamer.backends import Backend, LocalBackend, MemoryBackend
@@ -136,16 +137,35 @@ def s3_engine(s3: str) -> Iterator[Engine]:  # noqa: ARG001  # it sets the envir
         yield started
 
 
-@pytest.fixture(params=["local", "memory", "objects", "s3"])
+@pytest.fixture(scope="session")
+def az_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment for clients of one emulator of Azure's storage."""
+    with azurite(tmp_path_factory.mktemp("az") / "server") as environment:
+        yield environment
+
+
+@pytest.fixture
+def az(az_server: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    """The URL of a folder that no other test uses."""
+    for name, value in (az_server | {places.CACHE: str(tmp_path / "cache")}).items():
+        monkeypatch.setenv(name, value)
+    forget_stores()
+    yield f"az://{CONTAINER}/{uuid.uuid4().hex}"
+    forget_stores()
+
+
+@pytest.fixture(
+    params=["local", "memory", "objects", "s3", pytest.param("az", marks=pytest.mark.azure)]
+)
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
-    """An empty storage: a folder, memory, obstore's objects in memory, and a real server."""
+    """An empty storage: a folder, memory, obstore's objects in memory, and real servers."""
     if request.param == "local":
         return LocalBackend(tmp_path / "crawl")
     if request.param == "memory":
         return MemoryBackend()
     if request.param == "objects":
         return ObjectBackend(Bucket("memory://crawl", MemoryStore()))
-    return ObjectBackend(Bucket(request.getfixturevalue("s3")))
+    return ObjectBackend(Bucket(request.getfixturevalue(request.param)))
 
 
 @pytest.fixture

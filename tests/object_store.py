@@ -39,9 +39,9 @@ def object_store(folder: Path, *options: str, address: str = ADDRESS) -> Iterato
     users = folder / "users.json"
     keys = [{"accessKey": KEYS[0], "secretKey": KEYS[1]}]
     actions = ["Admin", "Read", "Write", "List"]
-    users.write_text(
-        json.dumps({"identities": [{"name": "t", "credentials": keys, "actions": actions}]})
-    )
+    named = {"name": "t", "credentials": keys, "actions": actions}
+    unsigned = {"name": "anonymous", "actions": [f"{action}:{BUCKET}" for action in actions[1:]]}
+    users.write_text(json.dumps({"identities": [named, unsigned]}))
     s3, master, volume, filer = _ports(4, address)
     command = [
         str(weed()), "server", f"-dir={folder}", f"-ip={address}", f"-ip.bind={address}",

@@ -42,11 +42,15 @@ _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 @contextmanager
 def spark_cluster(
-    spark_home: Path, folder: Path, python: str, s3: Mapping[str, str]
+    spark_home: Path,
+    folder: Path,
+    python: str,
+    s3: Mapping[str, str],
+    more: Mapping[str, str] | None = None,
 ) -> Iterator[str]:
     """Run a cluster whose logs and work lie in `folder`; yields its `sc://` URL.
 
-    `s3`: the environment by which its machines find an object store.
+    `s3`: the environment by which its machines find an object store. `more`: settings of Spark.
     """
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SPARK_")},
@@ -98,6 +102,7 @@ def spark_cluster(
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.ui.enabled": "false",
             **s3a(spark_home, s3),
+            **(more or {}),
         }
         connect = start(
             "connect",

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
 import subprocess
-import sys
 import threading
 import time
-from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import pytest
 
 from crawl_settings import loopback_settings
+from disturbed import GOSSAMER, Disturbance, crawl, way_to_store
 from gossamer import generate, places
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -26,97 +23,27 @@ from test_full_disk import Disk, disk
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Self
 
     from gossamer.engine import Engine
+    from ways import Way
 
 __all__ = ["disk"]
 HOSTS, PAGES, DELAY_S = 4, 40, 0.3
 SHORT_S = 5.0
 END_S = 60
-GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 CRAWL = [*GOSSAMER, "crawl", "--rounds", "1"]
 SPARE_PAGES = 64
 """Pages of memory that are left on the disk of the cache: 256 KB."""
 
 
-class Gate:
-    """A way to a server, which can be cut: connections break, and new ones are closed at once."""
-
-    def __init__(self, url: str) -> None:
-        where = urlsplit(url)
-        self._server = where.hostname, where.port
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        self._open: list[socket.socket] = []
-        self._is_cut = threading.Event()
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.close()
-        self._break()
-
-    def cut(self, seconds: float) -> None:
-        self._is_cut.set()
-        self._break()
-        threading.Event().wait(seconds)
-        self._is_cut.clear()
-
-    def _break(self) -> None:
-        while self._open:
-            with suppress(OSError), self._open.pop() as connection:
-                connection.shutdown(socket.SHUT_RDWR)
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self._listener.accept()
-                if self._is_cut.is_set():
-                    client.close()
-                    continue
-                server = socket.create_connection(self._server)
-                self._open += [client, server]
-                for ends in ((client, server), (server, client)):
-                    threading.Thread(target=self._carry, args=ends, daemon=True).start()
-
-    def _carry(self, source: socket.socket, target: socket.socket) -> None:
-        with suppress(OSError):
-            while data := source.recv(1 << 16):
-                target.sendall(data)
-            target.shutdown(socket.SHUT_WR)
-
-
-def crawl(root: str, gate: Gate, cuts: dict[str, float]) -> tuple[int, str]:
-    """Run the command `crawl`; after the report of a step, cut the way to the store for so long.
-
-    Returns its exit code and its messages.
-    """
-    way = dict.fromkeys(("AWS_ENDPOINT", "AWS_ENDPOINT_URL"), gate.url)
-    with subprocess.Popen(
-        [*GOSSAMER, "crawl", root, "--rounds", "1", "--json"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | way,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        for line in process.stdout:
-            gate_is_cut_s = cuts.get(json.loads(line).get("step", ""), 0.0)
-            if gate_is_cut_s:
-                threading.Event().wait(1)  # so that the next step is in the middle of its work
-                gate.cut(gate_is_cut_s)
-        said = process.stderr.read()
-        return process.wait(), said
+def cut(way: Way, seconds: float) -> Disturbance:
+    return Disturbance(partial(way.disturb, "cut", seconds))
 
 
 @pytest.mark.slow
 def test_a_crawl_outlives_its_store(s3: str, s3_engine: Engine, tmp_path: Path) -> None:
     web = Web(hosts=HOSTS, pages_per_host=PAGES, mix=Mix.plain())
-    with FakeWeb(web) as fake, Gate(os.environ["AWS_ENDPOINT_URL"]) as gate:
+    with FakeWeb(web) as fake, way_to_store() as way:
         settings = loopback_settings(fake.address, f"fetch.delay_s = {DELAY_S}")
         urls = [url for host in web.hosts() for url in web.urls(host)]
         whole = Crawl.create(str(tmp_path / "crawl"), settings, engine=s3_engine)
@@ -124,11 +51,12 @@ def test_a_crawl_outlives_its_store(s3: str, s3_engine: Engine, tmp_path: Path) 
         whole.run(rounds=1)
         starved = Crawl.create(s3, settings, engine=s3_engine)
         starved.inject(urls)
-        code, said = crawl(s3, gate, {"generate": LEASE_S + 4})
+        code, said = crawl(s3, way.url, {"generate": cut(way, LEASE_S + 4)})
         if code:  # unless a task saw a sign of its process before it looked at the clock
             assert "gave no sign for 8 s" in said, said
             assert "→ run the same command again" in said
-            code, said = crawl(s3, gate, {"fetch": SHORT_S, "update": SHORT_S, "dedup": SHORT_S})
+            short = cut(way, SHORT_S)
+            code, said = crawl(s3, way.url, dict.fromkeys(("fetch", "update", "dedup"), short))
         assert (code, said) == (0, "")
         there = Crawl.open(s3, s3_engine)
         assert tables(there) == tables(whole)
@@ -179,9 +107,9 @@ def test_tasks_of_a_paused_process_end_before_another_one_fetches(
     web = Web(hosts=HOSTS, pages_per_host=2 * PAGES, mix=Mix.plain())
     with FakeWeb(web) as fake:
         settings = loopback_settings(fake.address, f"fetch.delay_s = {DELAY_S}")
-        crawl = Crawl.create(s3, settings, engine=s3_engine)
-        crawl.inject(url for host in web.hosts() for url in web.urls(host))
-        generate.run(crawl.work)
+        there = Crawl.create(s3, settings, engine=s3_engine)
+        there.inject(url for host in web.hosts() for url in web.urls(host))
+        generate.run(there.work)
         process = subprocess.Popen([*GOSSAMER, "fetch", s3], stderr=subprocess.DEVNULL)
         try:
             ends_s = time.monotonic() + END_S

@@ -244,6 +244,7 @@ def test_urls() -> None:
 def cloud(server: Loopback, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
     """A server on loopback, to which s3:// leads."""
     monkeypatch.setattr(buckets, "FIRST_RETRIES", 2)
+    monkeypatch.setattr(buckets, "FIRST_RETRY_S", 1)
     for name, value in zip(
         ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"), SECRETS, strict=True
     ):

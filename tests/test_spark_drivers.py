@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-import threading
 import time
-from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
 from crawl_settings import loopback_settings
+from disturbed import GOSSAMER, await_requests, check_politeness
 from gossamer import generate
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fakeweb.politeness_audit import by_host
 from gossamer.fetch.tenure import HANDOVER_S
 from gossamer.filenames import CONFIG_NAME
 
@@ -30,8 +27,6 @@ pytestmark = pytest.mark.spark
 DELAY_S = 0.3
 HOSTS, PAGES = 6, 42
 """A round takes longer than tasks live without their driver."""
-END_S = 120
-GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.long)])
@@ -63,13 +58,4 @@ def test_tasks_of_a_dead_driver_end_before_the_next_run_asks_their_hosts(
     after_s = [at - deaths_s[-1] for at in times]
     assert sum(0 < at < HANDOVER_S for at in after_s) > HOSTS, "tasks should outlive their driver"
     assert sum(at > HANDOVER_S for at in after_s) > HOSTS * PAGES // 2
-    for requests in by_host(log).values():
-        assert min(b.monotonic_s - a.monotonic_s for a, b in pairwise(requests)) > DELAY_S * 0.95
-
-
-def await_requests(web: FakeWeb, number: int) -> None:
-    """Wait until a web has got so many requests."""
-    ends_s = time.monotonic() + END_S
-    while len(web.log()) < number:
-        assert time.monotonic() < ends_s
-        threading.Event().wait(0.1)
+    check_politeness(log, DELAY_S)
