@@ -100,6 +100,18 @@ def test_a_task_ends_when_it_misses_the_beats(folder: Path) -> None:
     assert "no sign" in ended(task)
 
 
+def test_a_beat_counts_from_the_last_look_that_did_not_see_it(folder: Path) -> None:
+    """It may have been written just after that."""
+    beat, clock = beats(folder), Clock()
+    task = Tenure(str(folder), "one", 7, clock)
+    task.check()
+    beat()
+    clock.wait(2)
+    task.check()
+    clock.wait(LEASE_S - 2)
+    assert "no sign" in ended(task)
+
+
 def test_a_task_ends_when_it_cannot_read_the_beats(folder: Path) -> None:
     beats(folder)
     clock = Clock()

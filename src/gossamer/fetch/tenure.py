@@ -123,6 +123,7 @@ class Tenure:
         self._look_s, self._next_s = OBJECTS_LOOK_S if is_object_url(root) else 0, 0.0
         before_s = clock()
         self._number = self._claimed()
+        self._looked_s = clock()
         self._seen, self._seen_s = self._last(), clock()
         self._lives = is_object_url(root) and (age_s := self._age_s()) < LEASE_S / 2
         if self._lives:
@@ -144,10 +145,11 @@ class Tenure:
         """Raises EngineError if another run or task follows this one, or if the run seems dead."""
         if self._clock() < self._next_s:
             return
+        looked_s, self._looked_s = self._looked_s, self._clock()
         beat, now_s = self._last(), self._clock()
         self._next_s = now_s + self._look_s
         if beat is not None and beat != self._seen:
-            self._seen, self._seen_s = beat, now_s
+            self._seen, self._seen_s = beat, looked_s  # since then, it was written
         if beat is not None and beat.run != self._run:
             raise self._ended("another run fetches now")
         if files.exists(f"{self._root}/{self._claim(self._number + 1)}"):
