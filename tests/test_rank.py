@@ -400,3 +400,14 @@ def test_both_forms_agree(work: Workspace, values: dict[str, object]) -> None:
     for by_joins, in_arrays in zip(*found, strict=True):
         assert by_joins == pytest.approx(in_arrays, abs=1e-9)
         assert sum(in_arrays.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("links", [SOME, {*pairwise([*URLS, URLS[0]])}], ids=["some", "a cycle"])
+def test_both_forms_take_as_many_iterations(work: Workspace, links: set[tuple[str, str]]) -> None:
+    crawl(work, links, URLS[:14])
+    configure(work, tolerance=1e-5)
+    by_joins = rank.run(work).counts
+    with work.step("test", work.round) as draft:
+        draft.replace |= {"ranks": (), "host_ranks": ()}
+    graph.run(work)
+    assert rank.run(work).counts == by_joins
