@@ -17,7 +17,7 @@ from msgspec import structs
 from pyspark.sql import functions as F
 
 from gossamer import graph
-from gossamer.bvgraph.files import Csr, Writer
+from gossamer.bvgraph.files import CHUNK, Csr, Writer
 from gossamer.graph import naming, numbering, runs, votes
 from gossamer.graph.hosts import links_between
 from gossamer.graph.names import name_column, name_of
@@ -108,6 +108,25 @@ def test_runs_are_merged(
     if counted and found.targets.size:
         ends = [(node, dst) for node, row in enumerate(expected, first) for dst in row]
         assert found.links.tolist() == [total[arc] for arc in ends]
+
+
+@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize("place", ["folder", "s3"])
+def test_parts_of_runs_are_read(tmp_path: Path, s3: str, place: str, counted: bool) -> None:
+    root = s3 if place == "s3" else str(tmp_path)
+    random = np.random.default_rng(5)
+    nodes = 5 * CHUNK
+    numbers = np.unique(random.integers(0, nodes // 2 * nodes, 2_000))  # half of them have rows
+    for some in (numbers, numbers[:0]):
+        rows = runs.of_arcs(*np.divmod(some, nodes), some % 7 if counted else some[:0])
+        run = runs.Run(f"{root}/{runs.write(root, 'scratch', 'run', 3, rows)['path']}")
+        for first, last in [(0, nodes), (0, CHUNK), (CHUNK, 3 * CHUNK), (9, 5_000), (nodes, nodes)]:
+            found, expected = run.part(first, last), rows.part(first, last)
+            assert all(np.array_equal(*each) for each in zip(found, expected, strict=True))
+        chunks = np.arange(0, nodes + CHUNK, CHUNK)
+        assert run.before(chunks).tolist() == [
+            rows.part(0, n).targets.size for n in chunks.tolist()
+        ]
 
 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=6), st.data())

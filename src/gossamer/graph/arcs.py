@@ -76,7 +76,7 @@ def write(
     """
     most = work.config.graph.memory_mb * MEGABYTE // ARC_BYTES
     paths = tuple(f"{work.root}/{file.path}" for file in arcs)
-    begins = [0, *runs.bounds(map(runs.read, paths), nodes, CHUNK, most)]
+    begins = [0, *runs.bounds(map(runs.Run, paths), nodes, most)]
     scratch = work.scratch_attempt()
     tasks = [
         Range(
@@ -103,7 +103,7 @@ def write(
 
 def encode(task: Range) -> Iterator[task_output.Row]:
     """Write the files of a part, as a graph by itself."""
-    rows = runs.merged([runs.read(path) for path in task.files], task.first, task.last)
+    rows = runs.merged([runs.Run(path) for path in task.files], task.first, task.last)
     base = f"{task.root}/{task.scratch}/{task.number:06}-{uuid.uuid4().hex}"
     writer = Writer(base, first=task.first)
     for first in range(0, task.last - task.first, CHUNK):

@@ -74,7 +74,7 @@ class OfRun:
     def load(self, root: str) -> Numbers:
         return np.concatenate(
             [
-                runs.load(f"{root}/{path}")[begin:end] + first
+                runs.sliced(f"{root}/{path}")[begin:end] + first
                 for (path, begin, end), first in zip(self.slices, self.firsts, strict=False)
             ]
         )

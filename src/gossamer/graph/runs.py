@@ -2,7 +2,10 @@
 
 Each task that makes arcs writes a run: its arcs as the rows of their sources, and transposed, as
 those of their targets. A task that encodes a range of nodes merges their rows in all runs. Files
-are arrays of numpy, mapped into memory, so that only that range is read.
+are arrays of numpy, of which only that range is read: they are mapped into memory, or fetched by
+ranges if they are objects. A run says where a range is:
+
+    n, rows before each chunk (n), arcs before each chunk (n), sources, starts, targets, links
 """
 
 from __future__ import annotations
@@ -14,8 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 
 from gossamer import files, task_output
+from gossamer.buckets import is_object_url
 from gossamer.bvgraph.compiled import compiled
+from gossamer.bvgraph.files import CHUNK
 from gossamer.local_copies import local
+from gossamer.places import placed
 from gossamer.system_errors import disk_errors
 
 if TYPE_CHECKING:
@@ -57,11 +63,6 @@ class Rows(NamedTuple):
         return Rows(
             self.sources[begin:end], starts - starts[0], self.targets[arcs], self.links[arcs]
         )
-
-    def before(self, nodes: Numbers) -> Numbers:
-        """How many arcs the sources before each of these nodes have."""
-        counts: Numbers = self.starts[np.searchsorted(self.sources, nodes)]
-        return counts
 
 
 def of_arcs(sources: Numbers, targets: Numbers, links: Numbers = _NONE) -> Rows:
@@ -118,20 +119,67 @@ def load(path: str) -> Numbers:
     return found
 
 
+def sliced(path: str) -> Numbers | _Remote:
+    """An array of one dimension, of which only the slices that are used are read."""
+    return _Remote(path) if is_object_url(placed(path)) else load(path)
+
+
+class _Remote:
+    """An array in an object."""
+
+    def __init__(self, url: str) -> None:
+        self._file = files.opened(url)
+        np.lib.format.read_magic(self._file)
+        (self._size,), _, self._type = np.lib.format.read_array_header_1_0(self._file)
+        self._first = self._file.tell()
+
+    def __getitem__(self, part: slice) -> Numbers:
+        begin, end, _ = part.indices(self._size)
+        self._file.seek(self._first + begin * self._type.itemsize)
+        data = self._file.read(max(end - begin, 0) * self._type.itemsize)
+        return np.frombuffer(data, self._type)
+
+
 def write(root: str, attempt: str, name: str, number: int, rows: Rows) -> Row:
-    """Write rows as `save` does."""
-    return save(root, attempt, name, number, np.concatenate([[rows.sources.size], *rows]))
+    """Write a run as `save` does."""
+    last = rows.sources[-1] if rows.sources.size else -1
+    chunks = np.arange(0, last + CHUNK + 1, CHUNK)
+    before = np.searchsorted(rows.sources, chunks)
+    index = [[chunks.size], before, rows.starts[before]]
+    return save(root, attempt, name, number, np.concatenate([*index, *rows]))
 
 
-def read(path: str) -> Rows:
-    array = load(path)
-    count = int(array[0])
-    sources, starts = array[1 : count + 1], array[count + 1 : 2 * count + 2]
-    begin, arcs = 2 * count + 2, int(starts[-1])
-    return Rows(sources, starts, array[begin : begin + arcs], array[begin + arcs :])
+class Run:
+    """The rows of arcs in a file."""
+
+    def __init__(self, path: str) -> None:
+        self._array = sliced(path)
+        chunks = int(self._array[:1][0])
+        self._rows, self._arcs = self._array[1 : 1 + 2 * chunks].reshape(2, chunks)
+        """How many are before each chunk; the last ones are all."""
+        sizes = 1 + 2 * chunks, self._rows[-1], self._rows[-1] + 1, self._arcs[-1]
+        self._places = np.cumsum(sizes).tolist()
+        """Where the columns of `Rows` begin."""
+
+    def before(self, nodes: Numbers) -> Numbers:
+        """How many arcs the sources before each of these nodes have, with which chunks begin."""
+        counts: Numbers = self._arcs[np.minimum(nodes // CHUNK, self._arcs.size - 1)]
+        return counts
+
+    def part(self, first: int, last: int) -> Rows:
+        """The rows of the nodes from `first` to before `last`."""
+        chunks = np.minimum([first // CHUNK, -(-last // CHUNK)], self._rows.size - 1)
+        begin, end = self._rows[chunks].tolist()
+        start, stop = self._arcs[chunks].tolist()
+        ends = (begin, end), (begin, end + 1), (start, stop), (start, stop)
+        sources, starts, targets, links = (
+            self._array[place + one : place + other]
+            for place, (one, other) in zip(self._places, ends, strict=True)
+        )
+        return Rows(sources, starts - start, targets, links).part(first, last)
 
 
-def merged(runs: Sequence[Rows], first: int, last: int) -> Rows:
+def merged(runs: Sequence[Rows | Run], first: int, last: int) -> Rows:
     """The rows of all nodes from `first` to before `last`, empty ones too; each arc is there once.
 
     The links of arcs that are in several runs are added up.
@@ -259,12 +307,12 @@ def turned(starts: Numbers, targets: Indices) -> tuple[Numbers, Indices]:
     return begins, found
 
 
-def bounds(runs: Iterable[Rows], nodes: int, chunk: int, most: int) -> list[int]:
+def bounds(runs: Iterable[Run], nodes: int, most: int) -> list[int]:
     """The nodes with which ranges of at most `most` arcs begin, after the first.
 
-    They are multiples of `chunk`, and a chunk of nodes is never divided.
+    A chunk of nodes is never divided.
     """
-    chunks = np.arange(0, nodes + chunk, chunk)
+    chunks = np.arange(0, nodes + CHUNK, CHUNK)
     before = sum((rows.before(chunks) for rows in runs), np.zeros(chunks.size, np.int64))
     found: list[int] = []
     begin = 0
