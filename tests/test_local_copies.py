@@ -7,9 +7,12 @@ from pathlib import Path
 from threading import Barrier, Semaphore
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from gossamer import files, local_copies, places
+from gossamer import files, local_copies, parquet, places
 from gossamer.buckets import Bucket
 from gossamer.checksums import of_bytes
 from gossamer.errors import ConfigError, StoreError
@@ -198,6 +201,16 @@ def test_small_tables_are_fetched_once_and_large_ones_not_at_all(
         assert local_copies.near(f"{s3}/{large.path}") == f"{s3}/{large.path}"
     assert copies(cache) == [Path(copy)]
     assert local_copies.near("/crawl/pages/a") == "/crawl/pages/a"
+
+
+def test_the_end_of_a_table_is_read_without_a_copy(s3: str, tmp_path: Path, cache: Path) -> None:
+    rows = pa.table({"n": np.arange(100_000)})
+    pq.write_table(rows, tmp_path / "table", compression="none", use_dictionary=False)
+    url = f"{s3}/scratch/a/table.parquet"
+    files.write(url, (tmp_path / "table").read_bytes())
+    assert parquet.footer(url).num_rows == rows.num_rows
+    assert not cache.exists()
+    assert parquet.footer(str(tmp_path / "table")).num_rows == rows.num_rows
 
 
 def test_what_was_written_here_is_not_fetched(s3: str, tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ from pyspark import cloudpickle
 
 import engine_tasks
 from engine_tasks import DDL, SCHEMA, double, fail, fill, tell
+from gossamer import workspace
 from gossamer.backends import LocalBackend
+from gossamer.checksums import of_file
 from gossamer.config import Config
 from gossamer.engine import engine_errors
 from gossamer.errors import EngineError, StoreFull
@@ -60,6 +62,18 @@ def test_a_layer_is_written_and_read(spark_engine: Engine, tmp_path: Path) -> No
     assert read.columns == RANKS.column_names
     assert sorted(read.collect()) == [("1", 1.0), ("2", 0.5), ("3", 1 / 3)]
     assert sum(file.rows for file in work.store.files("ranks")) == 3
+
+
+def test_tasks_compute_the_checksums_of_much(
+    spark_engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Workspace(Store.create(LocalBackend(tmp_path)), Config(), _engine=spark_engine)
+    rows = spark_engine.spark.range(1, 4).selectExpr("1 / id as rank", "string(id) as url")
+    monkeypatch.setattr(workspace, "CHECKED_HERE_BYTES", 0)
+    monkeypatch.setattr(LocalBackend, "checksum", None)  # in this process
+    files = work.write(rows.repartition(3), "ranks", 1).files
+    assert [file.xxh3 for file in files] == [of_file(tmp_path / file.path) for file in files]
+    assert len(files) > 1
 
 
 def test_an_error_in_a_task_names_its_cause(spark_engine: Engine) -> None:

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from gossamer.buckets import is_object_url
 from gossamer.files import OpenObject
 from gossamer.local_copies import near, near_all
+from gossamer.places import placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +42,16 @@ def schema(path: str) -> pa.Schema:
     return pq.read_schema(_source(path))
 
 
+def footer(path: str) -> pq.FileMetaData:
+    """As `metadata`, of a file whose rows are not read here: of an object, only its end is."""
+    return pq.read_metadata(_by_ranges(placed(path)))
+
+
 def _source(path: str) -> Any:
-    path = near(path)
+    return _by_ranges(near(path))
+
+
+def _by_ranges(path: str) -> Any:
     if not is_object_url(path):
         return path
     return pa.PythonFile(OpenObject(path, TAIL_BYTES), mode="r")

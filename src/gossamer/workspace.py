@@ -12,10 +12,11 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+import pyarrow as pa
 from msgspec import structs
 
 from gossamer import files, local_copies
@@ -47,6 +48,14 @@ Other = TypeVar("Other")
 FEW = 5_000
 """Rows that `map_rows` maps in this process, which takes up to 60 ms. A query that passes them to
 worker processes takes as long without any."""
+
+FOOTERS = 16
+"""Files of which so many are asked for their numbers of rows at once: each is a request, if it is
+an object."""
+CHECKED_HERE_BYTES = 64 << 20
+"""Checksums of so many bytes take less time here than tasks take to begin."""
+CHECKSUMS = pa.schema([("path", pa.string()), ("xxh3", pa.string())])
+CHECKSUMS_DDL = "path string, xxh3 string"
 
 
 @dataclass
@@ -148,8 +157,6 @@ class Workspace:
         Few rows are mapped here: at first, a crawl has only one worker. `adds`: the columns of
         `ddl` follow those of `df`.
         """
-        import pyarrow as pa
-
         from gossamer import parquet
 
         files = self.scratch_files(df)
@@ -207,20 +214,34 @@ class Workspace:
             if (kind := DATASETS.get(dataset)) is not None:
                 rows = rows.options(**_sizes(kind))
             rows.parquet(self.engine.target(f"{self.root}/{attempt}"))
-        files = (
-            File(path, parquet.metadata(f"{self.root}/{path}").num_rows, size)
-            for path, size in sorted(self._listed(attempt))
-            if path.endswith(".parquet")
-        )
+        listed = [each for each in sorted(self._listed(attempt)) if each[0].endswith(".parquet")]
+        with ThreadPoolExecutor(FOOTERS) as threads:
+            footers = threads.map(parquet.footer, (f"{self.root}/{path}" for path, _ in listed))
+            files = [
+                File(path, footer.num_rows, size)
+                for (path, size), footer in zip(listed, footers, strict=True)
+            ]
         found = tuple(file for file in files if file.rows)
         if not is_kept:
             return found
         if uploads:
             return self._uploaded(found, self.store.attempt(dataset))
-        # The engine does not report checksums: each file is read again, from the page cache.
-        return tuple(
-            structs.replace(file, xxh3=self.store.backend.checksum(file.path)) for file in found
-        )
+        return self._checked(found)
+
+    def _checked(self, files: Sequence[File]) -> tuple[File, ...]:
+        """Files with their checksums, which the engine does not report: each file is read again.
+
+        Those of a cluster are on other machines, or even objects. So tasks read them, if it is
+        much.
+        """
+        paths = [file.path for file in files]
+        if self._is_embedded or sum(file.bytes for file in files) < CHECKED_HERE_BYTES:
+            found = {path: self.store.backend.checksum(path) for path in paths}
+        else:
+            check = partial(_checksum, self.root)
+            rows = self.engine.map_tasks(paths, check, CHECKSUMS, CHECKSUMS_DDL)
+            found = {row["path"]: row["xxh3"] for row in rows}
+        return tuple(structs.replace(file, xxh3=found[file.path]) for file in files)
 
     def _uploaded(self, files: Sequence[File], attempt: str) -> tuple[File, ...]:
         """Files of scratch as those of an attempt on object storage."""
@@ -299,6 +320,10 @@ class Workspace:
         self.sweep()
 
 
+def _checksum(root: str, path: str) -> Iterator[dict[str, str]]:
+    yield {"path": path, "xxh3": open_backend(root).checksum(path)}
+
+
 def _check_engine(crawl: str, url: str) -> None:
     """Raise UsageError for a cluster whose tables would be at gs:// or az://."""
     if url != "local" and not crawl.startswith("s3://"):
@@ -330,7 +355,7 @@ def _ddl(path: str) -> str:
 
     from gossamer import parquet
 
-    return _ddl_of(from_arrow_schema(parquet.schema(path)))
+    return _ddl_of(from_arrow_schema(parquet.footer(path).schema.to_arrow_schema()))
 
 
 def _ddl_of(schema: StructType) -> str:
