@@ -74,7 +74,7 @@ test-browser: $(VENV)/.dev  ## test the search page in Debian's chromium
 test-spark: $(VENV)/.dev $(SPARK)/.unpacked  ## test the steps on an Apache Spark cluster (needs Java 17)
 	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and not slow and not long' $(call marked,spark)
 
-test-spark-long: $(VENV)/.dev $(SPARK)/.unpacked  ## kill 50 workers of that cluster, and disturb its networks 20 times
+test-spark-long: $(VENV)/.dev $(SPARK)/.unpacked  ## kill processes of that cluster 150 times, and disturb its networks 20 times
 	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest -m 'spark and long' -o faulthandler_timeout=3600 $(call marked,spark)
 
 $(AZURITE)/.installed:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import uuid
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from gossamer.store import Store
 from gossamer.workspace import Workspace
 from loopback import Loopback, loopback
 from object_store import BUCKET, forget_stores, object_store
-from spark_cluster import spark_cluster
+from spark_cluster import Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -78,20 +79,27 @@ def shared_engine(engine: Engine) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def spark_url(tmp_path_factory: pytest.TempPathFactory, s3_server: dict[str, str]) -> Iterator[str]:
-    """An Apache Spark cluster of this machine: it takes half a minute to start."""
+def new_cluster(
+    tmp_path_factory: pytest.TempPathFactory, s3_server: dict[str, str]
+) -> Callable[..., Cluster]:
+    """Starts an Apache Spark cluster of this machine, which takes half a minute."""
     home = os.environ.get("SPARK_HOME")
     if home is None or shutil.which("java") is None:
         pytest.fail("needs SPARK_HOME and java: run `make test-spark`")
-    folder = tmp_path_factory.mktemp("spark")
-    with spark_cluster(Path(home), folder, sys.executable, s3_server) as url:
-        yield url
+    return partial(Cluster, Path(home), tmp_path_factory.mktemp("spark"), sys.executable, s3_server)
 
 
 @pytest.fixture(scope="session")
-def spark_engine(spark_url: str) -> Iterator[Engine]:
+def cluster(new_cluster: Callable[..., Cluster]) -> Iterator[Cluster]:
+    """One cluster for all tests."""
+    with new_cluster() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def spark_engine(cluster: Cluster) -> Iterator[Engine]:
     """One engine on that cluster."""
-    with Engine(EngineConfig(url=spark_url)) as started:
+    with Engine(EngineConfig(url=cluster.url)) as started:
         yield started
 
 

@@ -2,10 +2,11 @@
 
 A standalone master, two workers, and a Spark Connect server as their one application: what
 `sc://` reaches on a real cluster, only smaller. Executors run `python` (which must have
-gossamer, and pyspark-client of the cluster's version).
+gossamer, and pyspark-client of the cluster's version). Each worker has an address of its own, as
+Spark never runs the second copy of a task (`spark.speculation`) on the host of the first.
 
 Ports are the kernel's choice and are read from what the processes print. Each process is told
-to end with the one that started it (prctl(2), PR_SET_PDEATHSIG), so that a test run that is
+to end with the thread that started it (prctl(2), PR_SET_PDEATHSIG), so that a test run that is
 killed leaves nothing behind.
 """
 
@@ -17,15 +18,22 @@ import re
 import subprocess
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
+import psutil
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Self
+
+NONE: Mapping[str, str] = MappingProxyType({})
 WORKERS = 2
-STARTUP_S = 180
+WORKERS_FROM = 11
+"""The last number of the first one's address."""
+STARTUP_S = 400
 STOP_S = 15
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Of the time of processes that live for minutes, the second compiler takes more than it saves."""
@@ -37,61 +45,46 @@ SERVICES = ("s3", "s3-transfer-manager", "sts")
 
 _MASTER = "org.apache.spark.deploy.master.Master"
 _WORKER = "org.apache.spark.deploy.worker.Worker"
+_EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 _CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
+_REGISTERED = r"(Successfully registered) with master"
 
 
-@contextmanager
-def spark_cluster(
-    spark_home: Path,
-    folder: Path,
-    python: str,
-    s3: Mapping[str, str],
-    more: Mapping[str, str] | None = None,
-) -> Iterator[str]:
-    """Run a cluster whose logs and work lie in `folder`; yields its `sc://` URL.
+class Cluster:
+    """A running cluster; a context manager that ends it. A test may kill some of its processes."""
 
-    `s3`: the environment by which its machines find an object store. `more`: settings of Spark.
-    """
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("SPARK_")},
-        **s3,
-        "SPARK_HOME": str(spark_home),
-        "SPARK_LOCAL_IP": "127.0.0.1",  # every port, of the web pages too
-        "SPARK_LOCAL_DIRS": str(folder / "scratch"),
-        "SPARK_DAEMON_JAVA_OPTS": JAVA,
-        "SPARK_DAEMON_MEMORY": "1g",
-        "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
-        "PYSPARK_PYTHON": python,
-    }
-    deadline = time.monotonic() + STARTUP_S
+    def __init__(
+        self,
+        spark_home: Path,
+        folder: Path,
+        python: str,
+        s3: Mapping[str, str] = NONE,
+        *,
+        workers: int = WORKERS,
+        options: Mapping[str, str] = NONE,
+        bound: bool = False,
+    ) -> None:
+        """Start a cluster whose logs and work lie in `folder`.
 
-    def start(name: str, *command: str) -> _Daemon:
-        daemon = _Daemon([str(spark_home / "bin" / command[0]), *command[1:]], environment)
-        running.callback(daemon.stop, folder / f"{name}.log")
-        return daemon
-
-    with ExitStack() as running:
-        master = start(
-            "master",
-            "spark-class",
-            *(_MASTER, "--host", "127.0.0.1", "--port", "0", "--webui-port", "0"),
-        )
-        master_url = master.find(r"Starting Spark master at (spark://\S+)", deadline)
-        workers = [
-            start(
-                f"worker-{number}",
-                "spark-class",
-                *(_WORKER, "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1"),
-                *("--memory", "1500m", "--work-dir", str(folder / "work"), master_url),
-            )
-            for number in range(WORKERS)
-        ]
-        for worker in workers:
-            worker.find(r"(Successfully registered) with master", deadline)
+        `s3`: the environment by which its machines find an object store. `options`: more settings
+        of Spark. `bound`: bind each worker to a core.
+        """
+        self._home, self._folder, self._bound = spark_home, folder, bound
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("SPARK_")},
+            **s3,
+            "SPARK_HOME": str(spark_home),
+            "SPARK_LOCAL_IP": "127.0.0.1",  # every port, of the web pages too
+            "SPARK_LOCAL_DIRS": str(folder / "scratch"),
+            "SPARK_DAEMON_JAVA_OPTS": JAVA,
+            "SPARK_DAEMON_MEMORY": "1g",
+            "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
+            "PYSPARK_PYTHON": python,
+        }
         settings = {
             "spark.connect.grpc.binding.address": "127.0.0.1",
             "spark.connect.grpc.binding.port": "0",
-            "spark.cores.max": str(WORKERS),
+            "spark.cores.max": str(workers),
             "spark.scheduler.minRegisteredResourcesRatio": "1.0",  # no task before all are there
             "spark.driver.extraJavaOptions": JAVA,
             "spark.driver.host": "127.0.0.1",
@@ -101,17 +94,83 @@ def spark_cluster(
             "spark.sql.shuffle.partitions": "4",
             "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.ui.enabled": "false",
-            **s3a(spark_home, s3),
-            **(more or {}),
+            **(s3a(spark_home, s3) if s3 else {}),
+            **options,
         }
-        connect = start(
-            "connect",
-            *("spark-submit", "--master", master_url),
-            *(word for pair in settings.items() for word in ("--conf", "=".join(pair))),
-            *("--class", _CONNECT, "spark-internal"),
+        self._deadline = time.monotonic() + STARTUP_S
+        with ExitStack() as running:
+            self._running = running
+            master = self._start(
+                "master",
+                "spark-class",
+                *(_MASTER, "--host", "127.0.0.1", "--port", "0", "--webui-port", "0"),
+            )
+            self._master_url = master.find(
+                r"Starting Spark master at (spark://\S+)", self._deadline
+            )
+            self.workers = [self._start_worker(number) for number in range(workers)]
+            for worker in self.workers:
+                worker.find(_REGISTERED, self._deadline)
+            self.connect = self._start(
+                "connect",
+                *("spark-submit", "--master", self._master_url),
+                *(word for pair in settings.items() for word in ("--conf", "=".join(pair))),
+                *("--class", _CONNECT, "spark-internal"),
+            )
+            port = self.connect.find(r"Spark Connect server started at: \S*:(\d+)", self._deadline)
+            self.url = f"sc://127.0.0.1:{port}"
+            self._running = running.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._running.close()
+
+    def executors(self) -> list[psutil.Process]:
+        """The processes that run tasks, or that will when they have started."""
+        found = []
+        for worker in self.workers:
+            with suppress(psutil.NoSuchProcess):
+                found += [
+                    process
+                    for process in psutil.Process(worker.pid).children()
+                    if any(_EXECUTOR in word for word in process.cmdline())
+                ]
+        return found
+
+    def kill_worker(self, number: int) -> None:
+        """Kill a worker with all that it runs, as if its machine were lost, and start another.
+
+        Call it in a thread that lives as long as the cluster.
+        """
+        gone = psutil.Process(self.workers[number].pid)
+        for process in (gone, *gone.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        gone.wait()
+        self.workers[number] = self._start_worker(number)
+        self.workers[number].find(_REGISTERED, time.monotonic() + STARTUP_S)
+
+    def _start_worker(self, number: int) -> Daemon:
+        address = f"127.0.0.{WORKERS_FROM + number}"
+        return self._start(
+            f"worker-{number}",
+            "spark-class",
+            *(_WORKER, "--host", address, "--webui-port", "0", "--cores", "1"),
+            *("--memory", "1500m", "--work-dir", str(self._folder / "work"), self._master_url),
+            core=number if self._bound else None,
+            SPARK_LOCAL_IP=address,
         )
-        port = connect.find(r"Spark Connect server started at: \S*:(\d+)", deadline)
-        yield f"sc://127.0.0.1:{port}"
+
+    def _start(
+        self, name: str, program: str, *words: str, core: int | None = None, **environment: str
+    ) -> Daemon:
+        bound = [] if core is None else ["taskset", "--cpu-list", str(core)]
+        command = [*bound, str(self._home / "bin" / program), *words]
+        daemon = Daemon(command, self._environment | environment)
+        self._running.callback(daemon.stop, self._folder / f"{name}-{daemon.pid}.log")
+        return daemon
 
 
 def s3a(spark_home: Path, s3: Mapping[str, str]) -> dict[str, str]:
@@ -132,7 +191,7 @@ def s3a(spark_home: Path, s3: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-class _Daemon:
+class Daemon:
     """A process and what it has printed."""
 
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
@@ -146,6 +205,7 @@ class _Daemon:
             text=True,
             errors="replace",
         )
+        self.pid = self._process.pid
         self._printed: list[str] = []
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -169,6 +229,10 @@ class _Daemon:
                 raise RuntimeError(f"no {pattern!r} in: …{''.join(self._printed)[-4000:]}")
             if found := re.search(pattern, line):
                 return found.group(1)
+
+    def count(self, words: str) -> int:
+        """How many lines have these words."""
+        return sum(words in line for line in self._printed)
 
     def stop(self, log: Path) -> None:
         self._process.terminate()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gossamer.engine import Engine
+    from spark_cluster import Cluster
 
 pytestmark = pytest.mark.spark
 
@@ -31,7 +32,7 @@ HOSTS, PAGES = 6, 42
 
 @pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.long)])
 def test_tasks_of_a_dead_driver_end_before_the_next_run_asks_their_hosts(
-    spark_url: str, engine: Engine, tmp_path: Path, kills: int
+    cluster: Cluster, engine: Engine, tmp_path: Path, kills: int
 ) -> None:
     folder = tmp_path / "crawl"
     draw = Random(kills)  # noqa: S311  # reproducible
@@ -41,7 +42,7 @@ def test_tasks_of_a_dead_driver_end_before_the_next_run_asks_their_hosts(
         crawl = Crawl.create(str(folder), settings, engine=engine)
         crawl.inject(url for host in web.hosts() for url in web.urls(host))
         generate.run(crawl.work)
-        (folder / CONFIG_NAME).write_text(f'engine.url = "{spark_url}"\n{settings}')
+        (folder / CONFIG_NAME).write_text(f'engine.url = "{cluster.url}"\n{settings}')
         deaths_s = []
         for _ in range(kills):
             driver = subprocess.Popen([*GOSSAMER, "fetch", str(folder)], stdout=subprocess.DEVNULL)

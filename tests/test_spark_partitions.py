@@ -32,7 +32,7 @@ from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.filenames import CONFIG_NAME
 from s3_front import Front, front
-from spark_cluster import spark_cluster
+from spark_cluster import Cluster
 from tables import answers, damaged_records, tables
 from ways import Way
 
@@ -53,7 +53,7 @@ DRIVER = "127.0.0.3"
 """Where executors find the driver, which itself is at 127.0.0.1."""
 
 
-class Cluster(NamedTuple):
+class Disturbed(NamedTuple):
     url: str
     ways: dict[str, list[Way]]
     """From the executors to the driver, from all machines to the store, from us to the cluster."""
@@ -64,7 +64,7 @@ class Cluster(NamedTuple):
 @pytest.fixture(scope="module")
 def cluster(
     tmp_path_factory: pytest.TempPathFactory, s3_server: dict[str, str]
-) -> Iterator[Cluster]:
+) -> Iterator[Disturbed]:
     home = os.environ.get("SPARK_HOME")
     if home is None or shutil.which("java") is None:
         pytest.fail("needs SPARK_HOME and java: run `make test-spark`")
@@ -83,18 +83,18 @@ def cluster(
             "spark.driver.port": str(ports[0]),
             "spark.driver.blockManager.port": str(ports[1]),
         }
-        url = stack.enter_context(
-            spark_cluster(
+        running = stack.enter_context(
+            Cluster(
                 Path(home),
                 tmp_path_factory.mktemp("spark"),
                 sys.executable,
                 s3_server | {"AWS_ENDPOINT_URL": store.url},
-                settings,
+                options=settings,
             )
         )
-        connect = stack.enter_context(Way(("127.0.0.1", int(url.rpartition(":")[2]))))
+        connect = stack.enter_context(Way(("127.0.0.1", int(running.url.rpartition(":")[2]))))
         ways = {"store": [store], "driver": driver, "connect": [connect]}
-        yield Cluster(f"sc://{connect.address}", ways, refusing)
+        yield Disturbed(f"sc://{connect.address}", ways, refusing)
 
 
 def _free_ports(count: int) -> list[int]:
@@ -111,7 +111,7 @@ def _free_ports(count: int) -> list[int]:
     ids=["once", "all"],
 )
 def test_a_crawl_of_a_cluster_outlives_partitions(
-    s3: str, cluster: Cluster, engine: Engine, tmp_path: Path, places: list[str], seconds: float
+    s3: str, cluster: Disturbed, engine: Engine, tmp_path: Path, places: list[str], seconds: float
 ) -> None:
     draw = Random(len(places))  # noqa: S311  # reproducible
     web = Web(hosts=HOSTS, pages_per_host=PAGES, mix=Mix.plain())
