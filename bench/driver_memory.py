@@ -1,0 +1,101 @@
+"""Does the driver of a Spark cluster take more memory when a crawl grows?
+
+    SPARK_HOME=.spark python bench/driver_memory.py [--known 100_000 1_000_000]
+
+For each number of known pages, `update`, `generate`, `invert` and `rank` (by joins) run over a
+synthetic crawl, in which a round has found half as many links as it knows pages. Each size has a
+new process, and a new cluster of one worker, whose Connect server has a heap of HEAP_MB. `make
+.spark/.unpacked` fetches Spark, which needs Java 17.
+
+Prints the seconds of the steps, and the peak memory of the process and of the server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import duckdb
+import psutil
+from msgspec import structs
+from page_state import sized
+from synthetic import NOW_MS, layer_of, make_links, make_pages
+
+from gossamer import generate, invert, rank, update
+from gossamer.backends import LocalBackend
+from gossamer.config import Config, EngineConfig
+from gossamer.engine import Engine
+from gossamer.store import StepReport, Store
+from gossamer.workspace import Workspace
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from spark_cluster import Cluster
+
+HEAP_MB = 512
+CHOSEN = 10_000
+"""Pages that `generate` selects."""
+STEPS = {"update": update.run, "generate": generate.run, "invert": invert.run, "rank": rank.run}
+
+
+def made(root: Path, known: int) -> None:
+    """Write a crawl that knows so many pages, and has parsed a round."""
+    store, sql = Store.create(LocalBackend(root)), duckdb.connect()
+    base, links = root / "pages" / "base", root / "links" / "round-1"
+    make_pages(sql, base, known)
+    store.commit(StepReport("inject", 0, 0, 0.0), append={"pages": layer_of(root, base, 0)})
+    make_links(sql, links, base, known // 2, 1)
+    store.commit(StepReport("parse", 1, 0, 0.0), append={"links": layer_of(root, links, 1)})
+
+
+def run(root: Path, url: str) -> tuple[dict[str, float], float]:
+    """Run the steps in this process; return their seconds, and its peak memory in MB."""
+    config = sized(Config(), CHOSEN)
+    config = structs.replace(config, rank=structs.replace(config.rank, memory_gb=1e-9))
+    seconds = {}
+    with Engine(EngineConfig(url=url)) as engine:
+        store = Store.open(LocalBackend(root))
+        work = Workspace(store, config, clock_ms=NOW_MS, _engine=engine)
+        for name, step in STEPS.items():
+            began_s = time.monotonic()
+            step(work)
+            seconds[name] = time.monotonic() - began_s
+    return seconds, peak_mb(os.getpid())
+
+
+def peak_mb(pid: int) -> float:
+    found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found
+    return int(found[1]) / 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--known", type=int, nargs="+", default=[100_000, 1_000_000])
+    options = parser.parse_args()
+    home = Path(os.environ["SPARK_HOME"]).resolve()
+    print(f"{'known pages':>12}{'driver MB':>12}{'server MB':>12}  seconds", flush=True)
+    for known in options.known:
+        with (
+            tempfile.TemporaryDirectory(prefix="driver-memory-") as folder,
+            ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process,
+        ):
+            crawl = Path(folder, "crawl")
+            made(crawl, known)
+            heap = {"spark.driver.memory": f"{HEAP_MB}m"}
+            with Cluster(home, Path(folder), sys.executable, workers=1, options=heap) as cluster:
+                seconds, driver_mb = process.submit(run, crawl, cluster.url).result()
+                server_mb = peak_mb(cluster.connect.pid)
+        each = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
+        print(f"{known:12,}{driver_mb:12.0f}{server_mb:12.0f}  {each}", flush=True)
+    print(f"load {psutil.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""How much faster are steps on two workers of a Spark cluster than on one?
+
+    SPARK_HOME=.spark python bench/workers.py [--pages 4000] [--times 2] [--linked 300_000]
+
+`make .spark/.unpacked` fetches Spark, which needs Java 17. A cluster of one worker with one core,
+bound to a core of this machine, runs the steps after a fetch on copies of a synthetic crawl; then a
+cluster of two such workers does. So is `rank`, on another crawl, of so many linked pages with ten
+links each, by ITERATIONS joins: a graph that fits into the memory of one machine is ranked there,
+without a cluster.
+
+Prints for each step the seconds of its fastest run, and in it the CPU seconds of the workers, of
+the Connect server, and of this process; and how many times as fast two workers are. The server and
+this process are not bound. If the machine has only two cores, they share them with the workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import psutil
+from graph_changes import fetched_web
+from local_settings import local_settings
+from rank_step import fetched as commit_fetched
+
+from gossamer import Crawl, boilerplate, dedup, fetch, generate, index, invert, parse, rank, update
+from gossamer.config import EngineConfig
+from gossamer.engine import Engine
+from gossamer.fakeweb import FakeWeb, Mix, Web
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gossamer.store import StepReport
+    from gossamer.workspace import Workspace
+
+    Steps = Mapping[str, Callable[[Workspace], StepReport]]
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from spark_cluster import Cluster
+
+HOSTS = 20
+TASKS = 4
+"""Of each step, and shards of the index, on both clusters."""
+ITERATIONS = 8
+STEPS: Steps = {
+    "parse": parse.run,
+    "update": update.run,
+    "invert": invert.run,
+    "boilerplate": boilerplate.run,
+    "dedup": dedup.run,
+    "index": index.run,
+}
+RANK: Steps = {"rank": rank.run}
+
+
+class Used(NamedTuple):
+    """Seconds of the clock, and of CPUs."""
+
+    seconds: float
+    workers_s: float
+    server_s: float
+    driver_s: float
+
+
+def crawled(folder: Path, pages: int) -> None:
+    """A crawl that has fetched a round of a synthetic web."""
+    web = Web(hosts=HOSTS, pages_per_host=-(-pages // HOSTS), mix=Mix.plain())
+    settings = {"generate.pages": pages, "index.shards": TASKS}
+    with (
+        FakeWeb(web, log_path="/dev/null") as fake,
+        Crawl.create(str(folder), local_settings(fake.address, settings)) as crawl,
+    ):
+        crawl.inject(url for host in web.hosts() for url in web.urls(host))
+        generate.run(crawl.work)
+        fetch.run(crawl.work)
+
+
+def linked(folder: Path, pages: int) -> None:
+    """A crawl of fetched pages with links."""
+    with fetched_web(pages, 10 * pages) as (work, _, _):
+        commit_fetched(work, np.arange(pages), 1)
+        shutil.copytree(work.root, folder)
+    settings = f"rank.memory_gb = 1e-9\nrank.iterations = {ITERATIONS}\n"
+    (folder / "gossamer.toml").write_text(settings)
+
+
+def run(steps: Steps, crawl: Path, cluster: Cluster, engine: Engine) -> dict[str, Used]:
+    """Run steps on a copy of a crawl."""
+    copy = crawl.with_name("copy")
+    shutil.copytree(crawl, copy)
+    work = Crawl.open(str(copy), engine).work
+    found = {}
+    with work.store.lock():
+        for name, step in steps.items():
+            before = used(cluster)
+            step(work)
+            found[name] = Used(*(b - a for a, b in zip(before, used(cluster), strict=True)))
+    shutil.rmtree(copy)
+    return found
+
+
+def used(cluster: Cluster) -> Used:
+    """What was used so far."""
+    workers_s = sum(cpu_s(worker.pid) for worker in cluster.workers)
+    driver_s = sum(psutil.Process().cpu_times()[:2])
+    return Used(time.monotonic(), workers_s, cpu_s(cluster.connect.pid), driver_s)
+
+
+def cpu_s(pid: int) -> float:
+    """CPU seconds of a process and its descendants, and of those that have ended."""
+    root = psutil.Process(pid)
+    total = 0.0
+    for process in (root, *root.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            total += sum(process.cpu_times()[:4])
+    return total
+
+
+def measured(folder: Path, workers: int, times: int) -> dict[str, Used]:
+    """The fastest run of each step on a cluster of so many workers."""
+    home = Path(os.environ["SPARK_HOME"]).resolve()
+    with (
+        Cluster(home, folder, sys.executable, workers=workers, bound=True) as cluster,
+        Engine(EngineConfig(url=cluster.url, workers=TASKS)) as engine,
+    ):
+        run({**STEPS, **RANK}, folder / "small", cluster, engine)  # loads the code
+        runs = [run(STEPS, folder / "crawl", cluster, engine) for _ in range(times)]
+        ranked = [run(RANK, folder / "linked", cluster, engine) for _ in range(times)]
+    return {name: min(each[name] for each in runs) for name in STEPS} | min(
+        ranked, key=lambda each: each["rank"]
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--pages", type=int, default=4_000)
+    parser.add_argument("--linked", type=int, default=300_000)
+    parser.add_argument("--times", type=int, default=2)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="workers-") as scratch:
+        folder = Path(scratch)
+        crawled(folder / "crawl", options.pages)
+        crawled(folder / "small", HOSTS)
+        linked(folder / "linked", options.linked)
+        one, two = (measured(folder, workers, options.times) for workers in (1, 2))
+    machine = f"{psutil.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f}"
+    print(f"{options.pages:,} pages; {options.linked:,} linked ones; {machine}")
+    print(f"{'':12}{'one worker':>32}{'two workers':>32}")
+    columns = "".join(f"{name:>8}" for name in ("s", "workers", "server", "driver"))
+    print(f"{'':12}{columns}{columns}{'ratio':>8}")
+    for name, alone in one.items():
+        cells = "".join(f"{value:8.1f}" for value in (*alone, *two[name]))
+        print(f"{name:12}{cells}{alone.seconds / two[name].seconds:8.2f}")
+
+
+if __name__ == "__main__":
+    main()
