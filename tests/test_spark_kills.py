@@ -182,9 +182,13 @@ def check_polite(web: FakeWeb, since: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kills", "steps"), [(4, FEW_STEPS), pytest.param(28, STEPS, marks=pytest.mark.long)]
+    ("place", "kills", "steps"),
+    [
+        ("s3", 4, FEW_STEPS),
+        pytest.param("s3", 28, STEPS, marks=pytest.mark.long),
+        pytest.param("folder", 28, STEPS, marks=pytest.mark.long),
+    ],
 )
-@pytest.mark.parametrize("place", ["folder", "s3"])
 def test_a_crawl_whose_workers_are_killed_is_one_whose_are_not(
     cluster: Cluster,
     spark_engine: Engine,
