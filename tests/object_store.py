@@ -44,7 +44,8 @@ def object_store(folder: Path, *options: str, address: str = ADDRESS) -> Iterato
     users.write_text(json.dumps({"identities": [named, unsigned]}))
     s3, master, volume, filer = _ports(4, address)
     command = [
-        str(weed()), "server", f"-dir={folder}", f"-ip={address}", f"-ip.bind={address}",
+        "setpriv", "--pdeathsig", "KILL", str(weed()), f"-logdir={folder}",
+        "server", f"-dir={folder}", f"-ip={address}", f"-ip.bind={address}",
         "-filer", "-s3", f"-s3.port={s3}", f"-s3.config={users}", f"-master.port={master}",
         f"-volume.port={volume}", f"-filer.port={filer}",
         "-s3.port.iceberg=0", "-s3.port.lance=0", "-master.volumeSizeLimitMB=64", "-volume.max=100",
@@ -53,7 +54,7 @@ def object_store(folder: Path, *options: str, address: str = ADDRESS) -> Iterato
     url = f"http://{address}:{s3}"
     with (
         (folder / "log").open("wb") as log,
-        subprocess.Popen(command, stdout=log, stderr=log) as server,
+        subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True) as server,
     ):
         try:
             _wait(url, server, folder / "log")

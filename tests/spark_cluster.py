@@ -199,6 +199,7 @@ class Daemon:
         self._process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "TERM", *command],
             env=environment,
+            start_new_session=True,  # Ctrl-C reaches only the process that ends this one
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
