@@ -208,9 +208,10 @@ def test_the_end_of_a_table_is_read_without_a_copy(s3: str, tmp_path: Path, cach
     pq.write_table(rows, tmp_path / "table", compression="none", use_dictionary=False)
     url = f"{s3}/scratch/a/table.parquet"
     files.write(url, (tmp_path / "table").read_bytes())
-    assert parquet.footer(url).num_rows == rows.num_rows
+    assert [each.num_rows for each in parquet.footers([url, url])] == 2 * [rows.num_rows]
     assert not cache.exists()
-    assert parquet.footer(str(tmp_path / "table")).num_rows == rows.num_rows
+    (here,) = parquet.footers([str(tmp_path / "table")])
+    assert here.num_rows == rows.num_rows
 
 
 def test_what_was_written_here_is_not_fetched(s3: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ the last TAIL_BYTES, which hold the footer.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TAIL_BYTES = 64 << 10
+FOOTERS_AT_ONCE = 16
+"""Each is a request."""
 
 
 def read_table(paths: str | Sequence[str], **options: Any) -> pa.Table:
@@ -42,9 +45,13 @@ def schema(path: str) -> pa.Schema:
     return pq.read_schema(_source(path))
 
 
-def footer(path: str) -> pq.FileMetaData:
-    """As `metadata`, of a file whose rows are not read here: of an object, only its end is."""
-    return pq.read_metadata(_by_ranges(placed(path)))
+def footers(paths: Sequence[str]) -> list[pq.FileMetaData]:
+    """As `metadata`, of files whose rows are not read here: of an object, only its end is."""
+    sources = list(map(placed, paths))
+    if not any(map(is_object_url, sources)):
+        return list(map(pq.read_metadata, sources))
+    with ThreadPoolExecutor(FOOTERS_AT_ONCE) as threads:
+        return list(threads.map(lambda source: pq.read_metadata(_by_ranges(source)), sources))
 
 
 def _source(path: str) -> Any:

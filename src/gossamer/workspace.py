@@ -49,9 +49,6 @@ FEW = 5_000
 """Rows that `map_rows` maps in this process, which takes up to 60 ms. A query that passes them to
 worker processes takes as long without any."""
 
-FOOTERS = 16
-"""Files of which so many are asked for their numbers of rows at once: each is a request, if it is
-an object."""
 CHECKED_HERE_BYTES = 64 << 20
 """Checksums of so many bytes take less time here than tasks take to begin."""
 CHECKSUMS = pa.schema([("path", pa.string()), ("xxh3", pa.string())])
@@ -215,12 +212,11 @@ class Workspace:
                 rows = rows.options(**_sizes(kind))
             rows.parquet(self.engine.target(f"{self.root}/{attempt}"))
         listed = [each for each in sorted(self._listed(attempt)) if each[0].endswith(".parquet")]
-        with ThreadPoolExecutor(FOOTERS) as threads:
-            footers = threads.map(parquet.footer, (f"{self.root}/{path}" for path, _ in listed))
-            files = [
-                File(path, footer.num_rows, size)
-                for (path, size), footer in zip(listed, footers, strict=True)
-            ]
+        footers = parquet.footers([f"{self.root}/{path}" for path, _ in listed])
+        files = (
+            File(path, footer.num_rows, size)
+            for (path, size), footer in zip(listed, footers, strict=True)
+        )
         found = tuple(file for file in files if file.rows)
         if not is_kept:
             return found
@@ -355,7 +351,8 @@ def _ddl(path: str) -> str:
 
     from gossamer import parquet
 
-    return _ddl_of(from_arrow_schema(parquet.footer(path).schema.to_arrow_schema()))
+    (footer,) = parquet.footers([path])
+    return _ddl_of(from_arrow_schema(footer.schema.to_arrow_schema()))
 
 
 def _ddl_of(schema: StructType) -> str:
