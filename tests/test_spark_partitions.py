@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
     from ways import Trouble
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 HOSTS, PAGES, DELAY_S = 4, 30, 0.3
 TROUBLES: tuple[Trouble, ...] = ("cut", "stalled", "slow")
@@ -107,7 +107,7 @@ def _free_ports(count: int) -> list[int]:
 
 @pytest.mark.parametrize(
     ("places", "seconds"),
-    [(["driver"], 10.0), pytest.param(4 * PLACES, 30.0, marks=pytest.mark.long)],
+    [(["driver"], 10.0), (4 * PLACES, 30.0)],
     ids=["once", "all"],
 )
 def test_a_crawl_of_a_cluster_outlives_partitions(
