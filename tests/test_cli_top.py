@@ -133,7 +133,7 @@ def test_an_idle_crawl_a_paused_one_and_a_damaged_one_say_so(work: Workspace) ->
 def test_a_crawl_that_vanishes_is_no_crash(work: Workspace) -> None:
     watch = Watch(work)
     shutil.rmtree(work.root)
-    assert "is not a crawl" in "".join(drawn(top._look(watch, 24)))
+    assert "is not a crawl" in "".join(drawn(top._look(watch, 24), 1_000))
 
 
 def test_in_a_pipe_it_prints_once(work: Workspace) -> None:
