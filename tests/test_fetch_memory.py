@@ -1,4 +1,4 @@
-"""A fetch task's memory stays flat. bench/memory.py does it with a million pages."""
+"""A fetch task's memory stays flat. bench/memory.py shows it with a million pages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-BENCH = Path(__file__).parent.parent / "bench" / "memory.py"
+BENCH = Path(__file__).parent.parent / "bench"
 
 
 @pytest.mark.slow
@@ -20,7 +20,16 @@ BENCH = Path(__file__).parent.parent / "bench" / "memory.py"
     ],
 )
 def test_memory_stays_flat(sizes: list[str]) -> None:
+    run("memory.py", *sizes)
+
+
+@pytest.mark.long
+def test_memory_does_not_grow_with_an_archive_on_object_storage() -> None:
+    run("archive_memory.py")
+
+
+def run(script: str, *options: str) -> None:
     done = subprocess.run(
-        [sys.executable, str(BENCH), *sizes], capture_output=True, text=True, check=False
+        [sys.executable, str(BENCH / script), *options], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
