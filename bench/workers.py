@@ -50,7 +50,7 @@ from spark_cluster import Cluster
 HOSTS = 20
 TASKS = 4
 """Of each step, and shards of the index, on both clusters."""
-ITERATIONS = 8
+ITERATIONS = 4
 STEPS: Steps = {
     "parse": parse.run,
     "update": update.run,

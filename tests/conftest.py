@@ -62,10 +62,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--seeds", type=int, default=1, help="how often tests of random kills run, each time others"
     )
+    parser.addoption(
+        "--objects", action="store_true", help="crawls of the fixture work are on an object store"
+    )
 
 
 @pytest.fixture(scope="session")
-def engine() -> Iterator[Engine]:
+def new_backend(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], Backend]:
+    """Makes empty storages: folders, or with --objects, those of an object store."""
+    if not request.config.getoption("objects"):
+        return lambda: LocalBackend(tmp_path_factory.mktemp("crawl"))
+    server = request.getfixturevalue("s3_server")
+    os.environ.update(server | buckets.variables_of_engine(server))
+    return lambda: ObjectBackend(Bucket(f"s3://{BUCKET}/{uuid.uuid4().hex}"))
+
+
+@pytest.fixture(scope="session")
+def engine(new_backend: Callable[[], Backend]) -> Iterator[Engine]:  # noqa: ARG001  # the environment
     """One embedded engine for all tests: it takes a second to start."""
     with Engine(EngineConfig(workers=2)) as started:
         yield started
@@ -104,11 +119,11 @@ def spark_engine(cluster: Cluster) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
-def new_work(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Workspace]:
+def new_work(engine: Engine, new_backend: Callable[[], Backend]) -> Callable[[], Workspace]:
     """Makes empty crawls, whose clocks stand still."""
 
     def make() -> Workspace:
-        store = Store.create(LocalBackend(tmp_path_factory.mktemp("crawl")))
+        store = Store.create(new_backend())
         store.backend.create(CONFIG_NAME, DEFAULTS.encode())
         return Workspace(store, Config(), clock_ms=1_800_000_000_000, _engine=engine)
 
