@@ -34,7 +34,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cluster test test-pure test-slow test-long test-image test-fuzz test-azure test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo demo-cluster test test-pure test-slow test-long test-image test-fuzz test-objects test-azure test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -66,6 +66,9 @@ test-image: $(VENV)/.dev  ## build the container image from nothing, and crawl i
 
 test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parser, for a minute
 	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4 $(call marked,fuzz)
+
+test-objects: $(VENV)/.dev  ## run the tests of the steps with crawls on an object store
+	$(BIN)/pytest --objects -n auto --maxprocesses 2 --dist loadfile $(shell grep -lE 'work: Workspace|new_work' tests/test_*.py)
 
 test-azure: $(VENV)/.dev $(AZURITE)/.installed  ## test the store and crawls at az:// with Azure's emulator (needs npm)
 	PATH=$(CURDIR)/$(AZURITE)/node_modules/.bin:$$PATH $(BIN)/pytest -m azure \

@@ -49,11 +49,14 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Those that need the engine come first, with the other tests of their files.
 
     They are the longest, and a process that got the last of them would keep the others waiting.
     """
+    if config.getoption("objects"):
+        items[:] = [item for item in items if "new_work" in getattr(item, "fixturenames", ())]
+        items[:] = [item for item in items if item.get_closest_marker("folder") is None]
     long = {item.path for item in items if "engine" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: item.path not in long)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from gossamer.backends import LocalBackend
@@ -60,29 +61,28 @@ def put_index(
 
     The `first` of them are the first tier.
     """
-    attempt = work.store.attempt("index")
+    attempt, backend = work.store.attempt("index"), work.store.backend
     writers: dict[Path, IndexWriter] = {}
     names = [shard_folder(number) for number in range(shards + 1)]
     documents = list(documents)
-    for number, document in enumerate(documents):
-        row = PLAIN | {"host": host_of(document["url"])} | document
-        row["static_rank"] = (row.pop("rank", None) or 0) * len(documents)
-        language = row["language"] if row["language"] in STEMMERS else OTHER
-        row["index_language"] = language
-        folder = Path(
-            work.root, attempt, names[FIRST if number < first else 1 + number % shards], language
-        )
-        if folder not in writers:
-            folder.mkdir(parents=True)
-            writers[folder] = schema.create(folder).writer(16_000_000, 1)
-        writers[folder].add_document(schema.document(row))
-    for writer in writers.values():
-        writer.commit()
-        writer.wait_merging_threads()
-    files = [
-        File(path, 0, size, work.store.backend.checksum(path))
-        for path, size in work.store.backend.sizes(attempt)
-        if not path.endswith(".lock")
-    ]
+    with TemporaryDirectory() as built:
+        for number, document in enumerate(documents):
+            row = PLAIN | {"host": host_of(document["url"])} | document
+            row["static_rank"] = (row.pop("rank", None) or 0) * len(documents)
+            language = row["language"] if row["language"] in STEMMERS else OTHER
+            row["index_language"] = language
+            shard = names[FIRST if number < first else 1 + number % shards]
+            folder = Path(built, shard, language)
+            if folder not in writers:
+                folder.mkdir(parents=True)
+                writers[folder] = schema.create(folder).writer(16_000_000, 1)
+            writers[folder].add_document(schema.document(row))
+        for writer in writers.values():
+            writer.commit()
+            writer.wait_merging_threads()
+        for file in Path(built).rglob("*"):
+            if file.is_file() and file.suffix != ".lock":
+                backend.create(f"{attempt}/{file.relative_to(built)}", file.read_bytes())
+    files = [File(path, 0, size, backend.checksum(path)) for path, size in backend.sizes(attempt)]
     report = StepReport("index", 1, 0, 0.0, {"indexed": 1})
     work.store.commit(report, replace={"index": [Layer(1, tuple(files))]})

@@ -193,6 +193,7 @@ def test_documents_that_were_parsed_again_are_described_again(work: Workspace) -
     assert lines(work) == {"a.example": of_template(OTHER)}
 
 
+@pytest.mark.folder
 def test_damaged_files_are_written_again(work: Workspace) -> None:
     counted(work, site("a", range(12)))
     expected = lines(work)

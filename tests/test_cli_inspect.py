@@ -315,6 +315,7 @@ def test_a_page_that_no_round_stored(work: Workspace) -> None:
     assert complaint(HOME + "c", *of(work)).what == "no page is stored"
 
 
+@pytest.mark.folder
 def test_a_record_that_is_damaged_or_gone(work: Workspace) -> None:
     store_round(work, [Fetched(HOME, PAGE)])
     archive = Path(archive_of(work))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pytest
 
 from duplicates import document, edited, forget, prose, similarity, standing, store
 from gossamer import dedup
@@ -19,8 +20,6 @@ from gossamer.workspace import Workspace
 from rows import put
 
 if TYPE_CHECKING:
-    import pytest
-
     from gossamer import task_output
 
 
@@ -139,6 +138,7 @@ def test_what_survives_only_for_others_is_resolved_to_the_end(work: Workspace) -
         assert row["survivor"] == (None if url == best else best), url
 
 
+@pytest.mark.folder
 def test_damaged_memory_is_made_anew(work: Workspace) -> None:
     texts = {f"http://a.example/{at}": edited(prose(1), at, at) for at in range(4)}
     store(work, [document(url, text) for url, text in texts.items()])

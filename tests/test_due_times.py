@@ -98,6 +98,7 @@ def test_pages_are_counted_again_if_the_counts_are_damaged_or_do_not_fit(work: W
     assert held(work) == by_definition(work)
 
 
+@pytest.mark.folder
 def test_a_repair_that_loses_pages_counts_again(work: Workspace) -> None:
     inject.run(work, ["http://a.test/"])
     (path,) = work.paths("pages")

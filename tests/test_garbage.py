@@ -122,6 +122,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path / "crawl"
 
 
+@pytest.mark.folder
 def test_files_that_the_engine_writes_are_collected(work: Workspace) -> None:
     rows = work.engine.spark.range(3).selectExpr("id % 2 AS part", "id")
     files = (*work.scratch_files(rows), *work.scratch_files(rows, by=["part"]))

@@ -175,6 +175,7 @@ def test_a_graph_that_changed_much_is_built_again(work: Workspace) -> None:
     assert arcs_of(work, "page")[0] == history.arcs
 
 
+@pytest.mark.folder
 def test_damage_of_any_file_is_found_by_readers_and_mended_by_a_build(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,6 +133,7 @@ def test_a_new_crawl_ranks_an_imported_graph_and_answers_from_it(
     assert LinkGraph(work, "host").outlinks("b.org").names == ["a.org"]
 
 
+@pytest.mark.folder
 def test_an_imported_graph_stays_until_the_user_replaces_it(
     work: Workspace, plain: Path, tmp_path: Path
 ) -> None:

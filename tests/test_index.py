@@ -177,6 +177,7 @@ def test_when_a_page_is_gone_the_next_with_its_text_takes_its_place(work: Worksp
     assert indexed(work, "same") == urls[1:]
 
 
+@pytest.mark.folder
 def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> None:
     shown: dict[str, dict[str, Any]] = {
         "http://main.example/": {"main_text": "main", "boilerplate": "menu\nend"},
@@ -209,6 +210,7 @@ def test_main_text_and_the_lines_around_it_are_told_apart(work: Workspace) -> No
     }
 
 
+@pytest.mark.folder
 def test_documents_of_an_older_version_are_refused(work: Workspace) -> None:
     put(work, "pages", [page("http://a.example/")])
     put(work, "documents", [document("http://a.example/", "title")])
@@ -281,6 +283,7 @@ def test_what_did_not_change_is_not_written_again(work: Workspace) -> None:
     assert Searcher.open(work).search("both").total == 40
 
 
+@pytest.mark.folder
 def test_the_index_before_is_left_as_it_was(work: Workspace) -> None:
     """Files of both states are links to the same bytes."""
     urls = [f"http://a.example/{number}" for number in range(20)]
@@ -387,6 +390,7 @@ def test_an_index_of_another_format_is_rebuilt(
     assert not files_of(work) & before
 
 
+@pytest.mark.folder
 def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
     rows = {
         **PLAIN,
@@ -403,6 +407,7 @@ def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
     assert sum(int(row["rows"] or 0) for row in first) == 1
 
 
+@pytest.mark.folder
 def test_documents_that_are_written_again_are_counted(work: Workspace) -> None:
     """tantivy joins eight segments that are small."""
     row = {**PLAIN, "host": "a.example", "index_language": "en", "adds": True}

@@ -116,6 +116,7 @@ def test_a_listed_page_that_goes_is_replaced_by_one_that_was_not_listed(
     assert inlinks(work) == {page(9): (3, [(page(0), "0"), (page(2), "2")])}
 
 
+@pytest.mark.folder
 def test_damaged_rows_are_written_again(work: Workspace) -> None:
     put(work, 1, {0: {5: "a"}})
     invert.run(work)

@@ -169,6 +169,7 @@ def test_names_of_many_groups_are_found(work: Workspace, monkeypatch: pytest.Mon
     assert names.number("") is names.number("zzz") is names.number(names[7] + "0") is None
 
 
+@pytest.mark.folder
 def test_the_graph_is_not_there_before_it_is_built_and_damage_is_found(work: Workspace) -> None:
     with pytest.raises(UsageError, match="gossamer graph build"):
         LinkGraph(work)
@@ -182,6 +183,7 @@ def test_the_graph_is_not_there_before_it_is_built_and_damage_is_found(work: Wor
         LinkGraph(Workspace.open(work.root))
 
 
+@pytest.mark.folder
 def test_a_graph_is_replaced_by_the_next_one(work: Workspace) -> None:
     crawl(work, [("http://a.org/", "http://b.org/")])
     graph.run(work)

@@ -136,6 +136,7 @@ def test_layers_stay_few() -> None:
         assert len(stack) <= 12
 
 
+@pytest.mark.folder
 def test_a_missing_file_is_named(work: Workspace) -> None:
     put(work, "pages", [{"url": "u"}])
     (path,) = work.paths("pages")

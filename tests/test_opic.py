@@ -270,6 +270,7 @@ def test_more_seeds_than_the_cash_lasts_for_bring_what_is_left() -> None:
     assert virtual.brought > opic.MOST - 10**9
 
 
+@pytest.mark.folder
 def test_a_crawl_of_an_older_version_begins_with_cash_spread_evenly(work: Workspace) -> None:
     rows = [{"url": page(name), "source": "link"} for name in "bcd"]
     put(work, "pages", [{"url": page("a"), "source": "seed"}, *rows], round_=0)

@@ -187,6 +187,7 @@ def test_headers_come_from_warc(work: Workspace) -> None:
     assert (document["language"], document["language_hint"]) == (None, "fr")
 
 
+@pytest.mark.folder
 def test_a_damaged_record_costs_the_pages_it_holds(work: Workspace) -> None:
     pages = [Fetched(f"{HOME}{n}", b"<p>page %d" % n * 50) for n in range(5)]
     store_round(work, pages)
@@ -229,6 +230,7 @@ def test_what_cannot_be_parsed_is_a_row_with_its_reason(work: Workspace) -> None
         assert row["detail"].startswith(detail)
 
 
+@pytest.mark.folder
 def test_a_lost_warc_file_is_an_error_that_names_it(work: Workspace) -> None:
     store_round(work, [Fetched(HOME, b"<p>x")])
     path = archive_of(work)

@@ -364,6 +364,7 @@ def test_tasks_report_their_progress_beside_the_fetch(work: Workspace) -> None:
     ]
 
 
+@pytest.mark.folder
 def test_garbage_collection_knows_the_names_of_notes(work: Workspace) -> None:
     notes = work.scratch_attempt()
     hand_over(work, notes, write_shares(work, PAGES))

@@ -165,6 +165,7 @@ def test_parsing_again_takes_up_what_was_left(
     assert len(table(work, "documents")) == 4
 
 
+@pytest.mark.folder
 def test_a_truncated_archive_of_a_page_that_was_left_is_found_before_it_is_parsed(
     work: Workspace, killing: Callable[[dict[str, int]], Killed]
 ) -> None:

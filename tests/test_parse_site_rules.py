@@ -310,6 +310,7 @@ def with_rules(work: Workspace, text: str) -> Workspace:
     return replace(work, config=structs.replace(work.config, parse=ParseConfig(rules="rules.toml")))
 
 
+@pytest.mark.folder
 def test_the_step_reads_the_file_and_counts_what_matched_nothing(work: Workspace) -> None:
     work = with_rules(work, RULES)
     news = b"<h1>N</h1><article><p>one<p class=ad>ad</article>"
@@ -328,6 +329,7 @@ def test_the_step_reads_the_file_and_counts_what_matched_nothing(work: Workspace
     assert documents[HOME + "news/1"]["main_text"] == "one"
 
 
+@pytest.mark.folder
 def test_a_bad_rule_is_told_before_anything_runs(work: Workspace) -> None:
     work = with_rules(work, RULES.replace("h1", "h1:hover"))
     with pytest.raises(ConfigError, match=r"rules\.toml, rule example: title: 'h1:hover'"):

@@ -240,6 +240,7 @@ def test_a_combiner_holds_until_it_is_asked() -> None:
     assert held.take().num_rows == 0
 
 
+@pytest.mark.folder
 def test_a_damaged_partition_is_named(work: Workspace) -> None:
     store(work, TEXTS)
     run_postings(work)

@@ -168,6 +168,7 @@ def texts(work: Workspace) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.folder
 @pytest.mark.parametrize(
     ("seed", "versions", "days"), [(1, 1, 0), (2, 2, 0), (3, 0, 3), (4, 2, 2.5)]
 )
@@ -227,6 +228,7 @@ def test_sorted_responses_stay_sorted(work: Workspace, monkeypatch: pytest.Monke
     assert old.num_row_groups == new.num_row_groups
 
 
+@pytest.mark.folder
 def test_files_that_an_archive_wants_whole_stay_as_they_are(work: Workspace) -> None:
     site = Site(6)
     for round_ in range(1, 7):
@@ -242,6 +244,7 @@ def test_files_that_an_archive_wants_whole_stay_as_they_are(work: Workspace) -> 
     assert len(archives(work)) == len(whole) + 1
 
 
+@pytest.mark.folder
 def test_a_file_stays_whose_index_lacks_bodies(work: Workspace) -> None:
     """As that of a damaged file, which a repair wrote again, does beyond the damage."""
     site = Site(11)
@@ -273,6 +276,7 @@ def test_a_file_stays_whose_index_lacks_bodies(work: Workspace) -> None:
     assert Path(work.root, last.warc_file) in archives(work)
 
 
+@pytest.mark.folder
 def test_an_archive_of_which_nothing_goes_stays(work: Workspace) -> None:
     site = Site(7)
     site.happen(work, 1)
@@ -377,6 +381,7 @@ def newest_texts(crawl: Crawl) -> dict[str, str]:
     return {row.url: row.text for row in crawl.dataset("documents").orderBy("round").collect()}
 
 
+@pytest.mark.folder
 def test_bodies_of_pages_that_were_left_stay(work: Workspace) -> None:
     """A page that waits for its parsing may have been fetched again since."""
     site = Site(10)

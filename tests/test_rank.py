@@ -360,6 +360,7 @@ def test_hosts_of_farms_cast_a_part_of_their_votes(work: Workspace, form: str) -
     assert shown(work, form)[0] == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.folder
 def test_lists_may_be_in_files_and_errors_name_the_setting(work: Workspace) -> None:
     crawl(work, SOME, URLS[:14])
     Path(work.root, "trusted.txt").write_text(f"# those we know\n\n{URLS[0]}\nOTHER.net\n")

@@ -105,6 +105,7 @@ def test_any_rounds_end_with_the_ranks_of_a_full_computation(
         rounds.check()
 
 
+@pytest.mark.folder
 def test_what_the_last_run_left_is_not_used_if_it_is_damaged_or_of_other_ranks(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +138,7 @@ def test_what_the_last_run_left_is_not_used_if_it_is_damaged_or_of_other_ranks(
     assert not work.store.listed("ranked_nodes")
 
 
+@pytest.mark.folder
 def test_rows_of_the_graph_are_decoded_once_after_it_was_built(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
     from gossamer.workspace import Workspace
 
+pytestmark = pytest.mark.folder
+
 PICTURE = "https://example.org/p.webp"
 FIRST = [Fetched(HOME, b"<title>Home</title><p>one two three<a href=/a>A</a><img src=/p.webp>")]
 SECOND = [Fetched(HOME + "a", b"<p>four five six<a href=/b>B</a><img src=/p.webp>", depth=1)]

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
-from gossamer import generate, sections
+from gossamer import generate, parquet, sections
 from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.config.crawling import GenerateConfig
@@ -87,7 +86,8 @@ def page(url: str, *, asked: bool = True, fit: bool = False) -> dict[str, Any]:
 def count_now(work: Workspace) -> dict[str, dict[str, Any]]:
     with work.step("sections", work.round) as draft:
         draft.replace |= sections.counted(work)
-    return {row["section"]: row for row in pq.read_table(work.paths(SECTIONS.name)).to_pylist()}
+    counted = parquet.read_table(work.paths(SECTIONS.name))
+    return {row["section"]: row for row in counted.to_pylist()}
 
 
 def test_sections_are_counted_by_definition(work: Workspace) -> None:
@@ -139,7 +139,7 @@ def put_round(work: Workspace, pairs: list[tuple[str, str]], new: set[str]) -> N
 
 
 def finds_of(work: Workspace) -> dict[tuple[str, str | None], float]:
-    rows = [row for path in work.paths(FINDS.name) for row in pq.read_table(path).to_pylist()]
+    rows = [row for path in work.paths(FINDS.name) for row in parquet.read_table(path).to_pylist()]
     return {(row["source"], row["target"]): row["pages"] / sections.UNIT for row in rows}
 
 
@@ -326,7 +326,7 @@ def test_a_round_takes_the_pages_of_worthy_sections(work: Workspace) -> None:
         update=type(config.update)(scoring="fit"), generate=type(config.generate)(pages=20)
     )
     generate.run(work)
-    listed = pq.read_table(work.paths("fetchlist"))["url"].to_pylist()
+    listed = parquet.read_table(work.paths("fetchlist"))["url"].to_pylist()
     assert sorted(listed) == sorted(url for url in due if "/text/" in url)
 
 
@@ -343,6 +343,7 @@ def test_sections_are_counted_again_when_pages_or_rounds_have_grown(work: Worksp
     assert sections.of_domain(work, "a.example")[0].known == 110
 
 
+@pytest.mark.folder
 @pytest.mark.parametrize("dataset", [SECTIONS.name, FINDS.name])
 def test_what_was_learned_may_be_lost(work: Workspace, dataset: str) -> None:
     pages = [f"http://a.example/x/{n}" for n in range(20)]
@@ -370,6 +371,7 @@ def test_finds_stay_few_files(work: Workspace, monkeypatch: pytest.MonkeyPatch) 
     assert not sections.are_due(work)
 
 
+@pytest.mark.folder
 def test_while_another_process_writes_the_sections_are_those_of_the_last_time(
     work: Workspace,
 ) -> None:

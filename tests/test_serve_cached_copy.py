@@ -192,6 +192,7 @@ def test_no_file_that_the_crawl_does_not_name_is_read(work: Workspace, file: str
         assert "does not name" in answer.text
 
 
+@pytest.mark.folder
 def test_a_damaged_or_missing_archive_is_a_503(work: Workspace) -> None:
     store_and_parse(work, [Fetched(HOME, PAGE.encode())])
     with serving(work) as client:

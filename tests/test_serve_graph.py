@@ -155,6 +155,7 @@ def _cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1])
 
 
+@pytest.mark.folder
 @pytest.mark.parametrize("damage", [_remove, _cut])
 def test_a_damaged_graph_is_an_error_of_the_api_and_the_pages_go_on(
     work: Workspace, damage: Callable[[Path], None]
@@ -187,6 +188,7 @@ def test_a_graph_that_is_replaced_while_it_is_asked_is_asked_again(work: Workspa
     assert graphs.ask("page", lambda found: found) is seen[1]
 
 
+@pytest.mark.folder
 def test_the_last_graph_is_served_while_a_newer_one_is_damaged(
     work: Workspace, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -20,6 +20,7 @@ from test_serve_web import dom, one, serving
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.folder
 
 PATHS = ("/page", "/copy", "/copy/raw", "/status", "/api/page", "/api/status")
 

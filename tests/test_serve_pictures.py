@@ -117,6 +117,7 @@ def test_only_what_may_be_shown(work: Workspace, monkeypatch: pytest.MonkeyPatch
         assert asked(client).status_code == 403
 
 
+@pytest.mark.folder
 def test_a_picture_that_is_too_large_is_not_read_from_the_archive(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
