@@ -131,12 +131,14 @@ class Cluster:
         """The processes that run tasks, or that will when they have started."""
         found = []
         for worker in self.workers:
+            children: list[psutil.Process] = []
             with suppress(psutil.NoSuchProcess):
-                found += [
-                    process
-                    for process in psutil.Process(worker.pid).children()
-                    if any(_EXECUTOR in word for word in process.cmdline())
-                ]
+                children = psutil.Process(worker.pid).children()
+            for process in children:
+                # The shell that began a worker may leave it a child that is a zombie.
+                with suppress(psutil.NoSuchProcess):
+                    if any(_EXECUTOR in word for word in process.cmdline()):
+                        found.append(process)
         return found
 
     def kill_worker(self, number: int) -> None:
