@@ -31,6 +31,14 @@ CONNECT_TIMEOUT_S = 10
 KEEPALIVE_S = 310.0
 """A server of gRPC may close connections that are tested more often than every five minutes."""
 PONG_S = 20.0
+COMPRESSION = 16
+"""How many times larger a table is in memory than Spark supposes by the size of its files.
+
+Spark joins a table that it takes for smaller than 10 MB by a copy for each executor, which its
+server collects first. It took the URLs of five million pages for so small, and its heap of 512 MB
+was not enough: Spark knows the sizes of files, but not those of their columns, nor how much smaller
+text is when it is compressed.
+"""
 
 
 def connect(url: str, *, embedded: bool) -> SparkSession:
@@ -56,6 +64,8 @@ def connect(url: str, *, embedded: bool) -> SparkSession:
             if embedded:
                 spark.conf.set("spark.python.sql.dataFrameDebugging.enabled", "false")
                 spark.client.disable_reattachable_execute()
+            else:
+                spark.conf.set("spark.sql.sources.fileCompressionFactor", COMPRESSION)
         except Exception as error:
             raise _unreachable(url, error) from error
     return cast("SparkSession", spark)
