@@ -35,6 +35,8 @@ class Asked(NamedTuple):
     host: str
     path: str
     headers: dict[str, str]
+    client: str
+    """The address from which it was asked."""
 
 
 @dataclass
@@ -71,6 +73,7 @@ class Loopback:
         self.opened += 1
         self._open += 1
         self.all_closed.clear()
+        client = writer.get_extra_info("peername")[0]
         try:
             while head := await _head(reader):
                 begun_s = time.monotonic()
@@ -88,7 +91,7 @@ class Loopback:
                     reset(writer)
                     return
                 # Before the answer is sent, so that a client that has it finds its request here.
-                self.asked.append(Asked(begun_s, headers["host"], path, headers))
+                self.asked.append(Asked(begun_s, headers["host"], path, headers, client))
                 if not isinstance(answer, bytes):
                     await answer(reader, writer)
                     return

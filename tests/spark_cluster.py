@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import psutil
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -63,13 +63,15 @@ class Cluster:
         workers: int = WORKERS,
         options: Mapping[str, str] = NONE,
         bound: bool = False,
+        environments: Sequence[Mapping[str, str]] = (),
     ) -> None:
         """Start a cluster whose logs and work lie in `folder`.
 
         `s3`: the environment by which its machines find an object store. `options`: more settings
-        of Spark. `bound`: bind each worker to a core.
+        of Spark. `bound`: bind each worker to a core. `environments`: more variables for each.
         """
         self._home, self._folder, self._bound = spark_home, folder, bound
+        self._environments = environments or [NONE] * workers
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("SPARK_")},
             **s3,
@@ -163,6 +165,7 @@ class Cluster:
             *("--memory", "1500m", "--work-dir", str(self._folder / "work"), self._master_url),
             core=number if self._bound else None,
             SPARK_LOCAL_IP=address,
+            **self._environments[number],
         )
 
     def _start(

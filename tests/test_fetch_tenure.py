@@ -154,6 +154,21 @@ def test_a_task_that_runs_again_waits_until_the_first_one_must_have_ended(folder
     assert clock.now_s >= HANDOVER_S
 
 
+def test_a_claim_of_a_number_has_one_owner(folder: Path, s3: str) -> None:
+    for root in (str(folder), s3):
+        tenure._write(f"{root}/.fetching", Beat("one", 0))
+        Tenure(root, "one", 17, number=0, task=3)
+        with pytest.raises(FileExistsError):
+            Tenure(root, "one", 17, number=0, task=4)
+        Tenure(root, "one", 17, number=1, task=4)
+        Tenure(root, "one", 7)
+        Tenure(root, "two", 7)
+        assert tenure.claims(root, "one") == {17: 2, 7: 1}
+        assert [tenure.claimant(root, "one", 17, number) for number in (0, 1)] == [3, 4]
+        with pytest.raises(FileNotFoundError):
+            tenure.claimant(root, "one", 17, 2)
+
+
 def test_a_run_beats_while_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tenure, "BEAT_S", 0.001)
     with tenure.held(str(tmp_path), cluster()) as run:

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer import generate, workspace
+from gossamer import dealing, generate, lsm, workspace
 from gossamer.domains import level
 from gossamer.due import due_pages
 from gossamer.page_sample import Sample
+from gossamer.tables import HOSTS
 from gossamer.urls import domain_of
 from rows import by_url, frame, put
 
@@ -81,7 +82,7 @@ def test_a_domain_has_one_part_and_parts_have_equal_loads(
         {"url": f"http://{host}/{i}", "host": host} for host, n in hosts.items() for i in range(n)
     ]
     chosen = due_pages(frame(work, "pages", rows), now_ms=1)
-    parted = generate.with_parts(work, chosen, 2).collect()
+    parted = dealing.with_parts(work, chosen, lsm.current(work, HOSTS)).collect()
     assert len(parted) == 120
     parts = defaultdict(set)
     loads: dict[int, int] = defaultdict(int)

@@ -38,9 +38,9 @@ KINDS = {
     ),
     "format": kind(
         "tables outcomes task_output handover lsm inputs lookup linkgraph farm_signs duplicates "
-        "domains discoveries growth depths due marks fitness promise recrawl habits polling pace "
-        "opic due_times sections page_ranks page_lines page_sample score_buckets own_texts "
-        "url_rules filter_rules warc seeds export fulltext "
+        "domains discoveries growth depths dealing due marks fitness promise recrawl habits "
+        "polling pace opic due_times sections page_ranks page_lines page_sample score_buckets "
+        "own_texts url_rules filter_rules warc seeds export fulltext "
         "postings.blocks postings.retrieval postings.reader bvgraph graph.text graph.names "
         "graph.naming graph.overlaid graph.stored graph.covered graph.host_links graph.rows "
         "graph.components graph.hyperball graph.harmonic graph.paths graph.neighbourhood "
@@ -51,7 +51,7 @@ KINDS = {
         "engine pool lean_arrow store branches intact manifest listings garbage filenames "
         "checksums places files parquet local_copies vacancy backends holders objects leases "
         "buckets bucket_errors system_errors aws_profiles "
-        "damage ownership urls addresses own patterns encodings session_ids "
+        "damage ownership urls addresses own egress patterns encodings session_ids "
         "suffixes robots robots_rules config monitor stopping pausing supervision errors "
         "workspace sorted_parts processes settings_file spark_client worker_start lean_imports "
         "sketches classifier version_names filter_rules.language filter_rules.index "

@@ -131,3 +131,16 @@ def test_every_failure_has_a_remedy_and_settings_that_there_are(outcome: str) ->
     for setting in policy.settings:
         table, _, key = setting.partition(".")
         assert hasattr(getattr(config.Config(), table), key), setting
+
+
+def test_pages_of_a_group_without_a_worker_name_setting_and_variable(
+    work: Workspace, server: Loopback
+) -> None:
+    server.answers = {"/": page(b"<p>hello")}
+    url = f"http://{server.address}/"
+    setting = {"eu": ("127.0.0.0/8",)}
+    error = run(work, url, allow_networks=LOCAL, egress=setting)
+    assert error is not None
+    assert error.remedy.startswith("postponed_egress: start workers of their groups (fetch.egress)")
+    assert server.asked == []
+    assert run(work, url, allow_networks=LOCAL, egress={}) is None

@@ -8,10 +8,10 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       postings serve;
                       each is a verb, a command and a module; a step never imports a step
     formats           tables outcomes task_output handover lsm inputs lookup linkgraph
-                      farm_signs duplicates domains discoveries growth depths due marks fitness
-                      promise recrawl habits polling pace opic due_times sections page_ranks
-                      page_lines page_sample score_buckets own_texts url_rules filter_rules warc
-                      seeds export fulltext
+                      farm_signs duplicates domains discoveries growth depths dealing due marks
+                      fitness promise recrawl habits polling pace opic due_times sections
+                      page_ranks page_lines page_sample score_buckets own_texts url_rules
+                      filter_rules warc seeds export fulltext
                       postings/blocks postings/retrieval postings/reader bvgraph graph/text
                       graph/names graph/naming graph/overlaid graph/stored graph/covered
                       graph/host_links graph/rows graph/components graph/hyperball
@@ -20,10 +20,10 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
     foundations       engine pool lean_arrow store branches intact manifest listings garbage
                       filenames checksums places files parquet local_copies vacancy backends
                       holders objects leases buckets bucket_errors system_errors aws_profiles damage
-                      ownership urls addresses own patterns encodings session_ids suffixes
-                      robots robots_rules config monitor stopping pausing supervision errors
-                      workspace sorted_parts processes settings_file spark_client worker_start
-                      lean_imports sketches classifier version_names
+                      ownership urls addresses own egress patterns encodings session_ids
+                      suffixes robots robots_rules config monitor stopping pausing supervision
+                      errors workspace sorted_parts processes settings_file spark_client
+                      worker_start lean_imports sketches classifier version_names
                       filter_rules/language filter_rules/index filter_rules/recipe
                       filter_rules/rule_files
     extension points  filters traps scoring

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 """RFC 6052: the last 32 bits are an IPv4 address, which a gateway connects to."""
+_PORT = re.compile(r":[0-9]+$")
+
+
+def without_port(host: str) -> str:
+    """The name or address of a host as in `pages`."""
+    return host if host.endswith("]") else _PORT.sub("", host)
 
 
 def parse_address(text: str) -> Address | None:

@@ -31,7 +31,9 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer import (
+    dealing,
     due_times,
+    egress,
     fitness,
     lsm,
     opic,
@@ -45,7 +47,7 @@ from gossamer import (
     scoring,
     sections,
 )
-from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing, with_domains
+from gossamer.domains import FULL_LINKS, hosts_of_large_domains, level, standing
 from gossamer.due import JUDGED, POLLED, RECRAWLED, due_pages, interval_s, of_ready_hosts
 from gossamer.page_ranks import with_ranks
 from gossamer.store import Layer
@@ -75,9 +77,11 @@ def run(work: Workspace) -> StepReport:
         hosts = lsm.current(work, HOSTS)
         now_ms = work.now_ms()
         held = known_sections(work, draft)
+        slots = dealing.slots(work)
+        stranded = dealing.stranded(work, layers, hosts, slots)
 
         def choose(pages: DataFrame) -> DataFrame:
-            return scored(work, due_now(work, pages, hosts, now_ms), held)
+            return scored(work, due_now(work, pages, hosts, now_ms, stranded), held)
 
         def above_each(floor: int) -> DataFrame:
             return lsm.newest(layers, "url", lambda each: score_buckets.above(choose(each), floor))
@@ -97,12 +101,16 @@ def run(work: Workspace) -> StepReport:
         if (found := candidates_of(work, due, config, some, above)) is not None:
             rows, candidates = work.scratch(found)
             chosen = rows.where("chosen").drop("chosen")
-            parted = with_parts(work, chosen, work.engine.workers)
+            parted = dealing.with_parts(work, chosen, hosts, slots)
             layer = work.write(parted.withColumn("round", F.lit(round_)), FETCHLIST.name, round_)
         draft.replace["fetchlist"] = (layer,)
         draft.counts["pages"] = layer.rows
         if left_alone:
             draft.counts[pace.LEFT_ALONE] = left_alone
+        if stranded is not None:
+            waiting = due_now(work, lsm.newest(layers, "url"), hosts, now_ms).where("NOT early")
+            count = waiting.join(stranded, on="host", how="left_semi").count()
+            draft.counts[egress.POSTPONED] = count
         if candidates > layer.rows:
             draft.counts["postponed_domain"] = candidates - layer.rows
     return draft.done
@@ -118,8 +126,17 @@ def sampled(work: Workspace, choose: Choice, now_ms: int) -> Sample | None:
     return None if some is None else some._replace(pages=choose(some.pages))
 
 
-def due_now(work: Workspace, known: DataFrame, hosts: DataFrame, now_ms: int) -> DataFrame:
-    """Those of `known` pages that are due, or early, and whose hosts may be asked."""
+def due_now(
+    work: Workspace,
+    known: DataFrame,
+    hosts: DataFrame,
+    now_ms: int,
+    stranded: DataFrame | None = None,
+) -> DataFrame:
+    """Those of `known` pages that are due, or early, and whose hosts may be asked.
+
+    `stranded`: hosts that no worker may ask now.
+    """
     usual_s = interval_s(work)
     due = due_pages(
         known,
@@ -131,6 +148,8 @@ def due_now(work: Workspace, known: DataFrame, hosts: DataFrame, now_ms: int) ->
     )
     if work.store.manifest.layers(HOSTS.name):
         due = of_ready_hosts(due, hosts, now_ms + pace.patience_ms(work))
+    if stranded is not None:
+        due = due.join(stranded, on="host", how="left_anti")
     return own.marked(work, due, hosts)
 
 
@@ -373,23 +392,3 @@ def contested(work: Workspace, due: DataFrame, config: GenerateConfig) -> DataFr
     full = by_host.where(~F.col("own") & (F.col("supply") == config.pages_per_host))
     marked = due.join(full.select("host", F.lit(True).alias("full")), on="host", how="left")
     return marked.where(~F.col("early") | F.col("full")).drop("full")
-
-
-def with_parts(work: Workspace, chosen: DataFrame, parts: int) -> DataFrame:
-    """Add `part`: the fetch task. A registrable domain has one task, and loads are balanced.
-
-    Domains are assigned largest first, in alternating direction (0 1 2 2 1 0 0 1 …), so the loads
-    differ by about one domain.
-    """
-    hosts = chosen.groupBy("host").agg(F.count("*").alias("pages"))
-    domains = with_domains(work, hosts)
-    # One partition on purpose: there are at most as many domains as pages in a round.
-    by_size = Window.partitionBy(F.lit(0)).orderBy(F.desc("pages"), F.asc("domain"))
-    turn = (F.row_number().over(by_size) - 1) % (2 * parts)
-    dealt = (
-        domains.groupBy("domain")
-        .agg(F.sum("pages").alias("pages"))
-        .select("domain", F.least(turn, 2 * parts - 1 - turn).cast("int").alias("part"))
-    )
-    part_of = domains.join(dealt, on="domain", how="inner").select("host", "part")
-    return chosen.join(part_of, on="host", how="inner")

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gossamer.addresses import parse_address
+from gossamer.addresses import parse_address, without_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
 
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-_PORT = re.compile(r":[0-9]+$")
 _WILDCARD = re.compile(r"[*?[]")
 
 
@@ -54,7 +53,7 @@ class Own:
 
     def has(self, host: str, address: str | None = None) -> bool:
         """Whether a host (as in `pages`, maybe with a port) or its address is the user's own."""
-        name = host if host.endswith("]") else _PORT.sub("", host)
+        name = without_port(host)
         if any(fnmatchcase(name, pattern) for pattern in self._patterns):
             return True
         return any(self._has_address(text) for text in (name, address) if text)

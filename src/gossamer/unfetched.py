@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from gossamer import egress
 from gossamer.errors import NothingFetched
 from gossamer.lookup import Lookup
 from gossamer.outcomes import OUTCOMES
@@ -62,8 +63,11 @@ def why_nothing(
         return None if holds(work) else NothingFetched(work.root, "there are no seeds", remedy)
     shown = found[:MOST_SHOWN]
     lines = "".join(f"\n  {failure}" for failure in shown)
-    remedies = "\n  → ".join(map(remedy_of, shown))
-    return NothingFetched(work.root, f"nothing was fetched{lines}", remedies)
+    remedies = [*map(remedy_of, shown)]
+    if any(report.counts.get(egress.POSTPONED) for report in reports):
+        what = f"start workers of their groups (fetch.egress), by the variable {egress.GROUPS}"
+        remedies.insert(0, f"{egress.POSTPONED}: {what}")
+    return NothingFetched(work.root, f"nothing was fetched{lines}", "\n  → ".join(remedies))
 
 
 def failures(work: Workspace) -> Iterator[Failure]:

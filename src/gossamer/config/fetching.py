@@ -7,6 +7,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from gossamer.config.table import Count, Line, Seconds, Secret, Table, Timeout
+from gossamer.egress import Egress
 
 MAX_BODY_BYTES = 1 << 30
 """Largest limit for a body: bodies are held in memory, and Arrow's string columns end at 2 GB."""
@@ -177,6 +178,13 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             "the address must be in allow_networks"
         ),
     ] = field(default_factory=dict)
+    egress: Annotated[
+        dict[Line, tuple[Line, ...]],
+        Meta(
+            description="groups of workers of a cluster that fetch certain hosts: maps the name of "
+            "a group to patterns of host names (`*.de`) and networks. See operating.md, Egress"
+        ),
+    ] = field(default_factory=dict)
     file_folders: Annotated[
         tuple[Line, ...],
         Meta(
@@ -206,3 +214,7 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     warc_mb: Annotated[
         float, Meta(gt=0, le=1_000_000, description="size in MB at which a new WARC file is begun")
     ] = 256
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if a group is invalid."""
+        Egress(self.egress)

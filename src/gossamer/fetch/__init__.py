@@ -3,7 +3,8 @@
 The life of one URL:
 
   1. `generate` assigned it to a part, the same one for its whole registrable domain. `run` starts
-     one task per part, and `task.read_part` reads the task's rows.
+     one task per part, or lets tasks look for parts that their workers may fetch (`waves.py`), and
+     `task.read_part` reads the task's rows.
   2. `frontier.py` puts it into a front queue by its score, and later into its host's back queue.
      By then the host's address has been looked up (`resolver.py`), and the host waits in a heap
      until it may be contacted.
@@ -28,36 +29,36 @@ one with the same hosts is ensured by `tenure.py`.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer import lsm, pace, parquet, stopping
-from gossamer.addresses import parse_address
+from gossamer.addresses import parse_address, without_port
 from gossamer.config import revealed
+from gossamer.egress import POSTPONED
 from gossamer.errors import MissingFile, Stopped, UsageError
-from gossamer.fetch import tenure
+from gossamer.fetch import tenure, waves
 from gossamer.fetch.networks import Networks
 from gossamer.fetch.part import Part
 from gossamer.fetch.routes import matching, routes
 from gossamer.filter_rules import of_crawl
 from gossamer.own import Own
 from gossamer.tables import HOSTS
-from gossamer.task_output import YIELD, YIELD_DDL, counts_of, layers_of
+from gossamer.task_output import counts_of, layers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from gossamer.config import FetchConfig
     from gossamer.store import StepReport
-    from gossamer.task_output import Row
     from gossamer.workspace import Workspace
 
 __all__ = ["run"]
 
-_PORT = re.compile(r":[0-9]+$")
+ANY: frozenset[str] = frozenset()
+"""The groups of a part that every worker may fetch."""
 
 
 def run(work: Workspace, notes: str | None = None) -> StepReport:
@@ -89,16 +90,19 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
         if filter_rules is not None and not filter_rules.has_types:
             filter_rules = None
         common = (config, rules, attempts, free_gb, notes, filter_rules)
+        bound = groups_of_parts(work, round_)
         with tenure.held(work.root, work.engine) as run_:
             parts = [
-                Part(work.root, round_, n, tuple(paths), known(n), *common, run_)
+                Part(work.root, round_, n, tuple(paths), known(n), *common, run_, bound.get(n, ANY))
                 for n in part_numbers(paths)
             ]
-            rows = work.engine.map_tasks(parts, _fetch_part, YIELD, YIELD_DDL)
+            rows, left = waves.fetched(work.engine, parts)
         draft.append = layers_of(rows, round_)
         if (contacted := draft.append.pop("hosts", None)) is not None:
             draft.replace["hosts"] = lsm.compact(work, HOSTS, contacted)
         draft.counts = dict(counts_of(rows))
+        if left:
+            draft.counts[POSTPONED] = _pages(paths, {part.number for part in left})
         signals.check()
     if stopping.asked(work.root):
         raise Stopped(
@@ -107,13 +111,6 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
             "run the same command again to continue",
         )
     return draft.done
-
-
-def _fetch_part(part: Part) -> list[Row]:
-    # aiohttp takes long to import, and only tasks need it.
-    from gossamer.fetch.task import fetch_part
-
-    return fetch_part(part)
 
 
 def known_hosts(work: Workspace, round_: int) -> Callable[[int], tuple[str, ...]]:
@@ -126,6 +123,17 @@ def known_hosts(work: Workspace, round_: int) -> Callable[[int], tuple[str, ...]
     return lambda part: tuple(
         f"{work.root}/{file.path}" for file in files if f"/part={part}/" in file.path
     )
+
+
+def groups_of_parts(work: Workspace, round_: int) -> dict[int, frozenset[str]]:
+    """The groups that a worker must be of to fetch a part, by its number."""
+    if not work.config.fetch.egress:
+        return {}
+    listed = work.read("fetchlist", round_).where("egress IS NOT NULL")
+    found: dict[int, frozenset[str]] = {}
+    for part, group in listed.select("part", "egress").distinct().collect():  # one per task, or few
+        found[part] = found.get(part, ANY) | {group}
+    return found
 
 
 def part_numbers(paths: Sequence[str]) -> list[int]:
@@ -149,7 +157,7 @@ def first_stranger(hosts: Iterable[str], config: FetchConfig) -> str | None:
     """
     networks, patterns, own = Networks(config.allow_networks), routes(config), Own(config)
     for host in hosts:
-        name = host if host.endswith("]") else _PORT.sub("", host)
+        name = without_port(host)
         address = parse_address(name)
         if address is None:
             is_local = name == "localhost" or matching(name, patterns) is not None
@@ -158,6 +166,14 @@ def first_stranger(hosts: Iterable[str], config: FetchConfig) -> str | None:
         if not is_local and not own.has(host):
             return host
     return None
+
+
+def _pages(paths: Sequence[str], parts: Collection[int]) -> int:
+    """The number of pages in some parts."""
+    filters = [("part", "in", parts)]
+    return sum(
+        parquet.read_table(path, columns=["part"], filters=filters).num_rows for path in paths
+    )
 
 
 def _distinct(paths: Sequence[str], column: str) -> Iterator[Any]:

@@ -26,7 +26,7 @@ from gossamer.errors import ConfigError
 from gossamer.fetch.interfaces import interface_networks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gossamer.addresses import Address
     from gossamer.fetch.interfaces import Network
@@ -86,18 +86,20 @@ class Networks:
 
     These are the `allowed` networks (CIDR), and all global addresses that are outside the networks
     of this machine's interfaces. Interfaces come and go with DHCP, VPNs and containers, so they are
-    read again every REFRESH_S of `clock`.
+    read again every REFRESH_S of `clock`. `sources` are the addresses to connect from, by family.
     """
 
     def __init__(
         self,
         allowed: Iterable[str] = (),
         *,
+        sources: Mapping[int, str] | None = None,
         interfaces: Callable[[], frozenset[Network]] = interface_networks,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._allowed = [_network(text) for text in allowed]
         self._admitted: set[str] = set()
+        self._sources = sources or {}
         self._interfaces = interfaces
         self._clock = clock
         self._near = interfaces()
@@ -133,7 +135,7 @@ class Networks:
             self._judge.cache_clear()
 
     def socket(self, info: tuple[Any, ...]) -> socket.socket:
-        """Create a socket for one result of getaddrinfo. Raises ForbiddenAddress.
+        """Create a socket for one result of getaddrinfo. Raises OSError; ForbiddenAddress.
 
         It accepts only the forms of RFC 4291 and four decimal numbers. The C library would also
         accept `127.1` and `0177.0.0.1`.
@@ -141,7 +143,16 @@ class Networks:
         family, kind, protocol, _, (address, *_) = info
         if not self.allows(address):
             raise ForbiddenAddress(address)
-        return socket.socket(family, kind, protocol)
+        opened = socket.socket(family, kind, protocol)
+        if (source := self._sources.get(family)) is not None:
+            try:
+                # Else each connection would take a port of this address for itself (ip(7)).
+                opened.setsockopt(socket.IPPROTO_IP, socket.IP_BIND_ADDRESS_NO_PORT, 1)
+                opened.bind((source, 0))
+            except OSError:
+                opened.close()
+                raise
+        return opened
 
 
 def is_global(address: Address) -> bool:

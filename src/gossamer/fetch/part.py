@@ -33,3 +33,5 @@ class Part:
     """None if no rule is about content types."""
     run: str | None = None
     """The run that may fetch (tenure.py); None on the embedded engine."""
+    egress: frozenset[str] = frozenset()
+    """Groups that a worker must be of to fetch it."""

@@ -7,7 +7,6 @@ each new connection, finds it in the cache. Both share one cache and at most one
 from __future__ import annotations
 
 import asyncio
-import re
 import socket
 import time
 from collections import OrderedDict
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aiohttp.abc import AbstractResolver, ResolveResult
 
-from gossamer.addresses import parse_address
+from gossamer.addresses import parse_address, without_port
 from gossamer.fetch.dns import Dns, Found
 from gossamer.fetch.networks import ForbiddenAddress
 from gossamer.fetch.routes import matching, routes
@@ -39,8 +38,6 @@ LOOKUPS = 64
 """Concurrent look-ups, of two queries each. More would overflow the DNS server's buffers."""
 PREFETCHES = 48
 """How many of them `locate` may use, so that connections do not queue behind 20,000 hosts."""
-
-_PORT = re.compile(r":[0-9]+$")
 
 
 class _Known(NamedTuple):
@@ -101,7 +98,7 @@ class Resolver(AbstractResolver):
 
         None if it has no allowed address. Never raises, except CancelledError.
         """
-        name = host if host.endswith("]") else _PORT.sub("", host)
+        name = without_port(host)
         try:
             async with nullcontext() if self._needs_no_lookup(name) else self._prefetches:
                 first, *_ = await self.resolve(name)

@@ -17,6 +17,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
+from gossamer import egress
 from gossamer.errors import ConfigError
 from gossamer.fetch.body import Bodies, limit_of
 from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
@@ -58,11 +59,12 @@ class Fetchers:
     ) -> AsyncIterator[Self]:
         """Open the resolver and a fetcher for each of `rules.schemes`.
 
-        Raises ConfigError if a scheme has no usable fetcher.
+        Raises ConfigError if a scheme has no usable fetcher, or an egress address is not usable.
         """
         schemes = frozenset(rules.schemes)
         plugins = installed(schemes - BUILT_IN)
-        networks = Networks((*config.allow_networks, *Own(config).networks))
+        allowed = (*config.allow_networks, *Own(config).networks)
+        networks = Networks(allowed, sources=egress.sources())
         bodies = Bodies(config)
         fetchers: dict[str, Fetcher] = {}
         async with AsyncExitStack() as stack:

@@ -30,9 +30,13 @@ SPARE_DESCRIPTORS = 256
 """File descriptors reserved for files when connections are kept open."""
 
 
-def fetch_part(part: Part) -> list[Row]:
-    """Fetch a part. Return rows of YIELD: the files written, and the pages per outcome."""
-    tenure = None if part.run is None else Tenure(part.root, part.run, part.number)
+def fetch_part(part: Part, tenure: Tenure | None = None) -> list[Row]:
+    """Fetch a part. Return rows of YIELD: the files written, and the pages per outcome.
+
+    `tenure`: the claim to the part, if the task has one already.
+    """
+    if tenure is None and part.run is not None:
+        tenure = Tenure(part.root, part.run, part.number)
     pages, book = read_part(part), HostBook.read(part.hosts)
     pa.default_memory_pool().release_unused()  # reading and sorting took 300 MB per million rows
     handover = None if part.notes is None else Handover(part.notes, len(pages))

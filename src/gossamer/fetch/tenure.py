@@ -7,7 +7,7 @@ of one that is paused. So no task there asks any host unless it knows that no ot
 knowledge is in the folder `.fetching`:
 
     run.json             the run that may fetch, and how many beats it has given
-    RUN.7.0 RUN.7.1 …    an empty file for each task of a run that was given part 7; the last has it
+    RUN.7.0 RUN.7.1 …    a claim of each task of a run that was given part 7; the last one has it
 
 A task ends at once, in the middle of its requests, when another run or task follows it, or when it
 has seen no beat for LEASE_S. Whoever follows another waits for HANDOVER_S before its first request:
@@ -24,6 +24,7 @@ import re
 import threading
 import time
 import uuid
+from collections import Counter
 from contextlib import contextmanager, suppress
 from itertools import count
 from math import inf
@@ -37,7 +38,7 @@ from gossamer.buckets import is_object_url
 from gossamer.errors import EngineError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from gossamer.engine import Engine
 
@@ -113,16 +114,27 @@ def _write(folder: str, beat: Beat) -> None:
 
 
 class Tenure:
-    """The right of a task to ask the hosts of its part."""
+    """The right of a task to ask the hosts of its part.
+
+    The task claims the part with the next free number. With `number`, it does so only if that is
+    free; else, it raises FileExistsError. `task`: its number among those that may claim the part.
+    """
 
     def __init__(
-        self, root: str, run: str, part: int, clock: Callable[[], float] = time.monotonic
+        self,
+        root: str,
+        run: str,
+        part: int,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        number: int | None = None,
+        task: int = 0,
     ) -> None:
         self._root, self._run, self._part, self._clock = root, run, part, clock
         self._subject = f"the fetch of part {part}"
         self._look_s, self._next_s = OBJECTS_LOOK_S if is_object_url(root) else 0, 0.0
         before_s = clock()
-        self._number = self._claimed()
+        self._number = self._claimed(count() if number is None else [number], f"{task}".encode())
         self._looked_s = clock()
         self._seen, self._seen_s = self._last(), clock()
         self._lives = is_object_url(root) and (age_s := self._age_s()) < LEASE_S / 2
@@ -160,16 +172,16 @@ class Tenure:
     def _ended(self, why: str) -> EngineError:
         return EngineError(self._subject, why, "run the same command again")
 
-    def _claimed(self) -> int:
+    def _claimed(self, numbers: Iterable[int], task: bytes) -> int:
         backend = open_backend(self._root, is_known=True)
-        for number in count():
+        for number in numbers:
             with suppress(FileExistsError):
-                backend.create(self._claim(number), b"")
+                backend.create(self._claim(number), task)
                 return number
-        raise AssertionError
+        raise FileExistsError
 
     def _claim(self, number: int) -> str:
-        return f"{_FOLDER}/{self._run}.{self._part}.{number}"
+        return _claim(self._run, self._part, number)
 
     def _age_s(self) -> float:
         """At most so long before this task's claim was the last beat, by the clock of the store."""
@@ -190,6 +202,21 @@ class Tenure:
 
 def _folder(root: str) -> str:
     return f"{root}/{_FOLDER}"
+
+
+def claims(root: str, run: str) -> Counter[int]:
+    """How many tasks of a run have claimed each part."""
+    of_run = (path for path in _claims(_folder(root)) if path.rpartition("/")[2].startswith(run))
+    return Counter(int(path.split(".")[-2]) for path in of_run)
+
+
+def claimant(root: str, run: str, part: int, number: int) -> int:
+    """The number of the task that made a claim. Raises FileNotFoundError."""
+    return int(files.read(f"{root}/{_claim(run, part, number)}"))
+
+
+def _claim(run: str, part: int, number: int) -> str:
+    return f"{_FOLDER}/{run}.{part}.{number}"
 
 
 def _claims(folder: str) -> list[str]:

@@ -99,6 +99,7 @@ FETCHLIST = Dataset(
         Column("url", "string", "normalised URL"),
         Column("host", "string", "as in pages"),
         Column("part", "int", "fetch task; the same for all hosts of a registrable domain"),
+        Column("egress", "string", "group of workers that fetch its domain; null: any worker may"),
         Column("score", "double", "a host's pages are fetched in descending order (see scoring)"),
         Column("depth", "int", "as in pages"),
         Column("hops", "int", "as in pages"),
