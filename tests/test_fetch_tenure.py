@@ -10,6 +10,7 @@ from gossamer import files, stopping
 from gossamer.errors import EngineError, UsageError
 from gossamer.fetch import tenure
 from gossamer.fetch.tenure import HANDOVER_S, LEASE_S, Beat, Tenure
+from machine_clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,21 +34,6 @@ class Cluster:
 
 def cluster(**settings: str) -> Engine:
     return cast("Engine", Cluster(**settings))
-
-
-class Clock:
-    """The clock of a machine. While somebody waits by it, `meanwhile` happens."""
-
-    def __init__(self, meanwhile: Callable[[], object] = lambda: None) -> None:
-        self.now_s = 0.0
-        self._meanwhile = meanwhile
-
-    def __call__(self) -> float:
-        return self.now_s
-
-    def wait(self, seconds: float) -> None:
-        self.now_s += seconds
-        self._meanwhile()
 
 
 @pytest.fixture

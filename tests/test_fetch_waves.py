@@ -18,6 +18,7 @@ from gossamer.fetch.waves import PATIENCE_S, TRIES, Offer, take
 from gossamer.task_output import counted, counts_of
 from gossamer.urls import UrlRules
 from loopback import page
+from machine_clock import Clock
 from rows import put
 
 if TYPE_CHECKING:
@@ -31,21 +32,6 @@ if TYPE_CHECKING:
 
 RUN = "run"
 ATTEMPTS = ("responses/1", "warc/1", "hosts/1")
-
-
-class Clock:
-    """The clock of a machine. While somebody waits by it, `meanwhile` happens."""
-
-    def __init__(self, meanwhile: Callable[[], object] = lambda: None) -> None:
-        self.now_s = 0.0
-        self._meanwhile = meanwhile
-
-    def __call__(self) -> float:
-        return self.now_s
-
-    def wait(self, seconds: float) -> None:
-        self.now_s += seconds
-        self._meanwhile()
 
 
 @pytest.fixture
