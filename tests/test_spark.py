@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark import cloudpickle
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
 
 pytestmark = pytest.mark.spark
+
+AUTO_BROADCAST_BYTES = 10 << 20
+"""Spark's default for `spark.sql.autoBroadcastJoinThreshold`."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -74,6 +79,20 @@ def test_tasks_compute_the_checksums_of_much(
     files = work.write(rows.repartition(3), "ranks", 1).files
     assert [file.xxh3 for file in files] == [of_file(tmp_path / file.path) for file in files]
     assert len(files) > 1
+
+
+def test_the_server_does_not_collect_a_table_that_is_only_small_in_its_files(
+    spark_engine: Engine, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "urls.parquet"
+    urls = [f"http://www.example.org/articles/{number}" for number in range(1_000_000)]
+    pq.write_table(pa.table({"url": urls}), path, compression="zstd")
+    assert path.stat().st_size < AUTO_BROADCAST_BYTES < sum(map(len, urls))
+    known, some = (spark_engine.read([str(path)], "url string") for _ in range(2))
+    known.join(some, on="url", how="left_anti").explain()
+    plan = capsys.readouterr().out
+    assert "SortMergeJoin" in plan
+    assert "Broadcast" not in plan
 
 
 def test_an_error_in_a_task_names_its_cause(spark_engine: Engine) -> None:
