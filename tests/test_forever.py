@@ -77,7 +77,7 @@ def fake() -> Iterator[FakeWeb]:
 
 @pytest.fixture
 def crawl(fake: FakeWeb, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Crawl:
-    monkeypatch.setattr(forever, "LOOK_S", 0.0)
+    monkeypatch.setattr(forever, "LOOK_S", 0.01)
     made = Crawl.create(str(tmp_path / "crawl"), loopback_settings(fake.address), engine)
     made.inject(fake.web.seeds())
     return made
@@ -96,7 +96,7 @@ def whole(fake: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactor
 @pytest.fixture
 def idle(whole: Path, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Crawl:
     """A copy of it, in which nothing is due."""
-    monkeypatch.setattr(forever, "LOOK_S", 0.0)
+    monkeypatch.setattr(forever, "LOOK_S", 0.01)
     return Crawl.open(str(shutil.copytree(whole, tmp_path / "crawl")), engine)
 
 
