@@ -40,6 +40,14 @@ def created(folder: Path, web: FakeWeb, engine: Engine, min_free_gb: float) -> C
     return made
 
 
+@pytest.fixture(scope="module")
+def whole(web: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    """A crawl whose disk was never full."""
+    made = created(tmp_path_factory.mktemp("whole") / "crawl", web, engine, 0)
+    made.run()
+    return made
+
+
 def check_equal(starved: Crawl, whole: Crawl) -> None:
     assert garbage(starved) == set()
     assert tables(starved) == tables(whole)
@@ -49,10 +57,8 @@ def check_equal(starved: Crawl, whole: Crawl) -> None:
 
 @pytest.mark.slow
 def test_it_stops_with_a_remedy_that_works(
-    web: FakeWeb, disk: Disk, engine: Engine, tmp_path: Path
+    web: FakeWeb, disk: Disk, engine: Engine, whole: Crawl
 ) -> None:
-    whole = created(tmp_path / "whole", web, engine, 0)
-    whole.run()
     starved = created(disk.folder / "crawl", web, engine, 0)
     with Service(disk.folder / "crawl") as service:
         service.until(step="invert")
@@ -70,10 +76,8 @@ def test_it_stops_with_a_remedy_that_works(
 
 @pytest.mark.slow
 def test_it_pauses_before_and_goes_on_by_itself(
-    web: FakeWeb, disk: Disk, engine: Engine, tmp_path: Path
+    web: FakeWeb, disk: Disk, engine: Engine, whole: Crawl
 ) -> None:
-    whole = created(tmp_path / "whole", web, engine, 0)
-    whole.run()
     starved = created(disk.folder / "crawl", web, engine, min_free_gb=0.1)
     with Service(disk.folder / "crawl") as service:
         service.until(step="invert")

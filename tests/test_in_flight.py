@@ -190,7 +190,7 @@ def test_what_a_killed_crawl_was_fetching_is_fetched_by_the_same_round(
         service.process.kill()  # the process that crawls, and its workers, die soon after it
         crawl = opened(folder, engine)
         while not crawled(crawl):
-            pass
+            threading.Event().wait(0.05)
     assert server.paths.count("/held") == 2
     assert server.paths.count("/") == 1
     check_once(crawl)
