@@ -38,6 +38,11 @@ STOP_S = 15
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Of the time of processes that live for minutes, the second compiler takes more than it saves."""
 
+INTERPRETING: Mapping[str, str] = MappingProxyType(
+    {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+)
+"""Options of a session that compiles no Java."""
+
 HADOOP = "org.apache.hadoop:hadoop-aws:3.5.0"
 """Of the version of Spark's Hadoop client."""
 AWS_VERSION = "2.35.4"
