@@ -143,7 +143,7 @@ def check(work: Workspace, kills: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "kills", [pytest.param(15, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)]
+    "kills", [pytest.param(8, marks=pytest.mark.slow), pytest.param(50, marks=pytest.mark.long)]
 )
 def test_the_index_has_exactly_the_survivors_after_kills(work: Workspace, kills: int) -> None:
     check(work, kills)
