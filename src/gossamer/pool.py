@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 import traceback
 import uuid
@@ -35,7 +36,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, count, islice
-from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -44,6 +44,7 @@ from pyspark import cloudpickle
 from gossamer import worker_start
 from gossamer.errors import EngineError, GossamerError, WorkerDied
 from gossamer.lean_arrow import forgo_pandas
+from gossamer.messages import Messages, decoded, encoded
 from gossamer.system_errors import system_error
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ class _Worker:
         if started is None:
             started = worker_start.start(b"" if prepare is None else _dumps(prepare))
         self._process = started.process
-        self._connection = Connection(started.socket.detach())
+        self._messages = Messages(started.socket)
 
     def waits(self) -> bool:
         """Whether an idle worker lives: the kernel kills idle ones too if it is short of memory."""
@@ -232,16 +233,16 @@ class _Worker:
 
     def run(self, fn: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         try:
-            self._connection.send_bytes(fn)
+            self._messages.send(fn)
             while True:
-                kind = self._connection.recv_bytes()
+                kind = self._messages.receive()
                 if kind == b"next":
                     batch = next(batches, None)
-                    self._connection.send_bytes(b"" if batch is None else _encode(batch))
+                    self._messages.send(b"" if batch is None else encoded(batch))
                 elif kind == b"batch":
-                    yield _decode(self._connection.recv_bytes())
+                    yield decoded(self._messages.receive())
                 elif kind == b"error":
-                    raise _TaskError(cloudpickle.loads(self._connection.recv_bytes()))
+                    raise _TaskError(cloudpickle.loads(self._messages.receive()))
                 else:
                     return
         except (EOFError, ConnectionError):
@@ -259,7 +260,7 @@ class _Worker:
     def end(self) -> None:
         self.kill()
         self._process.wait()
-        self._connection.close()
+        self._messages.close()
 
 
 def at_low_priority(call: Callable[[], Result]) -> Result:
@@ -286,35 +287,35 @@ def work(descriptor: int, prepare: bytes) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):  # the parent handles Ctrl-C and the end of
         signal.signal(number, signal.SIG_IGN)  # a service, and then ends its workers
     _lower_priority()
-    connection = Connection(descriptor)
+    messages = Messages(socket.socket(fileno=descriptor))
     forgo_pandas()
     if prepare:
         with suppress(Exception):  # whatever it is, the functions that need it will meet it
             cloudpickle.loads(prepare)()
     try:
         while True:
-            fn = connection.recv_bytes()
+            fn = messages.receive()
             try:
-                for batch in cloudpickle.loads(fn)(_pull(connection)):
-                    data = _encode(batch)
-                    connection.send_bytes(b"batch")
-                    connection.send_bytes(data)
+                for batch in cloudpickle.loads(fn)(_pull(messages)):
+                    data = encoded(batch)
+                    messages.send(b"batch")
+                    messages.send(data)
             except Exception as error:  # noqa: BLE001  # the parent raises it
-                connection.send_bytes(b"error")
-                connection.send_bytes(_portable(error))
+                messages.send(b"error")
+                messages.send(_portable(error))
             else:
-                connection.send_bytes(b"done")
+                messages.send(b"done")
     except (EOFError, ConnectionError):
         return  # the parent has closed the connection
 
 
-def _pull(connection: Connection) -> Iterator[pa.RecordBatch]:
+def _pull(messages: Messages) -> Iterator[pa.RecordBatch]:
     while True:
-        connection.send_bytes(b"next")
-        data = connection.recv_bytes()
+        messages.send(b"next")
+        data = messages.receive()
         if not data:
             return
-        yield _decode(data)
+        yield decoded(data)
 
 
 def _portable(error: Exception) -> bytes:
@@ -325,15 +326,3 @@ def _portable(error: Exception) -> bytes:
         text = "".join(traceback.format_exception(error)).rstrip()
         error = EngineError("a task failed", text, "this is a bug in Gossamer: please report it")
     return _dumps(error)
-
-
-def _encode(batch: pa.RecordBatch) -> pa.Buffer:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return sink.getvalue()
-
-
-def _decode(data: bytes) -> pa.RecordBatch:
-    with pa.ipc.open_stream(data) as reader:
-        return reader.read_next_batch()
