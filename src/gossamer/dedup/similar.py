@@ -30,7 +30,14 @@ from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
 from gossamer.dedup.known import one_each
 from gossamer.dedup.reached import reached
 from gossamer.dedup.verified import FEW as FEW_PAIRS
-from gossamer.dedup.verified import close, described, verified
+from gossamer.dedup.verified import (
+    FEW_BYTES,
+    FOUND_DDL,
+    close,
+    described,
+    verified,
+    verified_here,
+)
 from gossamer.own_texts import own_sketches
 from gossamer.store import Layer
 from gossamer.tables import DISPOSITIONS, SHINGLED, SIMILAR, SKETCHED
@@ -73,10 +80,11 @@ class Similarities:
 
     def pairs(self) -> DataFrame:
         """All rows of `similar`."""
-        return self.stored.unionByName(self._further()) if self.found else self.stored
+        return self.stored.unionByName(self._found(self.found)) if self.found else self.stored
 
-    def _further(self) -> DataFrame:
-        return self.work.engine.read(self._paths(self.found), SIMILAR.ddl)
+    def _found(self, files: Sequence[File]) -> DataFrame:
+        rows = self.work.engine.read(self._paths(files), FOUND_DDL)
+        return rows.withColumn("pair", F.xxhash64(*ENDS))
 
     def alike(self) -> DataFrame:
         """The pairs of texts that are similar, both ways: `one`, `other`."""
@@ -92,73 +100,82 @@ class Similarities:
 
     def compare_close(self, candidates: DataFrame) -> None:
         """Compare those pairs that documents have, and that seem similar enough, as `compare`."""
-        left, number = self._not_compared(candidates)
-        if not number:
+        files = self._not_compared(candidates)
+        if not files:
             return
+        left = self._read(files, PAIR_DDL)
         documents = _documents(self.work, self.known, _ends(left))
         for end in ENDS:
             present = documents.select(F.col("text").alias(end))
             left = left.join(present, on=end, how="left_semi")
-        left, number = self.work.scratch(left)
-        if not number:
+        files = self.work.scratch_files(left)
+        if not files:
             return
+        left = self._read(files, PAIR_DDL)
         wanted, _ = self.work.scratch(documents.join(_ends(left), on="text", how="left_semi"))
         texts = self._described(wanted, lambda missing: missing)
-        if number > FEW_PAIRS:
-            self._verify(close(self.work, left, number, texts), number, texts)
-        else:
-            self._verify(left, number, texts, only_close=True)
+        self._verify(files, texts, only_close=True)
 
     def compare(self, pairs: DataFrame) -> DataFrame | None:
         """Compare those pairs of texts (`one` < `other`, each once) that were not.
 
         Documents have these texts. Returns further rows of `similar`, if any.
         """
-        left, number = self._not_compared(pairs)
-        if not number:
+        files = self._not_compared(pairs)
+        if not files:
             return None
         texts = self._described(
-            _ends(left), lambda missing: _documents(self.work, self.known, missing)
+            _ends(self._read(files, PAIR_DDL)),
+            lambda missing: _documents(self.work, self.known, missing),
         )
-        return self._verify(left, number, texts)
+        found = self._verify(files, texts, only_close=False)
+        return self._found(found) if found else None
 
-    def _not_compared(self, pairs: DataFrame) -> tuple[DataFrame, int]:
+    def _not_compared(self, pairs: DataFrame) -> tuple[File, ...]:
         compared = self.pairs().select(*ENDS)
-        return self.work.scratch(pairs.join(compared, on=[*ENDS], how="left_anti"), PAIR_DDL)
+        return self.work.scratch_files(pairs.join(compared, on=[*ENDS], how="left_anti"))
 
     def _described(
         self, texts: DataFrame, documents: Callable[[DataFrame], DataFrame]
-    ) -> DataFrame:
-        """The rows of `shingled` of these `texts` (`text`), materialised; there may be others.
+    ) -> Sequence[File]:
+        """Files with the rows of `shingled` of these `texts` (`text`); there may be others.
 
         A text is described once, since what it says never changes. `documents`: from texts to the
         `url` and `round` of a document with each.
         """
-        old = [] if self.anew else self.work.store.files(SHINGLED.name)
-        rows = self._read((*old, *self.shingled))
+        files: Sequence[File] = self.shingled
         if not self.anew:
-            rows, _ = self.work.scratch(rows.join(texts, on="text", how="left_semi"))
-        missing, number = self.work.scratch(
-            texts.join(rows.select("text"), on="text", how="left_anti")
-        )
+            files = (*self.work.store.files(SHINGLED.name), *self.shingled)
+            rows = self._read(files, SHINGLED.ddl)
+            files = self.work.scratch_files(rows.join(texts, on="text", how="left_semi"))
+        known = self._read(files, SHINGLED.ddl).select("text")
+        missing, number = self.work.scratch(texts.join(known, on="text", how="left_anti"))
         if not number:
-            return rows
-        files = described(self.work, documents(missing))
-        self.shingled += files
-        return rows.unionByName(self._read(files))
+            return files
+        further = described(self.work, documents(missing))
+        self.shingled += further
+        return (*files, *further)
 
-    def _read(self, files: Sequence[File]) -> DataFrame:
-        return self.work.engine.read_some(self._paths(files), SHINGLED.ddl)
+    def _read(self, files: Sequence[File], ddl: str) -> DataFrame:
+        return self.work.engine.read_some(self._paths(files), ddl)
 
     def _paths(self, files: Sequence[File]) -> list[str]:
         return [f"{self.work.root}/{file.path}" for file in files]
 
     def _verify(
-        self, pairs: DataFrame, count: int, texts: DataFrame, *, only_close: bool = False
-    ) -> DataFrame | None:
-        files = verified(self.work, pairs, count, texts, only_close=only_close)
-        self.found += files
-        return self.work.engine.read(self._paths(files), SIMILAR.ddl) if files else None
+        self, pairs: Sequence[File], texts: Sequence[File], *, only_close: bool
+    ) -> Sequence[File]:
+        """Compare pairs of texts that are described in files; return files with what was found."""
+        number = sum(file.rows for file in pairs)
+        if number <= FEW_PAIRS and sum(file.bytes for file in texts) <= FEW_BYTES:
+            found = verified_here(self.work, pairs, texts, only_close=only_close)
+        else:
+            left, held = self._read(pairs, PAIR_DDL), self._read(texts, SHINGLED.ddl)
+            if only_close:
+                left = close(self.work, left, number, held)
+            found = verified(self.work, left, number, held)
+        self.found += found
+        return found
 
     def save(self, draft: Draft, candidates: DataFrame | None, standing: DataFrame) -> None:
         """Draft what is remembered; `sketched` without the texts that no page has any more.
@@ -167,7 +184,7 @@ class Similarities:
         If there are no candidates, all texts are.
         """
         number = draft.counts["compared_pairs"] = sum(file.rows for file in self.found)
-        lsm.draft_rows(self.work, draft, SIMILAR, self._further(), number, anew=self.anew)
+        lsm.draft_rows(self.work, draft, SIMILAR, self._found(self.found), number, anew=self.anew)
         layer = Layer(self.work.round, tuple(self.shingled))
         lsm.draft_layer(self.work, draft, SHINGLED, layer, anew=self.anew)
         rows = self.bands.withColumn("is_struck", F.lit(False))

@@ -13,33 +13,43 @@ Cost: a pass over the main texts of the rounds in which texts were fetched that 
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import sketches
+from gossamer import parquet, sketches, task_output
 from gossamer.dedup.estimates import NONE, estimated, with_estimates
+from gossamer.filenames import SCRATCH
 from gossamer.own_texts import OwnTexts, with_lines
+from gossamer.store import File
 from gossamer.tables import SHINGLED
+from gossamer.task_output import ParquetWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from gossamer.store import File
+    from gossamer.task_output import Row
     from gossamer.workspace import Workspace
 
 ESTIMATED = 0.68
 """Three standard deviations below 0.8, the least that `dedup.similarity` can be."""
 FEW = 10_000
-"""Pairs whose sketches and shingles are compared in one query."""
+FEW_BYTES = 256 << 20
+"""So few pairs of texts, in files of so many bytes, are compared in this process. For the engine,
+each pair brings the shingles of both texts."""
+AT_ONCE = 256
+"""Pairs whose shingles are copied side by side: a few megabytes."""
 PART_PAIRS = 1_000_000
 PART_BYTES = 1_000_000_000
 """Pairs whose sketches are joined at once, and bytes of shingles: a hash table does not spill."""
 MAX_SHINGLES = 16_384
+FOUND_DDL = "one long, other long, similarity double"
+FOUND = pa.schema([("one", pa.int64()), ("other", pa.int64()), ("similarity", pa.float64())])
 _RANGES = (np.arange(sketches.VALUES, dtype=np.uint64) * (1 << 32) // sketches.VALUES).astype("<u4")
 """The first hash of each range."""
 
@@ -66,14 +76,10 @@ def close(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> Da
     return reduce(DataFrame.unionByName, shares)
 
 
-def verified(
-    work: Workspace, pairs: DataFrame, count: int, texts: DataFrame, *, only_close: bool = False
-) -> list[File]:
-    """Write rows of `similar` for pairs (`one`, `other`) of `described` texts to scratch files.
+def verified(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> list[File]:
+    """Write rows of FOUND for pairs (`one`, `other`) of `described` texts to scratch files.
 
-    There are at most `count` pairs. `pairs` and `texts` are materialised. `only_close`: of the
-    pairs, those that `close` would find, in one query instead of two; for few pairs, as each
-    brings its shingles.
+    There are at most `count` pairs. `pairs` and `texts` are materialised.
     """
     total = 4 * MAX_SHINGLES * count
     if 2 * total > PART_BYTES:
@@ -82,8 +88,60 @@ def verified(
     return [
         file
         for part in _in_parts(pairs, 1 + 2 * total // PART_BYTES)
-        for file in work.scratch_files(_compared(work, part, texts, only_close=only_close))
+        for file in work.scratch_files(_compared(work, part, texts))
     ]
+
+
+class Few(NamedTuple):
+    """The input of a task: files of pairs, and of `described` texts."""
+
+    root: str
+    pairs: tuple[str, ...]
+    texts: tuple[str, ...]
+    only_close: bool
+    """Whether to leave out the pairs that `close` would leave out."""
+    attempt: str
+
+
+def verified_here(
+    work: Workspace, pairs: Sequence[File], texts: Sequence[File], *, only_close: bool
+) -> list[File]:
+    """As `verified`, for FEW pairs and FEW_BYTES of texts, in files; `only_close`: see `Few`."""
+    paths = (tuple(file.path for file in files) for files in (pairs, texts))
+    task = Few(work.root, *paths, only_close, work.scratch_attempt())
+    written = work.engine.map_tasks(
+        [task], compared, task_output.YIELD, task_output.YIELD_DDL, at_home=True
+    )
+    return msgspec.convert(written, list[File])
+
+
+def compared(task: Few) -> list[Row]:
+    """Write rows of FOUND."""
+    pairs, texts = (
+        pa.concat_tables(
+            parquet.read_table(f"{task.root}/{path}", columns=columns) for path in paths
+        ).combine_chunks()
+        for paths, columns in ((task.pairs, ["one", "other"]), (task.texts, SHINGLED.column_names))
+    )
+    compare = similarities_of_close if task.only_close else similarities
+    writer = ParquetWriter(task.root, SCRATCH, task.attempt, schema=FOUND)
+    for rows in compare(_with_texts(pairs, texts)):
+        if rows.num_rows:
+            writer.write(rows)
+    return writer.close()
+
+
+def _with_texts(pairs: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch]:
+    """The pairs whose texts are there, with all columns of both."""
+    (known,) = texts.column("text").chunks or (pa.array([], pa.int64()),)
+    for some in pairs.to_batches(AT_ONCE):
+        at = [pc.index_in(some.column(end), known) for end in ("one", "other")]
+        columns = dict(zip(some.schema.names, some.columns, strict=True))
+        for end, places in zip(("one", "other"), at, strict=True):
+            held = texts.take(places)
+            columns |= {f"{name}_of_{end}": held.column(name) for name in SHINGLED.column_names}
+        rows = pa.table(columns).filter(pc.and_(*map(pc.is_valid, at)))
+        yield from rows.combine_chunks().to_batches()
 
 
 def _in_parts(pairs: DataFrame, parts: int) -> Iterator[DataFrame]:
@@ -94,20 +152,14 @@ def _in_parts(pairs: DataFrame, parts: int) -> Iterator[DataFrame]:
     return (pairs.where(part == number) for number in range(parts))
 
 
-def _compared(
-    work: Workspace, pairs: DataFrame, texts: DataFrame, *, only_close: bool
-) -> DataFrame:
-    names = ("bits", "shingles", "sketch") if only_close else ("bits", "shingles")
+def _compared(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
     for end in ("one", "other"):
         held = texts.select(
-            F.col("text").alias(end), *(F.col(name).alias(f"{name}_of_{end}") for name in names)
+            F.col("text").alias(end),
+            *(F.col(name).alias(f"{name}_of_{end}") for name in ("bits", "shingles")),
         )
         pairs = pairs.join(held, on=end, how="inner")
-    compare = similarities_of_close if only_close else similarities
-    ddl = "one long, other long, similarity double"
-    return work.engine.map_partitions(pairs, compare, ddl).select(
-        F.xxhash64("one", "other").alias("pair"), "one", "other", "similarity"
-    )
+    return work.engine.map_partitions(pairs, similarities, FOUND_DDL)
 
 
 def shingled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
