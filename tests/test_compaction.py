@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from duplicates import document, prose, standing
-from gossamer import boilerplate, compaction, dedup, graph, inputs, invert, linkgraph
+from gossamer import boilerplate, compaction, dedup, graph, inputs, invert, linkgraph, lsm
 from gossamer.compaction import merging, rules
 from gossamer.config import HistoryConfig
 from gossamer.lookup import Lookup
@@ -167,16 +167,16 @@ def test_there_are_few_layers_and_a_row_is_written_few_times(work: Workspace) ->
             after = work.store.manifest.layers("responses")
             written += sum(layer.rows for layer in after if layer not in before)
         most = max(most, len(work.store.manifest.layers("responses")))
-    assert most <= compaction.FEW + 4
+    assert most <= lsm.FEW + 4
     assert written <= 5 * 10 * rounds
     assert len(stored(work, "responses")) == 10 * rounds
 
 
 def test_layers_that_a_step_has_read_are_not_merged_with_others(work: Workspace) -> None:
     site = Site(1)
-    for round_ in range(1, 2 * compaction.FEW):
+    for round_ in range(1, 2 * lsm.FEW):
         site.happen(work, round_, pages=12)
-        if round_ == compaction.FEW:
+        if round_ == lsm.FEW:
             boilerplate.run(work)
     read = inputs.read_until(work, COUNTED)
     assert read is not None

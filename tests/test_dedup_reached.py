@@ -43,6 +43,7 @@ def files(folder: Path, name: str, *tables: pa.Table) -> tuple[str, ...]:
     return tuple(f"{name}{number}.parquet" for number in range(len(tables)))
 
 
+@pytest.mark.parametrize("is_few", [True, False])
 @pytest.mark.parametrize(
     ("begins", "found"),
     [
@@ -54,7 +55,12 @@ def files(folder: Path, name: str, *tables: pa.Table) -> tuple[str, ...]:
     ],
 )
 def test_texts_that_similar_pairs_connect(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begins: list[int], found: set[int]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    begins: list[int],
+    found: set[int],
+    *,
+    is_few: bool,
 ) -> None:
     monkeypatch.setattr(reached, "READ_PAIRS", 2)
     pairs = [(1, 2, 0.9), (3, 4, 0.85), (4, 5, 0.79), (2, 3, 0.8), (5, 6, 1.0), (2, 3, 0.8)]
@@ -62,7 +68,7 @@ def test_texts_that_similar_pairs_connect(
     table = pa.table(columns, names=["one", "other", "similarity"])
     halves = files(tmp_path, "pairs", table.slice(0, 3), table.slice(3))
     texts = files(tmp_path, "texts", pa.table({"text": pa.array(begins, pa.int64())}))
-    task = reached.Search(str(tmp_path), halves, 0.8, texts, "found")
+    task = reached.Search(str(tmp_path), halves, is_few, 0.8, texts, "found")
     (row,) = reached.search(task)
     held = pq.read_table(tmp_path / str(row["path"])).column("text").to_pylist()
     assert set(held) == found

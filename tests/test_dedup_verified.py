@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from duplicates import edited, prose
 from gossamer.dedup.estimates import NONE, estimated
 from gossamer.dedup.verified import (
     ESTIMATED,
+    close,
     distinct,
     least,
     shingled,
     similarities,
     similarities_of_close,
+    verified,
+    verified_here,
 )
 from gossamer.sketches import VALUES, shingles, similarity, words
+from gossamer.tables import SHINGLED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gossamer.store import File
+    from gossamer.workspace import Workspace
 
 PAIRS = 200
 
@@ -89,3 +102,36 @@ def test_pairs_that_are_hardly_similar_are_not_compared() -> None:
     assert len(set(enough)) == 2, "some are similar, and others are not"
     (every,), (found,) = similarities(iter([pairs])), similarities_of_close(iter([pairs]))
     assert found.equals(every.filter(pa.array(enough)))
+
+
+def test_few_pairs_are_compared_here_as_the_engine_compares_many(work: Workspace) -> None:
+    """Those whose texts are not there are left out."""
+    text = prose(1, 300)
+    texts = [" ".join(words) for words in (text, edited(text, 5, 1), edited(text, 60, 2), prose(2))]
+    held = pa.table({"text": range(4), "host": 4 * ["a.test"], "main_text": texts})
+    held = held.append_column("lines", pa.nulls(4, pa.list_(pa.int64())))
+    rows = pa.Table.from_batches(shingled(iter(held.to_batches())))
+    files = [file for half in (rows[:2], rows[2:]) for file in scratched(work, half)]
+    pairs = scratched(work, pa.table({"one": [0, 0, 0, 1, 3], "other": [1, 2, 3, 2, 9]}))
+    described, left = (
+        work.engine.read([f"{work.root}/{file.path}" for file in of], ddl)
+        for of, ddl in ((files, SHINGLED.ddl), (pairs, "one long, other long"))
+    )
+    for only_close in (False, True):
+        compared = close(work, left, 5, described) if only_close else left
+        expected = found(work, verified(work, compared, 5, described))
+        assert len(expected) == (1 if only_close else 4)
+        here = verified_here(work, pairs, files, only_close=only_close)
+        assert found(work, here) == expected
+    none = scratched(work, pa.table({"one": [7], "other": [9]}))
+    assert verified_here(work, none, files, only_close=False) == []
+    assert verified_here(work, pairs, (), only_close=False) == []
+
+
+def scratched(work: Workspace, rows: pa.Table) -> tuple[File, ...]:
+    return work.scratch_files(work.engine.rows(rows))
+
+
+def found(work: Workspace, files: Sequence[File]) -> set[tuple[int, int, float]]:
+    tables = [pq.read_table(f"{work.root}/{file.path}") for file in files]
+    return {tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()}

@@ -48,7 +48,7 @@ KINDS = {
         "format foundation",
     ),
     "foundation": kind(
-        "engine pool lean_arrow store branches intact manifest listings garbage filenames "
+        "engine pool messages lean_arrow store branches intact manifest listings garbage filenames "
         "checksums places files parquet local_copies vacancy backends holders objects leases "
         "buckets bucket_errors system_errors aws_profiles "
         "damage ownership urls addresses own egress patterns encodings session_ids "

@@ -23,7 +23,7 @@ Read `rounds.py` first: it shows the flow. There are five kinds of modules
                       ownership urls addresses own egress patterns encodings session_ids
                       suffixes robots robots_rules config monitor stopping pausing supervision
                       errors workspace sorted_parts processes settings_file spark_client
-                      worker_start lean_imports sketches classifier version_names
+                      worker_start lean_imports messages sketches classifier version_names
                       filter_rules/language filter_rules/index filter_rules/recipe
                       filter_rules/rule_files
     extension points  filters traps scoring

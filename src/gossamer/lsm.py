@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 GROWTH = 2
 """A layer is merged into a newer one unless it is more than this many times larger."""
+FEW = 8
+"""Layers of a dataset that readers may have to read without much ado."""
 
 
 def current(work: Workspace, dataset: Dataset) -> DataFrame:
@@ -159,9 +161,14 @@ def mergeable(stack: Sequence[Layer], rows: int, merge_share: float) -> int:
 
 
 def _foldable(work: Workspace, dataset: Dataset, rows: int) -> int:
-    """As `mergeable`. Where no row replaces another, the base stays: there is nothing to drop."""
-    share = work.config.update.merge_share if dataset.newest_wins else math.inf
-    return mergeable(work.store.manifest.layers(dataset.name), rows, share)
+    """As `mergeable`.
+
+    Where no row replaces another, there is nothing to drop: the base stays, and a FEW layers do.
+    """
+    old = work.store.manifest.layers(dataset.name)
+    if dataset.newest_wins:
+        return mergeable(old, rows, work.config.update.merge_share)
+    return mergeable(old, rows, math.inf) if len(old) >= FEW else 0
 
 
 def compact(work: Workspace, dataset: Dataset, layer: Layer) -> tuple[Layer, ...]:

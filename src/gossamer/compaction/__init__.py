@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from gossamer import inputs, linkgraph
 from gossamer.compaction import merging, rules
-from gossamer.lsm import mergeable
+from gossamer.lsm import FEW, mergeable
 from gossamer.monitor import clear
 from gossamer.tables import COUNTED, DATASETS, DOCUMENTS, INVERTED, JUDGED, LINKS
 
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
     from gossamer.store import File, Layer, StepReport
     from gossamer.workspace import Workspace
-
-FEW = 8
-"""Layers of a dataset that readers may have to read without much ado."""
 
 
 def run(work: Workspace) -> StepReport:

@@ -190,12 +190,15 @@ def pairs(
     bands: Integers, texts: Integers, is_new: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[Integers, Integers]]:
     """Pairs of texts that share a band, in arrays; the lower text of each pair comes first."""
-    shuffled = mixed(texts.view(np.uint64) ^ mixed(bands.view(np.uint64)))
-    order = np.lexsort((shuffled, bands))
+    order = np.argsort(bands)
     bands, texts, is_new = bands[order], texts[order], is_new[order]
     begins = np.flatnonzero(np.concatenate(([True], bands[1:] != bands[:-1])))
     sharing = np.diff(np.append(begins, bands.size))
     crowded = np.repeat(sharing > MAX_SHARING, sharing)
+    members = np.flatnonzero(crowded)
+    shuffled = mixed(texts[members].view(np.uint64) ^ mixed(bands[members].view(np.uint64)))
+    order = members[np.lexsort((shuffled, bands[members]))]
+    texts[members], is_new[members] = texts[order], is_new[order]
 
     def made(one: Integers, other: Integers) -> tuple[Integers, Integers]:
         kept = (is_new[one] | is_new[other]) & (texts[one] != texts[other])
@@ -211,7 +214,6 @@ def pairs(
         if not left.size:
             break
         yield made(left, left + distance)
-    members = np.flatnonzero(crowded)
     if members.size:
         # The lowest text of each band, for each of its members.
         by_text = np.lexsort((texts, bands))

@@ -1,7 +1,8 @@
 """Which texts are connected to some by similar pairs? A breadth-first search in one task.
 
-In each step, the task reads all pairs, and holds only the texts that it has reached. A query of the
-engine for each step would take longer than the reading: a harvest reaches few texts, in few steps.
+In each step, the task reads all pairs, or goes through them again if they are FEW. It holds the
+texts that it has reached. A query of the engine for each step would take longer than the reading: a
+harvest reaches few texts, in few steps.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
 TEXTS = pa.schema([("text", pa.int64())])
 READ_PAIRS = 1 << 17
-"""Pairs that are held at once."""
+"""Pairs that are read at once."""
+FEW = 4_000_000
+"""Pairs that are held, in 64 MB, and not read in each step."""
 
 
 def reached(
@@ -42,7 +45,8 @@ def reached(
     `pairs` are files with rows of `similar`, which may repeat; those of this `similarity` count.
     """
     ends, begins = (tuple(file.path for file in files) for files in (pairs, texts))
-    task = Search(work.root, ends, similarity, begins, work.scratch_attempt())
+    is_few = sum(file.rows for file in pairs) <= FEW
+    task = Search(work.root, ends, is_few, similarity, begins, work.scratch_attempt())
     written = work.engine.map_tasks(
         [task], search, task_output.YIELD, task_output.YIELD_DDL, at_home=True
     )
@@ -54,6 +58,7 @@ class Search(NamedTuple):
 
     root: str
     pairs: tuple[str, ...]
+    is_few: bool
     similarity: float
     texts: tuple[str, ...]
     attempt: str
@@ -64,11 +69,12 @@ def search(task: Search) -> list[Row]:
     begins = [parquet.read_table(f"{task.root}/{path}", columns=["text"]) for path in task.texts]
     found = np.unique(pa.concat_tables(begins).column("text").to_numpy() if begins else [])
     frontier = found
+    held = list(_pairs(task)) if task.is_few else None
     while frontier.size:
         wanted = Wanted(frontier)
         next_to = [
             there[wanted.places(here)]
-            for one, other in _pairs(task)
+            for one, other in (_pairs(task) if held is None else held)
             for here, there in ((one, other), (other, one))
         ]
         frontier = np.setdiff1d(np.concatenate(next_to) if next_to else frontier[:0], found)

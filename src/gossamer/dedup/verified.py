@@ -107,8 +107,10 @@ def verified_here(
     work: Workspace, pairs: Sequence[File], texts: Sequence[File], *, only_close: bool
 ) -> list[File]:
     """As `verified`, for FEW pairs and FEW_BYTES of texts, in files; `only_close`: see `Few`."""
-    paths = (tuple(file.path for file in files) for files in (pairs, texts))
-    task = Few(work.root, *paths, only_close, work.scratch_attempt())
+    if not texts:
+        return []
+    of_pairs, of_texts = (tuple(file.path for file in files) for files in (pairs, texts))
+    task = Few(work.root, of_pairs, of_texts, only_close, work.scratch_attempt())
     written = work.engine.map_tasks(
         [task], compared, task_output.YIELD, task_output.YIELD_DDL, at_home=True
     )
@@ -118,22 +120,21 @@ def verified_here(
 def compared(task: Few) -> list[Row]:
     """Write rows of FOUND."""
     pairs, texts = (
-        pa.concat_tables(
-            parquet.read_table(f"{task.root}/{path}", columns=columns) for path in paths
-        ).combine_chunks()
-        for paths, columns in ((task.pairs, ["one", "other"]), (task.texts, SHINGLED.column_names))
+        pa.concat_tables(parquet.read_table(f"{task.root}/{path}") for path in paths)
+        for paths in (task.pairs, task.texts)
     )
     compare = similarities_of_close if task.only_close else similarities
+    found = pa.Table.from_batches(compare(_with_texts(pairs, texts)), FOUND)
     writer = ParquetWriter(task.root, SCRATCH, task.attempt, schema=FOUND)
-    for rows in compare(_with_texts(pairs, texts)):
-        if rows.num_rows:
-            writer.write(rows)
+    if found.num_rows:
+        writer.write(found)
     return writer.close()
 
 
 def _with_texts(pairs: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch]:
     """The pairs whose texts are there, with all columns of both."""
-    (known,) = texts.column("text").chunks or (pa.array([], pa.int64()),)
+    texts = texts.combine_chunks()
+    (known,) = texts.column("text").chunks
     for some in pairs.to_batches(AT_ONCE):
         at = [pc.index_in(some.column(end), known) for end in ("one", "other")]
         columns = dict(zip(some.schema.names, some.columns, strict=True))
