@@ -342,8 +342,8 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
 
     Sail's allocator, mimalloc, reserves memory by the gigabyte. With transparent huge pages, each
     thread that a query starts would take 2 MB of it for good, until all of it is used. It gives
-    memory back to the kernel that it soon needs again, page by page, which took a third of the time
-    of a harvest's queries. So it only tells the kernel that these pages may be taken when memory is
+    memory back to the kernel that it soon needs again, page by page, which took a tenth of a
+    harvest's CPU time. So it only tells the kernel that these pages may be taken when memory is
     short (MADV_FREE); until then, they count as used.
     """
     settings = {
