@@ -8,10 +8,11 @@ import threading
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
-from itertools import cycle, product
+from itertools import count, cycle, islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from tantivy import Document
 
 from crawl_settings import loopback_settings
 from gossamer import check, compaction, forever, prune, rounds
@@ -19,6 +20,8 @@ from gossamer.api import Crawl
 from gossamer.errors import StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.forever import Listener
+from gossamer.fulltext import schema
+from gossamer.index.parts import WriterFeed, index_errors
 from tables import answers, garbage, tables
 
 if TYPE_CHECKING:
@@ -94,6 +97,22 @@ def attempt(run: Callable[[Workspace], StepReport], crawl: Crawl) -> StoreFull |
     except StoreFull as full:
         return full
     return None
+
+
+def test_a_disk_that_fills_up_while_documents_are_added(disk: Disk) -> None:
+    """tantivy's writing thread then ends, and the next call does not say why."""
+    path = disk.folder / "part"
+    path.mkdir()
+    feed = WriterFeed(schema.create(path).writer(16_000_000, 1))
+    texts = (" ".join(f"{n:x}" for n in range(first, first + 5_000)) for first in count(0, 5_000))
+
+    def fill() -> None:
+        with index_errors(path):
+            for text in islice(texts, TRIES):
+                feed.add(Document(text=text))
+
+    with disk.with_space(50), pytest.raises(StoreFull, match=str(path)):
+        fill()
 
 
 @pytest.mark.slow

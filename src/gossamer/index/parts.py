@@ -118,7 +118,11 @@ class WriterFeed:
 
     def add(self, document: Document) -> None:
         began_s = self._clock()
-        self._writer.add_document(document)
+        try:
+            self._writer.add_document(document)
+        except ValueError:  # the writing thread has ended, of which this error has no reason
+            self._writer.commit()  # raises the thread's own error
+            raise
         self.added += 1
         if self.added > QUEUE and self._clock() - began_s > FULL_S:
             self._rest(REST_S)
