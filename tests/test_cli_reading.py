@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from gossamer.cli import app
-from gossamer.errors import UsageError
+from gossamer.errors import StoreError
 from gossamer.search.results import Results
 from shards import crawl, put_index
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def test_no_index_is_an_error_and_no_results_are_not(tmp_path: Path) -> None:
     work = crawl(tmp_path)
     ended = CliRunner().invoke(app, ["search", str(tmp_path), "rose"])
-    assert isinstance(ended.exception, UsageError)
-    assert ended.exception.remedy == f"gossamer index {tmp_path}"
+    assert isinstance(ended.exception, StoreError)
+    assert ended.exception.remedy.endswith(f"gossamer harvest {tmp_path}")
     put_index(work, [{"url": "http://a.example/", "title": "Garden", "text": "A rose."}])
     assert "0 results" in CliRunner().invoke(app, ["search", str(tmp_path), "tulip"]).output
 

@@ -340,6 +340,15 @@ def test_a_process_whose_parent_is_gone_leaves_nothing(work: Workspace) -> None:
     assert not folder.exists()
 
 
+def test_a_process_whose_parent_has_ended_before_it_listens_ends_silently(
+    work: Workspace, tmp_path: Path
+) -> None:
+    code = "from gossamer.serve.cluster.child import main; main()"
+    command = [sys.executable, "-c", code, work.root, str(tmp_path / "removed" / "0")]
+    done = subprocess.run(command, input=b"", capture_output=True, check=True)
+    assert done.stderr == b""
+
+
 def test_signals_of_the_terminal_do_not_reach_processes(
     children: tuple[Children, Asked],
 ) -> None:

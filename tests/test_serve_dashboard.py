@@ -51,7 +51,8 @@ def test_the_page_shows_speed_rounds_outcomes_and_hosts(tmp_path: Path) -> None:
                 {"host": "quiet.example", "requests": 1, "outcome": "ok", "failures": 0},
             ],
         )
-    put_rows(work, "hosts", [{"host": "bad.example", "failures": 3, "outcome": "timeout"}])
+    for _ in range(2):  # rows that newer ones replace are not further hosts
+        put_rows(work, "hosts", [{"host": "bad.example", "failures": 3, "outcome": "timeout"}])
     counts = {"from_ms": 0, "interval_s": 60, "fetched": False, "pages": 12_345}
     put_rows(work, "due_times", [counts])
     Heartbeat(work.root, "fetch", 2, "0", 100).beat(25)
@@ -61,6 +62,7 @@ def test_the_page_shows_speed_rounds_outcomes_and_hosts(tmp_path: Path) -> None:
         assert "25.0 %" in one(page, "#outcomes + div .bad").text()
         assert "timeout" in one(page, "#errors + div .bad").text()
         figures = one(page, ".figures").text(separator=" ").split()
+        assert figures[figures.index("hosts") + 1] == "3"
         assert "75" in figures  # waiting
         assert "12,345" in figures  # due
         busiest = one(page, "#busiest + div")

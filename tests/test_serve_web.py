@@ -8,6 +8,7 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from gossamer import config
 from gossamer.errors import UsageError
 from gossamer.monitor import Heartbeat
 from gossamer.serve import serve, web
@@ -283,7 +285,7 @@ def test_without_an_index_the_page_says_what_to_do(tmp_path: Path) -> None:
     with serving(work) as client:
         for path in ("/", "/search?q=apple"):
             page = dom(client, path)
-            assert f"gossamer index {work.root}" in one(page, "code").text()
+            assert f"gossamer harvest {work.root}" == one(page, "pre").text()
         assert client.get("/status").status_code == 200
         assert client.get("/health").status_code == 503
         assert client.get("/api/search?q=a").json()["status"] == 503
@@ -351,7 +353,27 @@ def test_status_shows_what_was_refused(tmp_path: Path) -> None:
     [("localhost:80", 200), ("[::1]:8080", 200), ("evil.example", 400), ("127.0.0.1.x", 400)],
 )
 def test_only_our_own_names_are_answered_to(client: httpx.Client, name: str, status: int) -> None:
-    assert client.get("/api/search?q=apple", headers={"host": name}).status_code == status
+    answer = client.get("/api/search?q=apple", headers={"host": name})
+    assert answer.status_code == status
+    assert ("serve.names" in answer.text) == (status == 400)
+
+
+def test_names_of_the_settings_are_answered_to(tmp_path: Path) -> None:
+    work = crawl(tmp_path / "crawl")
+    names = 'serve.names = ["Search.example", "*.below.example", "[::2]"]'
+    work.config = config.loads(names, "gossamer.toml")
+    put_index(work, [{"url": "http://a.example/", "title": "a"}])
+    with serving(work) as client:
+        for name in ("search.EXAMPLE:81", "a.b.below.example", "[::2]:80"):
+            assert client.get("/", headers={"host": name}).status_code == 200, name
+        for name in (
+            "below.example",
+            "xbelow.example",
+            "[",
+            "x@search.example",
+            "search.example/x",
+        ):
+            assert client.get("/", headers={"host": name}).status_code == 400, name
 
 
 def test_serve_prints_its_url_and_ends_on_ctrl_c(tmp_path: Path) -> None:
@@ -372,8 +394,16 @@ def test_serve_prints_its_url_and_ends_on_ctrl_c(tmp_path: Path) -> None:
         assert process.wait(20) == 0
 
 
-def test_an_address_in_use_is_a_usage_error(tmp_path: Path) -> None:
+def test_an_address_in_use_is_a_usage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any process is started, which would find nobody when it is ready."""
+    work = crawl(tmp_path)
+    work.config = config.loads("serve.processes = 2", "gossamer.toml")
+    started = Mock()
+    monkeypatch.setattr("gossamer.serve.Children", started)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"127.0.0.1:{port}: cannot listen: Address"):
-            serve(crawl(tmp_path), "127.0.0.1", port)
+            serve(work, "127.0.0.1", port)
+    assert not started.called

@@ -52,13 +52,12 @@ def search(
 
     Example: gossamer search my-web 'static rank' --json
     """
-    from gossamer.errors import UsageError
-    from gossamer.search.searcher import Searcher
+    from gossamer.search.searcher import Searcher, not_indexed
     from gossamer.workspace import Workspace
 
     work = Workspace.open(crawl)
     if not work.store.manifest.layers("index"):
-        raise UsageError(work.root, "has no index yet", f"gossamer index {work.root}")
+        raise not_indexed(work.root)
     results = Searcher.open(work).search(" ".join(query), limit=limit, verbatim=verbatim)
     if as_json:
         import msgspec

@@ -33,6 +33,12 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
+def not_indexed(root: str) -> StoreError:
+    """The error of a crawl whose index has not been built, or has no document."""
+    remedy = f"to index what was crawled: gossamer harvest {root}"
+    return StoreError(root, "no page is indexed", remedy)
+
+
 class IndexParts(NamedTuple):
     """The files of an index by the folder of their part, and the `state` that these make."""
 

@@ -75,9 +75,10 @@ def serve(
     processes = _processes(work.config.serve)
     with ExitStack() as stack:
         stack.enter_context(_orderly_end())
+        listener = stack.enter_context(_listen(host, port))  # before any process is started
         children = stack.enter_context(Children(work, processes)) if processes > 1 else None
         addresses = children.addresses if children else ()
-        _run(server(work, addresses, connections=connections), host, port, announce)
+        _run(server(work, addresses, connections=connections), host, listener, announce)
 
 
 def serve_node(
@@ -130,8 +131,13 @@ def _processes(config: ServeConfig) -> int:
     return config.processes or min(os.cpu_count() or 1, MAX_PROCESSES)
 
 
-def _run(server: uvicorn.Server, host: str, port: int, announce: Callable[[str], object]) -> None:
-    with _listen(host, port) as listener, suppress(KeyboardInterrupt):
+def _run(
+    server: uvicorn.Server,
+    host: str,
+    listener: socket.socket,
+    announce: Callable[[str], object],
+) -> None:
+    with suppress(KeyboardInterrupt):
         name = f"[{host}]" if ":" in host else host
         exempt_present_objects()
         announce(f"http://{name}:{listener.getsockname()[1]}/")

@@ -15,6 +15,7 @@ import msgspec
 
 from gossamer.errors import StoreError
 from gossamer.search.messages import Answered
+from gossamer.search.searcher import not_indexed
 from gossamer.serve.cache import Cache
 from gossamer.serve.cluster.cover import Cover
 from gossamer.serve.cluster.nodes import Nodes
@@ -145,8 +146,7 @@ class Front:
             return index
         if isinstance(self._index, Nodes):
             raise StoreError(NODES, "no node has an index open", REMEDY)
-        root = self._index.root
-        raise StoreError(root, "has no index yet", f"build it: gossamer index {root}")
+        raise not_indexed(self._index.root)
 
     async def _look(self) -> Searcher | Cover | None:
         reads = not isinstance(self._index, Nodes) and self._index.is_due

@@ -32,7 +32,10 @@ async def _run(server: Server, path: str) -> None:
     loop.add_signal_handler(signal.SIGTERM, ended.feed_eof)  # also sent when the parent dies
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(ended), sys.stdin)
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(path)
+        try:
+            listener.bind(path)
+        except FileNotFoundError:  # the parent has ended, and removed the folder
+            return
         listener.listen(BACKLOG)
         running = asyncio.create_task(server.run(listener, stop))
         await ended.read()

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
@@ -32,6 +31,7 @@ from gossamer.serve.web.guard import KEPT_S
 from gossamer.serve.web.headers import Headers
 from gossamer.serve.web.limits import Limits
 from gossamer.serve.web.metrics import Metrics
+from gossamer.serve.web.names import KnownNames
 from gossamer.serve.web.page_info import Paging
 from gossamer.serve.web.problem import HANDLERS, busy
 from gossamer.serve.web.searching import Searching
@@ -113,10 +113,7 @@ def app(
         ],
         exception_handlers=HANDLERS | {Busy: partial(busy, refused)},
     )
-    # Without this, a hostile Web page could let a name of its own resolve to this machine and read
-    # the responses in a visitor's browser (DNS rebinding).
-    names = [*OWN_NAMES, config.host, *config.names]
-    known = TrustedHostMiddleware(routed, allowed_hosts=names, www_redirect=False)
+    known = KnownNames(routed, [*OWN_NAMES, config.host, *config.names])
     sent = Sending(known, refused)
     limited = Limits(sent, clients, config.requests_per_address, refused)
     return metrics.around(Headers(limited))  # outermost, so that errors have them too

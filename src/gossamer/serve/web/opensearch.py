@@ -27,7 +27,7 @@ _DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def describe(request: Request) -> Response:
-    """The description. TrustedHostMiddleware has checked the host name that it is built from."""
+    """The description. KnownNames has checked the host name that it is built from."""
     base = str(request.base_url)
     text = _DESCRIPTION.format(
         name=escape(request.base_url.netloc)[:900],
