@@ -86,3 +86,31 @@ def test_each_table_refuses_unknown_keys() -> None:
     for table in get_type_hints(Config):
         assert issubclass(get_type_hints(Config)[table], Table | msgspec.Struct)
         assert refused(f"{table}.unheard = 1") == f"unknown key `unheard` in {table}"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("fetch.contct = 'a'", "unknown key `contct` in fetch: did you mean `contact`?"),
+        ("fetsh.delay_s = 1", "unknown key `fetsh`: did you mean `fetch`?"),
+        ("contact = 'a'", "unknown key `contact`: did you mean `contact` in [fetch]?"),
+        (
+            "scope = 'host'",
+            "unknown key `scope`: did you mean `scope` in [filter] or `scope` in [dedup]?",
+        ),
+        ("filter.scope = 'all'", "filter.scope = 'all': expected one of 'any', 'domain', 'host'"),
+    ],
+)
+def test_what_was_probably_meant_is_named(text: str, meant: str) -> None:
+    assert refused(text) == meant
+
+
+@pytest.mark.parametrize("entry", ["http://a.example/", "a.example:80", "10.1.2.3/8", "a b", "a/b"])
+def test_own_hosts_that_would_match_nothing_are_refused(entry: str) -> None:
+    assert f"own: {entry!r} is neither" in refused(f'fetch.own = ["{entry}"]')
+
+
+def test_own_hosts_may_be_names_patterns_addresses_and_networks() -> None:
+    names, networks = ["localhost", "*.a.example", "b-[12].example"], ["10.0.0.0/8", "fd00::/8"]
+    own = [*names, *networks, "10.1.2.3", "[::1]"]
+    assert config.loads(f"fetch.own = {own}", "gossamer.toml").fetch.own == tuple(own)

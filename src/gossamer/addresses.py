@@ -28,3 +28,12 @@ def parse_address(text: str) -> Address | None:
             return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
         return address.ipv4_mapped or address.sixtofour or address
     return address
+
+
+def is_network(text: str) -> bool:
+    """Whether a text is an address or a network in CIDR notation."""
+    try:
+        ipaddress.ip_network(text.strip("[]"))
+    except ValueError:
+        return False
+    return True

@@ -17,7 +17,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
-from gossamer.addresses import parse_address, without_port
+from gossamer.addresses import is_network, parse_address, without_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,14 +67,6 @@ class Own:
         return address is not None and any(
             address in network for network in self._parsed if network.version == address.version
         )
-
-
-def is_network(entry: str) -> bool:
-    try:
-        ipaddress.ip_network(entry.strip("[]"))
-    except ValueError:
-        return False
-    return True
 
 
 def marked(work: Workspace, due: DataFrame, hosts: DataFrame) -> DataFrame:

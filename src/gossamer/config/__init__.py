@@ -115,7 +115,7 @@ def loads(text: str, source: str | Path) -> Config:
     try:
         return msgspec.convert(tables, Config)
     except msgspec.ValidationError as error:
-        raise ConfigError(source, explained(str(error), tables), REMEDY) from None
+        raise ConfigError(source, explained(str(error), tables, Config), REMEDY) from None
 
 
 def load(path: Path) -> Config:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from msgspec import Meta, field
 
+from gossamer.addresses import is_network
 from gossamer.config.table import Count, Line, Seconds, Secret, Table, Timeout
 from gossamer.egress import Egress
 
@@ -20,6 +22,7 @@ HOSTS = (
 )
 """A pattern of host names or an IPv6 address, with an optional scheme and port."""
 Connections = Annotated[int, Meta(ge=1, le=65_536)]
+_NOT_IN_NAMES = re.compile(r"[\s/:@]")
 _PROXY = r"^(http://[^/\s\x00-\x1f\x7f]+/?)?\Z"
 
 
@@ -216,5 +219,11 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     ] = 256
 
     def __post_init__(self) -> None:
-        """Raises ValueError if a group is invalid."""
+        """Raises ValueError if a group or an own host is invalid."""
         Egress(self.egress)
+        for entry in self.own:
+            if not is_network(entry) and _NOT_IN_NAMES.search(entry):
+                raise ValueError(
+                    f"own: {entry!r} is neither a name or a pattern, such as *.example.org, nor an "
+                    "address or a network: leave out scheme, port and path"
+                )
