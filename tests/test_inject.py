@@ -74,6 +74,18 @@ def test_bad_lines_have_numbers_and_the_rest_goes_in() -> None:
     ]
 
 
+def test_a_comment_may_follow_a_seed() -> None:
+    assert read(b"http://a.example/ # home\nhttp://b.example/#part\n\t# note\n") == [
+        "http://a.example/",
+        "http://b.example/",
+    ]
+
+
+def test_white_space_around_a_typed_seed_is_ignored() -> None:
+    typed = ["  http://localhost/x\n", " example.org "]
+    assert list(seeds.given(typed, RULES)) == ["http://localhost/x", "https://example.org/"]
+
+
 def test_gzip_is_read(tmp_path: Path) -> None:
     path = tmp_path / "seeds"
     path.write_bytes(gzip.compress(b"http://a.example/\n"))

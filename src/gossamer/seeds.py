@@ -1,8 +1,8 @@
 """Reading seed lists and seeds typed by users.
 
 A line of a list is a URL, or, in the older form with one line per host, `host<TAB>url<TAB>url…`.
-Empty lines and lines that begin with `#` are ignored. Files may be compressed with gzip; `-` is the
-standard input.
+`#` begins a comment at the start of a line and after white space. Empty lines are ignored. Files
+may be compressed with gzip; `-` is the standard input.
 
 A URL without a scheme gets https, except on this machine (`localhost`), on an IP address, or with a
 port other than 443 and 8443. There it gets http, because development servers and intranets rarely
@@ -34,6 +34,7 @@ STDIN = "-"
 SHOWN_CHARS = 200
 GZIP_MAGIC = b"\x1f\x8b"
 MAX_LINE_BYTES = 1 << 20
+COMMENT = re.compile(r"(^|\s)#.*")
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d+([/?#]|$))")
 """`mailto:x` has a scheme, `example.org:8080/x` has a port."""
 PLAIN_HTTP = re.compile(
@@ -80,8 +81,8 @@ def given(words: Iterable[str], rules: UrlRules) -> Iterator[str]:
 
     A name without scheme and port must be below a public suffix: `seeds.txt` is more likely a file.
     """
-    for word in words:
-        url = None if word == STDIN or _undecodable(word) else seed(word.strip(), rules)
+    for word in map(str.strip, words):
+        url = None if word == STDIN or _undecodable(word) else seed(word, rules)
         if SCHEME.match(word) is None:
             if word == STDIN or Path(word).is_file():
                 what = "the standard input" if word == STDIN else "a file"
@@ -128,11 +129,12 @@ def _undecodable(word: str) -> bool:
 def parse(lines: Iterable[bytes], source: str, rules: UrlRules) -> Iterator[str | BadLine]:
     for number, line in enumerate(lines, start=1):
         try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
             yield BadLine(source, number, line.decode("latin-1").strip(), "not UTF-8")
             continue
-        if not text or text.startswith("#"):
+        text = COMMENT.sub("", text).strip()
+        if not text:
             continue
         _host, tab, rest = text.partition("\t")
         for word in rest.split("\t") if tab else [text]:
