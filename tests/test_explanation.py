@@ -100,6 +100,11 @@ CASES = {
         "robots", "all requests are forbidden", rows={"hosts": [robots(None, 503)]}
     ),
     "the host was never asked": Case("host", "never contacted"),
+    "the host has a group": Case(
+        "host",
+        "it was never contacted; fetched by group eu: fetch.egress",
+        settings='fetch.egress = {us = ["*.us"], eu = ["a.*"]}',
+    ),
     "the host fails": Case(
         "host",
         "3 requests, the last one 2024-10-04 00:00 UTC: timeout; 2 failures in a row; no request "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from threading import Barrier, Semaphore
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -184,6 +186,17 @@ def test_a_cache_that_cannot_be_written_is_named(
     monkeypatch.setenv(places.CACHE, str(tmp_path / "file"))
     file = put(s3, "graph/a/x", b"x")
     with pytest.raises(StoreError, match="file/") as error:
+        local_copies.local(f"{s3}/{file.path}")
+    assert "set GOSSAMER_CACHE to another folder" in error.value.remedy
+
+
+def test_a_copy_of_somebody_else_is_named(
+    s3: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = put(s3, "graph/a/x", b"x")
+    local_copies.local(f"{s3}/{file.path}")
+    monkeypatch.setattr(os, "utime", Mock(side_effect=PermissionError(errno.EACCES, "denied")))
+    with pytest.raises(StoreError, match=str(cache)) as error:
         local_copies.local(f"{s3}/{file.path}")
     assert "set GOSSAMER_CACHE to another folder" in error.value.remedy
 

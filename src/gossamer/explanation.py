@@ -42,6 +42,7 @@ from gossamer import (
 from gossamer.classifier import split
 from gossamer.due import NEVER_AGAIN, due_ms, interval_s
 from gossamer.duplicates import Duplicates, duplicates_of
+from gossamer.egress import Egress
 from gossamer.errors import UsageError
 from gossamer.lookup import Lookup
 from gossamer.outcomes import FILTERED, OUTCOMES
@@ -99,7 +100,8 @@ def explain(work: Workspace, url: str) -> Explanation:
     sentences = [("found", _found(row, left_out, normal)), ("spelling", _spelling(work, normal))]
     if row is not None:
         sentences.append(("filters", _filters(left_out, row)))
-    sentences += [("robots", _robots(work, host, normal)), ("host", _host(work, host))]
+    sentences.append(("robots", _robots(work, host, normal)))
+    sentences.append(("host", _host(work, host, host_of(normal))))
     if row is not None:
         figures = _figures(work, row)
         duplicates = duplicates_of(lookup, normal)
@@ -178,15 +180,18 @@ def _robots(work: Workspace, host: Row | None, url: str) -> str:
     return f"{allowed} to {config.agent} {when} ({file['status'] or 'no answer'}){delay}"
 
 
-def _host(work: Workspace, host: Row | None) -> str:
+def _host(work: Workspace, host: Row | None, name: str) -> str:
+    setting = work.config.fetch.egress
+    number = Egress(setting).group(name, (host or {}).get("address"))
+    group = "" if number is None else f"; fetched by group {list(setting)[number]}: fetch.egress"
     if host is None or not host["contacted_ms"]:
-        return "it was never contacted"
+        return f"it was never contacted{group}"
     asked = f"{_count(host['requests'], 'request')}, the last one {moment(host['contacted_ms'])}"
     outcome = host["outcome"] or "ok"
     failed = f"; {_count(host['failures'], 'failure')} in a row" if host["failures"] else ""
     ready_ms = host["ready_ms"] or 0
     waits = f"; no request before {moment(ready_ms)}" if ready_ms > work.now_ms() else ""
-    return f"{asked}: {outcome}{failed}{waits}"
+    return f"{asked}: {outcome}{failed}{waits}{group}"
 
 
 def _fetched(pages: PageInfo, row: Row) -> str:

@@ -69,9 +69,7 @@ def local(path: str, xxh3: str = "") -> Path:
     copy = _place(path, xxh3)
     if not is_object_url(path):
         return copy
-    try:
-        os.utime(copy)
-    except (FileNotFoundError, NotADirectoryError):
+    if not _is_there(copy):
         _fetch(path, copy, xxh3)
     return copy
 
@@ -85,12 +83,9 @@ def near(path: str) -> str:
     if not is_object_url(path) or path in _large:
         return path
     copy = _place(path, "")
-    try:
-        os.utime(copy)
-    except (FileNotFoundError, NotADirectoryError):
-        if not _fetch(path, copy, most=NEAR_BYTES):
-            _large.add(path)
-            return path
+    if not _is_there(copy) and not _fetch(path, copy, most=NEAR_BYTES):
+        _large.add(path)
+        return path
     return str(copy)
 
 
@@ -193,6 +188,16 @@ def _place(path: str, xxh3: str) -> Path:
     return cache() / name[:2] / name
 
 
+def _is_there(copy: Path) -> bool:
+    """Whether the cache has a file, which then counts as used at this moment."""
+    with _cache_errors(copy):
+        try:
+            os.utime(copy)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+    return True
+
+
 def _is_link(path: str, xxh3: str, file: Path) -> bool:
     try:
         return _place(path, xxh3).samefile(file)
@@ -223,7 +228,8 @@ def _fetch(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool:
             draft.replace(copy)
         finally:
             draft.unlink(missing_ok=True)
-    _make_room()
+    with _cache_errors(copy.parent.parent):
+        _make_room()
     return True
 
 
