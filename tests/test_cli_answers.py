@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from rich.console import Console
 
 from gossamer.cli.answers import print_overview, print_results
+from gossamer.cli.progress import StepProgress
 from gossamer.search.results import Hit, Results
 from gossamer.status import overview
 from gossamer.status.disk import Disk
@@ -49,6 +51,20 @@ def test_a_hit_names_the_pages_that_it_stands_for(capsys: pytest.CaptureFixture[
     printed = capsys.readouterr().out.splitlines()
     assert printed[2] == "   1 more version, also at 1,200 other addresses"
     assert printed[5] == "   also at 1 other address"
+
+
+def test_lines_of_a_pipe_are_not_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
+    print_results(Results(1, [hit("word " * 40, title="title " * 40)], 0.25))
+    assert len(capsys.readouterr().out.splitlines()) == 4
+
+
+def test_what_happens_between_steps_is_printed_as_it_is(
+    capsys: pytest.CaptureFixture[str], work: Workspace
+) -> None:
+    """Patterns of rules and names of folders may look like markup."""
+    text = "deny pattern [/a] [a-z]+( in /data/[red]/rules"
+    StepProgress(work, Console()).tell("refused", text)
+    assert capsys.readouterr().out == f"{text}\n"
 
 
 def test_duplicates_of_a_crawl(capsys: pytest.CaptureFixture[str], work: Workspace) -> None:
@@ -112,6 +128,8 @@ def test_status_shows_the_queue_and_the_disk(capsys: pytest.CaptureFixture[str])
     assert "waiting" not in printed
     print_overview(figures | {"waiting": "no page will be due"})
     assert "  waiting: no page will be due\n" in capsys.readouterr().out
+    print_overview(figures | {"paused": "the disk of /data/[red]"})
+    assert "  paused: the disk of /data/[red]\n" in capsys.readouterr().out
     assert "due now" not in printed
     due = {"queue": Queue(1_234, 2_000, 3_000), "freshness": Freshness(1_000, 15, 60.0)}
     print_overview(figures | due | {"disk": Disk("/", 10**9, 0, 1e9, 86_400.0 * 2)})

@@ -29,7 +29,8 @@ def crawl(work: Workspace) -> str:
     ]
     put_standing(work, copies)
     put_rows(work, "responses", [{"url": f"{NEW}/", "outcome": "redirect", "redirect_url": NEW}])
-    put_pages(work, {"http://a.example/new": "fetched"})
+    put_rows(work, "pages", [{"url": "http://a.example/new", "status": "fetched", "stored_ms": 1}])
+    put_pages(work, {"http://a.example/gone": "gone"})
     return work.root
 
 
@@ -72,6 +73,8 @@ def test_pages_of_which_nothing_is_known(crawl: str) -> None:
     assert "http://b.example/: is not in the crawl: " in unknown
     unseen = gossamer("duplicates", "show", crawl, "http://a.example/new", code=1).stderr
     assert f"gossamer dedup {crawl}" in unseen
+    gone = gossamer("duplicates", "show", crawl, "http://a.example/gone", code=1).stderr
+    assert f"gossamer explain {crawl} http://a.example/gone" in gone
     assert "is not a URL" in gossamer("duplicates", "show", crawl, "mailto:x", code=1).stderr
 
 

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
+from typer import rich_utils
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from gossamer.cli import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typer._click import Command
 
 HEAVY = {"pyspark", "pyarrow", "numpy", "tantivy", "aiohttp", "uvloop", "pandas"}
 
@@ -35,3 +46,23 @@ def test_none_of_the_heavy_libraries_is_imported(
     )
     assert says in ended.stdout
     assert ended.stderr.strip() == "[]"
+
+
+def helped(command: Command) -> Iterator[tuple[str, str]]:
+    """The words that lead to each command, and its help text."""
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from ((f"{name} {path}".strip(), text) for path, text in helped(inner))
+    yield "", command.help or ""
+
+
+def test_help_texts_are_whole_and_filled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with characters that could be markup, and where a docstring has other line breaks."""
+    monkeypatch.setattr(rich_utils, "MAX_WIDTH", 80)
+    for path, text in helped(get_command(app)):
+        shown = CliRunner().invoke(app, [*path.split(), "--help"]).output
+        lines = [" ".join(line.split()) for line in shown.splitlines()]
+        for paragraph in text.replace("`", "").split("\n\n"):
+            assert " ".join(paragraph.split()) in " ".join(lines), path
+        if path == "crawl":
+            second = "even a power failure, run it again: it resumes with the first step that was"
+            assert second in lines

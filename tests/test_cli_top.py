@@ -107,7 +107,14 @@ def test_what_a_running_crawl_shows(work: Workspace) -> None:
     with work.store.lock():
         text = text_of(work)
     assert "running: " in text
-    for words in ("250 of 1,000", "40 URLs, 10 failed", "4,321", "timeout ×3", "7,654 ms", "tls"):
+    for words in (
+        "250 of 1,000",
+        "40 at 0.0/s, 10 failed",
+        "4,321",
+        "timeout ×3",
+        "7,654 ms",
+        "tls",
+    ):
         assert words in text
     assert "failing hosts (1 of 2)" in text
 

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from gossamer import config, unfetched
 from gossamer.api import Crawl
+from gossamer.errors import NothingFetched
 from gossamer.outcomes import OUTCOMES
 from loopback import RESET, Loopback, page
 
 if TYPE_CHECKING:
-    from gossamer.errors import NothingFetched
     from gossamer.workspace import Workspace
 
 LOCAL = ("127.0.0.0/8",)
@@ -85,9 +85,9 @@ def test_failures_are_grouped_by_reason(work: Workspace, server: Loopback) -> No
 
 
 def test_a_crawl_without_seeds(work: Workspace) -> None:
-    error = run(work)
-    assert error is not None
-    assert "there are no seeds" in str(error)
+    assert "there are no seeds" in str(run(work))
+    with pytest.raises(NothingFetched, match="there are no seeds"):
+        unfetched.require_seeds(work)
 
 
 def test_a_crawl_that_holds_pages_and_finds_nothing_new_is_no_error(

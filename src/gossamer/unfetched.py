@@ -40,6 +40,12 @@ class Failure(NamedTuple):
         return f"{self.url}{others}: {self.outcome}: {detail}{again}"
 
 
+def require_seeds(work: Workspace) -> None:
+    """Raise NothingFetched if a crawl has no pages."""
+    if not work.store.manifest.layers("pages"):
+        raise _no_seeds(work)
+
+
 def why_nothing(
     work: Workspace, reports: Iterable[StepReport], *, seeds_given: bool
 ) -> NothingFetched | None:
@@ -59,8 +65,7 @@ def why_nothing(
         return None
     found = list(failures(work))
     if not found:
-        remedy = f"add some: gossamer crawl {work.root} URL..."
-        return None if holds(work) else NothingFetched(work.root, "there are no seeds", remedy)
+        return None if holds(work) else _no_seeds(work)
     shown = found[:MOST_SHOWN]
     lines = "".join(f"\n  {failure}" for failure in shown)
     remedies = [*map(remedy_of, shown)]
@@ -68,6 +73,11 @@ def why_nothing(
         what = f"start workers of their groups (fetch.egress), by the variable {egress.GROUPS}"
         remedies.insert(0, f"{egress.POSTPONED}: {what}")
     return NothingFetched(work.root, f"nothing was fetched{lines}", "\n  → ".join(remedies))
+
+
+def _no_seeds(work: Workspace) -> NothingFetched:
+    remedy = f"add some: gossamer crawl {work.root} URL..."
+    return NothingFetched(work.root, "there are no seeds", remedy)
 
 
 def failures(work: Workspace) -> Iterator[Failure]:

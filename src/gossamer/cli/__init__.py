@@ -44,6 +44,7 @@ app = typer.Typer(
     help="From a list of seed URLs to a search engine.",
     epilog="Start with: gossamer demo. Every command has --help.",
     no_args_is_help=True,
+    rich_markup_mode="markdown",
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

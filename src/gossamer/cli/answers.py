@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def print_results(results: Results) -> None:
+    # Lines of a file or a pipe are not wrapped, so that programs find what they look for.
     console = Console()
+    console.soft_wrap = not console.is_terminal
     if results.corrected:
         console.print(
             "No page contains all of these words. These are results for "
@@ -64,7 +66,8 @@ def print_overview(figures: dict[str, Any]) -> None:
         highlight=False,
         soft_wrap=True,
     )
-    console.print("  " + ", ".join(f"{n:,} {name}" for name, n in sorted(pages.items())))
+    if pages:
+        console.print("  " + ", ".join(f"{n:,} {name}" for name, n in sorted(pages.items())))
     _print_state(console, figures)
     table = Table("dataset", "rows", "MB", "layers", "files", box=None, header_style="dim")
     for name, held in figures["datasets"].items():
@@ -89,7 +92,7 @@ def print_overview(figures: dict[str, Any]) -> None:
         when = datetime.fromtimestamp(step["started_ms"] / 1000, UTC)
         counts = ", ".join(f"{n:,} {name}" for name, n in sorted(step["counts"].items()) if n)
         console.print(
-            f"  {when:%Y-%m-%d %H:%M:%S}Z round {step['round']:>3} {step['step']:<9}"
+            f"  {when:%Y-%m-%d %H:%M:%S}Z round {step['round']:>3} {step['step']:<11}"
             f"{step['seconds']:>8.1f} s  {escape(counts)}",
             highlight=False,
             soft_wrap=True,
@@ -99,7 +102,9 @@ def print_overview(figures: dict[str, Any]) -> None:
 def _print_state(console: Console, figures: dict[str, Any]) -> None:
     for state in ("paused", "waiting"):
         if figures[state]:
-            console.print(f"  {state}: {figures[state]}", highlight=False, soft_wrap=True)
+            console.print(
+                f"  {state}: {figures[state]}", markup=False, highlight=False, soft_wrap=True
+            )
     if figures["queue"]:
         queue, fresh = figures["queue"], figures["freshness"]
         console.print(

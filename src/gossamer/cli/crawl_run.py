@@ -48,9 +48,10 @@ def run(path: str, asked: Asked) -> None:
     """Crawl. Raises NothingFetched, and what the steps do."""
     with _opened(path, asked) as crawl, crawl.work.errors():
         _prepare(crawl, asked)
+        unfetched.require_seeds(crawl.work)
         _until_nothing_is_due(crawl, asked)
     if not asked.as_json:
-        Console().print(f'next: gossamer search {path} "words", or gossamer serve {path}')
+        typer.echo(f'next: gossamer search {path} "words", or gossamer serve {path}')
 
 
 def run_forever(path: str, asked: Asked, line: Line) -> None:

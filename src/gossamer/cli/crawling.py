@@ -258,13 +258,11 @@ def demo(
 
     from gossamer.cli import demo as show
 
-    console, path = Console(), str(folder)
-    show.run(folder, console, hosts)
-    console.print(
+    path = str(folder)
+    show.run(folder, Console(), hosts)
+    typer.echo(
         f'\nnext: gossamer search {path} "words"\n      gossamer status {path}\n'
-        f"      gossamer serve {path}",
-        highlight=False,
-        soft_wrap=True,
+        f"      gossamer serve {path}"
     )
     if not leave:
         serve(path, None, port)

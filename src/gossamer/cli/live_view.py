@@ -29,6 +29,8 @@ MOST_LISTED = 10
 BARS = "▁▂▃▄▅▆▇█"
 CURVE = 20
 NOTHING = "–"
+TENTHS_BELOW = 100
+"""Faster rates are shown without tenths, for which a column has no room."""
 
 
 def view(
@@ -125,7 +127,8 @@ def _rounds(crawl: Mapping[str, Any], count: int) -> Iterator[tuple[str, str]]:
     newest = list(reversed(crawl["rounds"]))[:count]
     for done in newest:
         failed = f", {done.failed:,} failed" if done.failed else ""
-        yield f"round {done.number:,}", f"{done.asked:,} URLs{failed}, {done.per_s:,.1f}/s"
+        rate = f"{done.per_s:,.1f}" if done.per_s < TENTHS_BELOW else f"{done.per_s:,.0f}"
+        yield f"round {done.number:,}", f"{done.asked:,} at {rate}/s{failed}"
     yield from [("", "")] * (count - len(newest))
 
 
@@ -140,7 +143,7 @@ def _due(crawl: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     queue, fresh, disk = crawl["queue"], crawl["freshness"], crawl["disk"]
     yield "due now", NOTHING if queue is None else f"{queue.due:,}"
     hour, day = (0, 0) if queue is None else (queue.within_hour, queue.within_day)
-    yield "due soon", NOTHING if queue is None else f"{hour:,} in an hour, {day:,} in a day"
+    yield "due soon", NOTHING if queue is None else f"{hour:,} in 1 h, {day:,} in 1 day"
     known = fresh is not None and fresh.fetched
     yield "fresh", f"{percent(fresh.share)} of {fresh.fetched:,} pages" if known else NOTHING
     late = known and fresh.most_overdue_s

@@ -49,8 +49,13 @@ def show(
         raise UsageError(url, "is not a URL that can be crawled", "example: https://example.org/")
     found = duplicates_of(lookup, normal)
     if found.disposition is None:
-        if pages.state(normal) is None:
+        state = pages.state(normal)
+        if state is None:
             raise UsageError(normal, f"is not in the crawl: {LeftOut(work, lookup).why(normal)}")
+        if state["stored_ms"] is None:
+            raise UsageError(
+                normal, "no content of it is stored", f"gossamer explain {work.root} {normal}"
+            )
         raise UsageError(
             normal, "has no document that dedup has seen", f"gossamer dedup {work.root}"
         )

@@ -64,7 +64,7 @@ class StepProgress:
         self._work, self._console = work, console
         self._pauses = _Pauses(work, self._print)
         self._bar = Progress(
-            TextColumn("round {task.fields[round]:>3}  {task.description:<9}"),
+            TextColumn("round {task.fields[round]:>3}  {task.description:<11}"),
             BarColumn(bar_width=30),
             TaskProgressColumn(),
             MofNCompleteColumn(),
@@ -98,7 +98,7 @@ class StepProgress:
         self._clear()
         counts = ", ".join(f"{n:,} {name}" for name, n in sorted(done.counts.items()) if n)
         self._print(
-            done.step, f"round {done.round:>3}  {done.step:<9} {done.seconds:>7.1f} s  {counts}"
+            done.step, f"round {done.round:>3}  {done.step:<11} {done.seconds:>5.1f} s  {counts}"
         )
 
     def tell(self, event: str, text: str) -> None:
@@ -107,7 +107,7 @@ class StepProgress:
         self._print(event, text)
 
     def _print(self, _event: str, text: str) -> None:
-        self._console.print(text, highlight=False, soft_wrap=True)
+        self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def _clear(self) -> None:
         step = self._steps.pop(threading.get_ident(), None)
