@@ -41,9 +41,12 @@ class Failure(NamedTuple):
 
 
 def require_seeds(work: Workspace) -> None:
-    """Raise NothingFetched if a crawl has no pages."""
-    if not work.store.manifest.layers("pages"):
-        raise _no_seeds(work)
+    """Raise NothingFetched if a crawl has no pages, and Locked if another process may add them."""
+    if work.store.manifest.layers("pages"):
+        return
+    with work.store.lock():
+        if not work.store.manifest.layers("pages"):
+            raise _no_seeds(work)
 
 
 def why_nothing(
