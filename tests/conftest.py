@@ -125,8 +125,8 @@ def spark_engine(cluster: Cluster) -> Iterator[Engine]:
 def interpreting(cluster: Cluster) -> Iterator[Engine]:
     """As `spark_engine`, for tests of what happens to tasks and files, whatever is computed.
 
-    Spark compiles Java for each query, and again in each new executor. Without, a small round takes
-    a fifth less CPU.
+    Spark compiles Java for each query, and again in each new executor: work that tells such tests
+    nothing.
     """
     with Engine(EngineConfig(url=cluster.url)) as started:
         for name, value in INTERPRETING.items():

@@ -177,6 +177,7 @@ def test_the_order_in_which_pages_are_met_does_not_change_them(
     new_work: Callable[[], Workspace],
 ) -> None:
     at_once = crawled(new_work(), WEB)
+    assert crawled(new_work(), WEB, pages=1) == at_once
     assert crawled(new_work(), WEB, pages_per_host=1) == at_once
     assert crawled(new_work(), WEB, pages=2, waiting=("c.example",)) == at_once
     assert crawled(new_work(), WEB, pages=5, waiting=("w.example", "b.example")) == at_once

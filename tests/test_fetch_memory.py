@@ -15,8 +15,8 @@ BENCH = Path(__file__).parent.parent / "bench"
 @pytest.mark.parametrize(
     "sizes",
     [
-        pytest.param(["50000", "--hosts", "250"], id="within-a-task"),
-        pytest.param(["20000", "--hosts", "100", "--tasks", "20"], id="from-task-to-task"),
+        pytest.param(["100000", "--hosts", "500"], id="within-a-task"),
+        pytest.param(["40000", "--hosts", "200", "--tasks", "20"], id="from-task-to-task"),
     ],
 )
 def test_memory_stays_flat(sizes: list[str]) -> None:

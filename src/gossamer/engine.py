@@ -341,10 +341,10 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
     therefore build hash tables only of what a round found, never of all known pages.
 
     Sail's allocator, mimalloc, reserves memory by the gigabyte. With transparent huge pages, each
-    thread that a query starts would take 2 MB of it for good, until all of it is used. It gives
-    memory back to the kernel that it soon needs again, page by page, which took a tenth of a
-    harvest's CPU time. So it only tells the kernel that these pages may be taken when memory is
-    short (MADV_FREE); until then, they count as used.
+    thread that a query starts would take 2 MB of it for good, until all of it is used. By
+    default, it gives memory back to the kernel that it soon needs again, page by page. Here, it
+    only tells the kernel that these pages may be taken when memory is short (MADV_FREE); until
+    then, they are resident.
     """
     settings = {
         "MIMALLOC_ARENA_EAGER_COMMIT": "0",

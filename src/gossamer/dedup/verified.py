@@ -40,8 +40,8 @@ ESTIMATED = 0.68
 """Three standard deviations below 0.8, the least that `dedup.similarity` can be."""
 FEW = 10_000
 FEW_BYTES = 256 << 20
-"""So few pairs of texts, in files of so many bytes, are compared in this process. For the engine,
-each pair brings the shingles of both texts."""
+"""So few pairs of texts, in files of so many bytes, are compared in one task. In a query, each pair
+brings the shingles of both texts."""
 AT_ONCE = 256
 """Pairs whose shingles are copied side by side: a few megabytes."""
 PART_PAIRS = 1_000_000
