@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.supervision import SHARE, Supervisor, Watchdog, tree_bytes
+from gossamer.supervision import SHARE, Supervisor, Watchdog
 from systemd_socket import Systemd
 
 if TYPE_CHECKING:
@@ -60,14 +59,3 @@ def test_a_listener_that_is_busy_is_not_waited_for(systemd: Systemd) -> None:
     for _ in range(10_000):  # more than fit into its queue
         supervisor.tell(STATUS="busy")
     assert systemd.received() == {"STATUS": "busy"}
-
-
-def test_freed_memory_that_the_kernel_may_take_is_not_counted() -> None:
-    size = 64 << 20
-    before = tree_bytes()
-    with mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE) as memory:
-        for page in range(0, size, mmap.PAGESIZE):
-            memory[page] = 1
-        assert tree_bytes() - before > 0.9 * size
-        memory.madvise(mmap.MADV_FREE)
-        assert tree_bytes() - before < 0.1 * size

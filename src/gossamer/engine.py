@@ -341,14 +341,10 @@ def _start_sail(config: EngineConfig, workers: int) -> Any:
     therefore build hash tables only of what a round found, never of all known pages.
 
     Sail's allocator, mimalloc, reserves memory by the gigabyte. With transparent huge pages, each
-    thread that a query starts would take 2 MB of it for good, until all of it is used. By
-    default, it gives memory back to the kernel that it soon needs again, page by page. Here, it
-    only tells the kernel that these pages may be taken when memory is short (MADV_FREE); until
-    then, they are resident.
+    thread that a query starts would take 2 MB of it for good, until all of it is used.
     """
     settings = {
         "MIMALLOC_ARENA_EAGER_COMMIT": "0",
-        "MIMALLOC_PURGE_DECOMMITS": "0",
         "RUST_LOG": "error",
         "SAIL_EXECUTION__DEFAULT_PARALLELISM": str(workers),
         "SAIL_RUNTIME__MEMORY_POOL__TYPE": "fair",

@@ -12,12 +12,10 @@ SHARE of a core.
 from __future__ import annotations
 
 import os
-import re
 import socket
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import psutil
@@ -30,7 +28,6 @@ SHARE = 0.002
 """A fetch that waits for a slow host takes a multiple of this, and idle threads less."""
 LOOKS = 3
 """Looks at a service in the time that it is given."""
-_KILOBYTES = re.compile(r"^(\w+): +(\d+) kB$", re.MULTILINE)
 
 
 class Told(Protocol):
@@ -63,15 +60,11 @@ class Supervisor:
 
 
 def tree_bytes() -> int:
-    """Memory that this process and its descendants use; what they share counts for each.
-
-    Freed memory that the kernel may take at any time (MADV_FREE) is resident, but not used.
-    """
+    """Resident memory of this process and its descendants; what they share counts for each."""
     total = 0
     for each in _tree():
-        with suppress(psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
-            found = dict(_KILOBYTES.findall(Path(f"/proc/{each.pid}/smaps_rollup").read_text()))
-            total += 1024 * (int(found["Rss"]) - int(found["LazyFree"]))
+        with suppress(psutil.NoSuchProcess):
+            total += each.memory_info().rss
     return total
 
 
