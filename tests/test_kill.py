@@ -327,7 +327,7 @@ def test_a_server_leaves_the_crawl_as_it_was_and_at_its_end_no_other_files(
     serve = [*GOSSAMER, "serve", str(whole), "--port", "0"]
     alone = {**os.environ, "TMPDIR": str(tmp_path)}
     for number in (signal.SIGKILL, signal.SIGTERM):
-        left = list(tmp_path.iterdir())
+        left = set(tmp_path.iterdir())
         with subprocess.Popen(serve, stdout=subprocess.PIPE, text=True, env=alone) as server:
             assert server.stdout is not None
             url = server.stdout.readline().strip()
@@ -336,7 +336,8 @@ def test_a_server_leaves_the_crawl_as_it_was_and_at_its_end_no_other_files(
             server.send_signal(number)
         assert sorted((whole / "manifest").iterdir()) == before
     assert server.returncode == 0
-    assert list(tmp_path.iterdir()) == left
+    # Processes of the server that was killed may remove theirs only now.
+    assert set(tmp_path.iterdir()) <= left
 
 
 def test_of_two_crawls_the_second_names_the_first(
