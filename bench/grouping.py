@@ -8,10 +8,11 @@ another (J = 0.9): hashes of bands, the shuffle of 14 of them for each text, and
 No documents are read, and nothing is verified.
 
 `--documents`: the step `dedup` from end to end, on a crawl of N documents of `--words` random words
-with the same share of near-duplicates, and as many copies of equal texts; then again, `--harvests`
-times, after 1 % of the documents got another word, and all pages slightly other ranks; and once
-more with nothing remembered, for comparison. A crawl that goes on for long harvests in one process,
-so the median of the harvests counts: the first one imports and plans for the first time.
+with the same share of near-duplicates, and as many copies of equal texts. Then harvests after 1 %
+of the documents got another word: `--harvests` in which all pages also got slightly other ranks,
+and as many in which nothing was ranked. Then once more with nothing remembered, for comparison. A
+crawl that goes on for long harvests in one process, so medians count: the first harvest imports and
+plans for the first time.
 
 For each run: seconds of the clock, CPU seconds of all processes, and the peak of the sum of their
 resident memory.
@@ -21,7 +22,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from itertools import chain, islice
+from itertools import chain, islice, product
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -209,18 +210,23 @@ def end_to_end(work: Workspace, count: int, words: int, changed: float, harvests
     commit(work, 1, documents=documents(everything, words, 1, 0), pages=pages(count))
     commit(work, 1, ranks=ranks(count, 1), host_ranks=host_ranks(count))
     measured(f"dedup of {count:,} documents", work, dedup.run)
-    took_cpu_s = []
-    for round_ in range(2, harvests + 2):
+    took_cpu_s: dict[str, list[float]] = {"all ranks": [], "no ranks": []}
+    for kind, harvest in product(took_cpu_s, range(harvests)):
+        round_ = work.round + 1
         draw = np.random.default_rng(round_)
         some = np.sort(draw.choice(count, int(count * changed), replace=False))
-        rows = documents(some, words, round_, round_ - 1)
-        commit(work, round_, documents=rows, ranks=ranks(count, round_))
-        took_cpu_s.append(measured(f"after {some.size:,} of them changed", work, dedup.run))
+        tables = {"documents": documents(some, words, round_, round_ - 1)}
+        if kind == "all ranks":
+            tables["ranks"] = ranks(count, round_)
+        commit(work, round_, **tables)
+        name = f"{harvest + 1}. {some.size:,} documents and {kind} changed"
+        took_cpu_s[kind].append(measured(name, work, dedup.run))
     with work.step("forgotten", work.round) as draft:
         draft.replace |= dict.fromkeys(("sketched", "similar", "shingled", "judged"), ())
     full_cpu_s = measured("the same with nothing remembered", work, dedup.run)
-    after = median(took_cpu_s)
-    print(f"median after changes: {after:.2f} CPU s, {after / full_cpu_s:.1%} of a full grouping")
+    for kind, each in took_cpu_s.items():
+        share = median(each) / full_cpu_s
+        print(f"{kind} changed: median {median(each):.2f} CPU s, {share:.1%} of a full grouping")
 
 
 def main() -> None:

@@ -54,8 +54,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     They are the longest, and a process that got the last of them would keep the others waiting.
     """
-    if config.getoption("objects"):
+    if config.getoption("objects") or config.getoption("spark"):
         items[:] = [item for item in items if "new_work" in getattr(item, "fixturenames", ())]
+    if config.getoption("objects"):
         items[:] = [item for item in items if item.get_closest_marker("folder") is None]
     long = {item.path for item in items if "engine" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: item.path not in long)
@@ -67,6 +68,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--objects", action="store_true", help="crawls of the fixture work are on an object store"
+    )
+    parser.addoption(
+        "--spark", action="store_true", help="the fixture engine is an Apache Spark cluster"
     )
 
 
@@ -83,8 +87,14 @@ def new_backend(
 
 
 @pytest.fixture(scope="session")
-def engine(new_backend: Callable[[], Backend]) -> Iterator[Engine]:  # noqa: ARG001  # the environment
-    """One embedded engine for all tests: it takes a second to start."""
+def engine(
+    request: pytest.FixtureRequest,
+    new_backend: Callable[[], Backend],  # noqa: ARG001  # sets the environment
+) -> Iterator[Engine]:
+    """One embedded engine for all tests, which takes a second to start; with --spark, a cluster."""
+    if request.config.getoption("spark"):
+        yield request.getfixturevalue("spark_engine")
+        return
     with Engine(EngineConfig(workers=2)) as started:
         yield started
 

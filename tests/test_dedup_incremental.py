@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from duplicates import document, edited, forget, prose, standing, store
+from duplicates import document, edited, forget, prose, similarity, standing, store
 from gossamer import boilerplate, dedup
 from gossamer.dedup import counts
 from gossamer.tables import DISPOSITIONS
@@ -172,6 +172,24 @@ def test_only_ranks_that_may_decide_otherwise_are_followed(work: Workspace) -> N
     assert survivor(a=0.01, b=0.2, c=0.8)[0] == a, "one that lends its rank has risen"
     assert survivor(a=0.01, b=0.2, c=0.1)[0] == b, "one that lends its rank has fallen"
     assert survivor(a=0.8, b=0.2, c=0.1)[0] == a, "one that yields has risen"
+
+
+def test_a_page_that_stands_for_none_is_followed_when_it_rises(work: Workspace) -> None:
+    """It may be similar to a page that yields to another one."""
+    first, between, last = urls = [f"http://{name}.example/" for name in "abc"]
+    texts = [prose(1, 400)]
+    texts += [edited(texts[0], 5, 1)]
+    texts += [edited(texts[1], 5, 2)]
+    assert [similarity(texts[0], other) > 0.8 for other in texts] == [True, True, False]
+    store(work, [document(url, text) for url, text in zip(urls, texts, strict=True)])
+    for best, rank in ((first, 0.05), (last, 0.8)):
+        with work.step("test", 1) as draft:
+            draft.replace["ranks"] = ()
+        ranks = {first: 0.2, between: 0.01, last: rank}
+        put(work, "ranks", [{"url": url, "rank": held} for url, held in ranks.items()])
+        dedup.run(work)
+        survivors = {url: row["survivor"] for url, row in standing(work).items()}
+        assert survivors == {first: None, between: best, last: None}
 
 
 @pytest.mark.slow

@@ -113,5 +113,5 @@ def test_the_hash_table_of_a_look_at_shingles_is_that_of_the_wanted_texts(
     stored = work.engine.read_some(paths, SHINGLED.ddl)
     pairs, _ = work.scratch(work.engine.rows(pa.table({"one": [1, 2], "other": [3, 4]})))
     capsys.readouterr()
-    stored.join(similar._ends(pairs), on="text", how="left_semi").explain()
+    stored.join(similar.ends(pairs), on="text", how="left_semi").explain()
     assert "join_type=RightSemi" in capsys.readouterr().out

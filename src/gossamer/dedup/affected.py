@@ -16,9 +16,18 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer import inputs
+from gossamer import inputs, lsm
+from gossamer.dedup.similar import alike, ends
 from gossamer.page_ranks import LEAST, of_hosts, with_own_ranks, with_ranks_of_hosts
-from gossamer.tables import DISPOSITIONS, HOST_RANKS, HOST_SIZES, JUDGED, MIRRORS, RANKS
+from gossamer.tables import (
+    DISPOSITIONS,
+    HOST_RANKS,
+    HOST_SIZES,
+    JUDGED,
+    MIRRORS,
+    RANKS,
+    SIMILAR,
+)
 from gossamer.urls import host_column
 
 if TYPE_CHECKING:
@@ -36,6 +45,8 @@ KEYS_DDL = ", ".join(
 )
 _WITH_OTHERS = "reason <> 'version' OR copy_count > version_count"
 """Pages whose ranks matter: newer versions stand for older ones whatever their ranks are."""
+_FOR_NONE = "reason IS NULL AND copy_count = version_count"
+"""Pages whose ranks matter if others are similar to them, which yield to better ones so far."""
 TEXT_DDL, FAMILY_DDL = "text long", "family long"
 
 
@@ -53,11 +64,16 @@ def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     if not _are_ranks_new(work):
         return work.engine.read([], KEYS_DDL)
     # Where hosts are mirrors, their pages name those of the originals, and lend them their ranks.
-    yields = F.lit(not work.store.manifest.layers(MIRRORS.name)) & (
-        F.col("reason").isNotNull() & F.col("canonical").isNull()
-    )
-    grouped = known.where(lambda layer: layer.where(_WITH_OTHERS))
-    compared = grouped.select("url", *KEYS, "rank_class", yields.alias("yields"))
+    lends = F.lit(bool(work.store.manifest.layers(MIRRORS.name))) | F.col("canonical").isNotNull()
+    drops_none = F.col("reason").isNotNull() | F.expr(_FOR_NONE)
+    texts = ends(alike(work, lsm.current(work, SIMILAR))).withColumnRenamed("text", "compared")
+
+    def in_groups(layer: DataFrame) -> DataFrame:
+        for_none = layer.where(_FOR_NONE).join(texts, on="compared", how="left_semi")
+        return layer.where(_WITH_OTHERS).unionByName(for_none)
+
+    falls_freely = (drops_none & ~lends).alias("falls_freely")
+    compared = known.where(in_groups).select("url", *KEYS, "rank_class", falls_freely)
     ranked = with_own_ranks(work, compared)
     moved = ranked.where(F.col("rank").isNull() | _has_moved(_rank_class(work)))
     hosted, number = work.scratch(moved.withColumn("host", host_column(F.col("url"))))
@@ -69,11 +85,11 @@ def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
 def _has_moved(now: Column) -> Column:
     """Whether a page's class of rank may decide otherwise than the one by which it was decided.
 
-    Not if a page falls that yields to another, and lends its rank to none: those that are better
-    are better still, in the same order.
+    Not if a page falls that stands for none, and lends its rank to none: those that are better are
+    better still, in the same order.
     """
     was = F.col("rank_class")
-    return F.when(F.col("yields"), now > was).otherwise(~now.eqNullSafe(was))
+    return F.when(F.col("falls_freely"), now > was).otherwise(~now.eqNullSafe(was))
 
 
 def _are_ranks_new(work: Workspace) -> bool:

@@ -88,7 +88,7 @@ class Similarities:
 
     def alike(self) -> DataFrame:
         """The pairs of texts that are similar, both ways: `one`, `other`."""
-        pairs = self.pairs().where(F.col("similarity") >= self.work.config.dedup.similarity)
+        pairs = alike(self.work, self.pairs())
         mirrored = pairs.select(F.col("other").alias("one"), F.col("one").alias("other"))
         return pairs.select("one", "other").unionByName(mirrored)
 
@@ -104,7 +104,7 @@ class Similarities:
         if not files:
             return
         left = self._read(files, PAIR_DDL)
-        documents = _documents(self.work, self.known, _ends(left))
+        documents = _documents(self.work, self.known, ends(left))
         for end in ENDS:
             present = documents.select(F.col("text").alias(end))
             left = left.join(present, on=end, how="left_semi")
@@ -112,7 +112,7 @@ class Similarities:
         if not files:
             return
         left = self._read(files, PAIR_DDL)
-        wanted, _ = self.work.scratch(documents.join(_ends(left), on="text", how="left_semi"))
+        wanted, _ = self.work.scratch(documents.join(ends(left), on="text", how="left_semi"))
         texts = self._described(wanted, lambda missing: missing)
         self._verify(files, texts, only_close=True)
 
@@ -125,7 +125,7 @@ class Similarities:
         if not files:
             return None
         texts = self._described(
-            _ends(self._read(files, PAIR_DDL)),
+            ends(self._read(files, PAIR_DDL)),
             lambda missing: _documents(self.work, self.known, missing),
         )
         found = self._verify(files, texts, only_close=False)
@@ -238,7 +238,12 @@ def _sketched(work: Workspace, some: DataFrame | None = None, *, anew: bool) -> 
     return lsm.newest(known, "text", wanted)
 
 
-def _ends(pairs: DataFrame) -> DataFrame:
+def alike(work: Workspace, pairs: DataFrame) -> DataFrame:
+    """The rows of `similar` whose texts are similar enough."""
+    return pairs.where(F.col("similarity") >= work.config.dedup.similarity)
+
+
+def ends(pairs: DataFrame) -> DataFrame:
     """The texts (`text`) of pairs, each once.
 
     Fact (Sail 0.7.2): it does not know how many rows `explode` makes. It may then build the hash
