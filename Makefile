@@ -26,6 +26,7 @@ INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep51
 
 # Only the test files that contain a mark: to import all others takes each process some seconds.
 marked = $(shell grep -l 'mark\.$(1)' tests/test_*.py)
+OF_STEPS = $(shell grep -lE 'work: Workspace|new_work' tests/test_*.py)
 
 # One more than there are cores: tests often wait for processes and connections.
 PROCESSES = $(shell expr $$(nproc) + 1)
@@ -34,7 +35,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cluster test test-pure test-slow test-long test-image test-fuzz test-objects test-azure test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo demo-cluster test test-pure test-slow test-long test-image test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -68,7 +69,10 @@ test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parse
 	$(BIN)/pytest -m fuzz -n auto --maxprocesses 4 $(call marked,fuzz)
 
 test-objects: $(VENV)/.dev  ## run the tests of the steps with crawls on an object store
-	$(BIN)/pytest --objects -n auto --maxprocesses 2 --dist loadfile $(shell grep -lE 'work: Workspace|new_work' tests/test_*.py)
+	$(BIN)/pytest --objects -n auto --maxprocesses 2 --dist loadfile $(OF_STEPS)
+
+test-spark-objects: $(VENV)/.dev $(SPARK)/.unpacked  ## run these on an Apache Spark cluster (some hours; needs Java 17)
+	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest --spark --objects $(OF_STEPS)
 
 test-azure: $(VENV)/.dev $(AZURITE)/.installed  ## test the store and crawls at az:// with Azure's emulator (needs npm)
 	PATH=$(CURDIR)/$(AZURITE)/node_modules/.bin:$$PATH $(BIN)/pytest -m azure \

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from duplicates import edited, prose
+from gossamer import parquet
 from gossamer.dedup.estimates import NONE, estimated
 from gossamer.dedup.verified import (
     ESTIMATED,
@@ -133,5 +133,5 @@ def scratched(work: Workspace, rows: pa.Table) -> tuple[File, ...]:
 
 
 def found(work: Workspace, files: Sequence[File]) -> set[tuple[int, int, float]]:
-    tables = [pq.read_table(f"{work.root}/{file.path}") for file in files]
+    tables = [parquet.read_table(f"{work.root}/{file.path}") for file in files]
     return {tuple(row.values()) for row in pa.concat_tables(tables).to_pylist()}
