@@ -2,18 +2,15 @@
 
     SPARK_HOME=.spark python bench/workers.py [--pages 4000] [--times 2] [--linked 300_000]
 
-`make .spark/.unpacked` fetches Spark, which needs Java 17. Run this as root, on two cores or more.
-A cluster of one worker runs the steps after a fetch on copies of a synthetic crawl; then a cluster
-of two workers does. `rank` runs on another crawl, of so many linked pages with ten links each, by
-ITERATIONS joins: a graph that fits into the memory of one machine is ranked there, without a
-cluster.
-
-As on machines of their own, the workers take no CPU time from the Connect server and from this
-process, nor these from them: control groups give each worker half a core, and the server with this
-process a whole one. So they have four cores of half the speed, two of which are the workers'.
+`make .spark/.unpacked` fetches Spark, which needs Java 17. A cluster of one worker with one core,
+bound to a core of this machine, runs the steps after a fetch on copies of a synthetic crawl; then a
+cluster of two such workers does. So is `rank`, on another crawl, of so many linked pages with ten
+links each, by ITERATIONS joins: a graph that fits into the memory of one machine is ranked there,
+without a cluster.
 
 Prints for each step the seconds of its fastest run, and in it the CPU seconds of the workers, of
-the Connect server, and of this process; and how many times as fast two workers are.
+the Connect server, and of this process; and how many times as fast two workers are. The server and
+this process are not bound. If the machine has only two cores, they share them with the workers.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ import shutil
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,7 +37,7 @@ from gossamer.engine import Engine
 from gossamer.fakeweb import FakeWeb, Mix, Web
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
@@ -54,9 +51,6 @@ HOSTS = 20
 TASKS = 4
 """Of each step, and shards of the index, on both clusters."""
 ITERATIONS = 4
-WORKER_CORES, DRIVER_CORES = 0.5, 1.0
-PERIOD_US = 20_000
-"""Of control groups: short, so that a query of some milliseconds is slowed as one of seconds is."""
 STEPS: Steps = {
     "parse": parse.run,
     "update": update.run,
@@ -114,31 +108,6 @@ def run(steps: Steps, crawl: Path, cluster: Cluster, engine: Engine) -> dict[str
     return found
 
 
-@contextmanager
-def limited(name: str, cores: float, *pids: int) -> Iterator[None]:
-    """Let these processes and their descendants use so many cores together (cgroups(7))."""
-    first = Path("/sys/fs/cgroup/cpu")
-    group = (first if first.exists() else Path("/sys/fs/cgroup")) / f"gossamer-{name}"
-    group.mkdir()
-    try:
-        quota = round(cores * PERIOD_US)
-        if first.exists():
-            (group / "cpu.cfs_period_us").write_text(str(PERIOD_US))
-            (group / "cpu.cfs_quota_us").write_text(str(quota))
-        else:
-            (group / "cpu.max").write_text(f"{quota} {PERIOD_US}")
-        for pid in pids:
-            for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
-                with suppress(ProcessLookupError):
-                    (group / "cgroup.procs").write_text(str(process.pid))
-        yield
-    finally:
-        for pid in (group / "cgroup.procs").read_text().split():
-            with suppress(ProcessLookupError):
-                (group.parent / "cgroup.procs").write_text(pid)
-        group.rmdir()
-
-
 def used(cluster: Cluster) -> Used:
     """What was used so far."""
     workers_s = sum(cpu_s(worker.pid) for worker in cluster.workers)
@@ -160,13 +129,9 @@ def measured(folder: Path, workers: int, times: int) -> dict[str, Used]:
     """The fastest run of each step on a cluster of so many workers."""
     home = Path(os.environ["SPARK_HOME"]).resolve()
     with (
-        Cluster(home, folder, sys.executable, workers=workers) as cluster,
-        ExitStack() as groups,
+        Cluster(home, folder, sys.executable, workers=workers, bound=True) as cluster,
         Engine(EngineConfig(url=cluster.url, workers=TASKS)) as engine,
     ):
-        for number, worker in enumerate(cluster.workers):
-            groups.enter_context(limited(f"worker-{number}", WORKER_CORES, worker.pid))
-        groups.enter_context(limited("driver", DRIVER_CORES, cluster.connect.pid, os.getpid()))
         run({**STEPS, **RANK}, folder / "small", cluster, engine)  # loads the code
         runs = [run(STEPS, folder / "crawl", cluster, engine) for _ in range(times)]
         ranked = [run(RANK, folder / "linked", cluster, engine) for _ in range(times)]

@@ -67,14 +67,15 @@ class Cluster:
         *,
         workers: int = WORKERS,
         options: Mapping[str, str] = NONE,
+        bound: bool = False,
         environments: Sequence[Mapping[str, str]] = (),
     ) -> None:
         """Start a cluster whose logs and work lie in `folder`.
 
         `s3`: the environment by which its machines find an object store. `options`: more settings
-        of Spark. `environments`: more variables for each worker.
+        of Spark. `bound`: bind each worker to a core. `environments`: more variables for each.
         """
-        self._home, self._folder = spark_home, folder
+        self._home, self._folder, self._bound = spark_home, folder, bound
         self._environments = environments or [NONE] * workers
         self._environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("SPARK_")},
@@ -167,12 +168,16 @@ class Cluster:
             "spark-class",
             *(_WORKER, "--host", address, "--webui-port", "0", "--cores", "1"),
             *("--memory", "1500m", "--work-dir", str(self._folder / "work"), self._master_url),
+            core=number if self._bound else None,
             SPARK_LOCAL_IP=address,
             **self._environments[number],
         )
 
-    def _start(self, name: str, program: str, *words: str, **environment: str) -> Daemon:
-        command = [str(self._home / "bin" / program), *words]
+    def _start(
+        self, name: str, program: str, *words: str, core: int | None = None, **environment: str
+    ) -> Daemon:
+        bound = [] if core is None else ["taskset", "--cpu-list", str(core)]
+        command = [*bound, str(self._home / "bin" / program), *words]
         daemon = Daemon(command, self._environment | environment)
         self._running.callback(daemon.stop, self._folder / f"{name}-{daemon.pid}.log")
         return daemon
