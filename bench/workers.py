@@ -71,10 +71,12 @@ class Used(NamedTuple):
     driver_s: float
 
 
-def crawled(folder: Path, pages: int) -> None:
-    """A crawl that has fetched a round of a synthetic web."""
+def crawled(folder: Path, pages: int) -> int:
+    """A crawl that has fetched a round of a synthetic web; returns how many pages it got."""
     web = Web(hosts=HOSTS, pages_per_host=-(-pages // HOSTS), mix=Mix.plain())
-    settings = {"generate.pages": pages, "index.shards": TASKS}
+    budgets = {"pages": pages, "pages_per_host": pages, "domain_share": 1}
+    settings = {f"generate.{name}": value for name, value in budgets.items()}
+    settings["index.shards"] = TASKS
     with (
         FakeWeb(web, log_path="/dev/null") as fake,
         Crawl.create(str(folder), local_settings(fake.address, settings)) as crawl,
@@ -82,6 +84,7 @@ def crawled(folder: Path, pages: int) -> None:
         crawl.inject(url for host in web.hosts() for url in web.urls(host))
         generate.run(crawl.work)
         fetch.run(crawl.work)
+        return sum(layer.rows for layer in crawl.work.store.manifest.layers("responses"))
 
 
 def linked(folder: Path, pages: int) -> None:
@@ -148,12 +151,12 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="workers-") as scratch:
         folder = Path(scratch)
-        crawled(folder / "crawl", options.pages)
+        pages = crawled(folder / "crawl", options.pages)
         crawled(folder / "small", HOSTS)
         linked(folder / "linked", options.linked)
         one, two = (measured(folder, workers, options.times) for workers in (1, 2))
     machine = f"{psutil.cpu_count()} cores, load {psutil.getloadavg()[0]:.1f}"
-    print(f"{options.pages:,} pages; {options.linked:,} linked ones; {machine}")
+    print(f"{pages:,} pages; {options.linked:,} linked ones; {machine}")
     print(f"{'':12}{'one worker':>32}{'two workers':>32}")
     columns = "".join(f"{name:>8}" for name in ("s", "workers", "server", "driver"))
     print(f"{'':12}{columns}{columns}{'ratio':>8}")
