@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -160,13 +161,22 @@ def test_a_node_does_not_open_states_without_end() -> None:
 
 def test_nodes_of_a_group_open_a_newer_state_one_after_another() -> None:
     old, new = holding(1, ODD), holding(2, ODD)
-    assert is_turn("a", [old], ODD, {"b": report(old)})
-    assert not is_turn("b", [old], ODD, {"a": report(old)})
-    assert is_turn("b", [old], ODD, {"a": report(old, new)})
-    assert is_turn("b", [], ODD, {"a": report(old)})
-    assert is_turn("b", [old], ODD, {"a": report(holding(1, EVEN), share=EVEN)})
+    turn = partial(is_turn, newest=new.state, share=ODD)
+    assert turn("a", [old], reports={"b": report(old)})
+    assert not turn("b", [old], reports={"a": report(old)})
+    assert turn("b", [old], reports={"a": report(old, new)})
+    assert turn("b", [], reports={"a": report(old)})
+    assert turn("b", [old], reports={"a": report(holding(1, EVEN), share=EVEN)})
     again = holding(5, ODD, old.state)
-    assert not is_turn("b", [old], ODD, {"a": report(again)})
+    assert not turn("b", [old], reports={"a": report(again)})
+
+
+def test_a_node_that_gets_another_place_waits_for_those_that_are_there_only_if_they_open() -> None:
+    old, new = holding(1, ODD), holding(2, ODD)
+    mine = [holding(1, EVEN, old.state)]
+    assert is_turn("b", mine, old.state, ODD, {"a": report(old)}), "it has nothing to open"
+    assert not is_turn("b", mine, new.state, ODD, {"a": report(old)})
+    assert is_turn("b", mine, new.state, ODD, {"a": report(old, new)})
 
 
 def test_a_node_that_gives_no_sign_loses_its_place_in_the_end() -> None:

@@ -140,9 +140,12 @@ class Follower:
 
     def _open(self, newest: _Newest, reports: Mapping[str, Report]) -> None:
         """Begin to open the newest index, unless it has to wait."""
-        dropped = superseded(self.held, newest.parts.state, reports)
+        held, state = self.held, newest.parts.state
+        dropped = superseded(held, state, reports)
         waited = self._clock() - newest.seen_s >= PATIENCE_S
-        if dropped is None or not (waited or is_turn(self._name, self.held, self._share, reports)):
+        if dropped is None or not (
+            waited or is_turn(self._name, held, state, self._share, reports)
+        ):
             return
         self._forget(dropped)
         self._target = (newest.version, newest.parts.state)

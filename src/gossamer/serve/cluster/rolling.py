@@ -48,14 +48,28 @@ def superseded(
 
 
 def is_turn(
-    name: str, mine: Sequence[Holding], share: Sequence[int], reports: Mapping[str, Report]
+    name: str,
+    mine: Sequence[Holding],
+    newest: str,
+    share: Sequence[int],
+    reports: Mapping[str, Report],
 ) -> bool:
-    """Whether the nodes of the same group whose names come first have a newer state than this."""
+    """Whether the nodes of the same group whose names come first are ahead of this one.
+
+    They are if they have its `share` of the state `newest`, as when this node has got another
+    place, or a newer state than it.
+    """
     if not mine:
         return True
     last = mine[-1]
+
+    def is_ahead(each: Holding) -> bool:
+        if each.state == newest:
+            return tuple(each.shards) == tuple(share)
+        return each.version > last.version and each.state != last.state
+
     return all(
-        any(each.version > last.version and each.state != last.state for each in report.held)
+        any(map(is_ahead, report.held))
         for other, report in reports.items()
         if other < name and tuple(report.share) == tuple(share) and report.held
     )
