@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
+
 from crawl_settings import loopback_settings
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -20,6 +22,7 @@ generate.pages_per_host_ever = 3
 """
 
 
+@pytest.mark.slow
 def test_a_host_is_asked_for_so_many_pages_and_no_more(tmp_path: Path, engine: Engine) -> None:
     web = Web(hosts=2, pages_per_host=8, page_bytes=2_000, mix=Mix.plain())
     with FakeWeb(web) as fake:

@@ -218,6 +218,7 @@ def test_places_in_a_random_graph_are_those_of_the_shortest_paths(
     assert len(asked) > 40
 
 
+@pytest.mark.slow
 def test_a_known_page_that_becomes_a_seed_brings_the_pages_behind_it_nearer(
     work: Workspace,
 ) -> None:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
     from gossamer.store import StepReport
 
+pytestmark = pytest.mark.slow
+
 ROUND = list(rounds.ROUND)
 HARVEST = list(rounds.HARVEST)
 
@@ -107,7 +109,6 @@ def run(crawl: Crawl, *acts: Callable[[int | None], object]) -> Script:
     return script
 
 
-@pytest.mark.slow
 def test_it_waits_until_the_first_page_is_due_again(crawl: Crawl) -> None:
     def time_passes(due_ms: int | None) -> None:
         crawl.work.clock_ms = due_ms
@@ -178,7 +179,6 @@ def test_one_that_follows_another_waits_for_its_turn(crawl: Crawl) -> None:
     assert script.steps[0][:4] == ROUND
 
 
-@pytest.mark.slow
 def test_another_command_may_change_the_crawl_while_it_waits(idle: Crawl, engine: Engine) -> None:
     def refresh(_due_ms: int | None) -> None:
         Crawl.open(idle.path, engine).refresh()
@@ -188,7 +188,6 @@ def test_another_command_may_change_the_crawl_while_it_waits(idle: Crawl, engine
     assert {row["fetches"] for row in idle.pages().where("status = 'fetched'").collect()} == {2}
 
 
-@pytest.mark.slow
 def test_nobody_else_may_while_it_works(crawl: Crawl, engine: Engine) -> None:
     class Meanwhile(Script):
         def announce(self, _step: str, _round: int) -> None:
@@ -204,7 +203,6 @@ def test_it_does_not_begin_beside_another_crawl(crawl: Crawl) -> None:
         Crawl.open(crawl.path).run_forever()
 
 
-@pytest.mark.slow
 def test_it_waits_for_its_turn_after_other_commands(idle: Crawl) -> None:
     others = idle.work.store.lock()
     looked = threading.Event()
@@ -226,7 +224,6 @@ def test_it_waits_for_its_turn_after_other_commands(idle: Crawl) -> None:
     assert script.steps[1][:4] == ROUND
 
 
-@pytest.mark.slow
 def test_settings_are_read_anew_on_sighup(idle: Crawl) -> None:
     file = Path(idle.path, CONFIG_NAME)
     text = file.read_text()

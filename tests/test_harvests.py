@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gossamer.workspace import Workspace
     from loopback import Loopback
 
+pytestmark = pytest.mark.slow
+
 LONGEST_S = 60
 """Nobody waits for longer. If somebody does, the test fails."""
 FIRST, HELD = "http://a.test/first", "http://a.test/held"

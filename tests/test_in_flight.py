@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from loopback import Loopback
 
+pytestmark = pytest.mark.slow
+
 LONGEST_S = 60
 """Nobody waits for longer. If somebody does, the test fails."""
 LINKS = b'<a href="/first">first</a> <a href="/held">held</a>'
@@ -154,7 +156,6 @@ def test_fetchers_that_outlive_their_process_change_nothing(
     assert garbage(after) == set()
 
 
-@pytest.mark.slow
 def test_nobody_plans_a_round_while_a_crawl_without_end_fetches(
     folder: Path, held: Held, server: Loopback, engine: Engine
 ) -> None:
@@ -180,7 +181,6 @@ def test_nobody_plans_a_round_while_a_crawl_without_end_fetches(
     check_once(opened(folder, engine))
 
 
-@pytest.mark.slow
 def test_what_a_killed_crawl_was_fetching_is_fetched_by_the_same_round(
     folder: Path, held: Held, server: Loopback, engine: Engine
 ) -> None:

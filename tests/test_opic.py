@@ -286,6 +286,7 @@ def test_a_crawl_of_an_older_version_begins_with_cash_spread_evenly(work: Worksp
     check_nothing_is_lost(work, 1)
 
 
+@pytest.mark.slow
 def test_a_history_is_of_the_window_however_often_a_page_is_fetched(work: Workspace) -> None:
     """A page that gets the same cash every 30 days: four times of it, not of all visits."""
     inject.run(work, [page("a")])

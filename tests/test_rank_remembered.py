@@ -77,6 +77,7 @@ class Rounds:
         assert {host: hosts[host] for host in expected} == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_any_rounds_end_with_the_ranks_of_a_full_computation(
     new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch, seed: int

@@ -42,6 +42,8 @@ ALWAYS = "from gossamer.cli import standing; standing.GROWTH = -1\n"
 """Replaces the process after each round."""
 PROGRAM = """
 from gossamer.cli import main, renewal
+
+pytestmark = pytest.mark.slow
 renewal.CRAWL, renewal.WAITS_S = {first!r} + renewal.CRAWL, (0, 0)
 main()
 """
@@ -132,7 +134,6 @@ def check_history(folder: Path, engine: Engine) -> None:
     assert max(row["fetches"] for row in rows) == max(updated)
 
 
-@pytest.mark.slow
 def test_a_process_that_has_grown_is_replaced_between_two_rounds(
     folder: Path, engine: Engine
 ) -> None:
@@ -154,7 +155,6 @@ def test_a_process_that_has_grown_is_replaced_between_two_rounds(
     check_history(folder, engine)
 
 
-@pytest.mark.slow
 def test_others_may_use_the_crawl_between_two_processes(
     folder: Path, engine: Engine, systemd: Systemd
 ) -> None:
@@ -186,7 +186,6 @@ def test_others_may_use_the_crawl_between_two_processes(
     check_history(folder, engine)
 
 
-@pytest.mark.slow
 def test_a_process_that_is_killed_is_followed_by_another(
     folder: Path, engine: Engine, systemd: Systemd
 ) -> None:
@@ -206,7 +205,6 @@ def test_a_process_that_is_killed_is_followed_by_another(
     check_history(folder, engine)
 
 
-@pytest.mark.slow
 def test_a_worker_that_is_killed_does_not_end_the_crawl(
     server: Loopback, folder: Path, engine: Engine
 ) -> None:
@@ -243,7 +241,6 @@ def test_errors_end_the_crawl_with_their_message_and_code(folder: Path) -> None:
     assert "has locked this crawl" in errors
 
 
-@pytest.mark.slow
 def test_settings_count_from_sighup_to_the_next_whatever_the_file_says(
     server: Loopback, folder: Path
 ) -> None:

@@ -53,6 +53,7 @@ def steps(folder: Path) -> list[str]:
         return [done.step for done in opened.work.store.manifest.history]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_signal_ends_the_fetch_and_keeps_what_it_has(
     server: Loopback, folder: Path, engine: Engine, number: signal.Signals
