@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from gossamer.engine import Engine
     from loopback import Loopback
 
+pytestmark = pytest.mark.slow
+
 ROUND = list(rounds.ROUND)
 PAGES = 4
 AT_ONCE = "update.interval_days = 0.000001\nupdate.interval_factor = 1"
@@ -42,8 +44,6 @@ ALWAYS = "from gossamer.cli import standing; standing.GROWTH = -1\n"
 """Replaces the process after each round."""
 PROGRAM = """
 from gossamer.cli import main, renewal
-
-pytestmark = pytest.mark.slow
 renewal.CRAWL, renewal.WAITS_S = {first!r} + renewal.CRAWL, (0, 0)
 main()
 """
