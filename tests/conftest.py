@@ -56,8 +56,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     if config.getoption("objects") or config.getoption("spark"):
         items[:] = [item for item in items if "new_work" in getattr(item, "fixturenames", ())]
-    if config.getoption("objects"):
-        items[:] = [item for item in items if item.get_closest_marker("folder") is None]
+    for option, mark in (("objects", "folder"), ("spark", "embedded")):
+        if config.getoption(option):
+            items[:] = [item for item in items if item.get_closest_marker(mark) is None]
     long = {item.path for item in items if "engine" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: item.path not in long)
 

@@ -205,6 +205,7 @@ def test_a_harvest_without_changes_compares_nothing(work: Workspace) -> None:
     assert standing(work) == found
 
 
+@pytest.mark.embedded
 def test_tasks_that_run_twice_change_nothing(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
