@@ -71,7 +71,7 @@ test-fuzz: $(VENV)/.dev  ## run a fuzzer and hostile documents against the parse
 test-objects: $(VENV)/.dev  ## run the tests of the steps with crawls on an object store
 	$(BIN)/pytest --objects -n auto --maxprocesses 2 --dist loadfile $(OF_STEPS)
 
-test-spark-objects: $(VENV)/.dev $(SPARK)/.unpacked  ## run these on an Apache Spark cluster (some hours; needs Java 17)
+test-spark-objects: $(VENV)/.dev $(SPARK)/.unpacked  ## run the tests of the steps on a Spark cluster and an object store (some hours; needs Java 17)
 	SPARK_HOME=$(CURDIR)/$(SPARK) $(BIN)/pytest --spark --objects $(OF_STEPS)
 
 test-azure: $(VENV)/.dev $(AZURITE)/.installed  ## test the store and crawls at az:// with Azure's emulator (needs npm)

@@ -64,9 +64,8 @@ def is_turn(
     last = mine[-1]
 
     def is_ahead(each: Holding) -> bool:
-        if each.state == newest:
-            return tuple(each.shards) == tuple(share)
-        return each.version > last.version and each.state != last.state
+        is_there = each.state == newest and tuple(each.shards) == tuple(share)
+        return is_there or (each.version > last.version and each.state != last.state)
 
     return all(
         any(map(is_ahead, report.held))
