@@ -66,7 +66,9 @@ def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     # Where hosts are mirrors, their pages name those of the originals, and lend them their ranks.
     lends = F.lit(bool(work.store.manifest.layers(MIRRORS.name))) | F.col("canonical").isNotNull()
     drops_none = F.col("reason").isNotNull() | F.expr(_FOR_NONE)
-    texts = ends(alike(work, lsm.current(work, SIMILAR))).withColumnRenamed("text", "compared")
+    # Each layer of dispositions is compared with them.
+    texts, _ = work.scratch(ends(alike(work, lsm.current(work, SIMILAR))))
+    texts = texts.withColumnRenamed("text", "compared")
 
     def in_groups(layer: DataFrame) -> DataFrame:
         for_none = layer.where(_FOR_NONE).join(texts, on="compared", how="left_semi")
