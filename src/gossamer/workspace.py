@@ -328,16 +328,20 @@ def _check_engine(crawl: str, url: str) -> None:
 
 
 def _sizes(dataset: Dataset) -> dict[str, str]:
-    """Options for row groups and pages of a dataset, which only the embedded engine observes."""
-    options = {}
+    """Options for row groups and pages of a dataset: Spark's, and the embedded engine's."""
+    options: dict[str, str] = {}
     if dataset.group_rows is not None:
-        options["max_row_group_size"] = str(dataset.group_rows)
+        rows = str(dataset.group_rows)
+        options |= {"parquet.block.row.count.limit": rows, "max_row_group_size": rows}
     if dataset.page_rows is not None:
+        rows = str(dataset.page_rows)
         options |= {
             "compression": "uncompressed",
+            "parquet.enable.dictionary": "false",
             "dictionary_enabled": "false",
-            "data_page_row_count_limit": str(dataset.page_rows),
-            "write_batch_size": str(dataset.page_rows),  # after each, it looks at the page's size
+            "parquet.page.row.count.limit": rows,
+            "data_page_row_count_limit": rows,
+            "write_batch_size": rows,  # after each, the embedded engine looks at the page's size
         }
     return options
 
