@@ -115,7 +115,8 @@ def new_cluster(
     home = os.environ.get("SPARK_HOME")
     if home is None or shutil.which("java") is None:
         pytest.fail("needs SPARK_HOME and java: run `make test-spark`")
-    return partial(Cluster, Path(home), tmp_path_factory.mktemp("spark"), sys.executable, s3_server)
+    folder = tmp_path_factory.mktemp("spark")
+    return partial(Cluster, Path(home).resolve(), folder, sys.executable, s3_server)
 
 
 @pytest.fixture(scope="session")

@@ -112,6 +112,7 @@ def restrict(work: Workspace, **setting: tuple[str, ...]) -> None:
     work.config = msgspec.structs.replace(work.config, fetch=fetch)
 
 
+@pytest.mark.embedded
 def test_pages_of_a_group_without_a_worker_stay_due_and_take_no_place(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -195,6 +195,7 @@ def test_waves_end_if_nobody_can_fetch_what_is_left(
     assert tenure.claims(root, RUN) == {0: 1, 1: 1}, "no late task may fetch the other part"
 
 
+@pytest.mark.embedded
 def test_on_one_machine_only_what_its_groups_may_is_fetched(
     work: Workspace, server: Loopback, is_in: Callable[[str], None]
 ) -> None:

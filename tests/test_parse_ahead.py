@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     Killing = Callable[[dict[str, int]], Killed]
 
+pytestmark = pytest.mark.embedded
 PATIENCE_S = 60
 GOSSAMER = [sys.executable, "-c", "from gossamer.cli import main; main()"]
 PAGES = [Fetched(f"{HOME}{n}", b"<p>page %d<a href=/from/%d>l</a>" % (n, n)) for n in range(8)]
