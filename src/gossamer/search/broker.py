@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     )
     from gossamer.search.page_filters import PageFacts
 
-MAX_QUERY_CHARS = 1_000
+MAX_QUERY_CHARS = 4_000
 MAX_RESULTS = MAX_LIMIT
 """Results of one query that can be reached by paging."""
 RESCORED = 30
@@ -144,7 +144,7 @@ class _Answer:
         all_terms = yield from self._prepared()
         whole = yield from self._find_all_terms(all_terms)
         better = Corrections()
-        if self._whole < MIN_WHOLE:
+        if self._whole < MIN_WHOLE and not query_tree.is_passage(self._tree):
             better = yield from corrections_of(self._nodes, self._tree, self._text)
         if better.correction and not (self._whole or self._question.verbatim):
             corrected = yield from self._corrected(better.correction)

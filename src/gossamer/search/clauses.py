@@ -26,9 +26,6 @@ class CandidateQuery(NamedTuple):
     rescore: bool = False
 
 
-NO_CANDIDATES = CandidateQuery(None)
-
-
 def any_of(queries: Iterable[Query]) -> Query:
     """What matches at least one of the queries."""
     return Query.boolean_query([(Occur.Should, each) for each in queries])
@@ -49,3 +46,12 @@ def with_optional(found: Query, more: Iterable[Query]) -> Query:
     for each in more:
         found = Query.boolean_query([(Occur.Must, found), (Occur.Should, each)])
     return found
+
+
+def added(found: Query, more: Iterable[Query]) -> Query:
+    """What `more` adds to the scores of the few pages that `found` matches.
+
+    Each clause is bound to these pages, as one that is optional would be sought far behind them.
+    That makes a union of many cheap; nested, tantivy would copy each clause once for every other.
+    """
+    return any_of([Query.boolean_query([(Occur.Must, found), (Occur.Must, each)]) for each in more])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from collections import defaultdict
+from heapq import nlargest
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,7 +32,7 @@ JOINED = 2.0
 COVERED = 3
 """In a query of more units, coverage counts for less."""
 MAX_UNITS = 64
-"""Units of a query that are searched. A longer query is a quotation, which the first words find."""
+"""Units of a query that are searched: of a longer one, those with the highest tf-idf."""
 
 
 class Interpretation(NamedTuple):
@@ -56,6 +57,7 @@ class Interpretation(NamedTuple):
     """Code without words, which a page must have."""
     split: Sequence[Sequence[Unit]]
     """The units of the parts of each word in CamelCase, which a page may have instead."""
+    is_passage: bool
 
     @classmethod
     def of(
@@ -68,7 +70,7 @@ class Interpretation(NamedTuple):
         """`stems`: by term, that of the same word in the language of the query."""
         words = query_tree.wanted_words(tree)
         options = [*map(query_tree.Words, query_tree.options(tree))]
-        weighted = list(islice(_known_units(words, analyzer, whole), MAX_UNITS))
+        weighted = _searched(_known_units(words, analyzer, whole), whole)
         units = [unit for unit, _ in weighted]
         idfs = [idf_sum(unit, "text", whole) for unit in units]
         damped = sum(idf * weight for idf, (_, weight) in zip(idfs, weighted, strict=True))
@@ -82,14 +84,15 @@ class Interpretation(NamedTuple):
             *_stemmed(zip(units, weights, strict=True), stems),
         ]
         typed = typed_words([each.text for each in (*words, *options)], analyzer, whole)
+        is_passage = query_tree.is_passage(tree)
         symbols: Iterable[Unit] = (each.terms for each in typed)
         if units:
-            symbols = symbols_of(words, analyzer)
+            symbols = () if is_passage else symbols_of(words, analyzer)
         symbols = [terms for terms in symbols if pages_at_most([terms], whole, "code")]
         parts = (part for each in words for part in parts_of(each, analyzer))
         split = [found for part in parts if (found := split_units(part, analyzer))]
         known = [(unit, weight) for unit, weight in further if pages_at_most([unit], whole)]
-        return cls(whole, units, weights, scale, known, typed, symbols, split)
+        return cls(whole, units, weights, scale, known, typed, symbols, split, is_passage)
 
     @property
     def covered(self) -> float:
@@ -97,7 +100,12 @@ class Interpretation(NamedTuple):
         return min(1.0, COVERED / max(len(self.units), 1))
 
     def pages(self, among: Frequencies) -> int:
-        """How many pages of an index can have all the words, if all are required: at most these."""
+        """How many pages of an index can have all the words, if all are required: at most these.
+
+        Pages that have all words of a passage are found like others, by the words that they have.
+        """
+        if self.is_passage:
+            return 0
         if not self.units:
             return pages_at_most(self.symbols, among, "code")
         by_parts = max((pages_at_most(units, among) for units in self.split), default=0)
@@ -128,6 +136,24 @@ def all_but_one(
     idfs = [idf_sum(tuple(each), "text", whole) for each in terms]
     for at, idf_without in enumerate(idfs):
         yield " ".join([*words[:at], *words[at + 1 :]]), 1 - idf_without / (sum(idfs) or 1)
+
+
+def _searched(
+    weighted: Iterable[tuple[Unit, float]], whole: Frequencies
+) -> Sequence[tuple[Unit, float]]:
+    """At most MAX_UNITS units with weights. Where some are left out, each of the others is once."""
+    units = [*weighted]
+    if len(units) <= MAX_UNITS:
+        return units
+    weights: dict[Unit, float] = defaultdict(float)
+    for unit, weight in units:
+        weights[unit] += weight
+    telling = {
+        unit: weight * idf_sum(unit, "text", whole) if pages_at_most([unit], whole) else 0.0
+        for unit, weight in weights.items()
+    }
+    best = {*nlargest(MAX_UNITS, telling, telling.__getitem__)}
+    return [(unit, weight) for unit, weight in weights.items() if unit in best]
 
 
 def _known_units(

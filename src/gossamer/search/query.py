@@ -46,6 +46,8 @@ MAX_DEPTH = 16
 """Levels of nested parentheses; deeper ones are ignored."""
 MAX_WORDS = 64
 """Words, phrases and filters per query; the rest of a longer query is ignored."""
+MAX_PASSAGE = 512
+"""As MAX_WORDS, for a query without operators: it may be a paragraph."""
 FILTERS = frozenset(
     (
         *("site", "host", "url", "lang", "type", "intitle", "inurl"),
@@ -133,6 +135,11 @@ def removable_filters(text: str) -> list[tuple[str, str]]:
             rest = f"{before.removesuffix('-')} {text[match.end() :]}"
             found.append(("-" * before.endswith("-") + match[0], " ".join(rest.split())))
     return found
+
+
+def is_passage(query: Query) -> bool:
+    """Whether a query has so many words that no page is expected to have them all."""
+    return len(wanted_words(query)) > MAX_WORDS
 
 
 def wanted_words(query: Query) -> list[Words]:
@@ -253,7 +260,15 @@ def _tokens(text: str) -> list[_Token]:
     words = [number for number, token in enumerate(tokens) if not isinstance(token, str)]
     if all(isinstance(tokens[number], Not) for number in words):
         tokens = [Words(token.unless) if isinstance(token, Not) else token for token in tokens]
-    return tokens[: words[MAX_WORDS]] if len(words) > MAX_WORDS else tokens
+    most = MAX_PASSAGE if _is_plain(tokens) else MAX_WORDS
+    return tokens[: words[most]] if len(words) > most else tokens
+
+
+def _is_plain(tokens: list[_Token]) -> bool:
+    """Whether there are only words, phrases, and not more than MAX_WORDS filters."""
+    filters = [token for token in tokens if isinstance(token, Filter)]
+    words = [token for token in tokens if isinstance(token, Words)]
+    return len(filters) <= MAX_WORDS and len(words) + len(filters) == len(tokens)
 
 
 def _with_operands(tokens: list[_Token]) -> list[_Token]:

@@ -47,7 +47,7 @@ from tantivy import Occur, Query
 from gossamer.fulltext.analysis import OTHER, analyzer_for, is_unspaced
 from gossamer.fulltext.schema import title_keys, words_key
 from gossamer.search import query as query_tree
-from gossamer.search.clauses import NO_CANDIDATES, CandidateQuery, all_of, any_of, with_optional
+from gossamer.search.clauses import CandidateQuery, added, all_of, any_of, with_optional
 from gossamer.search.filters import exceptions, filter_query
 from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
@@ -153,7 +153,7 @@ class QueryPlan:
         if not self.max_matches:  # usual if the index has many languages
             return CandidateQuery(None, words)
         if self._matched is None:
-            return NO_CANDIDATES
+            return CandidateQuery(None)
         more = [*self._name_queries, *self._exact_queries, *self._typed_queries]
         few = self.max_matches <= FEW_MATCHES
         if self._is_single_term and not self._exact_queries:
@@ -161,8 +161,10 @@ class QueryPlan:
             pages = self._statistics.pages("text", *self._units[0])
             return CandidateQuery(any_of(some), words, pages, rescore=not few)
         if few:
-            later = [*self._later_queries(Query.const_score_query(self._matched, 0.0))]
-            return CandidateQuery(with_optional(self._matched, [*more, *later]), words)
+            if self._later:
+                found = Query.const_score_query(self._matched, 0.0)
+                more.append(added(found, self._later))
+            return CandidateQuery(with_optional(self._matched, more), words)
         clauses = [(Occur.Must, self._matched), *((Occur.Should, each) for each in more)]
         return CandidateQuery(Query.boolean_query(clauses), words, rescore=bool(self._later))
 
@@ -172,7 +174,7 @@ class QueryPlan:
         `counted`: whether they are counted, if they are not too many.
         """
         if not self._units or not self._may_lack:
-            return NO_CANDIDATES
+            return CandidateQuery(None)
         some = any_of([*self._unit_queries(), *self._name_queries])
         if conditions := [self._condition(part) for part in query_tree.conditions(self._tree)]:
             found = Query.boolean_query([(Occur.Must, some), *conditions])
@@ -217,16 +219,15 @@ class QueryPlan:
         term_query = partial(Query.term_query, self._schema, "hash_prefix")
         either = [term_query(each, "basic") for each in hash_prefixes]
         found = Query.const_score_query(any_of(either), 0.0)
-        later = [*self._later_queries(found)]
         if not any_term:
-            return any_of(later)
+            return added(found, self._later)
         weight = self._weights.boilerplate
         beside = [
-            without_text(found, self._scored("boilerplate", unit, weight), self._schema, unit)
+            without_text(self._scored("boilerplate", unit, weight), self._schema, unit)
             for unit in self._units
         ]
         exact = [*self._exact_queries, *self._typed_queries]
-        return with_optional(found, [*exact, *beside, *self._covered(), *later])
+        return added(found, [*exact, *beside, *self._covered(), *self._later])
 
     @cached_property
     def _matched(self) -> Query | None:
@@ -347,7 +348,7 @@ class QueryPlan:
 
     def _title_phrase(self, most: float = math.inf) -> Iterator[Query]:
         """The words as a phrase in the title, if at most `most` titles can contain it."""
-        if len(self._units) > 1:
+        if len(self._units) > 1 and not self._meant.is_passage:
             phrase = in_a_row(self._units)
             if 0 < min(self._whole.pages("title", term) for term in phrase) <= most:
                 yield self._scored("title", phrase, self._weights.title_phrase)
@@ -382,11 +383,6 @@ class QueryPlan:
         ]
         led = {unit: weight * self._weights.lead for unit, weight in self._weighted[:MAX_NAMES]}
         return [*pairs, *leading(self._schema, led, self._statistics, self._whole)]
-
-    def _later_queries(self, found: Query) -> Iterator[Query]:
-        """`_later`, on pages of a query. An optional pair would be sought far behind them."""
-        for each in self._later:
-            yield Query.boolean_query([(Occur.Must, found), (Occur.Must, each)])
 
     def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
         """BM25 of a unit, whose terms may be up to `slop` positions apart."""

@@ -55,7 +55,7 @@ def leading(
         yield any_of(found)
 
 
-def without_text(found: Query, scored: Query, schema: Schema, unit: Unit) -> Query:
-    """The scores of a query, on those pages of `found` whose text lacks a unit."""
+def without_text(scored: Query, schema: Schema, unit: Unit) -> Query:
+    """The scores of a query, on pages whose text lacks a unit."""
     lacks = (Occur.MustNot, unit_query(schema, "text", unit))
-    return Query.boolean_query([(Occur.Must, found), (Occur.Must, scored), lacks])
+    return Query.boolean_query([(Occur.Must, scored), lacks])
