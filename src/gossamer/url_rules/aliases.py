@@ -96,11 +96,12 @@ def turns(
     if known or back or work.store.manifest.layers(REWRITTEN.name):
         new, new_count = work.scratch(_new(work, before, moved, rules), _NEW_DDL)
     before = before.unionByName(moved)
-    some_new = new if new_count else None
+    plain = new.select(*ALIASES.column_names)
+    some_new = plain if new_count else None
     returning, _ = work.scratch(
         _returning(work, some_new, dropped if number else None, answers), ALIASES.ddl
     )
-    rows, count = work.scratch(lsm.newest([new.select(*ALIASES.column_names), returning], "url"))
+    rows, count = work.scratch(lsm.newest([plain, returning], "url"))
     each = new.select("sampled", F.explode("rules").alias("rule"))
     counts = each.groupBy("rule").agg(
         F.count("*").alias("more_rewritten"), F.count_if("sampled").alias("more_sampled")
