@@ -191,6 +191,7 @@ def test_a_list_of_other_urls_is_an_error(
     assert not work.store.manifest.layers("graph")
 
 
+@pytest.mark.embedded
 def test_the_command_reports_invalid_lines(work: Workspace, tmp_path: Path, engine: Engine) -> None:
     urls = [f"line {n}" for n in range(30)] + URLS
     rows = [[30]] * 30 + [[0, 31], [], []]
