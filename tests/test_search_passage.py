@@ -67,6 +67,13 @@ def test_it_is_not_corrected(searcher: Searcher) -> None:
     assert (found.corrected, found.suggestion) == (None, None)
 
 
+@pytest.mark.parametrize("before", [COMMON, UNKNOWN])
+def test_snippets_show_its_telling_words(searcher: Searcher, before: str) -> None:
+    hits = searcher.search(f"{before} keeper lighthouse", limit=PAGES).hits
+    (snippet,) = (hit.snippet for hit in hits if hit.url == "http://4.example/")
+    assert snippet == "the <b>lighthouse</b> <b>keeper</b>"
+
+
 def test_its_filters_hold(searcher: Searcher) -> None:
     assert urls(searcher, f"site:6.example {UNKNOWN} keeper") == ["http://6.example/"]
 

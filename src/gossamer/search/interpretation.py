@@ -67,7 +67,10 @@ class Interpretation(NamedTuple):
         whole: Frequencies,
         stems: Mapping[str, str] = MappingProxyType({}),
     ) -> Interpretation:
-        """`stems`: by term, that of the same word in the language of the query."""
+        """`stems`: by term, that of the same word in the language of the query.
+
+        Of a passage, all words are units, but only the first are also sought in other forms.
+        """
         words = query_tree.wanted_words(tree)
         options = [*map(query_tree.Words, query_tree.options(tree))]
         weighted = _searched(_known_units(words, analyzer, whole), whole)
@@ -77,6 +80,7 @@ class Interpretation(NamedTuple):
         scale = sum(idfs) / damped if damped else 1.0
         weights = [scale * weight for _, weight in weighted]
         share = JOINED / max(len(words), 1)
+        words = words[: query_tree.MAX_WORDS]
         further = [
             *((unit, share) for unit in joined_phrases(words, analyzer) if unit not in units),
             *compounds(words, analyzer),
@@ -124,6 +128,22 @@ def _stemmed(
 def pages_at_most(units: Iterable[Unit], whole: Frequencies, field: str = "text") -> int:
     """An upper bound of the number of pages that have all units."""
     return min((whole.pages(field, term) for unit in units for term in unit), default=0)
+
+
+def telling_words(
+    words: Sequence[query_tree.Words], analyzer: Analyzer, whole: Frequencies
+) -> Sequence[query_tree.Words]:
+    """All words; of a passage, those MAX_WORDS with the highest idf that a page has, once each."""
+    if len(words) <= query_tree.MAX_WORDS:
+        return words
+    units = {each: analyzer.analyzed(each.text) for each in words}
+    idfs = {
+        each: idf_sum(unit, "text", whole)
+        for each, unit in units.items()
+        if pages_at_most([unit], whole)
+    }
+    best = {*nlargest(query_tree.MAX_WORDS, idfs, idfs.__getitem__)}
+    return [each for each in idfs if each in best]
 
 
 def all_but_one(

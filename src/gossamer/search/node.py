@@ -24,6 +24,7 @@ from gossamer.fulltext.analysis import analyzer_for
 from gossamer.fulltext.layout import FIRST, shard_of
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
+from gossamer.search.interpretation import telling_words
 from gossamer.search.languages import smoothed_idf
 from gossamer.search.messages import (
     ENOUGH,
@@ -213,7 +214,8 @@ class Node:
             key, searcher, *_ = self._indexes[number]
             if key not in snippets:
                 worth = smoothed_idf(words, key, whole)
-                snippets[key] = Snippets(words, key, worth, len(ask.places))
+                telling = telling_words(words, analyzer_for(key), whole[key])
+                snippets[key] = Snippets(telling, key, worth, len(ask.places))
             stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
             snippet = snippets[key].of(
                 stored.text, stored.description, stored.headings, stored.common
