@@ -19,6 +19,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from gossamer import config
 from gossamer.errors import UsageError
 from gossamer.monitor import Heartbeat
+from gossamer.search.broker import MAX_QUERY_CHARS
 from gossamer.serve import serve, web
 from shards import crawl, put_index
 
@@ -277,7 +278,7 @@ def test_any_bytes_are_answered(client: httpx.Client, query: bytes) -> None:
 
 def test_a_long_query_is_cut(client: httpx.Client) -> None:
     page = dom(client, "/search", q="apple " * 2000)
-    assert len(value(page)) <= 1000
+    assert len(value(page)) == MAX_QUERY_CHARS
 
 
 def test_without_an_index_the_page_says_what_to_do(tmp_path: Path) -> None:
