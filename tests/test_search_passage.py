@@ -74,6 +74,12 @@ def test_snippets_show_its_telling_words(searcher: Searcher, before: str) -> Non
     assert snippet == "the <b>lighthouse</b> <b>keeper</b>"
 
 
+@pytest.mark.parametrize("word", ["lighthouse ", '"lighthouse" ', '"lighthouse" "keeper" '])
+def test_one_word_many_times_finds_it(searcher: Searcher, word: str) -> None:
+    """In quotes, all are required."""
+    assert urls(searcher, word * (MAX_UNITS + 1)) == ["http://4.example/"]
+
+
 def test_its_filters_hold(searcher: Searcher) -> None:
     assert urls(searcher, f"site:6.example {UNKNOWN} keeper") == ["http://6.example/"]
 

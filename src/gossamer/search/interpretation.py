@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from heapq import nlargest
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gossamer.search import query as query_tree
 from gossamer.search.statistics import idf_sum
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gossamer.search.statistics import Frequencies
     from gossamer.search.written import Typed
 
+_Key = TypeVar("_Key")
 JOINED = 2.0
 """The weight of joined words as a phrase, in a query of nothing else."""
 COVERED = 3
@@ -133,17 +134,25 @@ def pages_at_most(units: Iterable[Unit], whole: Frequencies, field: str = "text"
 def telling_words(
     words: Sequence[query_tree.Words], analyzer: Analyzer, whole: Frequencies
 ) -> Sequence[query_tree.Words]:
-    """All words; of a passage, those MAX_WORDS with the highest idf that a page has, once each."""
-    if len(words) <= query_tree.MAX_WORDS:
+    """All words; of more than MAX_UNITS, those with the highest idf, once each."""
+    if len(words) <= MAX_UNITS:
         return words
-    units = {each: analyzer.analyzed(each.text) for each in words}
-    idfs = {
-        each: idf_sum(unit, "text", whole)
-        for each, unit in units.items()
-        if pages_at_most([unit], whole)
+    return _most_telling({each: (analyzer.analyzed(each.text), 1.0) for each in words}, whole)
+
+
+def _most_telling(
+    weighted: Mapping[_Key, tuple[Unit, float]], whole: Frequencies
+) -> Sequence[_Key]:
+    """The keys of the MAX_UNITS units with the highest weight times idf, in their order.
+
+    A unit that no page has is the least telling.
+    """
+    worths = {
+        key: weight * idf_sum(unit, "text", whole) if pages_at_most([unit], whole) else 0.0
+        for key, (unit, weight) in weighted.items()
     }
-    best = {*nlargest(query_tree.MAX_WORDS, idfs, idfs.__getitem__)}
-    return [each for each in idfs if each in best]
+    best = {*nlargest(MAX_UNITS, worths, worths.__getitem__)}
+    return [key for key in weighted if key in best]
 
 
 def all_but_one(
@@ -168,12 +177,8 @@ def _searched(
     weights: dict[Unit, float] = defaultdict(float)
     for unit, weight in units:
         weights[unit] += weight
-    telling = {
-        unit: weight * idf_sum(unit, "text", whole) if pages_at_most([unit], whole) else 0.0
-        for unit, weight in weights.items()
-    }
-    best = {*nlargest(MAX_UNITS, telling, telling.__getitem__)}
-    return [(unit, weight) for unit, weight in weights.items() if unit in best]
+    best = _most_telling({unit: (unit, weight) for unit, weight in weights.items()}, whole)
+    return [(unit, weights[unit]) for unit in best]
 
 
 def _known_units(

@@ -139,7 +139,7 @@ def removable_filters(text: str) -> list[tuple[str, str]]:
 
 def is_passage(query: Query) -> bool:
     """Whether a query has so many words that no page is expected to have them all."""
-    return len(wanted_words(query)) > MAX_WORDS
+    return len(wanted_words(query)) > MAX_WORDS and allows_partial_matches(query)
 
 
 def wanted_words(query: Query) -> list[Words]:
