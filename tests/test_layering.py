@@ -61,7 +61,7 @@ KINDS = {
     "extension-point": kind("filters traps scoring", "extension-point foundation"),
     "search": kind("search", "format foundation extension-point"),
     "door": kind(
-        "api filtering check cli rounds forever harvests status unfetched explanation "
+        "api plugins filtering check cli rounds forever harvests status unfetched explanation "
         "compile_ahead preparation",
         "step format foundation extension-point search door world",
     ),

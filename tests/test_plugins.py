@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer import filters, generate
+from gossamer import filters, generate, plugins
 from gossamer.due import due_pages
 from gossamer.parse import Link, Rules, parse_response
 from gossamer.parse.parsers import check, installed
@@ -38,6 +38,19 @@ def install(folder: Path) -> None:
         for line in (f"[{group}]", *(f"{name} = {value}" for name, value in entries.items()))
     ]
     (info / "entry_points.txt").write_text("\n".join(lines))
+
+
+def test_all_that_plugins_may_import_is_there() -> None:
+    assert all(getattr(plugins, name) is not None for name in plugins.__all__)
+
+
+def test_the_documented_package_imports_nothing_else_of_gossamer() -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    imports = re.findall(
+        r"^(?:from|import) (gossamer[.\w]*) ?(?:import )?(.*)$", code, re.MULTILINE
+    )
+    assert [module for module, _ in imports] == ["gossamer.plugins"]
+    assert set(imports[0][1].split(", ")) <= set(plugins.__all__)
 
 
 def test_the_documented_package_reads_pages(

@@ -146,7 +146,7 @@ def _give_file(request: Request, answer: FetchResult, descriptor: int, path: byt
     limit = limit_of(request, kind)
     with open(descriptor, "rb", closefd=False) as file:
         body = file.read(limit + 1)
-    resource.give(answer, body[:limit], kind, truncated=len(body) > limit)
+    resource.give_body(answer, body[:limit], kind, truncated=len(body) > limit)
 
 
 def _entries(descriptor: int) -> Iterator[Entry]:

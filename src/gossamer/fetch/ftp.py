@@ -139,7 +139,7 @@ class FtpFetcher:
             raise
         if found.is_passing:
             answer.last_modified = None
-        resource.give(answer, found.content, kind, truncated=found.is_partial)
+        resource.give_body(answer, found.content, kind, truncated=found.is_partial)
         _mark(answer, found)
 
     async def _take_folder(

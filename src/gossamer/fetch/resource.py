@@ -42,7 +42,7 @@ def media_type(path: bytes) -> str | None:
     return "application/gzip" if coding == "gzip" else "application/octet-stream"
 
 
-def give(
+def give_body(
     answer: FetchResult, body: bytes, content_type: str | None, *, truncated: bool = False
 ) -> None:
     """Set the outcome ok, the body, and the headers that HTTP would have sent with it."""
@@ -82,7 +82,7 @@ def give_folder(
             break
         page += item
     truncated = truncated or len(page) > limit
-    give(answer, bytes(page[:limit]), FOLDER_TYPE, truncated=truncated)
+    give_body(answer, bytes(page[:limit]), FOLDER_TYPE, truncated=truncated)
 
 
 def send_to_folder(answer: FetchResult, request: Request, rules: UrlRules) -> None:
