@@ -97,10 +97,8 @@ lint: $(VENV)/.dev  ## run ruff and mypy
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev  ## run the benchmarks (DOCS: a folder of real HTML)
-	for question in urls parse; do $(BIN)/python bench/$$question.py $(DOCS) || exit 1; done
-	for question in 'crawl.py --docs' searchable.py; do $(BIN)/python bench/$$question $(DOCS) || exit 1; done
-	for question in feeds graph crawl frontier robots fetch pauses politeness hostile farm memory fakeweb completeness rounds page_state url_seen early_duplicates checksums text_costs byte_flips partitions index_updates indexing \
-	  search_while_indexing; do \
+	for question in parse 'crawl --docs' searchable; do set -- $$question; $(BIN)/python bench/$$1.py $$2 $(DOCS) || exit 1; done
+	for question in graph crawl fetch politeness memory page_state indexing search_while_indexing; do \
 	  $(BIN)/python bench/$$question.py || exit 1; done
 
 docs: $(VENV)/.run  ## regenerate docs/datasets.md and docs/settings.md

@@ -31,8 +31,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 from local_settings import local_settings
+from measuring import tree_cpu_s
 
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -77,16 +77,6 @@ PR_SET_CHILD_SUBREAPER = 36
 def adopt_orphans() -> None:
     """Adopt descendants whose parent ends, so that their CPU time is counted."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def tree_cpu_s(without: int | None = None) -> float:
-    """CPU seconds of this process and its descendants, including ended ones, but without one."""
-    me = psutil.Process()
-    return sum(
-        sum(process.cpu_times()[:4])
-        for process in (me, *me.children(recursive=True))
-        if process.pid != without
-    )
 
 
 def rounds(work: Workspace) -> Iterator[StepReport]:

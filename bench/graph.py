@@ -1,12 +1,10 @@
 """How small and how fast is the link graph?
 
     gossamer graph build CRAWL && python bench/graph.py CRAWL
-    python bench/graph.py --fakeweb 200
     python bench/graph.py --nodes 1_000_000 --links 10_000_000
 
-The first form reads the graph of a crawl's pages. The second crawls a fakeweb of so many hosts to
-its end, and builds its graph. The third makes a graph in which, as on the Web, a row resembles the
-rows before it, most links are to neighbours, and some are to popular nodes.
+The first form reads the graph of a crawl's pages. The second makes one in which, as on the Web, a
+row resembles the rows before it, most links are to neighbours, and some are to popular nodes.
 
   size      bits per link, forward and transposed, beside gaps in variable bytes, gzipped lists of
             numbers, CSR (32 bits per link and 64 per node) and Parquet (zstd, dictionaries)
@@ -35,11 +33,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gossamer import graph as graphs
 from gossamer.bvgraph.files import CHUNK, BvGraph, Csr, Writer
-from gossamer.config import EngineConfig
-from gossamer.engine import Engine
-from gossamer.fakeweb import Web
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -184,33 +178,15 @@ def stored(work: Workspace) -> Csr:
     return read(graph)
 
 
-def of_fakeweb(folder: Path, hosts: int) -> Csr:
-    """Crawl a fakeweb to its end, and build its graph."""
-    from opic import ALL, crawled
-
-    engine = Engine(EngineConfig())
-    for crawl in crawled(folder, Web(hosts=hosts), engine, {"generate.pages": ALL}):
-        rounds = crawl
-    responses = sum(file.rows for file in rounds.work.store.listed("responses"))
-    graphs.run(rounds.work)
-    print(f"a fakeweb of {hosts} hosts, {responses:,} responses")
-    rows = stored(rounds.work)
-    rounds.work.close()
-    return rows
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("crawl", nargs="?")
-    parser.add_argument("--fakeweb", type=int)
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--links", type=int, default=10_000_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if options.crawl:
             rows = stored(Workspace.open(options.crawl))
-        elif options.fakeweb:
-            rows = of_fakeweb(Path(folder, "crawl"), options.fakeweb)
         else:
             rows = synthetic(options.nodes, options.links)
         measure("forward", Path(folder, "forward"), rows)

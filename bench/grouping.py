@@ -1,14 +1,10 @@
 """What do groups of near-duplicates cost, in millions of texts, and after 1 % of them changed?
 
-    python bench/grouping.py [--sketches N]
-        [--documents N [--words 150] [--changed 0.01] [--harvests 5]] [--folder FOLDER]
+    python bench/grouping.py [--documents 200_000] [--words 150] [--changed 0.01] [--harvests 5]
+        [--folder FOLDER]
 
-`--sketches`: candidates among N synthetic sketches, of which one in eight is a near-duplicate of
-another (J = 0.9): hashes of bands, the shuffle of 14 of them for each text, and the distinct pairs.
-No documents are read, and nothing is verified.
-
-`--documents`: the step `dedup` from end to end, on a crawl of N documents of `--words` random words
-with the same share of near-duplicates, and as many copies of equal texts. Then harvests after 1 %
+The step `dedup` from end to end, on a crawl of documents of random words, of which one in eight is
+a near-duplicate of another, and as many are copies of equal texts. Then harvests after 1 %
 of the documents got another word: `--harvests` in which all pages also got slightly other ranks,
 and as many in which nothing was ranked. Then once more with nothing remembered, for comparison. A
 crawl that goes on for long harvests in one process, so medians count: the first harvest imports and
@@ -22,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+import time
 from itertools import chain, islice, product
 from pathlib import Path
 from statistics import median
@@ -29,22 +26,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from large_graph import measured
+from measuring import Peak, tree_cpu_s
 
 from gossamer import dedup
 from gossamer.backends import LocalBackend
 from gossamer.config import Config, EngineConfig
-from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
 from gossamer.engine import Engine
 from gossamer.parse.task import FLUSH_PAGES
-from gossamer.sketches import VALUES, shingles, sketch
+from gossamer.sketches import shingles, sketch
 from gossamer.store import Store
 from gossamer.tables import DATASETS
 from gossamer.task_output import SMALL_PAGES, ParquetWriter, layers_of
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
@@ -53,27 +49,10 @@ NEAR = 8
 ROWS = 50_000
 GROUP_ROWS = FLUSH_PAGES
 """Documents of a row group."""
-SIMILARITY = 0.9
 EDITED = 75
 """Words of which one is replaced in a near-duplicate: of 75 shingles, 5 are others: J = 0.87."""
 VOCABULARY = 50_000
 PAGES_PER_HOST = 1_000
-
-
-def sketches(count: int) -> Iterator[pa.Table]:
-    """Tables of `text` and `sketch`: near-duplicates agree in each value with probability J."""
-    draw = np.random.default_rng(1)
-    for first in range(0, count, ROWS):
-        rows = min(ROWS, count - first)
-        values = draw.integers(0, 1 << 32, (rows, VALUES), np.uint32)
-        copies = np.arange(NEAR, rows, NEAR)
-        agree = draw.random((copies.size, VALUES)) < SIMILARITY
-        values[copies] = np.where(agree, values[copies - 1], values[copies])
-        hashes = draw.integers(-(1 << 63), 1 << 63, rows, np.int64)
-        binary = pa.FixedSizeBinaryArray.from_buffers(
-            pa.binary(4 * VALUES), rows, [None, pa.py_buffer(values.tobytes())]
-        )
-        yield pa.table({"text": hashes, "sketch": binary.cast(pa.binary())})
 
 
 def written(
@@ -94,22 +73,6 @@ def batched(tables: Iterator[pa.Table], each: int) -> Iterator[Iterator[pa.Table
     """Runs of so many tables, of which none is held after it was taken."""
     for table in tables:
         yield chain([table], islice(tables, each - 1))
-
-
-def group(work: Workspace, count: int) -> None:
-    """Time the candidates among so many sketches."""
-    schema = pa.schema([("text", pa.int64()), ("sketch", pa.binary())])
-    rows = written(work, "scratch", sketches(count), schema=schema)
-    paths = [f"{work.root}/{row['path']}" for row in rows]
-
-    def step(work: Workspace) -> None:
-        with work.step("candidates", 1) as draft:
-            held = work.engine.read(paths, "text long, sketch binary")
-            hashed = work.engine.map_partitions(held, band_hashes, BAND_HASHES_DDL)
-            bands = work.scratch_files(hashed)
-            _, draft.counts["pairs"] = work.scratch(candidates(work, (), bands))
-
-    measured(f"candidates among {count:,} sketches", work, step)
 
 
 def texts_of(numbers: npt.NDArray[np.int64], words: int, change: int) -> npt.NDArray[np.int64]:
@@ -205,6 +168,20 @@ def commit(work: Workspace, round_: int, **tables: Iterator[pa.Table]) -> None:
                 draft.append |= layers
 
 
+def measured(name: str, work: Workspace, step: Callable[[Workspace], object]) -> float:
+    """Print what a step takes, and return its CPU seconds."""
+    began_s, began_cpu_s = time.perf_counter(), tree_cpu_s()
+    with Peak(daemon=True) as peak:
+        step(work)
+    took_s, cpu_s = time.perf_counter() - began_s, tree_cpu_s() - began_cpu_s
+    counts = work.store.manifest.history[-1].counts
+    print(
+        f"{name}: {took_s:.1f} s, {cpu_s:.1f} CPU s, {peak.bytes / 1e9:.2f} GB; {counts}",
+        flush=True,
+    )
+    return cpu_s
+
+
 def end_to_end(work: Workspace, count: int, words: int, changed: float, harvests: int) -> None:
     everything = np.arange(count)
     commit(work, 1, documents=documents(everything, words, 1, 0), pages=pages(count))
@@ -231,8 +208,7 @@ def end_to_end(work: Workspace, count: int, words: int, changed: float, harvests
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--sketches", type=int, default=0)
-    parser.add_argument("--documents", type=int, default=0)
+    parser.add_argument("--documents", type=int, default=200_000)
     parser.add_argument("--words", type=int, default=150)
     parser.add_argument("--changed", type=float, default=0.01)
     parser.add_argument("--harvests", type=int, default=5, help="after changes")
@@ -244,10 +220,7 @@ def main() -> None:
     ):
         backend = LocalBackend(Path(options.folder or folder, "crawl"))
         work = Workspace(Store.create(backend), Config(), _engine=engine)
-        if options.sketches:
-            group(work, options.sketches)
-        if options.documents:
-            end_to_end(work, options.documents, options.words, options.changed, options.harvests)
+        end_to_end(work, options.documents, options.words, options.changed, options.harvests)
 
 
 if __name__ == "__main__":

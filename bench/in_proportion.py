@@ -29,7 +29,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
-from crawl import tree_cpu_s
+from measuring import tree_cpu_s
 
 from gossamer import due_times, rounds, update
 from gossamer.backends import LocalBackend

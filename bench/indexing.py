@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tantivy
 from corpus import crawl, options, requested_documents
-from crawl import tree_cpu_s
+from measuring import tree_cpu_s
 
 from gossamer import index, sorted_parts
 from gossamer.config import EngineConfig

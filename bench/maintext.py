@@ -5,8 +5,6 @@ and recall are over the multiset of word 4-shingles, averaged over the pages; F1
 these averages, as in scrapinghub's article-extraction-benchmark. The interval is the 95 % bootstrap
 interval from 1,000 draws. The cost is CPU ms per page on one core, with parsing, the best of three
 runs. Extractors that are not installed are left out.
-
-`--manuals FOLDER ...` measures the same on manuals whose generators mark the text (`manuals.py`).
 """
 
 from __future__ import annotations
@@ -14,13 +12,13 @@ from __future__ import annotations
 import argparse
 import gzip
 import random
+import re
 import sys
 import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from manuals import Page, manual, shingles
 from rich.console import Console
 from rich.table import Table
 from selectolax.lexbor import LexborHTMLParser
@@ -37,7 +35,16 @@ if TYPE_CHECKING:
 
 RUNS = 3
 DRAWS = 1_000
-PEERS = ("Gossamer", "resiliparse", "trafilatura, fast")
+SHINGLE_WORDS = 4
+WORD = re.compile(r"\w+")
+
+Shingles = Counter[tuple[str, ...]]
+
+
+class Page(NamedTuple):
+    name: str
+    html: str
+    expected: Shingles
 
 
 class Score(NamedTuple):
@@ -50,10 +57,16 @@ class Score(NamedTuple):
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
+def shingles(text: str) -> Shingles:
+    words = WORD.findall(text)
+    starts = range(max(1, len(words) - SHINGLE_WORDS + 1))
+    return Counter(tuple(words[start : start + SHINGLE_WORDS]) for start in starts)
+
+
 def score(page: Page, text: str) -> Score:
     found = shingles(text)
     right = (found & page.expected).total()
-    wrong = (found - page.expected - page.open).total()
+    wrong = (found - page.expected).total()
     return Score(right / (right + wrong) if right else 0.0, right / page.expected.total())
 
 
@@ -78,7 +91,7 @@ def pages_of(folder: Path) -> list[Page]:
             body = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
             text = expected.read_text(encoding="utf-8")
             page = decode(body, None)[0]
-            pages.append(Page(name.removesuffix(".html"), page, shingles(text), Counter()))
+            pages.append(Page(name.removesuffix(".html"), page, shingles(text)))
     return pages
 
 
@@ -143,27 +156,6 @@ def articles(folder: Path, worst: int) -> Table:
     return table
 
 
-def manuals(folders: Sequence[Path], most: int, worst: int) -> Table:
-    contenders = [row for row in extractors() if row[0] in PEERS]
-    table = Table(*("manual", "generator", "pages", "precision", "recall"))
-    for name, _ in contenders:
-        table.add_column(f"F1 {name}")
-    every: dict[str, list[list[float]]] = {"unchanged": [], "nameless": []}
-    for folder in folders:
-        by, *variants = manual(folder, most)
-        for pages, (variant, rows) in zip(variants, every.items(), strict=True):
-            if pages:
-                found = [mean([score(page, f(page.html)) for page in pages]) for _, f in contenders]
-                rows.append([*found[0], *(each.f1 for each in found)])
-                values = [f"{value:.3f}" for value in rows[-1]]
-                table.add_row(f"{folder.name}, {variant}", by, str(len(pages)), *values)
-        print_worst(variants[0], worst)
-    for variant, rows in every.items():
-        means = [f"{sum(column) / len(rows):.3f}" for column in zip(*rows, strict=True)]
-        table.add_row(f"mean, {variant}", "", "", *means)
-    return table
-
-
 def print_worst(pages: Sequence[Page], most: int) -> None:
     scores = sorted((score(page, ours(page.html)), page.name) for page in pages)
     for each, name in sorted(scores, key=lambda row: row[0].f1)[:most]:
@@ -173,15 +165,10 @@ def print_worst(pages: Sequence[Page], most: int) -> None:
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--manuals", action="store_true", help="the folders are manuals")
-    parser.add_argument("--pages", type=int, default=40, help="sample size per manual")
     parser.add_argument("--worst", type=int, default=0, help="print Gossamer's N worst pages")
     options = parser.parse_args(arguments)
-    if options.manuals:
-        Console(width=120).print(manuals(options.folders, options.pages, options.worst))
-    else:
-        for folder in options.folders:
-            Console().print(articles(folder, options.worst))
+    for folder in options.folders:
+        Console().print(articles(folder, options.worst))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 from corpus import crawl
-from crawl import tree_cpu_s
+from measuring import tree_cpu_s
 from parse import RULES, URL, pages_of
 from rich.console import Console
 from rich.table import Table

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import duckdb
 import msgspec
-from crawl import tree_cpu_s
+from measuring import tree_cpu_s
 from synthetic import NOW_MS, copy, layer_of, make_links, make_pages
 
 from gossamer import generate, update

@@ -27,20 +27,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import psutil
-from graph_changes import fetched_web
+import pyarrow as pa
+from graph import synthetic
 from local_settings import local_settings
-from rank_step import fetched as commit_fetched
 
 from gossamer import Crawl, boilerplate, dedup, fetch, generate, index, invert, parse, rank, update
-from gossamer.config import EngineConfig
+from gossamer.backends import LocalBackend
+from gossamer.config import Config, EngineConfig
 from gossamer.engine import Engine
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.store import Store
+from gossamer.tables import DATASETS
+from gossamer.task_output import ParquetWriter, layers_of
+from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.store import Layer, StepReport
 
     Steps = Mapping[str, Callable[[Workspace], StepReport]]
 
@@ -51,6 +55,14 @@ HOSTS = 20
 TASKS = 4
 """Of each step, and shards of the index, on both clusters."""
 ITERATIONS = 4
+GROUP_ROWS = 100_000
+PLAIN: dict[str, object] = {
+    "round": 1,
+    "relation": "a",
+    "nofollow": False,
+    "outcome": "ok",
+    "status": "fetched",
+}
 STEPS: Steps = {
     "parse": parse.run,
     "update": update.run,
@@ -89,11 +101,34 @@ def crawled(folder: Path, pages: int) -> int:
 
 def linked(folder: Path, pages: int) -> None:
     """A crawl of fetched pages with links."""
-    with fetched_web(pages, 10 * pages) as (work, _, _):
-        commit_fetched(work, np.arange(pages), 1)
-        shutil.copytree(work.root, folder)
+    work = Workspace(Store.create(LocalBackend(folder)), Config())
+    rows = synthetic(pages, 10 * pages)
+    sources = np.repeat(np.arange(pages), np.diff(rows.starts))
+    others = sources != rows.targets
+    urls = pa.array([f"https://www.site-{n // 500:06}.example.org/{n:09}" for n in range(pages)])
+    src, dst = (urls.take(pa.array(ends[others])) for ends in (sources, rows.targets))
+    with work.step("bench", 1) as draft:
+        draft.append["links"] = layer(work, "links", {"src": src, "dst": dst})
+        draft.append["responses"] = layer(work, "responses", {"url": urls})
+        draft.append["pages"] = layer(work, "pages", {"url": urls})
+    work.close()
     settings = f"rank.memory_gb = 1e-9\nrank.iterations = {ITERATIONS}\n"
     (folder / "gossamer.toml").write_text(settings)
+
+
+def layer(work: Workspace, name: str, columns: dict[str, pa.Array]) -> Layer:
+    """Write columns, with PLAIN values or nulls for the others."""
+    count = len(next(iter(columns.values())))
+    rows = {
+        field.name: columns[field.name]
+        if field.name in columns
+        else pa.repeat(pa.scalar(PLAIN.get(field.name), field.type), count)
+        for field in DATASETS[name].schema
+    }
+    writer = ParquetWriter(work.root, name, work.store.attempt(name))
+    for first in range(0, count, GROUP_ROWS):
+        writer.write(pa.table(rows).slice(first, GROUP_ROWS))
+    return layers_of(writer.close(), 1)[name]
 
 
 def run(steps: Steps, crawl: Path, cluster: Cluster, engine: Engine) -> dict[str, Used]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import random
 import re
 import shutil
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
+import byte_flips
 from crawl_settings import loopback_settings
 from gossamer import cli, fetch, generate
 from gossamer.api import Crawl
@@ -26,7 +26,6 @@ from harvests import run_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import ModuleType
 
     from gossamer.engine import Engine
 
@@ -142,45 +141,31 @@ def test_a_changed_byte_is_named_with_a_remedy(
     assert "put it back from a copy" in told
 
 
-@pytest.fixture(scope="module")
-def bench() -> ModuleType:
-    """bench/byte_flips.py, which does with 300 flips what is done here with one per kind."""
-    path = Path(__file__).parent.parent / "bench" / "byte_flips.py"
-    spec = importlib.util.spec_from_file_location("byte_flips", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(path.parent)  # for what several benches need
-        spec.loader.exec_module(module)
-    return module
-
-
 def test_a_flip_in_any_kind_of_file_is_an_error_that_names_it(
-    bench: ModuleType, crawls: dict[str, Path], engine: Engine, tmp_path: Path
+    crawls: dict[str, Path], engine: Engine, tmp_path: Path
 ) -> None:
     """Only `check` reads all bytes of an archive: the requests, gzip headers and indexes too."""
     root = Path(shutil.copytree(crawls["fetched"], tmp_path / "crawl"))
     newest = str(max((root / "manifest").iterdir()).relative_to(root))
     named = [*sorted(Crawl.open(str(root)).work.store.manifest.paths()), newest]
-    kinds = {bench.kind_of(path): path for path in named}
+    kinds = {byte_flips.kind_of(path): path for path in named}
     assert len(kinds) > 15
     draws = random.Random(7)  # noqa: S311  # no secret
     for kind, path in kinds.items():
-        before = bench.question_of(path.partition("/")[0])(Workspace.open(str(root), engine))
-        for at in bench.flipped(root, path, draws):
-            said = bench.outcome(root, path, before, engine)
+        before = byte_flips.question_of(path.partition("/")[0])(Workspace.open(str(root), engine))
+        for at in byte_flips.flipped(root, path, draws):
+            said = byte_flips.outcome(root, path, before, engine)
             expected = {"error", "same"} if kind.startswith("warc") else {"error"}
             assert said[0] in expected, (path, at, said)
-            assert bench.is_found(root, path), (path, at)
+            assert byte_flips.is_found(root, path), (path, at)
 
 
 def test_a_flip_in_any_stored_body_is_an_error_that_names_the_archive(
-    bench: ModuleType, crawls: dict[str, Path], engine: Engine, tmp_path: Path
+    crawls: dict[str, Path], engine: Engine, tmp_path: Path
 ) -> None:
     root = Path(shutil.copytree(crawls["fetched"], tmp_path / "crawl"))
     work = Workspace.open(str(root), engine)
-    before = bench.archive(work)
+    before = byte_flips.archive(work)
     files = work.store.files("responses")
     answers = [answer for file in files for answer in read_answers(f"{root}/{file.path}")]
     records = sorted(set(map(record_of, answers)))
@@ -192,7 +177,7 @@ def test_a_flip_in_any_stored_body_is_an_error_that_names_the_archive(
         archive.write_bytes(
             whole[:compressed] + bytes([whole[compressed] ^ 1]) + whole[compressed + 1 :]
         )
-        assert bench.outcome(root, path, before, engine)[0] == "error", (path, offset)
+        assert byte_flips.outcome(root, path, before, engine)[0] == "error", (path, offset)
         archive.write_bytes(whole)
 
 

@@ -20,16 +20,16 @@ BENCH = Path(__file__).parent.parent / "bench"
     ],
 )
 def test_memory_stays_flat(sizes: list[str]) -> None:
-    run("memory.py", *sizes)
+    run(BENCH / "memory.py", *sizes)
 
 
 @pytest.mark.long
 def test_memory_does_not_grow_with_an_archive_on_object_storage() -> None:
-    run("archive_memory.py")
+    run(Path(__file__).with_name("archive_memory.py"))
 
 
-def run(script: str, *options: str) -> None:
+def run(script: Path, *options: str) -> None:
     done = subprocess.run(
-        [sys.executable, str(BENCH / script), *options], capture_output=True, text=True, check=False
+        [sys.executable, str(script), *options], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,6 +1,6 @@
 """Does the memory of a fetch grow with the WARC file that it writes to object storage?
 
-    python bench/archive_memory.py [--mb 2100] [--body-mb 4]
+    python tests/archive_memory.py [--mb 2100] [--body-mb 4]
 
 A crawl on a server of S3 (SeaweedFS) on loopback fetches so many megabytes of bodies, each random,
 so that compression does not shrink them, into one WARC file. Prints the size of the file, and the
@@ -24,17 +24,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import psutil
-from local_settings import local_settings
 
+from crawl_settings import loopback_settings
 from gossamer import Crawl, buckets, fetch, generate, places
 from gossamer.config import EngineConfig
 from gossamer.engine import Engine
+from object_store import BUCKET, object_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from object_store import BUCKET, object_store
 
 MB = 1_000_000
 HOSTS = 4
@@ -114,7 +112,7 @@ def main() -> int:
     parser.add_argument("--body-mb", type=int, default=4)
     options = parser.parse_args()
     pages = options.mb // options.body_mb
-    settings = {"fetch.warc_mb": 2 * options.mb, "generate.pages_per_host": pages}
+    settings = f"fetch.warc_mb = {2 * options.mb}\ngenerate.pages_per_host = {pages}\n"
     with (
         tempfile.TemporaryDirectory(prefix="archive-memory-") as folder,
         object_store(Path(folder, "s3"), "-volume.max=200") as environment,
@@ -125,7 +123,7 @@ def main() -> int:
         root = f"s3://{BUCKET}/crawl"
         with (
             Engine(EngineConfig(workers=1)) as engine,
-            Crawl.create(root, local_settings(address, settings), engine=engine) as crawl,
+            Crawl.create(root, loopback_settings(address, settings), engine=engine) as crawl,
         ):
             crawl.inject(f"http://host{n % HOSTS}.test/page/{n}" for n in range(pages))
             generate.run(crawl.work)

@@ -1,36 +1,19 @@
-"""Does a changed byte ever change an answer unnoticed? Random flips over all files of a crawl.
+"""Change one byte of a file of a crawl, and see what the code that reads the file makes of it.
 
-    python bench/byte_flips.py [flips] [seed]
-
-Creates a small crawl of the fake web. Then it changes one byte of one file, runs the code that
-reads the file, restores the byte, and repeats. The outcome of a flip is one of:
+The outcome of a flip is one of:
 
     error     an error of Gossamer's that names the file
     same      the same answer as before: the byte does not matter to the code that reads the file
     RAW       another exception, or an error that does not name the file
     WRONG     a different answer than before, without an error
-
-`check` counts the flips that `gossamer check` finds, which should be all flips in files of the
-current manifest.
 """
 
 from __future__ import annotations
 
-import random
-import sys
-import tempfile
-from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from local_settings import local_settings
-
-from gossamer import postings
-from gossamer.api import Crawl
-from gossamer.config import EngineConfig
-from gossamer.engine import Engine
 from gossamer.errors import GossamerError
-from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.graph import stored as stored_graphs
 from gossamer.parse.stored import bodies, read_answers
 from gossamer.postings.reader import Reader
@@ -40,7 +23,10 @@ from gossamer.store import Store
 from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable, Iterator
+
+    from gossamer.engine import Engine
 
 WORDS = ("page", "host OR the OR and", '"of the"', "type:html")
 
@@ -144,13 +130,6 @@ def outcome(root: Path, path: str, before: object, engine: Engine) -> tuple[str,
     return ("same" if now == before else "WRONG"), ""
 
 
-def files_of(root: Path) -> list[str]:
-    """Return the relative paths of all data: no settings, locks (which are empty) or heartbeats."""
-    found = (path for path in sorted(root.rglob("*")) if path.is_file() and path.stat().st_size)
-    paths = (path.relative_to(root) for path in found)
-    return [str(path) for path in paths if len(path.parts) > 1 and path.parts[0] != "heartbeats"]
-
-
 def flipped(root: Path, path: str, draws: random.Random) -> Iterator[int]:
     """Change a byte of a file, yield its offset, and restore it.
 
@@ -183,55 +162,6 @@ def is_found(root: Path, path: str) -> bool:
     return any(wrong is not None and file.path == path for file, wrong in store.verify(files))
 
 
-def answers(root: Path, engine: Engine) -> dict[str, object]:
-    """Return the undamaged crawl's answers to all questions."""
-    folders = {path.partition("/")[0] for path in files_of(root)}
-    return {name: question_of(name)(Workspace.open(str(root), engine)) for name in sorted(folders)}
-
-
 def kind_of(path: str) -> str:
     folder = path.partition("/")[0]
     return f"{folder} {Path(path).suffix}" if folder in ("warc", "index") else folder
-
-
-def main(flips: int, seed: int) -> None:
-    draws = random.Random(seed)  # noqa: S311  # no secret
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Engine(EngineConfig()) as engine,
-        FakeWeb(Web(hosts=3, pages_per_host=20, mix=Mix.plain())) as web,
-    ):
-        root = Path(folder, "crawl")
-        crawl = Crawl.create(
-            str(root), local_settings(web.address, {"store.keep_versions": 3}), engine
-        )
-        crawl.inject(web.web.seeds())
-        crawl.run(rounds=3)
-        postings.run(crawl.work)
-        paths, before = files_of(root), answers(root, engine)
-        table: dict[str, Counter[str]] = defaultdict(Counter)
-        for _ in range(flips):
-            path = draws.choice(paths)
-            for at in flipped(root, path, draws):  # noqa: B007  # printed below
-                found, text = outcome(root, path, before[path.partition("/")[0]], engine)
-                row = table[kind_of(path)]
-                row.update([found, "flips"])
-                row["check"] += is_found(root, path)
-            if found.isupper():
-                print(f"{found}: {path}, byte {at}: {text[:300]}")
-        report(table)
-
-
-def report(table: dict[str, Counter[str]]) -> None:
-    columns = ("flips", "error", "same", "RAW", "WRONG", "check")
-    print(f"{'file':20}" + "".join(f"{name:>8}" for name in columns))
-    total: Counter[str] = Counter()
-    for kind, counts in sorted(table.items()):
-        print(f"{kind:20}" + "".join(f"{counts[name]:8}" for name in columns))
-        total += counts
-    print(f"{'all':20}" + "".join(f"{total[name]:8}" for name in columns))
-
-
-if __name__ == "__main__":
-    numbers: list[Any] = [int(word) for word in sys.argv[1:]]
-    main(*numbers, *(300, 7)[len(numbers) :])
