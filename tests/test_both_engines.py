@@ -17,8 +17,8 @@ from gossamer.graph import centrality
 from gossamer.tables import DATASETS
 from harvests import run_postings
 from listed_web import listed_site, write_site
-from test_boilerplate_crawl import template, write
-from test_habits import FOLDER, HOST, NOW, TRUTHFUL, VISITED, places, updated
+from place_habits import FOLDER, HOST, NOW, TRUTHFUL, VISITED, places, updated
+from templated_sites import template, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

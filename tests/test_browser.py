@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
 
+from chromium_pages import browser, page
+from search_server import serving
 from shards import crawl, put_index
 from stored_web import put_rows
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,27 +18,12 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
+__all__ = ["browser", "page"]
+
 pytestmark = pytest.mark.browser
 
 EVIL = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 LONG = f"http://b.example/{'a-long-step/' * 20}"
-QUIET = [
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    from playwright.sync_api import sync_playwright
-
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.fail("needs Debian's chromium: apt-get install chromium")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=chromium, args=QUIET)
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +37,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     put_index(work, shelf)
     with serving(work) as client:
         yield f"{client.base_url}/"
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context()
-    opened = context.new_page()
-    wrong: list[str] = []
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("console", lambda said: wrong.extend([said.text] * (said.type == "error")))
-    yield opened
-    context.close()
-    assert wrong == []
 
 
 def test_type_search_and_turn_the_page(page: Page, site: str) -> None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from chromium_pages import browser
 from gossamer.monitor import Heartbeat
+from search_server import serving
+from section_rows import put_sections
 from shards import crawl, put_index
+from standing_pages import standing
 from stored_rounds import HOME, Fetched
 from stored_web import put_inlinks, put_pages, put_rows, store_and_parse
-from test_browser import browser
-from test_duplicates import standing
-from test_serve_sections import put_sections
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from chromium_pages import browser, page
+from search_server import serving
 from shards import crawl, put_index
-from test_browser import browser, page
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

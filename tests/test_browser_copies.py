@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from chromium_pages import browser
+from search_server import serving
 from stored_rounds import HOME, Fetched
 from stored_web import store_and_parse
-from test_browser import browser
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from chromium_pages import browser, page
+from search_server import EVIL, serving
 from shards import put_index
+from standing_pages import NEW, OLD, put_standing
 from stored_web import put_pages
-from test_browser import browser, page
-from test_duplicates import NEW, OLD, put_standing
-from test_serve_web import EVIL, serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route

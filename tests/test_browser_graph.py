@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from chromium_pages import browser
+from crawled_links import crawl
 from gossamer import graph
+from search_server import serving
 from stored_web import put_pages
-from test_browser import browser
-from test_link_graph import crawl
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from chromium_pages import browser
+from png_pictures import PICTURE, png, with_media
+from search_server import serving
 from shards import put_index
 from stored_rounds import Fetched
 from stored_web import store_and_parse
-from test_browser import browser
-from test_serve_pictures import PICTURE, png, with_media
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from chromium_pages import browser
+from search_server import serving
 from shards import crawl
 from stored_web import put_rows
-from test_browser import browser
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

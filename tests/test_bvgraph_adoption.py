@@ -16,7 +16,7 @@ from gossamer.bvgraph.adoption import adopt
 from gossamer.bvgraph.files import BitFile, BvGraph, Csr
 from gossamer.bvgraph.properties import Properties
 from gossamer.errors import StoreError
-from test_bvgraph import SHAPES, graphs, rows_of
+from random_graphs import SHAPES, graphs, rows_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import gossamer
+from standing_pages import COPY, NEW, OLD, put_standing, standing
 from stored_rounds import HOME, Fetched
 from stored_web import put_pages, put_rows, store_and_parse
-from test_duplicates import COPY, NEW, OLD, put_standing, standing
 
 if TYPE_CHECKING:
     from gossamer.workspace import Workspace

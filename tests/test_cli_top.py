@@ -28,9 +28,9 @@ from gossamer.status.disk import Disk
 from gossamer.status.fetching import Lane, Outcome, Round
 from gossamer.status.hosts import Host, Hosts
 from gossamer.status.queue import Freshness, Queue
+from merging_program import GOSSAMER
 from shards import crawl
 from stored_web import put_rows
-from test_kill import GOSSAMER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,8 +13,7 @@ from deployed import DEPLOY, GUIDE, ROOT, parsed, refused, run
 from gossamer.config import ServeConfig
 from gossamer.stopping import CTRL_C
 from needed import lacking
-from test_serve_cluster import work
-from test_serve_tls import answers
+from node_clusters import answers, work
 
 if TYPE_CHECKING:
     from pathlib import Path

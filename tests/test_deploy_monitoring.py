@@ -18,9 +18,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from gossamer.monitor import Heartbeat
 from gossamer.outcomes import OUTCOMES
 from needed import lacking
+from search_server import serving
 from shards import crawl
 from stored_web import put_rows
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,50 +13,15 @@ from gossamer.duplicates import DROPPED, REASONS, Copy, Duplicates, duplicates_o
 from gossamer.lookup import Lookup
 from gossamer.tables import DISPOSITIONS
 from gossamer.version_names import recency, version_in
-from stored_web import put_rows
+from standing_pages import COPY, NEW, OLD, put_standing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from gossamer.workspace import Workspace
 
-NEW, OLD, COPY = (f"http://a.example/{path}" for path in ("3.13/re", "3.9/re", "re?print"))
 OLDEST_FIRST = (
     *("dev", "1.9", "1.10", "2.0a1", "2.0rc1", "2.0", "2.0.1", "v3", "3.9", "3.10rc2", "3.10"),
     *("django-4.2", "2024", "stable"),
 )
-
-
-def standing(url: str, **more: Any) -> dict[str, Any]:
-    plain = {"url": url, "disposition": "indexed", "copy_count": 0, "version_count": 0}
-    return plain | more
-
-
-def put_standing(work: Workspace, copies: Sequence[tuple[str, str, float | None]]) -> None:
-    """NEW stands for these pages, and has one more than are named."""
-    named = [{"url": url, "reason": why, "similarity": alike} for url, why, alike in copies]
-    put_rows(
-        work,
-        "dispositions",
-        [
-            standing(
-                NEW,
-                copies=named,
-                copy_count=1 + len(copies),
-                version_count=sum(why == "version" for _, why, _ in copies),
-            ),
-            *(
-                standing(
-                    url,
-                    disposition="dropped_duplicate",
-                    survivor=NEW,
-                    reason=why,
-                    similarity=alike,
-                )
-                for url, why, alike in copies
-            ),
-        ],
-    )
 
 
 def test_versions_are_ordered() -> None:

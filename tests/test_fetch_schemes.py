@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from documented_plugin import install
 from ftp_servers import Scripted
 from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
@@ -16,7 +17,6 @@ from gossamer.fetch.resolver import Resolver
 from gossamer.fetch.schemes import Fetchers
 from gossamer.urls import UrlRules
 from loopback import Loopback, page
-from test_plugins import install
 
 if TYPE_CHECKING:
     from collections.abc import Callable

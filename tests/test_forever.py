@@ -27,8 +27,8 @@ from gossamer.forever import Listener, Reload
 from gossamer.harvests import PARTS, Harvests
 from gossamer.status import Watch
 from gossamer.status.words import moment
+from merging_program import GOSSAMER
 from systemd_socket import Systemd
-from test_kill import GOSSAMER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

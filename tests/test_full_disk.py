@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import threading
 from collections import Counter
-from contextlib import contextmanager
 from functools import partial
 from itertools import count, cycle, islice, product
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +19,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.forever import Listener
 from gossamer.fulltext import schema
 from gossamer.index.parts import WriterFeed, index_errors
+from resizable_disk import TRIES, Disk, disk
 from tables import answers, garbage, tables
 
 if TYPE_CHECKING:
@@ -32,10 +30,10 @@ if TYPE_CHECKING:
     from gossamer.store import StepReport
     from gossamer.workspace import Workspace
 
+__all__ = ["disk"]
+
 RUN = {**rounds.ROUND, **rounds.HARVEST, "compact": compaction.run, "prune": prune.run}
 STEPS = [*rounds.ROUND, *rounds.ROUND, "compact", "prune", *rounds.HARVEST]
-AMPLE = "256m"
-TRIES = 1_000
 SPARE_PAGES = [2 * 3**n for n in range(8)]
 """So that it fails early, in the middle, late, and at last not at all."""
 
@@ -45,50 +43,6 @@ def web() -> Iterator[FakeWeb]:
     mix = Mix(calendars=0, crawl_delay=0, slow=0)
     with FakeWeb(Web(hosts=4, pages_per_host=30, page_bytes=8_000, mix=mix)) as fake:
         yield fake
-
-
-class Disk:
-    """A file system in memory, whose size can be changed."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def mount(self, options: str) -> bool:
-        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(self.folder)]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-    def shrink(self, pages: int) -> bool:
-        """False if a task of a step that failed wrote on between the two calls, and filled it."""
-        state = os.statvfs(self.folder)
-        used = (state.f_blocks - state.f_bfree + pages) * state.f_frsize
-        return self.mount(f"remount,size={used}")
-
-    def leave(self, pages: int) -> None:
-        """Let so many pages of memory be free."""
-        assert any(self.shrink(pages) for _ in range(TRIES))
-
-    def grow(self) -> None:
-        assert self.mount(f"remount,size={AMPLE}")
-
-    @contextmanager
-    def with_space(self, pages: int) -> Iterator[None]:
-        """So many pages of memory are free."""
-        self.leave(pages)
-        try:
-            yield
-        finally:
-            self.grow()
-
-
-@pytest.fixture
-def disk(tmp_path: Path) -> Iterator[Disk]:
-    made = Disk(tmp_path / "disk")
-    made.folder.mkdir()
-    if not made.mount(f"size={AMPLE}"):
-        pytest.skip("mounting a file system is not permitted")
-    yield made
-    # Lazily: an index that was searched stays mapped for as long as Python keeps it.
-    subprocess.run(["umount", "--lazy", str(made.folder)], check=True)
 
 
 def attempt(run: Callable[[Workspace], StepReport], crawl: Crawl) -> StoreFull | None:

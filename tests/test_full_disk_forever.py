@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import gossamer
+from crawl_service import Service
 from crawl_settings import loopback_settings
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from resizable_disk import Disk, disk
 from tables import answers, garbage, tables
-from test_full_disk import Disk, disk
-from test_renewal import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from bvgraph_files import csr, write
 from commands import gossamer, lent
+from crawled_links import crawl
 from gossamer import farms, graph, rank
 from gossamer.api import Crawl
 from gossamer.bvgraph import Shape
@@ -24,7 +25,6 @@ from gossamer.graph.queries import LinkGraph
 from gossamer.graph.stored import is_imported, stored
 from gossamer.urls import normalize
 from rows import by_url
-from test_link_graph import crawl
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

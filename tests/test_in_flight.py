@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crawl_service import Service
 from crawl_settings import loopback_settings
 from gossamer import Crawl, config, fetch, forever, generate, rounds
 from gossamer.errors import Locked, StoreError
 from gossamer.filenames import CONFIG_NAME
 from gossamer.forever import Listener
 from loopback import page
+from merging_program import GOSSAMER
 from tables import garbage
-from test_kill import GOSSAMER
-from test_renewal import Service
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter

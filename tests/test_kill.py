@@ -27,6 +27,7 @@ from commands import gossamer
 from crawl_settings import loopback_settings
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from merging_program import GOSSAMER, MERGING
 from tables import answers, damaged_records, garbage, tables
 
 if TYPE_CHECKING:
@@ -57,12 +58,6 @@ generate.pages = {}
 rank.tolerance = 1e-12
 store.warc_versions = 1
 """
-MERGING = """
-from gossamer import compaction, prune
-compaction.FEW = prune.FEW = 2
-"""
-GOSSAMER = [sys.executable, "-c", f"{MERGING}\nfrom gossamer.cli import main; main()"]
-"""The command, which merges layers and prunes the archive in every round."""
 ALWAYS = "from gossamer import harvests; harvests.PARTS = 1\n"
 """A harvest begins after each round without one."""
 FOREVER = f"""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from bvgraph_files import write
+from crawled_links import crawl
 from gossamer import graph
 from gossamer.bvgraph.files import BvGraph
 from gossamer.cli import app
@@ -22,23 +23,12 @@ from gossamer.graph.names import Names, host_name, name_of, url_of
 from gossamer.graph.paths import shortest_path
 from gossamer.graph.queries import LinkGraph
 from gossamer.workspace import Workspace
-from rows import put
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 HOSTS = ("a.example.org", "example.org", "b.example.org:8080", "[::1]:81", "other.net")
 URLS = [f"https://{host}/{path}" for host in HOSTS for path in ("", "x", "x/y", "z?q=1%202")]
-
-
-def crawl(work: Workspace, links: Iterable[tuple[str, str]], **more: object) -> None:
-    rows = [
-        {"src": src, "dst": dst, "round": 1, "relation": "a", "nofollow": False} | more
-        for src, dst in links
-    ]
-    put(work, "links", rows)
-    answers = [{"url": src, "round": 1, "outcome": "ok"} for src in {src for src, _ in links}]
-    put(work, "responses", answers)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from bvgraph_files import write
+from crawled_links import crawl
 from gossamer import graph
 from gossamer.api import Crawl
 from gossamer.cli import app
@@ -19,7 +20,6 @@ from gossamer.errors import UsageError
 from gossamer.graph.neighbourhood import surroundings
 from gossamer.graph.queries import LinkGraph, Neighbourhood
 from stored_web import put_inlinks
-from test_link_graph import crawl
 
 if TYPE_CHECKING:
     from pathlib import Path

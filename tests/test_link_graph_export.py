@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from crawled_links import crawl
 from gossamer import graph
 from gossamer.cli import app
 from gossamer.errors import StoreError, UsageError
@@ -18,7 +19,6 @@ from gossamer.graph import export, naming
 from gossamer.graph.names import name_of, url_of
 from gossamer.graph.queries import Spread
 from gossamer.serve import charts
-from test_link_graph import crawl
 
 if TYPE_CHECKING:
     from pathlib import Path

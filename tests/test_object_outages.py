@@ -18,8 +18,8 @@ from gossamer import generate, places
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fetch.tenure import HANDOVER_S, LEASE_S
+from resizable_disk import Disk, disk
 from tables import answers, tables
-from test_full_disk import Disk, disk
 
 if TYPE_CHECKING:
     from pathlib import Path

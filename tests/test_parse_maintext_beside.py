@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from test_parse_maintext_threads import ARTICLE, article, lines_of
+from discussed_articles import ARTICLE, article, lines_of
 
 EXCERPT = "Number {} of the news tells about the lighthouse, and that its keeper is not amused."
 TEASER = "<div><h3><a href=/{n}>Lighthouse number {n} is for sale</a></h3><p>{text}</p></div>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from test_parse_maintext import ARTICLE, FIRST, LINES, MENU, OTHER, SECOND, THIRD, lines_of, text_of
+from maintext_articles import ARTICLE, FIRST, LINES, MENU, OTHER, SECOND, THIRD, lines_of, text_of
 
 LONG = "".join(f"<p>{line}</p>" for line in LINES * 7)
 """Of 1,790 characters: enough for an article of its own."""

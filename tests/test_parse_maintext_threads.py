@@ -8,24 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from discussed_articles import ARTICLE, article, lines_of
 from gossamer.parse.maintext.threads import _DATE
-from test_parse_maintext import text_of_page
 
-ARTICLE = [
-    "The ferry to the island leaves at dawn, when the harbour is still dark and quiet.",
-    "Its captain has made the crossing for thirty years, and knows each of the passengers.",
-]
 POST = "Number {} writes that the old lighthouse is worth more than any of the ferries were. "
 SECTION = "In this version the ferry has learned {} things that it could not do in the last one."
-
-
-def lines_of(body: str) -> list[str]:
-    page = f"<!doctype html><title>The ferry</title><body>{body}</body>"
-    return text_of_page(page).split("\n")
-
-
-def article(lines: list[str] = ARTICLE) -> str:
-    return "<h1>The ferry</h1>" + "".join(f"<p>{line}</p>" for line in lines)
 
 
 def posts(template: str, number: int = 14) -> str:

@@ -23,7 +23,7 @@ from gossamer.fetch.page_rows import PageRows
 from gossamer.fetch.responses import ResponseWriter
 from gossamer.monitor import Heartbeat
 from gossamer.tables import FETCHLIST
-from test_kill import GOSSAMER
+from merging_program import GOSSAMER
 
 if TYPE_CHECKING:
     from pathlib import Path

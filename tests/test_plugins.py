@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from documented_plugin import PAGE, install
 from gossamer import filters, generate, plugins
 from gossamer.due import due_pages
 from gossamer.parse import Link, Rules, parse_response
@@ -16,28 +15,11 @@ from gossamer.parse.parsers import check, installed
 from rows import frame
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
     from gossamer.workspace import Workspace
-
-PAGE = (Path(__file__).parent.parent / "docs" / "plugins.md").read_text(encoding="utf-8")
-
-
-def install(folder: Path) -> None:
-    """The files that an installer would put there."""
-    (package,) = re.findall(r"^```toml\n(\[project\].*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    (module,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
-    (folder / "gossamer_gardens.py").write_text(module)
-    info = folder / "gossamer_gardens-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: gossamer-gardens\nVersion: 1.0\n")
-    groups = tomllib.loads(package)["project"]["entry-points"]
-    lines = [
-        line
-        for group, entries in groups.items()
-        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in entries.items()))
-    ]
-    (info / "entry_points.txt").write_text("\n".join(lines))
 
 
 def test_all_that_plugins_may_import_is_there() -> None:

@@ -16,7 +16,7 @@ from gossamer.config import RankConfig
 from gossamer.rank.extrapolation import KEPT, Cycle, weights
 from gossamer.rank.power import bound, fixed_point, shared
 from gossamer.rank.rows import Threads, Votes
-from test_pagerank_beside_networkx import SHAPES
+from networkx_graphs import SHAPES
 
 if TYPE_CHECKING:
     from pathlib import Path

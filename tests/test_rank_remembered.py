@@ -17,8 +17,8 @@ from gossamer.suffixes import registrable
 from gossamer.tables import PAGES
 from gossamer.urls import host_of
 from gossamer.workspace import Workspace
+from rank_by_definition import SOME, URLS, configure, crawl, dense, host_links, ranks
 from rows import frame, put
-from test_rank import SOME, URLS, configure, crawl, dense, host_links, ranks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,6 +10,7 @@ import pytest
 import typer.main
 from rich.console import Console
 
+from code_blocks import blocks
 from gossamer import cli
 from gossamer.cli import demo
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -20,12 +21,7 @@ DOCS = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))
 }
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"[\d,.]*\d")
-
-
-def blocks(text: str, language: str) -> list[str]:
-    return [block for name, block in BLOCK.findall(text) if name == language]
 
 
 def commands(text: str) -> list[str]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
-import sys
-import threading
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
+from crawl_service import Service
 from crawl_settings import loopback_settings
 from gossamer import Crawl, rounds
 from gossamer.backends import open_backend
@@ -24,12 +20,11 @@ from gossamer.filenames import CONFIG_NAME
 from gossamer.stopping import CTRL_C
 from gossamer.store import Store
 from loopback import page
-from systemd_socket import LONGEST_S, Systemd
+from systemd_socket import Systemd
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
     from collections.abc import Iterator
-    from typing import Self
 
     from gossamer.engine import Engine
     from loopback import Loopback
@@ -42,65 +37,6 @@ AT_ONCE = "update.interval_days = 0.000001\nupdate.interval_factor = 1"
 """All pages are always due."""
 ALWAYS = "from gossamer.cli import standing; standing.GROWTH = -1\n"
 """Replaces the process after each round."""
-PROGRAM = """
-from gossamer.cli import main, renewal
-renewal.CRAWL, renewal.WAITS_S = {first!r} + renewal.CRAWL, (0, 0)
-main()
-"""
-
-
-class Service:
-    """`gossamer crawl --forever --json`. A context manager that kills it."""
-
-    def __init__(self, folder: Path, first: str = "", **environment: str) -> None:
-        """`first`: what each process that crawls does first, in Python."""
-        self.process = subprocess.Popen(
-            [
-                *(sys.executable, "-c", PROGRAM.format(first=first)),
-                *("crawl", str(folder), "http://a.test/", "--forever", "--json"),
-            ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            process_group=0,
-            env={**os.environ, **environment},
-        )
-        assert self.process.stdout is not None
-        self._lines = map(json.loads, self.process.stdout)
-        self._timer = threading.Timer(LONGEST_S, self.process.kill)  # lines are awaited for ever
-        self._timer.start()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-        self.process.kill()
-        self.process.communicate()
-
-    def until(self, **fields: object) -> list[dict[str, Any]]:
-        """Read lines up to the first one that has these fields."""
-        read: list[dict[str, Any]] = []
-        for line in self._lines:
-            read.append(line)
-            if line.items() >= fields.items():
-                return read
-        raise AssertionError(f"it ended: {self.process.communicate()}")
-
-    def crawling(self) -> psutil.Process:
-        """The process that crawls now."""
-        (process,) = psutil.Process(self.process.pid).children()
-        return process
-
-    def end(self, number: signal.Signals = signal.SIGTERM) -> str:
-        """Stop it in order; return what it has written to standard error."""
-        self.process.send_signal(number)
-        _, errors = self.process.communicate()
-        assert self.process.returncode == CTRL_C
-        assert "Traceback" not in errors
-        assert errors.count("gossamer: ") == 1
-        assert "stopped; all committed steps are kept" in errors or "was stopped" in errors
-        return errors
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from gossamer.search.node import Node
 from gossamer.search.profiles import PROFILES
 from gossamer.search.searcher import Searcher
 from nodes import asked
+from search_server import dom, one, serving
 from shards import crawl, put_index
 from stored_web import put_inlinks
-from test_serve_web import dom, one, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

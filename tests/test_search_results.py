@@ -10,8 +10,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from gossamer.search.results import Count, Results
 from gossamer.serve import views
+from search_server import dom, one, serving
 from shards import crawl, put_index
-from test_serve_web import dom, one, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

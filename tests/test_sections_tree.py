@@ -14,8 +14,8 @@ from gossamer.filter_rules.language import parse
 from gossamer.sections import enclosing, refusal, tree
 from gossamer.sections.tree import Counts, Part
 from gossamer.urls import normalize
+from section_rows import URLS, count_now, folder_of, page, put_pages
 from stored_web import put_rows
-from test_sections import URLS, count_now, folder_of, page, put_pages
 
 if TYPE_CHECKING:
     from gossamer.workspace import Workspace

@@ -12,8 +12,8 @@ from gossamer.search.searcher import Searcher
 from gossamer.serve.cache import ANSWER_BYTES, Cache, size_of
 from gossamer.serve.front import Front
 from gossamer.serve.reloader import Live
+from search_server import serving
 from shards import crawl, put_index
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator

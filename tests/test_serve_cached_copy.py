@@ -9,9 +9,9 @@ import pytest
 
 from gossamer.serve import cached_copy
 from gossamer.store import StepReport
+from search_server import dom, one, serving
 from stored_rounds import HOME, Fetched, archive_of, store_round
 from stored_web import put_pages, put_rows, store_and_parse
-from test_serve_web import dom, one, serving
 
 if TYPE_CHECKING:
     import httpx

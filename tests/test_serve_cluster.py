@@ -15,7 +15,7 @@ import time
 from contextlib import ExitStack, closing, contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -41,38 +41,20 @@ from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
 from gossamer.serve.cluster import server, wire
 from gossamer.serve.cluster.children import Children, next_pause_s
-from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.replica import PROBE, Replica, ReplicaError
 from gossamer.serve.cluster.server import Newest, Server
 from gossamer.serve.front import Front
 from gossamer.serve.reloader import Live
-from shards import crawl, put_index
+from node_clusters import Asked, cluster, urls, work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from gossamer.search.messages import AnyReply, Counts, IndexRequest, Place, Request
-    from gossamer.search.results import Results
     from gossamer.workspace import Workspace
 
-WORDS = ("red", "green", "apple", "pear", "fruit", "tree")
-PAGES: list[dict[str, Any]] = [
-    {
-        "url": f"http://{number % 7}.example/{number}",
-        "title": f"{WORDS[number % 6]} {WORDS[number // 6 % 6]}",
-        "text": " ".join(WORDS[number % step] for step in (2, 3, 4, 5, 6)) * (1 + number % 4),
-        "rank": number / 100_000,
-    }
-    for number in range(120)
-]
-
-
-@pytest.fixture(scope="module")
-def work(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    work = crawl(tmp_path_factory.mktemp("crawl"))
-    put_index(work, PAGES, shards=2)
-    return work
+__all__ = ["work"]
 
 
 @contextmanager
@@ -91,45 +73,9 @@ def process(work: Workspace, port: int = 0) -> Iterator[str]:
         loop.close()
 
 
-class Asked(NamedTuple):
-    """A cluster with its own event loop, which synchronous tests can call."""
-
-    cluster: Cluster
-    runner: asyncio.Runner
-
-    def answer(self, query: str) -> Results | None:
-        answered = self.runner.run(self.cluster.answer(Question(query)))
-        return answered.results if answered else None
-
-    def results(self, query: str) -> Results:
-        found = self.answer(query)
-        assert found is not None
-        return found
-
-    def complete(self, text: str) -> list[str] | None:
-        return self.runner.run(self.cluster.complete(text, 8))
-
-    def well(self) -> list[bool]:
-        return [well for *_, well in self.cluster.health()]
-
-
-@contextmanager
-def cluster(addresses: Sequence[str], deadline_s: float = PATIENCE_S) -> Iterator[Asked]:
-    made = Cluster(addresses, deadline_s)
-    with asyncio.Runner() as runner:
-        watched = made.watched()
-        runner.run(watched.__aenter__())
-        yield Asked(made, runner)
-        runner.run(watched.__aexit__(None, None, None))
-
-
 def connected(node: str) -> socket.socket:
     host, _, port = node.rpartition(":")
     return socket.create_connection((host, int(port)), PATIENCE_S)
-
-
-def urls(results: Results) -> list[str]:
-    return [hit.url for hit in results.hits]
 
 
 def test_another_replica_answers_if_one_is_gone(work: Workspace) -> None:

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from gossamer.monitor import Heartbeat
 from gossamer.serve import charts
+from search_server import EVIL, dom, one, serving
 from shards import crawl
 from stored_web import put_rows
-from test_serve_web import EVIL, dom, one, serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,11 +9,10 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.duplicates import REASONS
 from gossamer.search.page_info import MAX_REDIRECTS
+from search_server import EVIL, dom, known, one, serving
 from shards import put_index
+from standing_pages import COPY, NEW, OLD, put_standing, standing
 from stored_web import put_inlinks, put_pages, put_rows
-from test_duplicates import COPY, NEW, OLD, put_standing, standing
-from test_serve_pages import known
-from test_serve_web import EVIL, dom, one, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,9 +15,8 @@ from gossamer.search.explaining import CUT, cut
 from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
 from gossamer.serve import front
+from search_server import PATIENCE_S, refusals, serving
 from shards import crawl, put_index
-from test_serve_limits import PATIENCE_S, refusals
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from crawled_links import crawl
 from gossamer import graph
 from gossamer.errors import StoreError
 from gossamer.graph.queries import LinkGraph, Neighbour, Neighbourhood
@@ -17,9 +18,8 @@ from gossamer.serve.graphs import Graphs
 from gossamer.serve.web import HEADERS
 from gossamer.urls import normalize
 from gossamer.workspace import Workspace
+from search_server import dom, one, serving
 from stored_web import put_inlinks, put_pages
-from test_link_graph import crawl
-from test_serve_web import dom, one, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable

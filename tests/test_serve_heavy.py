@@ -17,9 +17,9 @@ from gossamer.serve import front
 from gossamer.serve.front import Front
 from gossamer.serve.reloader import Live
 from gossamer.serve.turns import Busy
+from node_clusters import cluster
+from search_server import PATIENCE_S
 from shards import crawl, put_index
-from test_serve_cluster import cluster
-from test_serve_limits import PATIENCE_S
 
 if TYPE_CHECKING:
     from pathlib import Path

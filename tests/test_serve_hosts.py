@@ -11,8 +11,8 @@ import pytest
 
 from followers import until
 from namespaces import PORT, Host, add_settings, network, settings, unavailable
+from node_clusters import PAGES
 from shards import crawl, put_index
-from test_serve_cluster import PAGES
 
 if TYPE_CHECKING:
     import subprocess

@@ -15,7 +15,6 @@ from xml.etree import ElementTree as ET
 
 import httpx
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
@@ -33,8 +32,8 @@ from gossamer.serve.web.limits import Limits
 from gossamer.serve.web.problem import busy
 from gossamer.serve.web.sending import Sending
 from listening import Gate, get, listening, read
+from search_server import PATIENCE_S, client, refusals, samples, serving
 from shards import crawl, put_index
-from test_serve_web import client, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,18 +44,7 @@ if TYPE_CHECKING:
     from gossamer.search.messages import Question
 
 __all__ = ["client"]
-PATIENCE_S = 60
 NAMESPACE = {"": "http://a9.com/-/spec/opensearch/1.1/"}
-
-
-def samples(client: httpx.Client) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
-    answer = client.get("/metrics")
-    assert answer.headers["content-type"].startswith("text/plain; version=")
-    return {
-        (sample.name, frozenset(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(answer.text)
-        for sample in family.samples
-    }
 
 
 def requests(client: httpx.Client, route: str, status: int) -> float:
@@ -158,10 +146,6 @@ def test_searches_beyond_the_queue_are_refused_and_counted(
         go.set()
         assert [task.result().status_code for task in waiting] == [200] * front.HERE
         assert refusals(client, "search") == 1
-
-
-def refusals(client: httpx.Client, reason: str) -> float:
-    return samples(client).get(("gossamer_refused_total", frozenset({("reason", reason)})), 0)
 
 
 def test_one_address_may_have_so_many_requests_open() -> None:

@@ -14,10 +14,9 @@ from gossamer.monitor import Heartbeat
 from gossamer.serve.web.crawl_metrics import Fetches
 from gossamer.status.hosts import SHOWN_HOSTS
 from gossamer.store import StepReport
+from search_server import samples, serving
 from shards import crawl
 from stored_web import put_rows
-from test_serve_limits import samples
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,9 +21,9 @@ from gossamer.serve.cluster import members
 from gossamer.serve.cluster import nodes as serve_nodes
 from gossamer.serve.front import Front
 from gossamer.workspace import Workspace
+from node_clusters import PAGES, urls
+from search_server import serving
 from shards import crawl, put_index
-from test_serve_cluster import PAGES, urls
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ import pytest
 from gossamer.backends import LocalBackend
 from gossamer.store import File, Layer, StepReport, Store
 from gossamer.workspace import Workspace
+from search_server import dom, one, serving
 from stored_rounds import HOME, Fetched
 from stored_web import put_inlinks, put_rows, store_and_parse
-from test_serve_web import dom, one, serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from gossamer import graph
 from gossamer.search.broker import MAX_RESULTS
 from gossamer.serve.web import openapi
+from search_server import serving
 from shards import put_index
 from stored_web import put_inlinks, put_pages, put_rows
-from test_serve_web import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gossamer.urls import normalize
+from search_server import EVIL, dom, known, one, serving
 from stored_rounds import HOME, Fetched, store_round
 from stored_web import put_inlinks, put_pages, put_rows, store_and_parse
-from test_serve_web import EVIL, dom, one, serving
 
 if TYPE_CHECKING:
-    import httpx
-
     from gossamer.workspace import Workspace
 
 PAGE = b"""<!doctype html><html lang=en><title>A rose</title><meta name=description content=Flowers>
 <p>It is a plant with flowers and thorns that people like very much indeed.
 <a href=/tulip>A tulip</a> <a rel=nofollow href=//shop.example.org/>Buy</a>"""
-
-
-def known(client: httpx.Client, url: str, **params: int) -> dict[str, Any]:
-    answer = client.get("/api/page", params={"url": url, **params})
-    assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
 
 
 def test_a_page_its_state_and_its_links(work: Workspace) -> None:

@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from msgspec import structs
 
 from gossamer.serve import pictures
+from png_pictures import PICTURE, png, with_media
+from search_server import dom, one, serving
 from shards import put_index
 from stored_rounds import HOME, Fetched, archive_of
 from stored_web import put_pages, store_and_parse
-from test_serve_web import dom, one, serving
 
 if TYPE_CHECKING:
     import httpx
 
     from gossamer.workspace import Workspace
-
-PICTURE = f"{HOME}rose.png"
-
-
-def png(width: int, height: int) -> bytes:
-    """A red picture."""
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    rows = zlib.compress((b"\0" + b"\xff\0\0" * width) * height)
-    parts = ((b"IHDR", header), (b"IDAT", rows), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part))
-        for name, part in parts
-    )
-
-
-def with_media(work: Workspace) -> Workspace:
-    config = structs.replace(work.config, parse=structs.replace(work.config.parse, media=True))
-    return replace(work, config=config)
 
 
 def asked(client: httpx.Client, url: str = PICTURE) -> httpx.Response:

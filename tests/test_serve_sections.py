@@ -19,10 +19,9 @@ from gossamer.serve import labels, section_map
 from gossamer.serve.web import HEADERS
 from gossamer.workspace import Workspace
 from rows import by_url
+from search_server import dom, one, serving
+from section_rows import folder_of, put_sections
 from shards import crawl
-from stored_web import put_rows
-from test_sections import folder_of
-from test_serve_web import dom, one, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -317,22 +316,6 @@ def test_hostile_names_stay_text(tmp_path: Path, section: str) -> None:
 
 def put(folder: Path, known: Mapping[str, int]) -> Workspace:
     return put_sections(crawl(folder / "crawl"), known)
-
-
-def put_sections(work: Workspace, known: Mapping[str, int]) -> Workspace:
-    """Sections with so many known pages."""
-    rows: list[dict[str, Any]] = [
-        {
-            "section": section,
-            "domain": section.partition("/")[0],
-            "level": section.partition("?")[0].count("/") + ("?" in section),
-            **dict.fromkeys(("fetched", "asked", "changed", "fit"), 0),
-            "known": pages,
-        }
-        for section, pages in known.items()
-    ]
-    put_rows(work, "sections", rows, group_rows=2_000)
-    return work
 
 
 @pytest.mark.parametrize("size", section_map.SIZES)

@@ -8,12 +8,11 @@ import pytest
 import trustme
 
 from commands import gossamer
-from followers import address, listener, node, server, until
 from gossamer import config
 from gossamer.config import ServeConfig
 from gossamer.errors import ConfigError
 from gossamer.serve.cluster import tls
-from test_serve_cluster import work
+from node_clusters import answers, work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,19 +38,6 @@ def certified(folder: Path, authority: trustme.CA, *names: str) -> ServeConfig:
     authority.cert_pem.write_to_path(folder / "ca.pem")
     pem, key, trusted = (str(folder / name) for name in ("node.pem", "node.key", "ca.pem"))
     return ServeConfig(node_certificate=pem, node_key=key, node_authority=trusted)
-
-
-def answers(work: Workspace, of_node: ServeConfig, of_server: ServeConfig) -> bool:
-    """Whether a server gets an answer of a node."""
-    contexts = tls.of_node(of_node, ""), tls.of_server(of_node, "")
-    with (
-        listener() as at,
-        node(work.root, at, [address(at)], tls=contexts) as follower,
-        server(work, [address(at)], tls=tls.of_server(of_server, "")) as asked,
-    ):
-        until(lambda: follower.held)
-        asked.loop.run(asked.nodes.look())
-        return asked.answer("fruit") is not None
 
 
 def test_a_server_and_a_node_with_certificates_of_one_authority_talk(

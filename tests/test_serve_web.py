@@ -4,78 +4,24 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from unittest.mock import Mock
 
 import httpx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser
 
 from gossamer import config
 from gossamer.errors import UsageError
 from gossamer.monitor import Heartbeat
 from gossamer.search.broker import MAX_QUERY_CHARS
 from gossamer.serve import serve, web
+from search_server import EVIL, client, dom, one, serving
 from shards import crawl, put_index
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gossamer.workspace import Workspace
-
-EVIL = '"><script>alert(1)</script><b onclick=x>'
-
-
-@contextmanager
-def serving(work: Workspace, **given: Any) -> Iterator[httpx.Client]:
-    """Serve a crawl on a loopback port; yields a client with that base URL.
-
-    `given` is passed to `web.server`. By default no response is reused (`kept_s`).
-    """
-    server = web.server(work, **{"kept_s": 0, "log_level": "critical", **given})
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, args=([listener],))
-        thread.start()
-        try:
-            host, port = listener.getsockname()
-            with httpx.Client(base_url=f"http://{host}:{port}") as opened:
-                yield opened
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    work = crawl(tmp_path_factory.mktemp("crawl"))
-    shelf: list[dict[str, Any]] = [
-        {"url": f"http://a.example/apple/{n}", "title": f"Apple {n}", "text": "a red apple"}
-        for n in range(25)
-    ]
-    shelf.append({"url": "http://b.example/%3Cscript%3E", "title": EVIL, "text": f"pear {EVIL}"})
-    shelf.append({"url": "javascript://c.example/%0Aalert(1)", "title": "trap", "text": "trap"})
-    put_index(work, shelf)
-    with serving(work) as opened:
-        yield opened
-
-
-def dom(
-    client: httpx.Client, path: str, status: int = 200, **params: str | int
-) -> LexborHTMLParser:
-    answer = client.get(path, params=params)
-    assert answer.status_code == status
-    return LexborHTMLParser(answer.text)
-
-
-def one(page: LexborHTMLParser | LexborNode, selector: str) -> LexborNode:
-    found = page.css_first(selector)
-    assert found is not None
-    return found
+__all__ = ["client"]
 
 
 def value(page: LexborHTMLParser) -> str:
