@@ -161,7 +161,7 @@ $(VENV)/.libraries: requirements.lock requirements-build.lock | $(BIN)/pip
 
 $(VENV)/.run: $(VENV)/.libraries pyproject.toml hatch_build.py $(COMPILED)
 	PYTHONPATH=$(CURDIR)/$(BACKEND) $(PIP) install --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m gossamer.compile_ahead
+	$(BIN)/python -m gossamer.links.compile_ahead
 	touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.run

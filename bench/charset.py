@@ -29,8 +29,8 @@ from resiliparse.parse.encoding import bytes_to_str, detect_encoding
 from rich.console import Console
 from rich.table import Table
 
-from gossamer.encodings import codec_of
-from gossamer.parse.charset import decode
+from gossamer.parse.reading.charset import decode
+from gossamer.web.encodings import codec_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

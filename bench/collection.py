@@ -12,14 +12,14 @@ import json
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gossamer.boilerplate.host_lines import MIN_PAGES, SHARE
 from gossamer.config import IndexConfig
-from gossamer.fulltext.analysis import OTHER, STEMMERS
+from gossamer.dedup.boilerplate.host_lines import MIN_PAGES, SHARE
+from gossamer.index.format.analysis import OTHER, STEMMERS
 from gossamer.index.repeated import FEW, told_apart
-from gossamer.page_lines import LINE, line_hash
 from gossamer.parse.content import parse_response
-from gossamer.parse.task import main_and_boilerplate
-from gossamer.urls import host_of
+from gossamer.parse.step.task import main_and_boilerplate
+from gossamer.web.lines import LINE, line_hash
+from gossamer.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

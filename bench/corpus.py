@@ -20,9 +20,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.api import Crawl
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
+from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DOCUMENTS, INLINKS, PAGES, RANKS
-from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -36,14 +36,14 @@ from measuring import tree_cpu_s
 
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.rounds import ROUND
-from gossamer.task_output import YIELD, YIELD_DDL
+from gossamer.flow.rounds import ROUND
+from gossamer.storage.task_output import YIELD, YIELD_DDL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
 
 SPIDER = Path(__file__).with_name("scrapy_spider.py")
 HOSTS = 12

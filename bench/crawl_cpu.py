@@ -32,15 +32,15 @@ from local_settings import local_settings
 from searchable import HOST, OWN, reap_orphans
 
 import gossamer as package
-from gossamer.backends import open_backend
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.rounds import HARVEST, ROUND
-from gossamer.store import Store
+from gossamer.flow.rounds import HARVEST, ROUND
+from gossamer.storage.backends import open_backend
+from gossamer.storage.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gossamer.manifest import StepReport
+    from gossamer.storage.manifest import StepReport
 
 PER_S = 20
 KINDS = {"tokio": "engine", "thrd-tantivy": "tantivy"}

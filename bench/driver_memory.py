@@ -28,12 +28,13 @@ from msgspec import structs
 from page_state import sized
 from synthetic import NOW_MS, layer_of, make_links, make_pages
 
-from gossamer import generate, invert, rank, update
-from gossamer.backends import LocalBackend
 from gossamer.config import Config, EngineConfig
-from gossamer.engine import Engine
-from gossamer.store import StepReport, Store
-from gossamer.workspace import Workspace
+from gossamer.engine.engine import Engine
+from gossamer.links import invert, rank
+from gossamer.schedule import generate, update
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import StepReport, Store
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from spark_cluster import Cluster

@@ -33,9 +33,9 @@ def gossamer(hosts: Hosts, address: str) -> Run:
     from gossamer.config import FetchConfig
     from gossamer.fetch.part import Part
     from gossamer.fetch.task import fetch_part
+    from gossamer.storage.task_output import counts_of
     from gossamer.tables import FETCHLIST
-    from gossamer.task_output import counts_of
-    from gossamer.urls import UrlRules
+    from gossamer.web.urls import UrlRules
 
     config = FetchConfig(
         delay_s=0,

@@ -33,13 +33,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from gossamer.bvgraph.files import CHUNK, BvGraph, Csr, Writer
-from gossamer.workspace import Workspace
+from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, Writer
+from gossamer.state.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.bvgraph.codes import Numbers
+    from gossamer.links.bvgraph.codes import Numbers
 
 RANDOM_ROWS = 200_000
 BATCH_ROWS = 1_000

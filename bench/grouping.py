@@ -29,15 +29,15 @@ import pyarrow as pa
 from measuring import Peak, tree_cpu_s
 
 from gossamer import dedup
-from gossamer.backends import LocalBackend
 from gossamer.config import Config, EngineConfig
-from gossamer.engine import Engine
-from gossamer.parse.task import FLUSH_PAGES
-from gossamer.sketches import shingles, sketch
-from gossamer.store import Store
+from gossamer.engine.engine import Engine
+from gossamer.parse.step.task import FLUSH_PAGES
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
+from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, layers_of
 from gossamer.tables import DATASETS
-from gossamer.task_output import SMALL_PAGES, ParquetWriter, layers_of
-from gossamer.workspace import Workspace
+from gossamer.web.sketches import shingles, sketch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

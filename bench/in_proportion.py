@@ -7,9 +7,9 @@ A crawl that knows so many pages, and has fetched and parsed the documents among
 links, is harvested. Then come rounds, each of which answers with so many pages, half of them new,
 half of them again with other texts and a tenth of their links replaced, and commits what `parse`
 would. After each come `update`, and the harvest that a crawl without end begins then
-(gossamer/harvests.py), for which each fetch has taken so many seconds. Seconds of the clock, and
-CPU seconds of this process and its workers; the shares are those of the CPU, of all rounds but the
-first, whose harvest always looks at links.
+(gossamer/flow/harvests.py), for which each fetch has taken so many seconds. Seconds of the clock,
+and CPU seconds of this process and its workers; the shares are those of the CPU, of all rounds but
+the first, whose harvest always looks at links.
 
 Texts have WORDS words of a Zipf distribution. They have no sketches: what near-duplicates cost is
 measured by bench/grouping.py.
@@ -31,23 +31,25 @@ import pyarrow.compute as pc
 import xxhash
 from measuring import tree_cpu_s
 
-from gossamer import due_times, rounds, update
-from gossamer.backends import LocalBackend
 from gossamer.config import Config
-from gossamer.filenames import CONFIG_NAME
-from gossamer.harvests import Harvests
-from gossamer.parse.task import FLUSH_PAGES
-from gossamer.store import Store
+from gossamer.flow import rounds
+from gossamer.flow.harvests import Harvests
+from gossamer.parse.step.task import FLUSH_PAGES
+from gossamer.schedule import update
+from gossamer.schedule.due import histogram
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.names import CONFIG_NAME
+from gossamer.storage.store import Store
+from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, layers_of
 from gossamer.tables import DATASETS, PAGES
-from gossamer.task_output import SMALL_PAGES, ParquetWriter, layers_of
-from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import numpy.typing as npt
 
-    from gossamer.store import StepReport
+    from gossamer.storage.store import StepReport
 
     Numbers = npt.NDArray[np.int64]
     Seconds = dict[str, tuple[float, float]]
@@ -255,7 +257,7 @@ def crawled(work: Workspace, web: Web) -> None:
         }
     with work.step("bench", 1) as draft:
         nothing = work.engine.read([], PAGES.ddl)
-        draft.replace["due_times"] = due_times.counted(work, nothing)
+        draft.replace["due_times"] = histogram.counted(work, nothing)
 
 
 def host_rows(numbers: Numbers) -> pa.Table:

@@ -35,12 +35,13 @@ import tantivy
 from corpus import crawl, options, requested_documents
 from measuring import tree_cpu_s
 
-from gossamer import index, sorted_parts
+from gossamer import index
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
-from gossamer.fulltext import schema
+from gossamer.engine.engine import Engine
+from gossamer.engine.pool import NICE
+from gossamer.index.format import schema
 from gossamer.index.repeated import told_apart
-from gossamer.pool import NICE
+from gossamer.state import sorted_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -27,7 +27,7 @@ import py3langid
 from resiliparse.parse.lang import detect_fast
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.language import hint_of, language_of
+from gossamer.parse.reading.language import hint_of, language_of
 
 CODES = """
 en de fr es it pt nl ca ro pl cs sk sl hr ru uk bg sr sv da no fi et lv lt hu tr el ar he fa th ko

@@ -23,10 +23,10 @@ from rich.console import Console
 from rich.table import Table
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.charset import decode
 from gossamer.parse.html import article
 from gossamer.parse.html.walk import findings
 from gossamer.parse.page import Rules
+from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

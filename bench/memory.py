@@ -29,9 +29,9 @@ from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fetch.part import Part
 from gossamer.fetch.task import fetch_part
-from gossamer.monitor import heartbeats
+from gossamer.state.heartbeats import heartbeats
 from gossamer.tables import FETCHLIST
-from gossamer.urls import UrlRules
+from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -36,10 +36,10 @@ from rich.table import Table
 
 from gossamer import dedup
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
 from gossamer.parse.content import parse_page
 from gossamer.parse.page import Page
-from gossamer.sketches import described
+from gossamer.web.sketches import described
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,7 +53,7 @@ SETTINGS = "dedup.similarity = 0.8\n"
 SHINGLE_WORDS = 5
 _UNSPACED = "\u0e00-\u0eff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+")
-"""A character of a script without spaces is a word alone, as in gossamer.sketches."""
+"""A character of a script without spaces is a word alone, as in gossamer.web.sketches."""
 
 Pair = tuple[int, int]
 

@@ -29,10 +29,13 @@ from urllib.request import urlopen
 import psutil
 from local_settings import local_settings
 
-from gossamer import Crawl, buckets, places, rounds
+from gossamer import Crawl
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.flow import rounds
+from gossamer.storage import places
+from gossamer.storage.objects import bucket
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 from object_store import ADDRESS, BUCKET, object_store
@@ -100,7 +103,7 @@ def main() -> None:
         FakeWeb(web) as fake,
     ):
         os.environ.update(environment | {places.CACHE: f"{folder}/cache"})
-        os.environ.update(buckets.variables_of_engine(os.environ))
+        os.environ.update(bucket.variables_of_engine(os.environ))
         here: list[Run] = []
         there: list[Run] = []
         with Engine(EngineConfig()) as engine:

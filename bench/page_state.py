@@ -24,13 +24,13 @@ import msgspec
 from measuring import tree_cpu_s
 from synthetic import NOW_MS, copy, layer_of, make_links, make_pages
 
-from gossamer import generate, update
-from gossamer.backends import LocalBackend
 from gossamer.config import Config
-from gossamer.store import StepReport, Store
+from gossamer.schedule import generate, update
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import StepReport, Store
+from gossamer.storage.task_output import YIELD, YIELD_DDL
 from gossamer.tables import PAGES
-from gossamer.task_output import YIELD, YIELD_DDL
-from gossamer.workspace import Workspace
 
 PER_HOST = 10
 SCORE = "sqrt(1 + inlinks) / (1 + depth)"

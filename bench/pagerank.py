@@ -32,18 +32,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from graph import read, synthetic, transposed, write
 
-from gossamer.bvgraph.files import BvGraph, Csr
 from gossamer.config import RankConfig
-from gossamer.graph.stored import stored
-from gossamer.rank.power import bound, fixed_point, shared
-from gossamer.rank.rows import Threads, Votes
-from gossamer.workspace import Workspace
+from gossamer.links.bvgraph.files import BvGraph, Csr
+from gossamer.links.graph.stored import stored
+from gossamer.links.rank.power import bound, fixed_point, shared
+from gossamer.links.rank.rows import Threads, Votes
+from gossamer.state.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gossamer.graph.overlaid import Graph
-    from gossamer.rank.power import Ranked
+    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.rank.power import Ranked
 
 RUNS = 15
 ITERATIONS = 10

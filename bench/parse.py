@@ -25,16 +25,16 @@ from rich.table import Table
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
 from gossamer.config import FilterConfig
-from gossamer.filters import Filters
-from gossamer.parse.charset import decode
 from gossamer.parse.content import parse_page
-from gossamer.parse.guard import GuardedParser
 from gossamer.parse.html import article
 from gossamer.parse.html.metadata import metadata
 from gossamer.parse.html.walk import findings
-from gossamer.parse.language import language_of
 from gossamer.parse.page import Page, Rules
-from gossamer.sketches import described
+from gossamer.parse.process.guard import GuardedParser
+from gossamer.parse.reading.charset import decode
+from gossamer.parse.reading.language import language_of
+from gossamer.rules.filters import Filters
+from gossamer.web.sketches import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

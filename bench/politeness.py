@@ -24,10 +24,10 @@ from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web, politeness_audit
 from gossamer.fetch.part import Part
 from gossamer.fetch.task import fetch_part
-from gossamer.outcomes import OUTCOMES
+from gossamer.storage.task_output import counts_of
 from gossamer.tables import FETCHLIST
-from gossamer.task_output import counts_of
-from gossamer.urls import UrlRules
+from gossamer.tables.outcomes import OUTCOMES
+from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
     from gossamer.fakeweb.log import LogEntry

@@ -32,15 +32,15 @@ import tantivy
 from collection import Collection, rows, url_of
 
 from gossamer.config import RankingConfig
-from gossamer.fulltext import schema
-from gossamer.fulltext.analysis import OTHER, STEMMERS, analyzer_for, is_unspaced
+from gossamer.index.format import schema
+from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for, is_unspaced
 from gossamer.search.node import Node
 from gossamer.search.searcher import Searcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from gossamer.fulltext.analysis import Analyzer
+    from gossamer.index.format.analysis import Analyzer
 
     Search = Callable[[str], Sequence[str]]
     """The URLs of the best documents for a query."""

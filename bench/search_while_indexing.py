@@ -26,9 +26,9 @@ import pyarrow.parquet as pq
 from corpus import crawl, options, requested_documents
 
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
 from gossamer.search.searcher import Searcher
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -38,7 +38,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gossamer.api import Crawl
-from gossamer.fulltext import schema
+from gossamer.index.format import schema
 from gossamer.search.searcher import Searcher
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     import tantivy
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 WORDS = (1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 5)
 LOADS = {"alone": (1, 1_000), "together": (100, 10), "at once": (1_000, 1)}

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 
-from gossamer import checksums
-from gossamer.store import File, Layer
+from gossamer.storage import checksums
+from gossamer.storage.store import File, Layer
 from gossamer.tables import PAGES
 
 if TYPE_CHECKING:

@@ -31,20 +31,23 @@ import pyarrow as pa
 from graph import synthetic
 from local_settings import local_settings
 
-from gossamer import Crawl, boilerplate, dedup, fetch, generate, index, invert, parse, rank, update
-from gossamer.backends import LocalBackend
+from gossamer import Crawl, dedup, fetch, index, parse
 from gossamer.config import Config, EngineConfig
-from gossamer.engine import Engine
+from gossamer.dedup import boilerplate
+from gossamer.engine.engine import Engine
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.store import Store
+from gossamer.links import invert, rank
+from gossamer.schedule import generate, update
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
+from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
-from gossamer.task_output import ParquetWriter, layers_of
-from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from gossamer.store import Layer, StepReport
+    from gossamer.storage.store import Layer, StepReport
 
     Steps = Mapping[str, Callable[[Workspace], StepReport]]
 

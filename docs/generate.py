@@ -11,8 +11,8 @@ from gossamer.config import Config
 from gossamer.config.fetching import HOSTS
 from gossamer.config.searching import NODE
 from gossamer.config.table import LINE
-from gossamer.outcomes import OUTCOMES
 from gossamer.tables import DATASETS, Dataset
+from gossamer.tables.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ from pathlib import Path
 from pyspark.sql import functions as F
 
 from gossamer import Crawl
-from gossamer.warc import read_response
+from gossamer.storage.warc import read_response
 
 folder, url = sys.argv[1:]
 with Crawl.open(folder) as crawl:

@@ -11,7 +11,7 @@ import sys
 from pyspark.sql import Column
 
 from gossamer import Crawl
-from gossamer.generate import best, due_pages
+from gossamer.schedule.generate import best, due_pages
 
 
 def near_first(depth: Column, inlinks: Column) -> Column:

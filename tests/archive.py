@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer.warc import Capture, WarcWriter, payload_digest, request_head, response_head
+from gossamer.storage.warc import Capture, WarcWriter, payload_digest, request_head, response_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -26,9 +26,12 @@ import numpy as np
 import psutil
 
 from crawl_settings import loopback_settings
-from gossamer import Crawl, buckets, fetch, generate, places
+from gossamer import Crawl, fetch
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
+from gossamer.schedule import generate
+from gossamer.storage import places
+from gossamer.storage.objects import bucket
 from object_store import BUCKET, object_store
 
 if TYPE_CHECKING:
@@ -119,7 +122,7 @@ def main() -> int:
         web(options.body_mb) as address,
     ):
         os.environ.update(environment | {places.CACHE: f"{folder}/cache"})
-        os.environ.update(buckets.variables_of_engine(os.environ))
+        os.environ.update(bucket.variables_of_engine(os.environ))
         root = f"s3://{BUCKET}/crawl"
         with (
             Engine(EngineConfig(workers=1)) as engine,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.bvgraph import Shape
+    from gossamer.links.bvgraph import Shape
 
 
 class Bits:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.bvgraph import ORIGINAL, Shape
-from gossamer.bvgraph.files import BvGraph, Csr, Writer
+from gossamer.links.bvgraph import ORIGINAL, Shape
+from gossamer.links.bvgraph.files import BvGraph, Csr, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

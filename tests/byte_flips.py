@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from gossamer.errors import GossamerError
-from gossamer.graph import stored as stored_graphs
-from gossamer.parse.stored import bodies, read_answers
-from gossamer.postings.reader import Reader
+from gossamer.index.postings.reader import Reader
+from gossamer.links.graph import stored as stored_graphs
+from gossamer.parse.step.stored import bodies, read_answers
 from gossamer.search.searcher import Searcher
+from gossamer.state.workspace import Workspace
 from gossamer.status import overview
-from gossamer.store import Store
-from gossamer.workspace import Workspace
+from gossamer.storage.store import Store
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterator
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 WORDS = ("page", "host OR the OR and", '"of the"', "type:html")
 

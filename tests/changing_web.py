@@ -21,18 +21,21 @@ import pytest
 from msgspec import structs
 
 from duplicates import document, prose
-from gossamer import compaction, index, invert, linkgraph, lsm
-from gossamer.backends import LocalBackend
-from gossamer.check import agreement, parts
+from gossamer import index
 from gossamer.config import Config
 from gossamer.config.crawling import UpdateConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
+from gossamer.flow.check import agreement, parts
+from gossamer.flow.rounds import HARVEST
 from gossamer.index import changes, pending
 from gossamer.index import touched as index_touched
-from gossamer.rounds import HARVEST
-from gossamer.store import Store
+from gossamer.links import current_links, invert
+from gossamer.state import lsm
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
 from gossamer.tables import DISPOSITIONS, FARMS, HOST_RANKS, INDEXED, PAGES, RANKS, REPEATED
-from gossamer.workspace import Workspace
+from gossamer.upkeep import compaction
 from histories import inlinks, layers
 from rows import by_url, frame
 
@@ -75,7 +78,7 @@ class ChangingWeb:
             if outcome == "ok":
                 is_late = round_ > 1 and self.draw.random() < 0.2
                 (self.late if is_late else made["documents"]).append(self.document(url, round_))
-            if outcome in linkgraph.ANSWERED:
+            if outcome in current_links.ANSWERED:
                 links = [self.link(url, round_) for _ in range(self.draw.choice((0, 2, 6)))]
                 distinct = {row["dst"]: row for row in links if row["dst"] != url}
                 made["links"] += [*distinct.values()][: 1 if outcome == "redirect" else None]

@@ -11,13 +11,13 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from gossamer import engine as engines
 from gossamer.cli import main
+from gossamer.engine import engine as engines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 _COMMANDS = cache(get_command)
 """Typer makes all commands whenever one is called, which takes longer than most of them."""

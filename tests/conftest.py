@@ -15,17 +15,18 @@ from obstore.store import MemoryStore
 
 from azure_emulator import CONTAINER, azurite
 from commands import lent
-from gossamer import buckets, places
-from gossamer.backends import Backend, LocalBackend, MemoryBackend
-from gossamer.buckets import Bucket
 from gossamer.config import Config, EngineConfig
-from gossamer.engine import Engine
-from gossamer.filenames import CONFIG_NAME
-from gossamer.lean_imports import without_collections
-from gossamer.objects import ObjectBackend
-from gossamer.settings_file import DEFAULTS
-from gossamer.store import Store
-from gossamer.workspace import Workspace
+from gossamer.engine.engine import Engine
+from gossamer.engine.lean_imports import without_collections
+from gossamer.state.settings_file import DEFAULTS
+from gossamer.state.workspace import Workspace
+from gossamer.storage import places
+from gossamer.storage.backends import Backend, LocalBackend, MemoryBackend
+from gossamer.storage.names import CONFIG_NAME
+from gossamer.storage.objects import bucket
+from gossamer.storage.objects.backend import ObjectBackend
+from gossamer.storage.objects.bucket import Bucket
+from gossamer.storage.store import Store
 from loopback import Loopback, loopback
 from object_store import BUCKET, forget_stores, object_store
 from spark_cluster import INTERPRETING, Cluster
@@ -83,7 +84,7 @@ def new_backend(
     if not request.config.getoption("objects"):
         return lambda: LocalBackend(tmp_path_factory.mktemp("crawl"))
     server = request.getfixturevalue("s3_server")
-    os.environ.update(server | buckets.variables_of_engine(server))
+    os.environ.update(server | bucket.variables_of_engine(server))
     return lambda: ObjectBackend(Bucket(f"s3://{BUCKET}/{uuid.uuid4().hex}"))
 
 
@@ -174,7 +175,7 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, st
 @pytest.fixture
 def s3(s3_server: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of a folder that no other test uses."""
-    for name, value in (s3_server | buckets.variables_of_engine(s3_server)).items():
+    for name, value in (s3_server | bucket.variables_of_engine(s3_server)).items():
         monkeypatch.setenv(name, value)
     forget_stores()
     yield f"s3://{BUCKET}/{uuid.uuid4().hex}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from gossamer.stopping import CTRL_C
+from gossamer.state.stopping import CTRL_C
 from systemd_socket import LONGEST_S
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from rows import put
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def crawl(work: Workspace, links: Iterable[tuple[str, str]], **more: object) -> None:

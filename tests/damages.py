@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer import check
 from gossamer.api import Crawl
+from gossamer.flow import check
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def gone(file: Path) -> None:

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from gossamer import lsm, sketches
+from gossamer.state import lsm
 from gossamer.tables import DISPOSITIONS
+from gossamer.web import sketches
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 WORDS = [f"word{number}" for number in range(5_000)]
 

@@ -10,15 +10,15 @@ import pyarrow.parquet as pq
 from gossamer.config import FetchConfig
 from gossamer.fetch.part import Part
 from gossamer.fetch.task import fetch_part
+from gossamer.storage.task_output import counts_of, layers_of
 from gossamer.tables import DATASETS, FETCHLIST, HOSTS
-from gossamer.task_output import counts_of, layers_of
-from gossamer.urls import UrlRules, host_of
+from gossamer.web.urls import UrlRules, host_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from gossamer.store import File
+    from gossamer.storage.store import File
     from loopback import Loopback
 
 Row = dict[str, Any]

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import uvloop
 
 from gossamer.config import FetchConfig
-from gossamer.fetch.body import Bodies
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.http import HttpFetcher
-from gossamer.fetch.networks import Networks
-from gossamer.fetch.resolver import Resolver
-from gossamer.urls import UrlRules
+from gossamer.fetch.http.body import Bodies
+from gossamer.fetch.http.fetcher import HttpFetcher
+from gossamer.fetch.network.networks import Networks
+from gossamer.fetch.network.resolver import Resolver
+from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -15,7 +15,7 @@ from gossamer.serve.cluster.follower import Follower
 from gossamer.serve.cluster.members import Members
 from gossamer.serve.cluster.nodes import Nodes
 from gossamer.serve.cluster.server import Server
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator, Sequence

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import uvloop
 
 from gossamer.config import FetchConfig
-from gossamer.fetch.body import Bodies
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.ftp import FtpFetcher
-from gossamer.fetch.networks import Networks
-from gossamer.fetch.resolver import Resolver
-from gossamer.urls import UrlRules
+from gossamer.fetch.ftp.fetcher import FtpFetcher
+from gossamer.fetch.http.body import Bodies
+from gossamer.fetch.network.networks import Networks
+from gossamer.fetch.network.resolver import Resolver
+from gossamer.web.urls import UrlRules
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # pyftpdlib imports asyncore if it exists

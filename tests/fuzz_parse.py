@@ -37,14 +37,14 @@ sys.path_hooks.insert(
 sys.path_importer_cache.clear()
 
 with atheris.instrument_imports(include=["gossamer.parse"]):
-    from gossamer.parse.charset import decode
     from gossamer.parse.content import parse_page
-    from gossamer.parse.dates import END, EPOCH, parse_date
-    from gossamer.parse.directives import header_wishes, wishes
     from gossamer.parse.documents import image, pdf, plain, rtf, zipped
-    from gossamer.parse.guard import MAX_CPU_S
-    from gossamer.parse.packed import MAGIC, gunzip
-    from gossamer.parse.sniff import document_type
+    from gossamer.parse.process.guard import MAX_CPU_S
+    from gossamer.parse.reading.charset import decode
+    from gossamer.parse.reading.dates import END, EPOCH, parse_date
+    from gossamer.parse.reading.directives import header_wishes, wishes
+    from gossamer.parse.reading.packed import MAGIC, gunzip
+    from gossamer.parse.reading.sniff import document_type
 
 from parse_corpus import RULES, answers, read  # noqa: E402  # after the hook, as all imports of ours
 from parse_soundness import check  # noqa: E402

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gossamer import boilerplate, dedup, index, postings
+from gossamer import dedup, index
+from gossamer.dedup import boilerplate
+from gossamer.index import postings
 
 if TYPE_CHECKING:
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
 
 
 def run_index(work: Workspace) -> StepReport:

@@ -6,15 +6,16 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from duplicates import document, prose
-from gossamer import linkgraph, lsm
+from gossamer.links import current_links
+from gossamer.state import lsm
+from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS, INLINKS
-from gossamer.task_output import ParquetWriter, layers_of
 from rows import PLAIN, put
 from stored_rounds import rows_of
 
 if TYPE_CHECKING:
-    from gossamer.store import Layer
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Layer
 
     Row = dict[str, Any]
 
@@ -42,7 +43,7 @@ class Site:
                 is_late = self.draw.random() < 0.2
                 row = document(url, text, round=round_, host="a.example")
                 (self.late if is_late else made["documents"]).append(row)
-            if outcome in linkgraph.ANSWERED:
+            if outcome in current_links.ANSWERED:
                 targets = self.draw.sample(range(URLS), self.draw.choice((0, 1, 6)))
                 anchors = self.draw.choice((None, "", "words", f"words of {round_}"))
                 links = [

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from gossamer import parse
-from gossamer.parse.guard import GuardedParser
+from gossamer.parse.process.guard import GuardedParser
 
 if TYPE_CHECKING:
     from collections.abc import Callable

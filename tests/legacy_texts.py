@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from typing import NamedTuple
 
-from gossamer.encodings import codec_of
+from gossamer.web.encodings import codec_of
 
 
 class Text(NamedTuple):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import trustme
 
-from gossamer.filenames import CONFIG_NAME
+from gossamer.storage.names import CONFIG_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

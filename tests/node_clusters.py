@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from followers import PATIENCE_S, address, listener, node, server, until
-from gossamer.search.messages import (
-    Question,
-)
+from gossamer.search.messages import Question
 from gossamer.serve.cluster import tls
 from gossamer.serve.cluster.cluster import Cluster
 from shards import crawl, put_index
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import ServeConfig
     from gossamer.search.results import Results
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 WORDS = ("red", "green", "apple", "pear", "fruit", "tree")
 PAGES: list[dict[str, Any]] = [

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from gossamer.lookup import Lookup
 from gossamer.search.broker import Broker
 from gossamer.search.page_filters import page_facts
 from gossamer.search.page_info import PageInfo
+from gossamer.state.lookup import Lookup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.search.messages import Question, Reply, Request
     from gossamer.search.results import Results
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 class Replying(Protocol):

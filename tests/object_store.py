@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 
 from obstore.store import S3Store
 
-from gossamer import buckets
+from gossamer.storage.objects import bucket
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,8 +73,8 @@ def object_store(folder: Path, *options: str, address: str = ADDRESS) -> Iterato
 
 def forget_stores() -> None:
     """Let this process read the environment again."""
-    buckets.opened.cache_clear()
-    buckets._whole.cache_clear()
+    bucket.opened.cache_clear()
+    bucket._whole.cache_clear()
 
 
 def _create_bucket(environment: dict[str, str]) -> None:

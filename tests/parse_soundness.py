@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.parse.dates import CLOCK_ERROR, END, EPOCH
 from gossamer.parse.page import ParsedPage
-from gossamer.urls import normalize
+from gossamer.parse.reading.dates import CLOCK_ERROR, END, EPOCH
+from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

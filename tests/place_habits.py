@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gossamer import habits, lsm, recrawl, update
+from gossamer.schedule import update
+from gossamer.schedule.due import habits, recrawl
+from gossamer.state import lsm
 from gossamer.tables import HABITS, PAGES
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     Row = dict[str, Any]
 

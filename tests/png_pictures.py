@@ -12,7 +12,7 @@ from msgspec import structs
 from stored_rounds import HOME
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 PICTURE = f"{HOME}rose.png"
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from gossamer.bvgraph import Shape
+from gossamer.links.bvgraph import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bvgraph_files import Rows
-    from gossamer.bvgraph.files import BvGraph
+    from gossamer.links.bvgraph.files import BvGraph
 
 SHAPES = st.builds(
     Shape,

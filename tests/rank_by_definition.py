@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from gossamer.suffixes import registrable
-from gossamer.urls import host_of
+from gossamer.web.suffixes import registrable
+from gossamer.web.urls import host_of
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HOSTS = (
     "a.example.org",

@@ -16,7 +16,7 @@ from link_walk import Place, Walk, walk
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
     from gossamer.search.searcher import Searcher
 
 MANUALS = {

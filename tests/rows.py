@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from gossamer.store import Layer
+from gossamer.storage.store import Layer
+from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
-from gossamer.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pyspark.sql import DataFrame
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 PLAIN: dict[str, Any] = {
     "host": "a.example",

@@ -18,7 +18,7 @@ from shards import crawl, put_index
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 EVIL = '"><script>alert(1)</script><b onclick=x>'
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from gossamer import parquet, sections
+from gossamer.schedule.order import sections
+from gossamer.state.workspace import Workspace
+from gossamer.storage import parquet
 from gossamer.tables import SECTIONS
-from gossamer.workspace import Workspace
 from stored_web import put_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 URLS = (
     "http://a.example/",

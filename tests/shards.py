@@ -6,16 +6,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from gossamer.backends import LocalBackend
 from gossamer.config import Config
-from gossamer.filenames import CONFIG_NAME
-from gossamer.fulltext import schema
-from gossamer.fulltext.analysis import OTHER, STEMMERS
-from gossamer.fulltext.layout import FIRST, shard_folder
-from gossamer.settings_file import DEFAULTS
-from gossamer.store import File, Layer, StepReport, Store
-from gossamer.urls import host_of
-from gossamer.workspace import Workspace
+from gossamer.index.format import schema
+from gossamer.index.format.analysis import OTHER, STEMMERS
+from gossamer.index.format.layout import FIRST, shard_folder
+from gossamer.state.settings_file import DEFAULTS
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.names import CONFIG_NAME
+from gossamer.storage.store import File, Layer, StepReport, Store
+from gossamer.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

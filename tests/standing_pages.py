@@ -9,7 +9,7 @@ from stored_web import put_rows
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 NEW, OLD, COPY = (f"http://a.example/{path}" for path in ("3.13/re", "3.9/re", "re?print"))
 

@@ -10,16 +10,16 @@ import pyarrow.parquet as pq
 from msgspec import structs
 
 from archive import http_capture
+from gossamer.storage.task_output import ParquetWriter, layers_of
+from gossamer.storage.warc import WarcWriter
 from gossamer.tables import PAGES, RESPONSES
-from gossamer.task_output import ParquetWriter, layers_of
-from gossamer.warc import WarcWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.config import FilterConfig
-    from gossamer.task_output import Row
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.task_output import Row
 
 HTML = "text/html; charset=utf-8"
 HOME = "https://example.org/"

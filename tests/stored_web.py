@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gossamer import parse
+from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
-from gossamer.task_output import ParquetWriter, layers_of
 from rows import PLAIN
 from stored_rounds import Fetched, rows_of, store_round
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def put_rows(

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from gossamer import checksums
-from gossamer.backends import MemoryBackend
-from gossamer.store import File, Layer, StepReport
+from gossamer.storage import checksums
+from gossamer.storage.backends import MemoryBackend
+from gossamer.storage.store import File, Layer, StepReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.manifest import Entry, Listing
-    from gossamer.store import Backend, Store
+    from gossamer.storage.manifest import Entry, Listing
+    from gossamer.storage.store import Backend, Store
 
 
 def report(step: str = "fetch", round_: int = 1) -> StepReport:

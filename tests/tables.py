@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gossamer import parquet
 from gossamer.search.searcher import Searcher
+from gossamer.storage import parquet
+from gossamer.storage.warc import payload_digest, read_response
 from gossamer.tables import DATASETS
-from gossamer.warc import payload_digest, read_response
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

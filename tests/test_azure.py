@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import files, local_copies, parquet
 from gossamer.api import Crawl
-from gossamer.buckets import Bucket
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.storage import copies, files, parquet
+from gossamer.storage.objects.bucket import Bucket
 from tables import answers, damaged_records, tables
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def test_a_crawl_at_az_is_as_one_in_a_folder(az: str, tmp_path: Path) -> None:
 
 
 def test_large_tables_are_read_where_they_are(az: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_copies, "NEAR_BYTES", 0)
-    monkeypatch.setattr(local_copies, "_large", set())
+    monkeypatch.setattr(copies, "NEAR_BYTES", 0)
+    monkeypatch.setattr(copies, "_large", set())
     table, data = pa.table({"n": range(100_000)}), io.BytesIO()
     pq.write_table(table, data)
     files.write(f"{az}/a.parquet", data.getvalue())

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import checksums
-from gossamer.backends import LocalBackend, open_backend
 from gossamer.errors import Locked, StoreError, StoreFull, UsageError
-from gossamer.objects import ObjectBackend
-from gossamer.store import Backend, File, Holder, Layer, StepReport, Store
-from gossamer.system_errors import disk_errors
+from gossamer.storage import checksums
+from gossamer.storage.backends import LocalBackend, open_backend
+from gossamer.storage.errors import disk_errors
+from gossamer.storage.objects.backend import ObjectBackend
+from gossamer.storage.store import Backend, File, Holder, Layer, StepReport, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,8 +98,8 @@ def test_a_second_holder_is_told_who_the_first_is(backend: Backend) -> None:
 _HOLD = """
 import sys
 from gossamer import checksums
-from gossamer.backends import LocalBackend
-from gossamer.store import Store
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
 with Store.create(LocalBackend(sys.argv[1])).lock():
     print("held", flush=True)
     sys.stdin.read()

@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gossamer.fulltext.schema import document
+from gossamer.index.format.schema import document
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from duplicates import document, edited, prose, similarity, standing, store
-from gossamer import boilerplate, dedup
-from gossamer.own_texts import OwnTexts, own_sketches, with_lines
-from gossamer.page_lines import line_hash
-from gossamer.sketches import described
+from gossamer import dedup
+from gossamer.dedup import boilerplate
+from gossamer.dedup.own_texts import OwnTexts, own_sketches, with_lines
+from gossamer.web.lines import line_hash
+from gossamer.web.sketches import described
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 TEMPLATE = [" ".join(prose(seed, 60)) for seed in range(900, 910)]
 """Lines of a site, 600 words."""
@@ -207,7 +208,7 @@ def test_damaged_files_are_written_again(work: Workspace) -> None:
 def test_of_a_large_host_a_sample_is_counted(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gossamer.boilerplate.host_lines.SAMPLE", 20)
+    monkeypatch.setattr("gossamer.dedup.boilerplate.host_lines.SAMPLE", 20)
     pages = site("a", range(100))
     counted(work, pages)
     assert lines(work) == {"a.example": of_template(TEMPLATE)}

@@ -10,15 +10,15 @@ from crawl_settings import loopback_settings
 from duplicates import edited, prose, standing
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.page_lines import line_hash
 from gossamer.search.searcher import Searcher
+from gossamer.web.lines import line_hash
 from rows import by_url
 from templated_sites import template, write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 PAGES = 14
 SETTINGS = "parse.wellknown_paths = []\n"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from duplicates import document, prose
-from gossamer import boilerplate, lsm
+from gossamer.dedup import boilerplate
+from gossamer.state import lsm
 from gossamer.tables import BOILERPLATE, HOST_DOCUMENTS, OWN_TEXTS
 from rows import by_url, put
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from gossamer.state.workspace import Workspace
     from gossamer.tables import Dataset
-    from gossamer.workspace import Workspace
 
     Reader = Callable[[list[str], str], DataFrame]
 

@@ -11,9 +11,11 @@ from msgspec import structs
 
 from crawl_settings import loopback_settings
 from duplicates import prose
-from gossamer import Crawl, graph, rounds
+from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.graph import centrality
+from gossamer.flow import rounds
+from gossamer.links import graph
+from gossamer.links.graph import centrality
 from gossamer.tables import DATASETS
 from harvests import run_postings
 from listed_web import listed_site, write_site
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 pytestmark = pytest.mark.spark
 

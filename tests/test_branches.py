@@ -10,10 +10,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from gossamer.backends import MemoryBackend
 from gossamer.errors import Conflict
-from gossamer.filenames import FOLDERS
-from gossamer.store import Layer, Store
+from gossamer.storage.backends import MemoryBackend
+from gossamer.storage.names import FOLDERS
+from gossamer.storage.store import Layer, Store
 from stores import contents, files_below, put, report
 
 if TYPE_CHECKING:

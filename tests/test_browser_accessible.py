@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from chromium_pages import browser
-from gossamer.monitor import Heartbeat
+from gossamer.state.heartbeats import Heartbeat
 from search_server import serving
 from section_rows import put_sections
 from shards import crawl, put_index
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser

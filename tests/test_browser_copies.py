@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser

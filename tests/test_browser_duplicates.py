@@ -16,7 +16,7 @@ from stored_web import put_pages
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 __all__ = ["browser", "page"]
 pytestmark = pytest.mark.browser

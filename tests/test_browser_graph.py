@@ -9,7 +9,7 @@ import pytest
 
 from chromium_pages import browser
 from crawled_links import crawl
-from gossamer import graph
+from gossamer.links import graph
 from search_server import serving
 from stored_web import put_pages
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser

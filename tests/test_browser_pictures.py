@@ -16,7 +16,7 @@ from stored_web import store_and_parse
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 __all__ = ["browser"]
 pytestmark = pytest.mark.browser

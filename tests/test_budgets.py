@@ -14,7 +14,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 SETTINGS = """
 generate.pages_per_host = 2

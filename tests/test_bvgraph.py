@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from bvgraph_by_definition import Bits, bits_of, decoded
 from bvgraph_files import csr, write
-from gossamer.bvgraph import ORIGINAL, Shape, codes, files
-from gossamer.bvgraph.compiled import compiled
-from gossamer.bvgraph.decoding import decode
-from gossamer.bvgraph.encoding import encode
-from gossamer.bvgraph.files import BvGraph, Csr, Writer
 from gossamer.errors import StoreError, StoreFull
+from gossamer.links.bvgraph import ORIGINAL, Shape, codes, files
+from gossamer.links.bvgraph.compiled import compiled
+from gossamer.links.bvgraph.decoding import decode
+from gossamer.links.bvgraph.encoding import encode
+from gossamer.links.bvgraph.files import BvGraph, Csr, Writer
 from random_graphs import SHAPES, graphs, rows_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bvgraph_files import Rows
-    from gossamer.bvgraph.codes import Words
+    from gossamer.links.bvgraph.codes import Words
 
 
 NUMBERS = st.lists(st.integers(0, 1 << 56) | st.integers(0, 300), max_size=50)

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bvgraph_files import csr, write
-from gossamer.bvgraph import ORIGINAL, Shape, adoption, codes, files
-from gossamer.bvgraph.adoption import adopt
-from gossamer.bvgraph.files import BitFile, BvGraph, Csr
-from gossamer.bvgraph.properties import Properties
 from gossamer.errors import StoreError
+from gossamer.links.bvgraph import ORIGINAL, Shape, adoption, codes, files
+from gossamer.links.bvgraph.adoption import adopt
+from gossamer.links.bvgraph.files import BitFile, BvGraph, Csr
+from gossamer.links.bvgraph.properties import Properties
 from random_graphs import SHAPES, graphs, rows_of
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from warcio.indexer import Indexer
 from warcio.timeutils import iso_date_to_timestamp
 
 from archive import DATE_MS, INFO, file_capture, http_capture
-from gossamer.urls import normalize
-from gossamer.warc import Known, WarcWriter, cdxj
+from gossamer.storage.warc import Known, WarcWriter, cdxj
+from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
     from pathlib import Path

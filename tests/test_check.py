@@ -14,16 +14,21 @@ from pyspark.sql import functions as F
 
 from crawl_settings import loopback_settings
 from damages import cut, flip, gone, indexed, longer, reopened, wrong
-from gossamer import check, fetch, generate, listings, lsm, postings
+from gossamer import fetch
 from gossamer.api import Crawl
-from gossamer.check.repair import repair
 from gossamer.cli.sources import from_crawl
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.lookup import Lookup
+from gossamer.flow import check
+from gossamer.flow.check.repair import repair
+from gossamer.index import postings
+from gossamer.schedule import generate
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.cached_copy import Refusal, find
-from gossamer.store import Layer, StepReport
+from gossamer.state import lsm
+from gossamer.state.lookup import Lookup
+from gossamer.storage import listings
+from gossamer.storage.store import Layer, StepReport
 from gossamer.tables import DATASETS
 
 if TYPE_CHECKING:
@@ -31,8 +36,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 DAMAGES = 100
 

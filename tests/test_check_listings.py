@@ -11,18 +11,19 @@ import pytest
 
 from crawl_settings import loopback_settings
 from damages import cut, flip, gone, indexed, longer, reopened, wrong
-from gossamer import check, listings
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.filenames import HISTORY
-from gossamer.store import Layer, StepReport
+from gossamer.flow import check
+from gossamer.storage import listings
+from gossamer.storage.names import HISTORY
+from gossamer.storage.store import Layer, StepReport
 from tables import garbage, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gossamer.engine import Engine
-    from gossamer.manifest import Listing
+    from gossamer.engine.engine import Engine
+    from gossamer.storage.manifest import Listing
 
 LISTED = ("warc", "responses", "documents", "links", "pages", "index", HISTORY)
 """Stacks that have listings in this crawl."""

@@ -1,4 +1,4 @@
-"""Which texts are like those that are wanted. See gossamer.classifier."""
+"""Which texts are like those that are wanted. See gossamer.schedule.focus.classifier."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gossamer.classifier import LEARNED, LEAST_TEXTS, MAX_CHARS, Classifier, distinct, learn, split
+from gossamer.schedule.focus.classifier import (
+    LEARNED,
+    LEAST_TEXTS,
+    MAX_CHARS,
+    Classifier,
+    distinct,
+    learn,
+    split,
+)
 
 WANTED, OTHER = ["roses", "tulips", "lilies"], ["engines", "wheels", "brakes"]
 BOTH = ["the", "of", "and", "with", "for", "about"]
@@ -84,7 +92,7 @@ def test_long_lists_of_texts_are_judged_as_single_ones(monkeypatch: pytest.Monke
     table = learned(gardens(WANTED), gardens(OTHER))
     texts = ["roses", None, "engines roses brakes", "", "and of the"] * 4
     one_by_one = [score for text in texts for score in scores(table, text)]
-    monkeypatch.setattr("gossamer.classifier.SEEN_BYTES", 3 * table.num_rows)
+    monkeypatch.setattr("gossamer.schedule.focus.classifier.SEEN_BYTES", 3 * table.num_rows)
     assert scores(table, *texts) == one_by_one
 
 
@@ -101,7 +109,7 @@ def test_what_is_learned_does_not_depend_on_the_order_of_texts() -> None:
 
 
 def test_the_words_that_tell_most_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gossamer.classifier.MOST_WORDS", 6)
+    monkeypatch.setattr("gossamer.schedule.focus.classifier.MOST_WORDS", 6)
     found = learned(gardens(WANTED), gardens(OTHER))
     assert found["word"].to_pylist() == sorted([*WANTED, *OTHER])
 

@@ -17,7 +17,7 @@ from gossamer.status.queue import Freshness, Queue
 if TYPE_CHECKING:
     import pytest
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 URL = "http://a.example/[x]"
 

@@ -13,7 +13,7 @@ from stored_rounds import HOME, Fetched
 from stored_web import put_pages, put_rows, store_and_parse
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 OLDER = OLD.replace("3.9", "2.7")
 HOSTILE = "http://a.example/\x1b[2J"

@@ -19,7 +19,7 @@ from stored_rounds import HOME, Fetched, archive_of, store_round
 from stored_web import put_rows
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 PAGE = b"""<!doctype html><html lang=en-GB><title>A rose</title>
 <meta name=description content="Of roses."><meta name=author content="Ann Gardener">

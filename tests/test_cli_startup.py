@@ -27,9 +27,9 @@ HEAVY = {"pyspark", "pyarrow", "numpy", "tantivy", "aiohttp", "uvloop", "pandas"
         # The first command that users run.
         ("main()", HEAVY | {"selectolax", "msgspec"}, "fakeweb"),
         # The process that stays while others crawl, without end.
-        ("import gossamer.cli.renewal", HEAVY, ""),
+        ("import gossamer.cli.supervisor", HEAVY, ""),
         # The parser's process, of each task and each `gossamer parse`.
-        ("import gossamer.parse.guard", HEAVY, ""),
+        ("import gossamer.parse.process.guard", HEAVY, ""),
     ],
 )
 def test_none_of_the_heavy_libraries_is_imported(

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from gossamer import Crawl
 from gossamer.cli import app
-from gossamer.store import StepReport
+from gossamer.storage.store import StepReport
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,16 +18,16 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from commands import gossamer
-from gossamer import pausing
 from gossamer.cli import top
 from gossamer.cli.live_view import view
-from gossamer.holders import Holder
-from gossamer.monitor import Heartbeat, Wait, waiting
+from gossamer.state import pausing
+from gossamer.state.heartbeats import Heartbeat, Wait, waiting
 from gossamer.status import Watch
 from gossamer.status.disk import Disk
 from gossamer.status.fetching import Lane, Outcome, Round
 from gossamer.status.hosts import Host, Hosts
 from gossamer.status.queue import Freshness, Queue
+from gossamer.storage.lock_holder import Holder
 from merging_program import GOSSAMER
 from shards import crawl
 from stored_web import put_rows
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 BIG = 10**11
 EVIL = "\x1b]0;owned\x07[bold red]" + "host" * 30

@@ -12,7 +12,7 @@ from gossamer.api import Crawl
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HOST = "a.example"
 ALIAS = f"http://{HOST}/d/1?sid=1"

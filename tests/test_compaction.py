@@ -12,15 +12,19 @@ import pytest
 from msgspec import structs
 
 from duplicates import document, prose, standing
-from gossamer import boilerplate, compaction, dedup, graph, inputs, invert, linkgraph, lsm
-from gossamer.compaction import merging, rules
+from gossamer import dedup
 from gossamer.config import HistoryConfig
-from gossamer.lookup import Lookup
+from gossamer.dedup import boilerplate
+from gossamer.links import current_links, graph, invert
+from gossamer.state import lsm, unread
+from gossamer.state.lookup import Lookup
 from gossamer.tables import COUNTED, DATASETS, JUDGED
+from gossamer.upkeep import compaction
+from gossamer.upkeep.compaction import merging, rules
 from histories import NAMES, Site, inlinks, layers, page
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     Row = dict[str, Any]
 
@@ -46,7 +50,7 @@ def rows_kept(name: str, rows: list[Row], window: int) -> list[tuple[Any, ...]]:
     for listed in of_keys.values():
         rounds = {max(row["round"] for row in listed)}
         if name == "responses":
-            for outcomes in (linkgraph.ANSWERED, ("ok",)):
+            for outcomes in (current_links.ANSWERED, ("ok",)):
                 rounds |= {max((r["round"] for r in listed if r["outcome"] in outcomes), default=0)}
         kept += [row for row in listed if row["round"] in rounds or row["round"] > window]
     names = [KEYS[name], "round", *(["dst"] if name == "links" else []), *OTHERS[name]]
@@ -148,7 +152,7 @@ def test_links_go_that_a_page_lost_with_its_last_answer(work: Workspace) -> None
     with work.step("test", 9) as draft:
         draft.append |= layers(work, "links", [links], 1) | layers(work, "responses", [rows], 2)
     stack = work.store.manifest.layers("links")
-    outdated = linkgraph.outdated_until(work, stack, 5)
+    outdated = current_links.outdated_until(work, stack, 5)
     with work.step("test", 9) as draft:
         draft.replace["links"] = tuple(merging.merged(work, DATASETS["links"], stack, 5, outdated))
     assert {row["src"] for row in work.read("links").collect()} == {page(1), robots}
@@ -178,13 +182,13 @@ def test_layers_that_a_step_has_read_are_not_merged_with_others(work: Workspace)
         site.happen(work, round_, pages=12)
         if round_ == lsm.FEW:
             boilerplate.run(work)
-    read = inputs.read_until(work, COUNTED)
+    read = unread.read_until(work, COUNTED)
     assert read is not None
     compaction.run(work)
     old, *rest = work.store.manifest.layers("documents")
     assert old.is_merged
     assert old.version <= read < min(layer.version for layer in rest)
-    assert not inputs.newer([old], read)
+    assert not unread.newer([old], read)
 
 
 SEEDS = [
@@ -238,8 +242,8 @@ def harvested(work: Workspace) -> tuple[Any, ...]:
     graph.run(work)
     boilerplate.run(work)
     dedup.run(work)
-    links = {(row["src"], row["dst"]) for row in linkgraph.votes(work).collect()}
-    of_graph = {(row["src"], row["dst"]) for row in linkgraph.current(work).collect()}
+    links = {(row["src"], row["dst"]) for row in current_links.votes(work).collect()}
+    of_graph = {(row["src"], row["dst"]) for row in current_links.current(work).collect()}
     pages = {url: row["disposition"] for url, row in standing(work).items()}
     survivors = {url: row["survivor"] for url, row in standing(work).items()}
     return links, inlinks(work), of_graph, arcs(work), pages, survivors
@@ -247,7 +251,7 @@ def harvested(work: Workspace) -> tuple[Any, ...]:
 
 def arcs(work: Workspace) -> set[tuple[str, str]]:
     """All arcs of the graph, by the names of their ends."""
-    from gossamer.graph.stored import stored as graphs
+    from gossamer.links.graph.stored import stored as graphs
 
     kept = graphs(work, "page")
     names = kept.names.named(np.arange(kept.names.count)).to_pylist()
@@ -261,5 +265,5 @@ def arcs(work: Workspace) -> set[tuple[str, str]]:
 def test_the_record_of_a_step_says_what_it_has_read(work: Workspace) -> None:
     Site(1).happen(work, 1)
     dedup.run(work)
-    assert inputs.read_until(work, JUDGED) == work.store.manifest.version - 1
-    assert inputs.read_until(work, COUNTED) is None
+    assert unread.read_until(work, JUDGED) == work.store.manifest.version - 1
+    assert unread.read_until(work, COUNTED) is None

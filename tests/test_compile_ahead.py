@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import compile_ahead
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.links import compile_ahead
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def test_machine_code_is_loaded_after_many_pages_and_compiled_if_there_is_none(
     assert found == started
 
 
-AHEAD = "from gossamer.compile_ahead import main; main()"
+AHEAD = "from gossamer.links.compile_ahead import main; main()"
 CRAWL = """
 import sys
 from gossamer import Crawl

@@ -15,8 +15,8 @@ from gossamer.api import Crawl
 from gossamer.config import FetchConfig, Secret, SiteConfig
 from gossamer.config.files import closed_to_others
 from gossamer.errors import ConfigError
-from gossamer.filenames import CONFIG_NAME
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
+from gossamer.storage.names import CONFIG_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable

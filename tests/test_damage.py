@@ -14,20 +14,21 @@ import pytest
 
 import byte_flips
 from crawl_settings import loopback_settings
-from gossamer import cli, fetch, generate
+from gossamer import cli, fetch
 from gossamer.api import Crawl
-from gossamer.backends import LocalBackend
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.filenames import is_collected, is_made_here
-from gossamer.parse.stored import read_answers, record_of
+from gossamer.parse.step.stored import read_answers, record_of
+from gossamer.schedule import generate
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.names import is_collected, is_made_here
 from gossamer.tables import DATASETS
-from gossamer.workspace import Workspace
 from harvests import run_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 READERS = {
     "pages": ["generate"],

@@ -11,16 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import dealing, egress, generate, lsm, workspace
-from gossamer.config import FetchConfig
-from gossamer.dealing import dealt
-from gossamer.egress import GROUPS, POSTPONED
+from gossamer.config import FetchConfig, egress
+from gossamer.config.egress import GROUPS, POSTPONED
+from gossamer.schedule import generate
+from gossamer.schedule.limits import parts
+from gossamer.schedule.limits.parts import dealt
+from gossamer.state import lsm, workspace
 from gossamer.tables import HOSTS, PAGES
-from gossamer.urls import domain_of
+from gossamer.web.urls import domain_of
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 NAMES = ("eu", "us", "asia")
 SETTING = {
@@ -51,7 +53,7 @@ def test_domains_go_to_slots_of_their_group_and_loads_are_balanced(
     types = {"domain": pa.string(), "pages": pa.int64(), "group": pa.int32()}
     table = pa.table({name: pa.array(columns[name], types[name]) for name in types})
     batches = iter(table.to_batches(max_chunksize=7))
-    (batch,) = dealing._deal(NAMES, slots, batches)
+    (batch,) = parts._deal(NAMES, slots, batches)
     rows = {row["domain"]: row for row in batch.to_pylist()}
     assert len(rows) == batch.num_rows == len(units)
     loads = [0] * len(slots)
@@ -94,7 +96,7 @@ def test_a_domain_has_one_part_and_one_group(
         work, lsm.current(work, PAGES), lsm.current(work, HOSTS), work.now_ms()
     )
     slots = [frozenset({"us"}), frozenset({"eu"})]
-    parted = dealing.with_parts(work, chosen, lsm.current(work, HOSTS), slots).collect()
+    parted = parts.with_parts(work, chosen, lsm.current(work, HOSTS), slots).collect()
     found = {(domain_of(row["url"]), row["part"], row["egress"]) for row in parted}
     assert found == {
         ("a-eu.example", 1, "eu"),  # all of its hosts, although one is of no group
@@ -151,4 +153,4 @@ def test_without_the_setting_workers_are_not_asked(
     put(work, "pages", [{"url": "http://a.example/"}])
     assert generate.run(work).counts == {"pages": 1}
     assert [row["egress"] for row in listed(work)] == [None]
-    assert dealing.slots(replace(work, _engine=None)) == []
+    assert parts.slots(replace(work, _engine=None)) == []

@@ -14,13 +14,13 @@ from gossamer import dedup
 from gossamer.dedup import candidates, equal
 from gossamer.dedup.candidates import MAX_SHARING
 from gossamer.dedup.decided import MAX_COPIES
+from gossamer.state.workspace import Workspace
+from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
-from gossamer.task_output import ParquetWriter, layers_of
-from gossamer.workspace import Workspace
 from rows import put
 
 if TYPE_CHECKING:
-    from gossamer import task_output
+    from gossamer.storage import task_output
 
 
 def test_near_duplicates_of_any_pair_above_the_threshold(work: Workspace) -> None:

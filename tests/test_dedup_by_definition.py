@@ -9,15 +9,15 @@ from msgspec import structs
 
 from duplicates import History, expected, forget, standing
 from gossamer import dedup
-from gossamer.backends import LocalBackend
 from gossamer.config import Config
-from gossamer.store import Store
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 HARVESTS = 4
 

@@ -16,7 +16,7 @@ from gossamer.fakeweb.pages import MANUAL_PAGES, MANUAL_VERSIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 pytestmark = pytest.mark.slow
 MIX = Mix.plain(

@@ -9,19 +9,19 @@ import pytest
 
 from duplicates import standing
 from gossamer import dedup
-from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.dedup import equal
 from gossamer.index.changes import anchors_of
-from gossamer.store import Store
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 DDL = (
     "url string, rank int, text string, canonical string, by_body boolean, found_ms long, "

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from duplicates import document, edited, forget, prose, similarity, standing, store
-from gossamer import boilerplate, dedup
-from gossamer.dedup import counts
+from gossamer import dedup
+from gossamer.dedup import boilerplate, counts
 from gossamer.tables import DISPOSITIONS
 from rows import put
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HOSTS = ("docs.example", "mirror.example", "other.test")
 VERSIONS = ("3.9", "3.10", "stable")

@@ -21,19 +21,19 @@ import pytest
 import tantivy
 
 from duplicates import History, expected, forget, standing
-from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.errors import EngineError
-from gossamer.fulltext.layout import part_key
-from gossamer.fulltext.schema import stored_document
-from gossamer.store import Store
-from gossamer.workspace import Workspace
+from gossamer.index.format.layout import part_key
+from gossamer.index.format.schema import stored_document
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
 from harvests import run_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 LONGEST_S = 2.0
 """Between two kills."""

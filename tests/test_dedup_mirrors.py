@@ -9,7 +9,7 @@ from gossamer import dedup
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 ORIGINAL, MIRROR = "http://original.example", "http://a.example"
 PAGES = 10

@@ -12,15 +12,15 @@ import pytest
 from gossamer.dedup import reached, similar
 from gossamer.dedup.candidates import Shared as Bands
 from gossamer.dedup.candidates import band_hashes, share_out
-from gossamer.dedup.wanted import FILTER_BITS, Wanted
-from gossamer.sketches import BANDS, VALUES
+from gossamer.dedup.hash_filter import FILTER_BITS, Wanted
+from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import SHINGLED
-from gossamer.task_output import ParquetWriter
+from gossamer.web.sketches import BANDS, VALUES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 

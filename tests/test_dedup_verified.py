@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 
 from duplicates import edited, prose
-from gossamer import parquet
 from gossamer.dedup.estimates import NONE, estimated
 from gossamer.dedup.verified import (
     ESTIMATED,
@@ -22,14 +21,15 @@ from gossamer.dedup.verified import (
     verified,
     verified_here,
 )
-from gossamer.sketches import VALUES, shingles, similarity, words
+from gossamer.storage import parquet
 from gossamer.tables import SHINGLED
+from gossamer.web.sketches import VALUES, shingles, similarity, words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.store import File
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File
 
 PAIRS = 200
 

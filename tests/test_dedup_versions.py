@@ -15,7 +15,7 @@ from gossamer.dedup import versions
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 PAGES = 6
 NAMES = ("intro", "install", "library/re", "library/os", "faq", "whatsnew")

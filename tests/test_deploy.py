@@ -11,14 +11,14 @@ import pytest
 
 from deployed import DEPLOY, GUIDE, ROOT, parsed, refused, run
 from gossamer.config import ServeConfig
-from gossamer.stopping import CTRL_C
+from gossamer.state.stopping import CTRL_C
 from needed import lacking
 from node_clusters import answers, work
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 __all__ = ["work"]
 CRAWL, NODE, SERVE = UNITS = [

@@ -15,8 +15,8 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
-from gossamer.monitor import Heartbeat
-from gossamer.outcomes import OUTCOMES
+from gossamer.state.heartbeats import Heartbeat
+from gossamer.tables.outcomes import OUTCOMES
 from needed import lacking
 from search_server import serving
 from shards import crawl

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer import generate, inject, lsm, update
+from gossamer.schedule import generate, inject, update
+from gossamer.state import lsm
 from gossamer.tables import HOSTS, PAGES
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 FOREVER_MS = 2_000_000_000_000
 FAR = 1_000

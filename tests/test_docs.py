@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.outcomes import OUTCOMES
 from gossamer.tables import DATASETS
+from gossamer.tables.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import typer.main
 
-from gossamer import checksums, cli, errors
-from gossamer.listings import LARGEST, NEWEST
-from gossamer.manifest import Layer, StepReport, decode, encode
-from gossamer.monitor import TaskProgress
-from gossamer.ownership import Owner
+from gossamer import cli, errors
 from gossamer.search.results import Results
+from gossamer.state.heartbeats import TaskProgress
+from gossamer.storage import checksums
+from gossamer.storage.listings import LARGEST, NEWEST
+from gossamer.storage.manifest import Layer, StepReport, decode, encode
+from gossamer.storage.ownership import Owner
 from stores import unlisted
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import msgspec
 
 from code_blocks import blocks
 from gossamer.parse import Link, ParsedPage, Rules, parse_response
-from gossamer.parse.directives import Wishes
 from gossamer.parse.html.selectors import COMPARING, COUNTING, OF_LISTS, SIMPLE
 from gossamer.parse.html.site_rules import read_site_rules
 from gossamer.parse.page import SiteRule
+from gossamer.parse.reading.directives import Wishes
 
 if TYPE_CHECKING:
     import pytest

@@ -4,15 +4,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer import domains, workspace
-from gossamer.suffixes import registrable
+from gossamer.links import domains
+from gossamer.state import workspace
+from gossamer.web.suffixes import registrable
 from rows import by_url, frame
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 NOBODY: list[dict[str, Any]] = []
 
@@ -136,10 +137,10 @@ def test_standing_is_the_number_of_voters(
 
 @pytest.mark.spark
 def test_voters_are_counted_alike_on_a_cluster(spark_engine: Engine, tmp_path: Path) -> None:
-    from gossamer.backends import LocalBackend
     from gossamer.config import Config
-    from gossamer.store import Store
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.backends import LocalBackend
+    from gossamer.storage.store import Store
 
     for number, test in enumerate(
         (

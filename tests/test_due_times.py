@@ -8,10 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import due_times, inject, lsm, refresh, rounds
 from gossamer.api import Crawl
-from gossamer.check.repair import drop_damaged, reconcile
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.flow import rounds
+from gossamer.flow.check.repair import drop_damaged, reconcile
+from gossamer.schedule import inject, refresh
+from gossamer.schedule.due import histogram
+from gossamer.state import lsm
 from gossamer.tables import PAGES
 from stored_web import put_rows
 
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 
 @pytest.fixture(scope="module")
@@ -30,19 +33,19 @@ def web() -> Iterator[FakeWeb]:
         yield fake
 
 
-def held(work: Workspace) -> Counter[due_times.Slot]:
-    counts = due_times.held(work)
+def held(work: Workspace) -> Counter[histogram.Slot]:
+    counts = histogram.held(work)
     assert counts is not None
     return counts
 
 
-def by_definition(work: Workspace) -> dict[due_times.Slot, int]:
+def by_definition(work: Workspace) -> dict[histogram.Slot, int]:
     """The counts, from the rows of all pages."""
-    counts: dict[due_times.Slot, int] = {}
+    counts: dict[histogram.Slot, int] = {}
     for page in lsm.current(work, PAGES).collect():
         if page.status not in ("gone", "alias"):
-            slot = due_times.Slot(
-                page.next_fetch_ms // due_times.SLOT_MS * due_times.SLOT_MS,
+            slot = histogram.Slot(
+                page.next_fetch_ms // histogram.SLOT_MS * histogram.SLOT_MS,
                 page.interval_s if page.failures == 0 else None,
                 page.status == "fetched",
             )
@@ -78,7 +81,7 @@ PAGE = {"status": "fetched", "failures": 0, "interval_s": 60, "next_fetch_ms": 1
 
 def test_pages_are_counted_from_scratch_if_there_are_no_counts(work: Workspace) -> None:
     put_rows(work, "pages", [{"url": f"http://a.test/{n}", **PAGE} for n in range(3)])
-    assert due_times.held(work) is None
+    assert histogram.held(work) is None
     inject.run(work, ["http://b.test/"])
     assert held(work) == by_definition(work)
     assert sum(held(work).values()) == 4
@@ -106,7 +109,7 @@ def test_a_repair_that_loses_pages_counts_again(work: Workspace) -> None:
         file.write(b"x")
     with work.step("repair", 0) as draft:
         drop_damaged(work, draft)
-    assert due_times.held(work) is None
+    assert histogram.held(work) is None
     with work.step("repair", 0) as draft:
         reconcile(work, draft)
     inject.run(work, ["http://b.test/"])

@@ -9,14 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer.dedup import versions
-from gossamer.duplicates import DROPPED, REASONS, Copy, Duplicates, duplicates_of, survivor_of
-from gossamer.lookup import Lookup
+from gossamer.dedup.dispositions import (
+    DROPPED,
+    REASONS,
+    Copy,
+    Duplicates,
+    duplicates_of,
+    survivor_of,
+)
+from gossamer.dedup.version_names import recency, version_in
+from gossamer.state.lookup import Lookup
 from gossamer.tables import DISPOSITIONS
-from gossamer.version_names import recency, version_in
 from standing_pages import COPY, NEW, OLD, put_standing
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 OLDEST_FIRST = (
     *("dev", "1.9", "1.10", "2.0a1", "2.0rc1", "2.0", "2.0.1", "v3", "3.9", "3.10rc2", "3.10"),

@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fetched import Fetched, settings, wanted
-from gossamer import config, egress
-from gossamer.egress import ADDRESSES, GROUPS, Egress
+from gossamer import config
+from gossamer.config import egress
+from gossamer.config.egress import ADDRESSES, GROUPS, Egress
 from gossamer.errors import ConfigError
-from gossamer.fetch.networks import Networks
-from gossamer.fetch.streams import connect_address
+from gossamer.fetch.http.streams import connect_address
+from gossamer.fetch.network.networks import Networks
 from loopback import page
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from engine_tasks import DDL, SCHEMA, double, fail, fill, linger, tell
-from gossamer import engine as engine_module
-from gossamer import spark_client
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine, engine_errors
+from gossamer.engine import engine as engine_module
+from gossamer.engine import spark_client
+from gossamer.engine.engine import Engine, engine_errors
+from gossamer.engine.pool import NICE
 from gossamer.errors import EngineError, StoreFull
-from gossamer.pool import NICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ def test_a_server_that_is_not_there_is_an_error_that_names_it() -> None:
 _ALONE = """
 import os
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
 
 with Engine(EngineConfig(workers=2, memory_gb=0.05)) as engine:
     assert not [name for name in os.environ if name.startswith("SAIL_")]
@@ -170,7 +170,7 @@ def run_python(script: str) -> str:
 
 UNSTOPPED = """
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
 rows = Engine(EngineConfig(workers=1)).spark.range(7)
 print(rows.count())
 """
@@ -185,7 +185,7 @@ TASKS = """
 import psutil
 from engine_tasks import DDL, SCHEMA, tell
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
 with Engine(EngineConfig(workers=2)) as engine:
     held = []
     for times in (20, 60):

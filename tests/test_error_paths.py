@@ -17,12 +17,13 @@ import pytest
 import rich.progress  # noqa: F401  # commands cannot import it under `closed`, without permissions
 
 from commands import gossamer
-from gossamer import generate, graph
 from gossamer.api import Crawl
-from gossamer.backends import LocalBackend
 from gossamer.cli import app, main
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.store import Holder
+from gossamer.links import graph
+from gossamer.schedule import generate
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Holder
 from harvests import run_postings
 from rows import put
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 pytestmark = pytest.mark.usefixtures("shared_engine")
 SETTINGS = """

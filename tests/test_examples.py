@@ -15,7 +15,7 @@ from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
 
 if TYPE_CHECKING:
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MAX_LINES = 40

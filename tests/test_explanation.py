@@ -1,4 +1,4 @@
-"""Planted cases: what `gossamer explain` says about a URL. See gossamer.explanation."""
+"""Planted cases: what `gossamer explain` says about a URL. See gossamer.status.explanation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from gossamer import config as configs
 from gossamer.errors import UsageError
-from gossamer.explanation import explain
+from gossamer.status.explanation import explain
 from gossamer.tables.fetching import RHYTHM_S
 from stored_web import put_inlinks, put_rows
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 DAY_MS = 86_400_000
 NOW_MS = 20_000 * DAY_MS

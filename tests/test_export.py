@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.export import FORMS, export
+from gossamer.cli.export import FORMS, export
 from gossamer.tables import DATASETS
 from rows import put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 ROWS: list[dict[str, Any]] = [
     {"url": "http://a.example/", "title": 'a "quoted", ü', "headings": ["one", "two"]},

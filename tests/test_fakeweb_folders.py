@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gossamer.errors import UsageError
 from gossamer.fakeweb import Web, doc_folders
 from gossamer.fakeweb.folders import Folder, content_type, folder_host, host_name
-from gossamer.urls import domain_of
+from gossamer.web.urls import domain_of
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ import pytest
 from gossamer.fakeweb import Answer, FakeWeb, Web
 from gossamer.fakeweb.hostile import CATALOGUE, Act, codings, markdown
 from gossamer.fakeweb.hostile.catalogue import GROUPS
-from gossamer.outcomes import OUTCOMES
+from gossamer.tables.outcomes import OUTCOMES
 from hostile import DRIPS, LIMIT, PATIENCE_S, WEB, Seen, ask, assert_silent, get
 from hostile_wire import ROBOTS, WIRE
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import farms
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.rounds import ROUND
+from gossamer.flow.rounds import ROUND
+from gossamer.links import farms
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 FARM = "farm.hostile.test"
 PAGES = 60

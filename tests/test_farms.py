@@ -10,15 +10,15 @@ import pytest
 from msgspec import structs
 from typer.testing import CliRunner
 
-from gossamer import farms, graph
 from gossamer.cli import app
 from gossamer.config import RankConfig
+from gossamer.links import farms, graph
 from rows import put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 Links = set[tuple[str, str]]
 

@@ -14,21 +14,22 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from fetched import ROUND, Fetched, Row, settings, wanted, write_rows
-from gossamer import checksums, fetch
-from gossamer.backends import open_backend
+from gossamer import fetch
 from gossamer.config import Config, FetchConfig
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fetch import responses as fetch_responses
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.hosts import HostBook
+from gossamer.fetch.loop import FetchLoop
 from gossamer.fetch.page_rows import PageRows
 from gossamer.fetch.responses import ResponseWriter, Wanted
-from gossamer.fetch.visits import FetchLoop
-from gossamer.monitor import Heartbeat, heartbeats
-from gossamer.store import File, Layer, StepReport, Store
+from gossamer.state.heartbeats import Heartbeat, heartbeats
+from gossamer.state.workspace import Workspace
+from gossamer.storage import checksums
+from gossamer.storage.backends import open_backend
+from gossamer.storage.store import File, Layer, StepReport, Store
+from gossamer.storage.warc import payload_digest, read_response, responses
 from gossamer.tables import FETCHLIST
-from gossamer.warc import payload_digest, read_response, responses
-from gossamer.workspace import Workspace
 from loopback import Loopback, page
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.config import FetchConfig
-from gossamer.fetch import body
-from gossamer.fetch.body import GRACE_S, LARGE_AT_ONCE, Bodies, Body, limit_of
 from gossamer.fetch.exchange import Request
+from gossamer.fetch.http import body
+from gossamer.fetch.http.body import GRACE_S, LARGE_AT_ONCE, Bodies, Body, limit_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine

@@ -17,7 +17,7 @@ from gossamer.fetch import files, resource
 from gossamer.fetch.exchange import FetchResult, Request
 from gossamer.fetch.files import FileFetcher
 from gossamer.fetch.resource import Entry, give_folder, media_type
-from gossamer.urls import UrlRules, normalize, normalize_all
+from gossamer.web.urls import UrlRules, normalize, normalize_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -24,10 +24,12 @@ from ftp_servers import (
     serving,
 )
 from gossamer.config import SiteConfig
-from gossamer.fetch import body, ftp, ftp_session
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.outcomes import OUTCOMES
-from gossamer.urls import normalize, normalize_all
+from gossamer.fetch.ftp import fetcher as ftp
+from gossamer.fetch.ftp import session as ftp_session
+from gossamer.fetch.http import body
+from gossamer.tables.outcomes import OUTCOMES
+from gossamer.web.urls import normalize, normalize_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from fetching import LIMIT, config, http_fetcher
 from gossamer.fetch.exchange import DETAIL_CHARS, Request
-from gossamer.fetch.http import DRAIN_BYTES
-from gossamer.outcomes import OUTCOMES
+from gossamer.fetch.http.fetcher import DRAIN_BYTES
+from gossamer.tables.outcomes import OUTCOMES
 from loopback import loopback, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gossamer.fetch.exchange import FetchResult
-    from gossamer.fetch.http import HttpFetcher
+    from gossamer.fetch.http.fetcher import HttpFetcher
     from loopback import Loopback
 
 VALID = [

@@ -18,11 +18,12 @@ from backports import zstd
 
 from fetching import LIMIT, config, fetch, fetch_url, http_fetcher
 from gossamer import __version__
-from gossamer.fetch import body, http
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.http import DRAIN_BYTES, retry_after_s
-from gossamer.filter_rules.index import RuleIndex
-from gossamer.filter_rules.language import Rule
+from gossamer.fetch.http import body
+from gossamer.fetch.http import fetcher as http
+from gossamer.fetch.http.fetcher import DRAIN_BYTES, retry_after_s
+from gossamer.rules.filter_rules.index import RuleIndex
+from gossamer.rules.filter_rules.language import Rule
 from loopback import NOTHING, RESET, SILENCE, Loopback, Script, page, reset
 
 if TYPE_CHECKING:

@@ -7,15 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.addresses import NAT64, parse_address
 from gossamer.errors import ConfigError
-from gossamer.fetch.interfaces import interface_networks, network_of
-from gossamer.fetch.networks import (
-    REFRESH_S,
-    ForbiddenAddress,
-    Networks,
-    is_global,
-)
+from gossamer.fetch.network.interfaces import interface_networks, network_of
+from gossamer.fetch.network.networks import REFRESH_S, ForbiddenAddress, Networks, is_global
+from gossamer.web.addresses import NAT64, parse_address
 
 INSIDE = [
     "0.0.0.0",

@@ -11,10 +11,10 @@ import pytest
 
 from fetched import Fetched, settings, wanted
 from gossamer.config import FetchConfig
+from gossamer.config.own_hosts import Own
 from gossamer.fetch import first_stranger
-from gossamer.fetch.networks import ForbiddenAddress, Networks
-from gossamer.fetch.resolver import Resolver
-from gossamer.own import Own
+from gossamer.fetch.network.networks import ForbiddenAddress, Networks
+from gossamer.fetch.network.resolver import Resolver
 from loopback import page
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def test_an_own_host_named_in_full_may_have_a_private_address_and_a_pattern_may_
     async def both() -> tuple[bool, bool]:
         resolver = Resolver(config, networks)
         private = resolver._known  # what DNS is to have said
-        from gossamer.fetch.dns import Found
-        from gossamer.fetch.resolver import _Known
+        from gossamer.fetch.network.dns import Found
+        from gossamer.fetch.network.resolver import _Known
 
         for name in ("10.0.0.1.docs.test", "b.test"):
             private[name] = _Known(Found((f"10.0.0.{len(private)}",), 1e9), float("inf"))

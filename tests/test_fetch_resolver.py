@@ -28,10 +28,10 @@ from gossamer.fakeweb.dns import (
     addresses,
     serve,
 )
-from gossamer.fetch import dns
-from gossamer.fetch import resolver as module
-from gossamer.fetch.networks import ForbiddenAddress, Networks
-from gossamer.fetch.resolver import LOOKUPS, PREFETCHES, Resolver
+from gossamer.fetch.network import dns
+from gossamer.fetch.network import resolver as module
+from gossamer.fetch.network.networks import ForbiddenAddress, Networks
+from gossamer.fetch.network.resolver import LOOKUPS, PREFETCHES, Resolver
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

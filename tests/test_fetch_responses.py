@@ -13,16 +13,17 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from gossamer import checksums, parse
+from gossamer import parse
 from gossamer.config import FetchConfig
 from gossamer.errors import StoreFull
 from gossamer.fetch import responses as fetch_responses
 from gossamer.fetch.exchange import FetchResult
 from gossamer.fetch.responses import READ_BY_PARSERS, ResponseWriter, Wanted, truncation
-from gossamer.handover import Handover, taken
-from gossamer.parse.stored import bodies, read_answers
+from gossamer.parse.step.stored import bodies, read_answers
+from gossamer.state.finished_files import Handover, taken
+from gossamer.storage import checksums
+from gossamer.storage.warc import payload_digest
 from gossamer.tables import FETCHLIST, RESPONSES
-from gossamer.warc import payload_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

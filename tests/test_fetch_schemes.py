@@ -12,10 +12,10 @@ from gossamer.config import FetchConfig
 from gossamer.errors import ConfigError
 from gossamer.fetch import schemes
 from gossamer.fetch.exchange import FetchResult, Request
-from gossamer.fetch.networks import Networks
-from gossamer.fetch.resolver import Resolver
+from gossamer.fetch.network.networks import Networks
+from gossamer.fetch.network.resolver import Resolver
 from gossamer.fetch.schemes import Fetchers
-from gossamer.urls import UrlRules
+from gossamer.web.urls import UrlRules
 from loopback import Loopback, page
 
 if TYPE_CHECKING:

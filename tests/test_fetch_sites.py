@@ -13,8 +13,8 @@ from fetching import LIMIT, config, fetch, fetch_url
 from gossamer.config import Secret, SiteConfig
 from gossamer.errors import ConfigError
 from gossamer.fetch.exchange import Request
-from gossamer.fetch.sites import Sites
-from gossamer.warc import request_head
+from gossamer.fetch.http.sites import Sites
+from gossamer.storage.warc import request_head
 from loopback import Loopback, Script, loopback, page
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""On a cluster, no two tasks ask the hosts of a part at once: see gossamer.fetch.tenure."""
+"""On a cluster, no two tasks ask the hosts of a part at once: see fetch_lease.py."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from gossamer import files, stopping
 from gossamer.errors import EngineError, UsageError
-from gossamer.fetch import tenure
-from gossamer.fetch.tenure import HANDOVER_S, LEASE_S, Beat, Tenure
+from gossamer.fetch.cluster import fetch_lease
+from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, LEASE_S, Beat, Tenure
+from gossamer.state import stopping
+from gossamer.storage import files
 from machine_clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 
 class Cluster:
@@ -47,7 +48,7 @@ def beats(folder: Path, run: str = "one") -> Callable[[], None]:
     numbers = iter(range(10_000))
 
     def beat() -> None:
-        tenure._write(f"{folder}/.fetching", Beat(run, next(numbers)))
+        fetch_lease._write(f"{folder}/.fetching", Beat(run, next(numbers)))
 
     beat()
     return beat
@@ -62,7 +63,7 @@ def ended(task: Tenure) -> str:
 def test_the_first_task_begins_with_the_next_beat(folder: Path) -> None:
     clock = Clock(beats(folder))
     Tenure(str(folder), "one", 7, clock).begin(clock.wait)
-    assert clock.now_s == tenure.LOOK_S
+    assert clock.now_s == fetch_lease.LOOK_S
 
 
 def test_a_task_does_not_begin_without_a_beat(folder: Path) -> None:
@@ -142,22 +143,22 @@ def test_a_task_that_runs_again_waits_until_the_first_one_must_have_ended(folder
 
 def test_a_claim_of_a_number_has_one_owner(folder: Path, s3: str) -> None:
     for root in (str(folder), s3):
-        tenure._write(f"{root}/.fetching", Beat("one", 0))
+        fetch_lease._write(f"{root}/.fetching", Beat("one", 0))
         Tenure(root, "one", 17, number=0, task=3)
         with pytest.raises(FileExistsError):
             Tenure(root, "one", 17, number=0, task=4)
         Tenure(root, "one", 17, number=1, task=4)
         Tenure(root, "one", 7)
         Tenure(root, "two", 7)
-        assert tenure.claims(root, "one") == {17: 2, 7: 1}
-        assert [tenure.claimant(root, "one", 17, number) for number in (0, 1)] == [3, 4]
+        assert fetch_lease.claims(root, "one") == {17: 2, 7: 1}
+        assert [fetch_lease.claimant(root, "one", 17, number) for number in (0, 1)] == [3, 4]
         with pytest.raises(FileNotFoundError):
-            tenure.claimant(root, "one", 17, 2)
+            fetch_lease.claimant(root, "one", 17, 2)
 
 
 def test_a_run_beats_while_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tenure, "BEAT_S", 0.001)
-    with tenure.held(str(tmp_path), cluster()) as run:
+    monkeypatch.setattr(fetch_lease, "BEAT_S", 0.001)
+    with fetch_lease.held(str(tmp_path), cluster()) as run:
         Tenure(str(tmp_path), str(run), 7).begin()
     assert not (tmp_path / ".fetching" / "run.json").exists()
 
@@ -165,7 +166,7 @@ def test_a_run_beats_while_it_lives(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def waits(folder: Path, task: Callable[[str], object] = lambda _: None) -> float:
     """The seconds that a run waits before its tasks start; `task` is given its name."""
     clock = Clock()
-    with tenure.held(str(folder), cluster(), clock.wait) as run:
+    with fetch_lease.held(str(folder), cluster(), clock.wait) as run:
         task(str(run))
     return clock.now_s
 
@@ -208,24 +209,24 @@ def test_a_run_that_is_to_stop_does_not_wait(folder: Path) -> None:
 
 
 def test_speculation_is_refused(tmp_path: Path) -> None:
-    held: Any = tenure.held(str(tmp_path), cluster(speculation="true"))
+    held: Any = fetch_lease.held(str(tmp_path), cluster(speculation="true"))
     with pytest.raises(UsageError, match=r"spark\.speculation"), held:
         pass
 
 
 def test_the_embedded_engine_needs_no_tenure(engine: Engine, tmp_path: Path) -> None:
-    with tenure.held(str(tmp_path), engine) as run:
+    with fetch_lease.held(str(tmp_path), engine) as run:
         assert run is None
     assert list(tmp_path.iterdir()) == []
 
 
 def test_on_object_storage_the_embedded_engine_needs_it_too(engine: Engine, s3: str) -> None:
-    with tenure.held(s3, engine) as run:
+    with fetch_lease.held(s3, engine) as run:
         assert run
         assert files.exists(f"{s3}/.fetching/run.json")
         Tenure(s3, run, 7).begin()
     assert files.listed(f"{s3}/.fetching") == [f"{s3}/.fetching/{run}.7.0"]
-    with tenure.held(s3, engine):
+    with fetch_lease.held(s3, engine):
         assert files.listed(f"{s3}/.fetching") == [f"{s3}/.fetching/run.json"]
 
 
@@ -235,7 +236,7 @@ def test_an_object_store_shows_at_once_whether_a_run_lives(
     numbers = iter(range(10_000))
 
     def beat() -> None:
-        tenure._write(f"{s3}/.fetching", Beat("one", next(numbers)))
+        fetch_lease._write(f"{s3}/.fetching", Beat("one", next(numbers)))
 
     beat()
     clock = Clock(beat)
@@ -247,12 +248,12 @@ def test_an_object_store_shows_at_once_whether_a_run_lives(
 
 
 def test_an_object_store_is_asked_at_a_bounded_rate(s3: str) -> None:
-    tenure._write(f"{s3}/.fetching", Beat("one", 0))
+    fetch_lease._write(f"{s3}/.fetching", Beat("one", 0))
     clock = Clock()
     task = Tenure(s3, "one", 7, clock)
     task.check()
-    tenure._write(f"{s3}/.fetching", Beat("two", 0))
-    clock.now_s += tenure.OBJECTS_LOOK_S - 0.1
+    fetch_lease._write(f"{s3}/.fetching", Beat("two", 0))
+    clock.now_s += fetch_lease.OBJECTS_LOOK_S - 0.1
     task.check()
     clock.now_s += 0.2
     assert ended(task) == "another run fetches now"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fetched import Fetched, Row, settings, wanted
-from gossamer import stopping
 from gossamer.config import SiteConfig
-from gossamer.fetch import visits
+from gossamer.fetch import loop
+from gossamer.state import stopping
 from loopback import SILENCE, Loopback, page
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def test_a_host_is_spared_for_as_long_as_it_took(server: Loopback, crawl: Crawl)
 def test_a_stop_commits_what_was_fetched_and_gives_back_the_rest(
     server: Loopback, crawl: Crawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visits, "GRACE_S", 0.05)
-    monkeypatch.setattr(visits, "LOOK_S", 0.02)
+    monkeypatch.setattr(loop, "GRACE_S", 0.05)
+    monkeypatch.setattr(loop, "LOOK_S", 0.02)
 
     async def answer_and_stop(_: StreamReader, writer: StreamWriter) -> None:
         writer.write(page(b"x"))
@@ -137,8 +137,8 @@ def test_a_stop_commits_what_was_fetched_and_gives_back_the_rest(
 def test_the_end_of_the_round_cuts_off_what_is_open(
     server: Loopback, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visits, "GRACE_S", 0.05)
-    monkeypatch.setattr(visits, "LOOK_S", 0.02)
+    monkeypatch.setattr(loop, "GRACE_S", 0.05)
+    monkeypatch.setattr(loop, "LOOK_S", 0.02)
     server.answers |= {"/robots.txt": page(b""), "/1": SILENCE}
     fetched = crawl(["http://a.test/1", "http://a.test/2"], round_minutes=0.002, timeout_s=60.0)
     assert fetched.outcomes() == ["postponed"] * 2

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 import pytest
 
-from gossamer import fetch, generate, rounds
+from gossamer import fetch
 from gossamer.config import FetchConfig
-from gossamer.egress import GROUPS, POSTPONED
+from gossamer.config.egress import GROUPS, POSTPONED
 from gossamer.errors import EngineError
-from gossamer.fetch import task, tenure, waves
+from gossamer.fetch import task
+from gossamer.fetch.cluster import egress_scheduling, fetch_lease
+from gossamer.fetch.cluster.egress_scheduling import PATIENCE_S, TRIES, Offer, take
+from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, Beat, Tenure
 from gossamer.fetch.part import Part
-from gossamer.fetch.tenure import HANDOVER_S, Beat, Tenure
-from gossamer.fetch.waves import PATIENCE_S, TRIES, Offer, take
-from gossamer.task_output import counted, counts_of
-from gossamer.urls import UrlRules
+from gossamer.flow import rounds
+from gossamer.schedule import generate
+from gossamer.storage.task_output import counted, counts_of
+from gossamer.web.urls import UrlRules
 from loopback import page
 from machine_clock import Clock
 from rows import put
@@ -25,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from gossamer.engine import Engine
-    from gossamer.task_output import Row
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.task_output import Row
     from loopback import Loopback
 
 RUN = "run"
@@ -37,7 +40,7 @@ ATTEMPTS = ("responses/1", "warc/1", "hosts/1")
 @pytest.fixture
 def root(tmp_path: Path) -> str:
     (tmp_path / ".fetching").mkdir()
-    tenure._write(f"{tmp_path}/.fetching", Beat(RUN, 0))
+    fetch_lease._write(f"{tmp_path}/.fetching", Beat(RUN, 0))
     return str(tmp_path)
 
 
@@ -57,7 +60,7 @@ def parts(root: str, *groups: str) -> list[Part]:
 
 
 def offer(root: str, *groups: str) -> Offer:
-    return Offer(tuple(parts(root, *groups)), tenure.claims(root, RUN))
+    return Offer(tuple(parts(root, *groups)), fetch_lease.claims(root, RUN))
 
 
 def taken(offered: Offer, number: int) -> int | None:
@@ -81,7 +84,7 @@ def test_tasks_take_what_their_workers_may_fetch_and_first_what_others_may_not(
     assert taken(offered, 4) is None
     is_in("eu")
     assert taken(offered, 5) == 1
-    assert tenure.claims(root, RUN) == dict.fromkeys(range(5), 1)
+    assert fetch_lease.claims(root, RUN) == dict.fromkeys(range(5), 1)
 
 
 def test_a_task_without_a_part_keeps_its_slot_until_all_are_taken_but_not_for_long(
@@ -95,7 +98,7 @@ def test_a_task_without_a_part_keeps_its_slot_until_all_are_taken_but_not_for_lo
     others = iter([0, 1])
     clock = Clock(lambda: Tenure(root, RUN, next(others)))
     assert take(offered, 0, clock, clock.wait) is None
-    assert clock.now_s == 2 * waves.LOOK_S
+    assert clock.now_s == 2 * egress_scheduling.LOOK_S
 
 
 def test_two_tasks_that_see_the_same_part_do_not_both_take_it(
@@ -118,7 +121,7 @@ def test_a_task_that_runs_again_takes_the_part_that_it_had(
     is_in("eu")
     assert taken(offered, 6) is None
     assert taken(offered, 5) == 1
-    assert tenure.claims(root, RUN) == {0: 1, 1: 2}
+    assert fetch_lease.claims(root, RUN) == {0: 1, 1: 2}
     assert taken(offered, 5) == 1, "run for the third time"
 
 
@@ -133,7 +136,7 @@ def test_the_next_wave_takes_over_and_waits_until_the_former_task_must_have_ende
     with pytest.raises(EngineError, match="another task was given its pages"):
         lost[1].check()
     beats = iter(range(1, 10_000))
-    clock = Clock(lambda: tenure._write(f"{root}/.fetching", Beat(RUN, next(beats))))
+    clock = Clock(lambda: fetch_lease._write(f"{root}/.fetching", Beat(RUN, next(beats))))
     Tenure(root, RUN, 0, clock).begin(clock.wait)
     assert clock.now_s >= HANDOVER_S
 
@@ -169,7 +172,7 @@ def fetched_numbers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return counted({"ok": 5})
 
     monkeypatch.setattr(task, "fetch_part", fetch_part)
-    monkeypatch.setattr(waves, "PATIENCE_S", 0)
+    monkeypatch.setattr(egress_scheduling, "PATIENCE_S", 0)
     return numbers
 
 
@@ -177,7 +180,9 @@ def test_waves_go_on_until_all_is_fetched(
     root: str, is_in: Callable[[str], None], fetched_numbers: list[int]
 ) -> None:
     cluster = Cluster(is_in, "eu", "us", "")
-    rows, left = waves.fetched(cast("Engine", cluster), parts(root, "us", "us", "us", "eu", ""))
+    rows, left = egress_scheduling.fetched(
+        cast("Engine", cluster), parts(root, "us", "us", "us", "eu", "")
+    )
     assert sorted(fetched_numbers) == [0, 1, 2, 3, 4]
     assert counts_of(rows) == {"ok": 25}
     assert (left, cluster.jobs) == ([], 2)
@@ -187,12 +192,12 @@ def test_waves_end_if_nobody_can_fetch_what_is_left(
     root: str, is_in: Callable[[str], None], fetched_numbers: list[int]
 ) -> None:
     cluster = Cluster(is_in, "eu")
-    rows, left = waves.fetched(cast("Engine", cluster), parts(root, "us", "eu"))
+    rows, left = egress_scheduling.fetched(cast("Engine", cluster), parts(root, "us", "eu"))
     assert fetched_numbers == [1]
     assert counts_of(rows) == {"ok": 5}
     assert [part.number for part in left] == [0]
     assert cluster.jobs == 1 + TRIES
-    assert tenure.claims(root, RUN) == {0: 1, 1: 1}, "no late task may fetch the other part"
+    assert fetch_lease.claims(root, RUN) == {0: 1, 1: 1}, "no late task may fetch the other part"
 
 
 @pytest.mark.embedded

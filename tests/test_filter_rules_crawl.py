@@ -13,19 +13,20 @@ from msgspec import structs
 from commands import gossamer
 from crawl_settings import loopback_settings
 from duplicates import prose
-from gossamer import Crawl, refilter, refresh
+from gossamer import Crawl
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.lookup import Lookup
-from gossamer.search.left_out import REASONS, LeftOut
+from gossamer.rules.left_out import REASONS, LeftOut
+from gossamer.schedule import refilter, refresh
+from gossamer.state.lookup import Lookup
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 HOME = "http://site.test/"
 SETTINGS = """
@@ -166,7 +167,7 @@ def test_what_depends_on_due_pages_and_cash_follows(crawled: Crawl) -> None:
 
 
 def test_a_page_that_is_refused_while_it_is_fetched_stays_excluded(work: Workspace) -> None:
-    from gossamer import update
+    from gossamer.schedule import update
 
     page = {"url": f"{HOME}b", "status": "excluded", "outcome": "filtered"}
     put(work, "pages", [page], 0)

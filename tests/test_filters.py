@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer import filters
 from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, UsageError
-from gossamer.filters import Allow, Deny, Extension, Filters, Scope, UrlFilter, check
+from gossamer.rules import filters
+from gossamer.rules.filters import Allow, Deny, Extension, Filters, Scope, UrlFilter, check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

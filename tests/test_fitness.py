@@ -1,4 +1,4 @@
-"""Which pages are fit: by their length, and by rules. See gossamer.fitness."""
+"""Which pages are fit: by their length, and by rules. See gossamer.schedule.focus.fitness."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from gossamer import fitness, generate, lsm, update
 from gossamer.errors import ConfigError
+from gossamer.schedule import generate, update
+from gossamer.schedule.focus import fitness
+from gossamer.state import lsm
 from gossamer.tables import PAGES
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 SHORT, LONG = b"", b"sketch"
 RULES = (

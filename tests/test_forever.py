@@ -18,15 +18,16 @@ import pytest
 
 from commands import gossamer
 from crawl_settings import loopback_settings
-from gossamer import Crawl, config, forever, rounds
+from gossamer import Crawl, config
 from gossamer.errors import ConfigError, Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.filenames import CONFIG_NAME, is_made_here
-from gossamer.filter_rules import of_crawl
-from gossamer.forever import Listener, Reload
-from gossamer.harvests import PARTS, Harvests
+from gossamer.flow import forever, rounds
+from gossamer.flow.forever import Listener, Reload
+from gossamer.flow.harvests import PARTS, Harvests
+from gossamer.rules.filter_rules import of_crawl
 from gossamer.status import Watch
 from gossamer.status.words import moment
+from gossamer.storage.names import CONFIG_NAME, is_made_here
 from merging_program import GOSSAMER
 from systemd_socket import Systemd
 
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gossamer.config import Config
-    from gossamer.engine import Engine
-    from gossamer.store import StepReport
+    from gossamer.engine.engine import Engine
+    from gossamer.storage.store import StepReport
 
 pytestmark = pytest.mark.slow
 

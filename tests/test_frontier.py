@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gossamer.fetch.back_queue import Reason
 from gossamer.fetch.frontier import FRONT_QUEUES, Frontier, Turn, _level
 from gossamer.fetch.politeness import Politeness
-from gossamer.outcomes import OUTCOMES
+from gossamer.tables.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     import random

@@ -12,13 +12,14 @@ import pytest
 from tantivy import Document
 
 from crawl_settings import loopback_settings
-from gossamer import check, compaction, forever, prune, rounds
 from gossamer.api import Crawl
 from gossamer.errors import StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.forever import Listener
-from gossamer.fulltext import schema
+from gossamer.flow import check, forever, rounds
+from gossamer.flow.forever import Listener
+from gossamer.index.format import schema
 from gossamer.index.parts import WriterFeed, index_errors
+from gossamer.upkeep import compaction, prune
 from resizable_disk import TRIES, Disk, disk
 from tables import answers, garbage, tables
 
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from gossamer.engine import Engine
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
 
 __all__ = ["disk"]
 
@@ -247,10 +248,10 @@ def test_a_harvest_and_the_round_beside_it_survive_a_full_disk(
     monkeypatch.setattr(compaction, "FEW", 2)
     # Which lines a host repeats is looked at when its pages have doubled, so it depends on when
     # harvests were.
-    monkeypatch.setattr("gossamer.boilerplate.host_lines.MIN_PAGES", 1_000_000)
+    monkeypatch.setattr("gossamer.dedup.boilerplate.host_lines.MIN_PAGES", 1_000_000)
     monkeypatch.setattr(forever, "LOOK_S", 0.01)
-    monkeypatch.setattr("gossamer.harvests.PARTS", 1)
-    monkeypatch.setattr("gossamer.harvests.END_S", float(LONGEST_S))
+    monkeypatch.setattr("gossamer.flow.harvests.PARTS", 1)
+    monkeypatch.setattr("gossamer.flow.harvests.END_S", float(LONGEST_S))
     limits = "store.min_free_gb = 0\nstore.warc_versions = 1\ngenerate.pages = 4\n"
     mix = Mix(calendars=0, crawl_delay=0, slow=0)
     failures = Counter[frozenset[str]]()

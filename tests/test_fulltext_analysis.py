@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fulltext.analysis import OTHER, STEMMERS, analyzer_for, plain
-from gossamer.fulltext.schema import title_keys
+from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for, plain
+from gossamer.index.format.schema import title_keys
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fulltext.analysis import spaced
-from gossamer.fulltext.camel_case import camel_parts
-from gossamer.fulltext.marked import MAX_PIECES, marked_pieces
-from gossamer.fulltext.written import (
+from gossamer.index.format.analysis import spaced
+from gossamer.index.format.camel_case import camel_parts
+from gossamer.index.format.marked import MAX_PIECES, marked_pieces
+from gossamer.index.format.written import (
     MAX_CAMEL_CASE,
     code_in,
     pieces_of,

@@ -10,18 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands import gossamer
-from gossamer import checksums
 from gossamer.api import Crawl
-from gossamer.backends import LocalBackend, MemoryBackend
 from gossamer.errors import ConfigError, Conflict, Occupied, StoreError
-from gossamer.filenames import FOLDERS, OWNER_MARK, is_collected, is_of_init
-from gossamer.monitor import clear
-from gossamer.store import File, Layer, StepReport, Store
+from gossamer.state.heartbeats import clear
+from gossamer.storage import checksums
+from gossamer.storage.backends import LocalBackend, MemoryBackend
+from gossamer.storage.names import FOLDERS, OWNER_MARK, is_collected, is_of_init
+from gossamer.storage.store import File, Layer, StepReport, Store
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 ATTEMPT = "00000002-0123abcd"
 HEX32 = "0123456789abcdef" * 2

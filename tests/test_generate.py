@@ -9,18 +9,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer import dealing, generate, lsm, workspace
-from gossamer.domains import level
-from gossamer.due import due_pages
-from gossamer.page_sample import Sample
+from gossamer.links.domains import level
+from gossamer.schedule import generate
+from gossamer.schedule.due.due_pages import due_pages
+from gossamer.schedule.limits import parts as dealing
+from gossamer.schedule.order.cutoff import Sample
+from gossamer.state import lsm, workspace
 from gossamer.tables import HOSTS
-from gossamer.urls import domain_of
+from gossamer.web.urls import domain_of
 from rows import by_url, frame, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def plain_choice(rows: list[dict[str, Any]], total: int, per_host: int) -> list[str]:

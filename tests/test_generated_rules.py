@@ -1,4 +1,4 @@
-"""Rules that are made of what sections hold, and their proof. See gossamer.generated_rules."""
+"""Rules that are made of what sections hold, and their proof. See generated_rules/."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from urllib.parse import urlsplit
 import pytest
 
 from commands import gossamer, lent
-from gossamer import Crawl, generated_rules, graph, sections
-from gossamer.backends import LocalBackend
+from gossamer import Crawl
 from gossamer.config import Config
 from gossamer.errors import UsageError
-from gossamer.filter_rules import stored
-from gossamer.generated_rules.candidates import LEAST_ASKED, MOST, candidates
-from gossamer.sections import Section
-from gossamer.store import Store
-from gossamer.workspace import Workspace
+from gossamer.links import graph
+from gossamer.rules.filter_rules import stored
+from gossamer.schedule.focus import generated_rules
+from gossamer.schedule.focus.generated_rules.candidates import LEAST_ASKED, MOST, candidates
+from gossamer.schedule.order import sections
+from gossamer.schedule.order.sections import Section
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
 from stored_web import put_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from gossamer.engine import Engine
-    from gossamer.generated_rules import Generated
+    from gossamer.engine.engine import Engine
+    from gossamer.schedule.focus.generated_rules import Generated
 
 HOME = "http://site.example/"
 FIT = 60

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, cast
 
 import pyarrow.parquet as pq
 
-from gossamer import invert, linkgraph
+from gossamer.links import current_links, invert
 from gossamer.tables import DATASETS, INLINKS
 from rows import by_url, put
 
 if TYPE_CHECKING:
     import pytest
 
+    from gossamer.state.workspace import Workspace
     from gossamer.tables import Dataset
-    from gossamer.workspace import Workspace
 
 
 def crawl(work: Workspace, nodes: str, edges: list[str], round_: int = 1) -> None:
@@ -78,14 +78,14 @@ def test_sitemaps_are_links_and_no_votes(work: Workspace) -> None:
     put(work, "links", [site | {"dst": "s1"}, site | {"dst": url("a")}, other | {"dst": "s2"}], 1)
     put(work, "links", [site | {"dst": "s3", "round": 2}], 2)
     put(work, "links", [{"src": url("a"), "dst": url("x"), **named}], 1)
-    current = {(row["src"], row["dst"]) for row in linkgraph.current(work).collect()}
+    current = {(row["src"], row["dst"]) for row in current_links.current(work).collect()}
     assert current == {
         (url("a"), url("b")),
         (url("a"), url("x")),
         (site["src"], "s3"),
         (other["src"], "s2"),
     }
-    votes = [(row["src"], row["dst"]) for row in linkgraph.votes(work).collect()]
+    votes = [(row["src"], row["dst"]) for row in current_links.votes(work).collect()]
     assert votes == [(url("a"), url("b"))]
     invert.run(work)
     assert by_url(work.read("inlinks"), "dst").keys() == {url("b")}
@@ -95,12 +95,14 @@ def test_the_links_of_a_page_are_those_of_its_last_parse(work: Workspace) -> Non
     crawl(work, "ab", ["ax", "bx"], round_=1)
     put(work, "links", [{"src": url("a"), "dst": url("y"), "round": 2}], round_=2)
     put(work, "responses", [{"url": url("a"), "round": 2, "outcome": "ok"}], round_=2)
-    found = {(letter(row["src"]), letter(row["dst"])) for row in linkgraph.current(work).collect()}
+    found = {
+        (letter(row["src"]), letter(row["dst"])) for row in current_links.current(work).collect()
+    }
     assert found == {("a", "y"), ("b", "x")}
 
 
 def test_a_page_that_answered_without_links_has_none(work: Workspace) -> None:
     crawl(work, "ab", ["ax", "bx"], round_=1)
     put(work, "responses", [{"url": url("a"), "round": 2, "outcome": "ok"}], round_=2)
-    found = [(row["src"], row["dst"]) for row in linkgraph.votes(work).collect()]
+    found = [(row["src"], row["dst"]) for row in current_links.votes(work).collect()]
     assert found == [(url("b"), url("x"))]

@@ -16,20 +16,20 @@ from hypothesis import strategies as st
 from msgspec import structs
 from pyspark.sql import functions as F
 
-from gossamer import graph
-from gossamer.bvgraph.files import CHUNK, Csr, Writer
-from gossamer.graph import naming, numbering, runs, votes
-from gossamer.graph.hosts import links_between
-from gossamer.graph.names import name_column, name_of
-from gossamer.graph.text import text_of
-from gossamer.linkgraph import VOTES
-from gossamer.urls import normalize
+from gossamer.links import graph
+from gossamer.links.bvgraph.files import CHUNK, Csr, Writer
+from gossamer.links.current_links import VOTES
+from gossamer.links.graph import naming, numbering, runs, votes
+from gossamer.links.graph.hosts import links_between
+from gossamer.links.graph.names import name_column, name_of
+from gossamer.links.graph.text import text_of
+from gossamer.web.urls import normalize
 from rows import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 SCHEMES = st.sampled_from(["http", "https", "s3", "a+b.c-d", "ftp", "file", "3x", "", "é"])
 ODD = st.text(st.sampled_from("ab.:/190[],? é%"), max_size=20)

@@ -12,21 +12,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer import graph
 from gossamer.errors import MissingFile
-from gossamer.filenames import is_collected
-from gossamer.graph import arcs, changes, numbering, votes
-from gossamer.graph.host_links import host_links
-from gossamer.graph.names import recent_numbers, url_of
-from gossamer.graph.overlaid import Overlaid
-from gossamer.graph.stored import stored
-from gossamer.workspace import Workspace
+from gossamer.links import graph
+from gossamer.links.graph import arcs, changes, numbering, votes
+from gossamer.links.graph.host_links import host_links
+from gossamer.links.graph.names import recent_numbers, url_of
+from gossamer.links.graph.overlaid import Overlaid
+from gossamer.links.graph.stored import stored
+from gossamer.state.workspace import Workspace
+from gossamer.storage.names import is_collected
 from rows import put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.graph.overlaid import Graph
+    from gossamer.links.graph.overlaid import Graph
 
 HOSTS = ("a.org", "b.org", "c.b.org", "d.net:8080", "e.net")
 URLS = [f"http://{host}/{path}" for host in HOSTS for path in ("", "x", "y")]

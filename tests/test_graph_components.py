@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bvgraph_files import write
-from gossamer.bvgraph.files import CHUNK, BvGraph, Csr, Writer
 from gossamer.errors import StoreError
-from gossamer.graph import components, rows
-from gossamer.graph.components import REGIONS, bow_tie, strong_components, structure
-from gossamer.graph.overlaid import Overlaid
+from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, Writer
+from gossamer.links.graph import components, rows
+from gossamer.links.graph.components import REGIONS, bow_tie, strong_components, structure
+from gossamer.links.graph.overlaid import Overlaid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

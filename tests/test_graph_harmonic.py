@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bvgraph_files import write
-from gossamer.graph import harmonic, hyperball, rows
+from gossamer.links.graph import harmonic, hyperball, rows
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bvgraph_files import Rows
-    from gossamer.bvgraph.files import BvGraph
-    from gossamer.graph.hyperball import Values
+    from gossamer.links.bvgraph.files import BvGraph
+    from gossamer.links.graph.hyperball import Values
 
 SEEDS = range(40)
 

@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 from bvgraph_files import csr, write
 from commands import gossamer, lent
 from crawled_links import crawl
-from gossamer import farms, graph, rank
 from gossamer.api import Crawl
-from gossamer.bvgraph import Shape
 from gossamer.errors import ConfigError, StoreError, UsageError
-from gossamer.filenames import is_collected
-from gossamer.graph import export, importing, url_lists
-from gossamer.graph.queries import LinkGraph
-from gossamer.graph.stored import is_imported, stored
-from gossamer.urls import normalize
+from gossamer.links import farms, graph, rank
+from gossamer.links.bvgraph import Shape
+from gossamer.links.graph import export, importing, url_lists
+from gossamer.links.graph.queries import LinkGraph
+from gossamer.links.graph.stored import is_imported, stored
+from gossamer.storage.names import is_collected
+from gossamer.web.urls import normalize
 from rows import by_url
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bvgraph_files import Rows
-    from gossamer.engine import Engine
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
 
 PLAIN = [[1, 2], [0], [0, 1]]
 URLS = ["http://b.org/", "http://a.org/x", "http://a.org/"]
@@ -159,7 +159,7 @@ def test_ranks_of_an_imported_graph_have_to_fit(
     work: Workspace, plain: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     imported(work, plain)
-    monkeypatch.setattr("gossamer.rank.arrays.BYTES_PER_NODE", 1e12)
+    monkeypatch.setattr("gossamer.links.rank.arrays.BYTES_PER_NODE", 1e12)
     with pytest.raises(ConfigError, match=r"rank\.memory_gb: the imported graph of pages needs"):
         rank.run(work)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from bvgraph_files import csr, write
 from gossamer.errors import StoreError
-from gossamer.graph import overlaid
-from gossamer.graph.names import ENCODING, Names
-from gossamer.graph.overlaid import Overlaid
+from gossamer.links.graph import overlaid
+from gossamer.links.graph.names import ENCODING, Names
+from gossamer.links.graph.overlaid import Overlaid
 
 if TYPE_CHECKING:
     from pathlib import Path

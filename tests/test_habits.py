@@ -1,4 +1,4 @@
-"""What dates of listings tell, and how places are learned: see gossamer.recrawl and habits."""
+"""What dates of listings tell, and how places are learned: see recrawl.py and habits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer import habits, recrawl
 from gossamer.config import UpdateConfig
+from gossamer.schedule.due import habits, recrawl
 from place_habits import (
     DAY_MS,
     FOLDER,
@@ -26,7 +26,7 @@ from place_habits import (
 )
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     Row = dict[str, Any]
 

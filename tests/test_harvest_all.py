@@ -10,8 +10,10 @@ import pytest
 
 from commands import gossamer, lent
 from crawl_settings import loopback_settings
-from gossamer import Crawl, check, lsm, rounds
+from gossamer import Crawl
 from gossamer.errors import WorkerDied
+from gossamer.flow import check, rounds
+from gossamer.state import lsm
 from gossamer.tables import BOILERPLATE, DATASETS, DISPOSITIONS
 from loopback import loopback, page
 from rows import put
@@ -20,9 +22,9 @@ from tables import answers, garbage, tables
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.engine import Engine
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
 
 MADE = [name for name, each in DATASETS.items() if each.writer in rounds.HARVEST]
 EXACT = "rank.tolerance = 1e-12"

@@ -9,7 +9,7 @@ import pytest
 from changing_web import run_history
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 @pytest.mark.parametrize(

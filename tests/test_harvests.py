@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import Crawl, check, forever, rounds
+from gossamer import Crawl
 from gossamer.errors import WorkerDied
-from gossamer.forever import Listener
-from gossamer.harvests import Harvests
+from gossamer.flow import check, forever, rounds
+from gossamer.flow.forever import Listener
+from gossamer.flow.harvests import Harvests
 from loopback import page
 from tables import garbage
 
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gossamer.engine import Engine
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
     from loopback import Loopback
 
 pytestmark = pytest.mark.slow
@@ -206,7 +207,7 @@ def test_a_harvest_that_is_given_up_commits_nothing(
             done.set()
 
     invert = rounds.HARVEST["invert"]
-    monkeypatch.setattr("gossamer.harvests.END_S", 0.0)
+    monkeypatch.setattr("gossamer.flow.harvests.END_S", 0.0)
     monkeypatch.setattr(rounds, "HARVEST", {**rounds.HARVEST, "invert": slow})
     with pytest.raises(Ended):
         crawl.run_forever(Impatient())

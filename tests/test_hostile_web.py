@@ -15,7 +15,7 @@ from fetched import Fetched, Row, settings, wanted
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.hostile import CATALOGUE
-from gossamer.fetch.connection import MAX_FRAMING_BYTES
+from gossamer.fetch.http.connection import MAX_FRAMING_BYTES
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter

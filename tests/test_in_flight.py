@@ -17,10 +17,12 @@ import pytest
 
 from crawl_service import Service
 from crawl_settings import loopback_settings
-from gossamer import Crawl, config, fetch, forever, generate, rounds
+from gossamer import Crawl, config, fetch
 from gossamer.errors import Locked, StoreError
-from gossamer.filenames import CONFIG_NAME
-from gossamer.forever import Listener
+from gossamer.flow import forever, rounds
+from gossamer.flow.forever import Listener
+from gossamer.schedule import generate
+from gossamer.storage.names import CONFIG_NAME
 from loopback import page
 from merging_program import GOSSAMER
 from tables import garbage
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
     from collections.abc import Iterator
 
-    from gossamer.engine import Engine
-    from gossamer.store import StepReport
+    from gossamer.engine.engine import Engine
+    from gossamer.storage.store import StepReport
     from loopback import Loopback
 
 pytestmark = pytest.mark.slow

@@ -13,23 +13,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import checksums
 from gossamer.errors import StoreError
-from gossamer.fulltext import layout, schema
-from gossamer.fulltext.analysis import plain
-from gossamer.fulltext.layout import FIRST
 from gossamer.index import parts
+from gossamer.index.format import layout, schema
+from gossamer.index.format.analysis import plain
+from gossamer.index.format.layout import FIRST
 from gossamer.index.parts import Shard, WriterFeed, build, parts_of, size_of
 from gossamer.search.searcher import Searcher
-from gossamer.store import File, Layer
-from gossamer.task_output import counts_of, layers_of
-from gossamer.urls import host_of
+from gossamer.storage import checksums
+from gossamer.storage.store import File, Layer
+from gossamer.storage.task_output import counts_of, layers_of
+from gossamer.web.urls import host_of
 from harvests import run_index
 from rows import frame, put
 from shards import PLAIN
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def document(url: str, title: str, text: str = "words", **more: Any) -> dict[str, Any]:

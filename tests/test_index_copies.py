@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gossamer.search.results import Hit
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 MANUAL = "http://docs.example"
 MIRROR = "http://mirror.example:8080/re"

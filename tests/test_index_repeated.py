@@ -8,16 +8,16 @@ import pytest
 from pyspark.sql import functions as F
 
 from gossamer.index.repeated import told_apart
-from gossamer.page_lines import line_hash
 from gossamer.search.searcher import Searcher
-from gossamer.sketches import described
+from gossamer.web.lines import line_hash
+from gossamer.web.sketches import described
 from harvests import run_index
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def put_pages(work: Workspace, beside: dict[str, str], round_: int = 1) -> None:

@@ -8,14 +8,14 @@ import pytest
 from msgspec import structs
 
 from duplicates import document, prose
-from gossamer.fulltext import selection
 from gossamer.index import touched
+from gossamer.index.format import selection
 from gossamer.tables import INDEXED
 from harvests import run_index
 from rows import put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HOSTS = ("a.example", "b.example")
 URLS = [f"http://{host}/{number}" for host in HOSTS for number in range(6)]

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import inject, lsm, opic, seeds
 from gossamer.errors import SeedError
+from gossamer.schedule import inject
+from gossamer.schedule.order import opic
+from gossamer.state import lsm
 from gossamer.tables import HOSTS, PAGES
-from gossamer.urls import UrlRules
+from gossamer.web import seeds
+from gossamer.web.urls import UrlRules
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 RULES = UrlRules()
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec import structs
 
-from gossamer import compaction, invert
 from gossamer.config import HistoryConfig
-from gossamer.lookup import Lookup
+from gossamer.links import invert
+from gossamer.state.lookup import Lookup
+from gossamer.upkeep import compaction
 from histories import Site, inlinks, layers, page
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 @pytest.fixture(autouse=True)

@@ -33,7 +33,7 @@ from tables import answers, damaged_records, garbage, tables
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 
 class Size(NamedTuple):

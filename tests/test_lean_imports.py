@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.lean_imports import without, without_collections
+from gossamer.engine.lean_imports import without, without_collections
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,16 +8,16 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from gossamer import graph
 from gossamer.cli import app
 from gossamer.errors import UsageError
-from gossamer.graph import centrality
+from gossamer.links import graph
+from gossamer.links.graph import centrality
 from rows import put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def crawl(work: Workspace, links: Iterable[tuple[str, str]], round_: int = 1) -> None:

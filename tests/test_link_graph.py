@@ -14,15 +14,15 @@ from typer.testing import CliRunner
 
 from bvgraph_files import write
 from crawled_links import crawl
-from gossamer import graph
-from gossamer.bvgraph.files import BvGraph
 from gossamer.cli import app
 from gossamer.errors import MissingFile, UsageError
-from gossamer.graph import arcs, numbering, paths
-from gossamer.graph.names import Names, host_name, name_of, url_of
-from gossamer.graph.paths import shortest_path
-from gossamer.graph.queries import LinkGraph
-from gossamer.workspace import Workspace
+from gossamer.links import graph
+from gossamer.links.bvgraph.files import BvGraph
+from gossamer.links.graph import arcs, numbering, paths
+from gossamer.links.graph.names import Names, host_name, name_of, url_of
+from gossamer.links.graph.paths import shortest_path
+from gossamer.links.graph.queries import LinkGraph
+from gossamer.state.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +149,7 @@ def test_a_search_for_a_path_is_bounded(tmp_path: Path) -> None:
 
 def test_names_of_many_groups_are_found(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     urls = [f"http://h{n % 7}.org/{n}" for n in range(60)]
-    monkeypatch.setattr("gossamer.graph.names.GROUP", 4)
+    monkeypatch.setattr("gossamer.links.graph.names.GROUP", 4)
     crawl(work, [("http://a.org/", url) for url in urls])
     graph.run(work)
     listed = [file.path for file in work.store.files("graph") if file.path.endswith("parquet")]

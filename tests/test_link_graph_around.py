@@ -13,19 +13,19 @@ from typer.testing import CliRunner
 
 from bvgraph_files import write
 from crawled_links import crawl
-from gossamer import graph
 from gossamer.api import Crawl
 from gossamer.cli import app
 from gossamer.errors import UsageError
-from gossamer.graph.neighbourhood import surroundings
-from gossamer.graph.queries import LinkGraph, Neighbourhood
+from gossamer.links import graph
+from gossamer.links.graph.neighbourhood import surroundings
+from gossamer.links.graph.queries import LinkGraph, Neighbourhood
 from stored_web import put_inlinks
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.bvgraph.files import BvGraph
-    from gossamer.workspace import Workspace
+    from gossamer.links.bvgraph.files import BvGraph
+    from gossamer.state.workspace import Workspace
 
 HOME = "http://a.org/"
 NODES = 12
@@ -88,7 +88,7 @@ def test_of_many_neighbours_the_most_linked_are_kept_in_both_directions(tmp_path
 
 
 def test_links_that_are_read_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gossamer.graph.neighbourhood.MAX_READ", 2)
+    monkeypatch.setattr("gossamer.links.graph.neighbourhood.MAX_READ", 2)
     links = {(0, n) for n in (1, 2, 3)} | {(1, 4), (1, 5), (1, 6), (2, 7), (3, 8)}
     both = both_ways(tmp_path, links)
     found = surroundings(*both, 0, 2, 50, both[1].outdegrees(0, NODES))

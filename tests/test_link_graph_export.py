@@ -12,18 +12,18 @@ import pytest
 from typer.testing import CliRunner
 
 from crawled_links import crawl
-from gossamer import graph
 from gossamer.cli import app
 from gossamer.errors import StoreError, UsageError
-from gossamer.graph import export, naming
-from gossamer.graph.names import name_of, url_of
-from gossamer.graph.queries import Spread
-from gossamer.serve import charts
+from gossamer.links import graph
+from gossamer.links.graph import export, naming
+from gossamer.links.graph.names import name_of, url_of
+from gossamer.links.graph.queries import Spread
+from gossamer.serve.drawing import charts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 XML = "{http://graphml.graphdrawing.org/xmlns}"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -35,7 +35,7 @@ LINKS += [(f"http://c.org/{n}", f"http://c.org/{n + 1}") for n in range(9)]
 @pytest.fixture
 def built(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     monkeypatch.setattr(export, "BATCH_LINKS", 4)
-    monkeypatch.setattr("gossamer.bvgraph.files.CHUNK", 4)
+    monkeypatch.setattr("gossamer.links.bvgraph.files.CHUNK", 4)
     crawl(work, LINKS)
     graph.run(work)
     return work

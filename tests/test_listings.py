@@ -13,20 +13,21 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from msgspec import structs
 
-from gossamer import check, listings
-from gossamer.backends import LocalBackend, MemoryBackend
 from gossamer.config import Config
 from gossamer.errors import CorruptManifest, StoreFull
-from gossamer.manifest import HISTORY_LENGTH, Entry, Stack, encode
-from gossamer.store import Layer, StepReport, Store
-from gossamer.workspace import Workspace
+from gossamer.flow import check
+from gossamer.state.workspace import Workspace
+from gossamer.storage import listings
+from gossamer.storage.backends import LocalBackend, MemoryBackend
+from gossamer.storage.manifest import HISTORY_LENGTH, Entry, Stack, encode
+from gossamer.storage.store import Layer, StepReport, Store
 from stores import Recorder, contents, files_below, put, report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from gossamer.store import Backend
+    from gossamer.storage.store import Backend
 
 FEW = {Layer: 4, StepReport: 4}
 """So that few commits make listings."""

@@ -14,12 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer import files, local_copies, parquet, places
-from gossamer.buckets import Bucket
-from gossamer.checksums import of_bytes
 from gossamer.errors import ConfigError, StoreError
-from gossamer.local_copies import FETCHED_AT_ONCE
-from gossamer.store import File
+from gossamer.storage import copies as local_copies
+from gossamer.storage import files, parquet, places
+from gossamer.storage.checksums import of_bytes
+from gossamer.storage.copies import FETCHED_AT_ONCE
+from gossamer.storage.objects.bucket import Bucket
+from gossamer.storage.store import File
 
 LONG_AGO_S = 1_000_000_000
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer import lookup
 from gossamer.errors import MissingFile
-from gossamer.lookup import Lookup
+from gossamer.state import lookup
+from gossamer.state.lookup import Lookup
 from shards import crawl
 from stored_web import put_rows
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 LAYERS = st.lists(
     st.lists(st.tuples(st.sampled_from("abcd"), st.integers(0, 9)), min_size=1, max_size=12),

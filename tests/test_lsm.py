@@ -9,14 +9,14 @@ import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer import lsm
 from gossamer.errors import MissingFile
-from gossamer.store import File, Layer
+from gossamer.state import lsm
+from gossamer.storage.store import File, Layer
 from gossamer.tables import PAGES, SHINGLED
 from rows import by_url, frame, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def layer(rows: int) -> Layer:

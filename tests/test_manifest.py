@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import checksums
-from gossamer.backends import MemoryBackend
 from gossamer.errors import CorruptManifest
-from gossamer.manifest import Listing, Manifest, Stack, decode, encode
-from gossamer.store import File, Layer, StepReport, Store
+from gossamer.storage import checksums
+from gossamer.storage.backends import MemoryBackend
+from gossamer.storage.manifest import Listing, Manifest, Stack, decode, encode
+from gossamer.storage.store import File, Layer, StepReport, Store
 from gossamer.tables import DATASETS
 from stores import contents, files_below, put, report, unlisted
 

@@ -1,4 +1,4 @@
-"""Marked pages, what is learned from them, and what rounds make of it. See gossamer.marks."""
+"""Marked pages, what is learned from them, and what rounds make of it. See marks.py."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import msgspec
 import pytest
 
 from commands import gossamer
-from gossamer import generate, lsm, mark, marks, promise, update
 from gossamer.errors import UsageError
-from gossamer.explanation import explain
+from gossamer.schedule import generate, update
+from gossamer.schedule.focus import fit_prediction, marking, marks
+from gossamer.state import lsm
+from gossamer.status.explanation import explain
 from gossamer.tables import DATASETS, PAGES
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 ROSES, ENGINES = "roses tulips lilies", "engines wheels brakes"
 WANTED = [f"http://a.example/{n}" for n in range(6)]
@@ -61,8 +63,8 @@ def pages(work: Workspace) -> dict[str, dict[str, Any]]:
 def mark_all(work: Workspace) -> None:
     """Twelve marks, of pages that have answered."""
     answered(work, dict.fromkeys(WANTED, ROSES) | dict.fromkeys(UNWANTED, ENGINES))
-    mark.run(work, WANTED, fit=True)
-    mark.run(work, UNWANTED, fit=False)
+    marking.run(work, WANTED, fit=True)
+    marking.run(work, UNWANTED, fit=False)
 
 
 def fit(work: Workspace, *urls: str) -> list[bool | None]:
@@ -81,7 +83,7 @@ def with_settings(work: Workspace, **settings: object) -> None:
 
 def test_without_marks_nothing_is_written(work: Workspace) -> None:
     found = answered(work, {ROSE: ROSES}, [{"src": ROSE, "dst": NEW, "anchor": "tulips"}])
-    assert {found[NEW][name] for name in promise.COLUMNS} == {None}
+    assert {found[NEW][name] for name in fit_prediction.COLUMNS} == {None}
     assert not work.store.manifest.layers("marks")
     assert not work.store.manifest.layers("fit_words")
 
@@ -97,28 +99,28 @@ def test_marks_come_before_rules_and_these_before_words(work: Workspace) -> None
     mark_all(work)
     answered(work, {ROSE: ROSES, ENGINE: ENGINES})
     assert fit(work, ROSE, ENGINE) == [False, True]
-    mark.run(work, [ROSE], fit=True)
-    mark.run(work, [ENGINE], fit=False)
+    marking.run(work, [ROSE], fit=True)
+    marking.run(work, [ENGINE], fit=False)
     assert fit(work, ROSE, ENGINE) == [True, False]
     answered(work, {ROSE: ROSES, ENGINE: ENGINES})
     assert fit(work, ROSE, ENGINE) == [True, False]
-    mark.run(work, [ROSE, ENGINE], fit=None)
+    marking.run(work, [ROSE, ENGINE], fit=None)
     assert fit(work, ROSE, ENGINE) == [False, True]
 
 
 def test_few_marks_decide_about_their_pages_only(work: Workspace) -> None:
     answered(work, dict.fromkeys(WANTED, ROSES) | dict.fromkeys(UNWANTED, ENGINES))
-    mark.run(work, UNWANTED[:4], fit=False)
-    done = mark.run(work, WANTED, fit=True)
+    marking.run(work, UNWANTED[:4], fit=False)
+    done = marking.run(work, WANTED, fit=True)
     assert done.counts["words"] == 0
     answered(work, {ENGINE: ENGINES})
     assert fit(work, ENGINE, UNWANTED[0], UNWANTED[5]) == [True, False, True]
-    assert mark.run(work, UNWANTED[4:5], fit=False).counts["words"] > 0
+    assert marking.run(work, UNWANTED[4:5], fit=False).counts["words"] > 0
 
 
 def test_a_page_may_be_marked_before_it_is_fetched(work: Workspace) -> None:
-    assert mark.run(work, WANTED, fit=True).counts["without_text"] == len(WANTED)
-    mark.run(work, UNWANTED, fit=False)
+    assert marking.run(work, WANTED, fit=True).counts["without_text"] == len(WANTED)
+    marking.run(work, UNWANTED, fit=False)
     assert not work.store.manifest.layers("fit_words")
     answered(work, dict.fromkeys(WANTED) | dict.fromkeys(UNWANTED, ENGINES))
     assert fit(work, *WANTED, *UNWANTED) == [True] * 6 + [False] * 6
@@ -134,10 +136,10 @@ def test_a_mark_holds_for_the_text_that_came_last(work: Workspace) -> None:
 
 def test_the_newest_mark_wins(work: Workspace) -> None:
     mark_all(work)
-    mark.run(work, WANTED, fit=False)
+    marking.run(work, WANTED, fit=False)
     assert [each.fit for each in marks.listed(work)] == [False] * 12
     assert not work.store.manifest.layers("fit_words")
-    mark.run(work, [*WANTED, *UNWANTED], fit=None)
+    marking.run(work, [*WANTED, *UNWANTED], fit=None)
     assert marks.listed(work) == []
     assert not work.store.manifest.layers("marks")
 
@@ -145,9 +147,9 @@ def test_the_newest_mark_wins(work: Workspace) -> None:
 def test_what_is_learned_depends_on_the_marks_alone(work: Workspace) -> None:
     mark_all(work)
     before = work.read("fit_words").toArrow()
-    mark.run(work, [WANTED[0]], fit=False)
+    marking.run(work, [WANTED[0]], fit=False)
     assert work.read("fit_words").toArrow() != before
-    mark.run(work, [WANTED[0]], fit=True)
+    marking.run(work, [WANTED[0]], fit=True)
     assert work.read("fit_words").toArrow() == before
 
 
@@ -180,7 +182,7 @@ TEXTS: dict[str, str | None] = {
 def promised(work: Workspace) -> dict[str, float]:
     """What links promise of pages that were not fetched; 0.5: nothing."""
     known = lsm.current(work, PAGES).where("status = 'unfetched'")
-    rows = known.select("url", promise.of_pages(work).alias("promise")).collect()
+    rows = known.select("url", fit_prediction.of_pages(work).alias("promise")).collect()
     return {row["url"].removeprefix("http://a.example/"): row["promise"] for row in rows}
 
 
@@ -194,7 +196,7 @@ def test_links_promise_what_their_pages_and_texts_are_about(work: Workspace) -> 
     assert found["unknown"] == 0.5
     state = pages(work)["http://a.example/by-both"]
     assert state["judged_links"] == 2
-    assert 1.9 < state["fit_links"] / promise.UNIT < 2
+    assert 1.9 < state["fit_links"] / fit_prediction.UNIT < 2
 
 
 def test_a_round_takes_first_what_links_promise(work: Workspace) -> None:
@@ -226,13 +228,13 @@ def test_known_pages_are_judged_anew_on_request(work: Workspace) -> None:
     mark_all(work)
     assert fit(work, ROSE, ENGINE) == [True, True]
     assert set(promised(work).values()) == {0.5}
-    done = mark.run(work, [], fit=None, known=True)
+    done = marking.run(work, [], fit=None, known=True)
     assert fit(work, ROSE, ENGINE) == [True, False]
     assert promised(work)["by-both"] > 0.9
     assert done.counts["pages"] == 5  # ENGINE, and four that links promise something of
-    assert mark.run(work, [], fit=None, known=True).counts["pages"] == 0
+    assert marking.run(work, [], fit=None, known=True).counts["pages"] == 0
     before = pages(work)
-    mark.run(work, [*WANTED, *UNWANTED], fit=None, known=True)
+    marking.run(work, [*WANTED, *UNWANTED], fit=None, known=True)
     assert fit(work, ROSE, ENGINE) == [True, True]
     assert set(promised(work).values()) == {1}  # as without marks
     after = pages(work)
@@ -242,14 +244,14 @@ def test_known_pages_are_judged_anew_on_request(work: Workspace) -> None:
 def test_judged_anew_is_judged_as_when_it_came(work: Workspace) -> None:
     mark_all(work)
     answered(work, TEXTS, LINKS)
-    assert mark.run(work, [], fit=None, known=True).counts["pages"] == 0
+    assert marking.run(work, [], fit=None, known=True).counts["pages"] == 0
 
 
 def test_a_url_that_cannot_be_marked_is_named(work: Workspace) -> None:
     with pytest.raises(UsageError, match="mailto:x: is not a URL that can be crawled"):
-        mark.run(work, [ROSE, "mailto:x"], fit=True)
+        marking.run(work, [ROSE, "mailto:x"], fit=True)
     with pytest.raises(UsageError, match=f"{ROSE}: is not marked"):
-        mark.run(work, [ROSE], fit=None)
+        marking.run(work, [ROSE], fit=None)
     assert marks.listed(work) == []
 
 
@@ -300,4 +302,4 @@ def test_a_call_that_says_nothing_is_refused(work: Workspace, words: tuple[str, 
 
 
 def test_the_columns_of_pages_are_those_of_promise() -> None:
-    assert set(promise.COLUMNS) <= set(DATASETS["pages"].column_names)
+    assert set(fit_prediction.COLUMNS) <= set(DATASETS["pages"].column_names)

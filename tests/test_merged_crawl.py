@@ -10,16 +10,16 @@ import pytest
 
 from crawl_settings import loopback_settings
 from damages import cut, flip, gone, indexed, reopened, wrong
-from gossamer import compaction
 from gossamer.api import Crawl
-from gossamer.compaction import rules
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.tables import COUNTED, JUDGED
+from gossamer.upkeep import compaction
+from gossamer.upkeep.compaction import rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
     from gossamer.tables import Dataset
 
 REFRESHES = 2

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from gossamer.holders import Holder
-from gossamer.monitor import BEAT_S, Heartbeat, Wait, clear, heartbeats, wait_of, waiting
+from gossamer.state.heartbeats import BEAT_S, Heartbeat, Wait, clear, heartbeats, wait_of, waiting
+from gossamer.storage.lock_holder import Holder
 
 if TYPE_CHECKING:
     from pathlib import Path

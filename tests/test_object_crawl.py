@@ -14,20 +14,22 @@ import pytest
 
 from commands import gossamer, lent
 from crawl_settings import loopback_settings
-from gossamer import buckets, files, parquet, pausing, stopping, workspace
 from gossamer.api import Crawl
-from gossamer.backends import open_backend
-from gossamer.checksums import of_bytes
 from gossamer.errors import ConfigError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.filenames import is_collected, is_made_here
-from gossamer.monitor import Heartbeat, clear, heartbeats
-from gossamer.store import Store
-from gossamer.warc import payload_digest, read_response
+from gossamer.state import pausing, stopping, workspace
+from gossamer.state.heartbeats import Heartbeat, clear, heartbeats
+from gossamer.storage import files, parquet
+from gossamer.storage.backends import open_backend
+from gossamer.storage.checksums import of_bytes
+from gossamer.storage.names import is_collected, is_made_here
+from gossamer.storage.objects import bucket
+from gossamer.storage.store import Store
+from gossamer.storage.warc import payload_digest, read_response
 from tables import OF_THIS_RUN, answers
 
 if TYPE_CHECKING:
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 COMPARED = (
     *("pages", "responses", "documents", "links", "hosts", "inlinks", "ranks", "host_ranks"),
@@ -275,7 +277,7 @@ SEAM = {
 
 
 def test_no_other_module_opens_a_file_of_a_crawl_by_its_path() -> None:
-    source = Path(buckets.__file__).parent
+    source = Path(bucket.__file__).parent
     found = {
         path.relative_to(source).with_suffix("").as_posix()
         for path in source.rglob("*.py")

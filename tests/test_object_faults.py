@@ -15,14 +15,15 @@ import pytest
 from commands import gossamer
 from crawl_settings import loopback_settings
 from disturbed import Disturbance, crawl_to_the_end, way_to_store
-from gossamer import buckets, files, local_copies
 from gossamer.api import Crawl
-from gossamer.buckets import Bucket, located
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine, engine_errors
+from gossamer.engine.engine import Engine, engine_errors
 from gossamer.errors import StoreError, Unanswered
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fetch.tenure import Tenure
+from gossamer.fetch.cluster.fetch_lease import Tenure
+from gossamer.storage import copies, files
+from gossamer.storage.objects import bucket as buckets
+from gossamer.storage.objects.bucket import Bucket, located
 from object_store import forget_stores
 from s3_front import Front, front
 from tables import answers, damaged_records, tables
@@ -155,7 +156,7 @@ def test_init_refuses_a_server_that_ignores_conditions(s3: str, faulty: Front) -
 def test_the_engine_reads_large_objects_from_a_store_that_fails(
     s3: str, faulty: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_copies, "NEAR_BYTES", 0)
+    monkeypatch.setattr(copies, "NEAR_BYTES", 0)
     table, data = (
         pa.table({"n": range(ROWS), "text": [f"x{n * n}" for n in range(ROWS)]}),
         io.BytesIO(),

@@ -14,17 +14,18 @@ import pytest
 
 from crawl_settings import loopback_settings
 from disturbed import GOSSAMER, Disturbance, crawl, way_to_store
-from gossamer import generate, places
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fetch.tenure import HANDOVER_S, LEASE_S
+from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, LEASE_S
+from gossamer.schedule import generate
+from gossamer.storage import places
 from resizable_disk import Disk, disk
 from tables import answers, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
     from ways import Way
 
 __all__ = ["disk"]

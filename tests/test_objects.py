@@ -16,14 +16,15 @@ import pytest
 from msgspec import structs
 from obstore.store import MemoryStore
 
-from gossamer import aws_profiles, buckets, leases
-from gossamer.backends import open_backend
-from gossamer.bucket_errors import translated
-from gossamer.buckets import Bucket, parsed
 from gossamer.errors import Conflict, Locked, StoreError, UsageError
-from gossamer.holders import Holder
-from gossamer.objects import ObjectBackend
-from gossamer.store import Store
+from gossamer.storage.backends import open_backend
+from gossamer.storage.lock_holder import Holder
+from gossamer.storage.objects import aws_profiles, lease
+from gossamer.storage.objects import bucket as buckets
+from gossamer.storage.objects.backend import ObjectBackend
+from gossamer.storage.objects.bucket import Bucket, parsed
+from gossamer.storage.objects.errors import translated
+from gossamer.storage.store import Store
 from loopback import NOTHING, Loopback, page
 from object_store import forget_stores
 from stores import put, report
@@ -66,9 +67,9 @@ def test_of_two_writers_one_wins_each_race_for_the_manifest(s3: str, races: int)
 
 _WRITE = """
 import sys
-from gossamer.backends import open_backend
+from gossamer.storage.backends import open_backend
 from gossamer.errors import Conflict
-from gossamer.store import Store
+from gossamer.storage.store import Store
 from stores import put, report
 store = Store.open(open_backend(sys.argv[1]))
 with store.lock():
@@ -98,7 +99,7 @@ def test_a_writer_that_was_paused_beyond_its_lease_commits_nothing(
         store = Store.open(open_backend(s3))
         with pytest.raises(Locked, match=f"process {paused.pid} on"), store.lock():
             pass
-        monkeypatch.setattr(leases, "LEASE_S", 0)
+        monkeypatch.setattr(lease, "LEASE_S", 0)
         with store.lock():
             os.kill(paused.pid, signal.SIGCONT)
             paused.stdin.write("go on\n")
@@ -111,16 +112,16 @@ def test_a_writer_that_was_paused_beyond_its_lease_commits_nothing(
 
 def test_a_lease_is_taken_over_once_and_given_back() -> None:
     bucket = in_memory().bucket
-    with leases.held(bucket, ELSEWHERE) as was_lost:
+    with lease.held(bucket, ELSEWHERE) as was_lost:
         assert not was_lost
         with pytest.raises(Locked, match=r"4711 on elsewhere.*gossamer crawl") as error:
-            leases.held(bucket, ELSEWHERE).__enter__()
+            lease.held(bucket, ELSEWHERE).__enter__()
         assert "free after 30 s" in error.value.remedy
-        assert leases.holder_of(bucket) == ELSEWHERE
-    assert leases.holder_of(bucket) is None
-    with leases.held(bucket, ELSEWHERE) as was_lost:
+        assert lease.holder_of(bucket) == ELSEWHERE
+    assert lease.holder_of(bucket) is None
+    with lease.held(bucket, ELSEWHERE) as was_lost:
         assert not was_lost
-    assert leases.newest(bucket).epoch == 2
+    assert lease.newest(bucket).epoch == 2
     assert sorted(found.path for found in bucket.list()) == [
         "lock/00000002.ended",
         "lock/00000002.json",
@@ -132,33 +133,33 @@ def test_the_lease_of_a_process_of_this_machine_that_is_gone_is_free() -> None:
         gone.wait()
     bucket = in_memory().bucket
     holder = structs.replace(Holder.me(), pid=gone.pid)
-    lost = leases.held(bucket, holder)
+    lost = lease.held(bucket, holder)
     lost.__enter__()
-    assert leases.holder_of(bucket) is None
-    with leases.held(bucket, ELSEWHERE) as was_lost:
+    assert lease.holder_of(bucket) is None
+    with lease.held(bucket, ELSEWHERE) as was_lost:
         assert was_lost
 
 
 def test_beats_keep_a_lease_alive() -> None:
     bucket = in_memory().bucket
-    with leases.held(bucket, ELSEWHERE, beat_s=0.01):
-        begun = leases.newest(bucket).beat_at
-        while leases.newest(bucket).beat_at == begun:
+    with lease.held(bucket, ELSEWHERE, beat_s=0.01):
+        begun = lease.newest(bucket).beat_at
+        while lease.newest(bucket).beat_at == begun:
             threading.Event().wait(0.01)
-        assert leases.age_s(bucket, leases.newest(bucket)) < leases.LEASE_S
+        assert lease.age_s(bucket, lease.newest(bucket)) < lease.LEASE_S
 
 
 def test_a_process_that_slept_through_an_epoch_withdraws(monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = in_memory().bucket
-    before = leases.newest(bucket)
-    with leases.held(bucket, ELSEWHERE), monkeypatch.context() as patched:
+    before = lease.newest(bucket)
+    with lease.held(bucket, ELSEWHERE), monkeypatch.context() as patched:
         pass
-    with leases.held(bucket, ELSEWHERE):
+    with lease.held(bucket, ELSEWHERE):
         states = iter([before])
-        newest = leases.newest
-        patched.setattr(leases, "newest", lambda of: next(states, None) or newest(of))
+        newest = lease.newest
+        patched.setattr(lease, "newest", lambda of: next(states, None) or newest(of))
         with pytest.raises(Locked, match="elsewhere"):
-            leases.held(bucket, Holder.me()).__enter__()
+            lease.held(bucket, Holder.me()).__enter__()
         assert newest(bucket).epoch == 2
 
 
@@ -168,10 +169,10 @@ def test_who_lost_the_lock_deletes_nothing_of_the_next_holder(
     backend = in_memory()
     Store.create(backend)
     former = Store.open(backend)
-    lost = leases.held(backend.bucket, ELSEWHERE)  # it never gives it back
+    lost = lease.held(backend.bucket, ELSEWHERE)  # it never gives it back
     lost.__enter__()
     own = put(former, "links")
-    monkeypatch.setattr(leases, "LEASE_S", 0)
+    monkeypatch.setattr(lease, "LEASE_S", 0)
     store = Store.open(backend)
     with store.lock():
         layer = put(store, "links")

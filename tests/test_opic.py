@@ -17,19 +17,22 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from crawl_settings import loopback_settings
-from gossamer import checksums, inject, lsm, opic, update
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.linkgraph import VOTES
-from gossamer.rounds import ROUND
+from gossamer.flow.rounds import ROUND
+from gossamer.links.current_links import VOTES
+from gossamer.schedule import inject, update
+from gossamer.schedule.order import opic
+from gossamer.state import lsm
+from gossamer.storage import checksums
 from gossamer.tables import PAGES
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 DAY_MS = 86_400_000
 DAMPING = 0.85

@@ -1,4 +1,4 @@
-"""Brief rounds choose among the newest rows; at times, a round looks at all pages (pace.py)."""
+"""Brief rounds choose among the newest rows; at times, a round looks at all pages."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer import generate, pace
-from gossamer.store import StepReport
+from gossamer.schedule import generate
+from gossamer.schedule.due import round_length
+from gossamer.storage.store import StepReport
 from gossamer.tables import FETCHLIST
 from gossamer.tables.fetching import RHYTHM_S
 from rows import put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 NOW_MS = 1_800_000_000_000
 TOOK_S = 2.0
 """The seconds of the last round that looked at all pages."""
-WAIT_MS = int(1000 * TOOK_S * (pace.PARTS - 1))
+WAIT_MS = int(1000 * TOOK_S * (round_length.PARTS - 1))
 A, B, C = (f"http://{name}.example/" for name in "abc")
 
 
 @pytest.fixture
 def busy(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     """A crawl without end with a page in its base, one in a newer layer, and a feed."""
-    monkeypatch.setattr(pace, "LEAST_ROWS", 1)
+    monkeypatch.setattr(round_length, "LEAST_ROWS", 1)
     begun(work, {A}, {B})
     return work
 
@@ -51,7 +52,7 @@ def chosen(work: Workspace) -> set[str]:
 
 
 def left_alone(work: Workspace) -> int:
-    return work.store.manifest.history[-1].counts.get(pace.LEFT_ALONE, 0)
+    return work.store.manifest.history[-1].counts.get(round_length.LEFT_ALONE, 0)
 
 
 def test_the_first_round_looks_at_all_pages(busy: Workspace) -> None:
@@ -97,7 +98,7 @@ def test_a_small_base_is_not_left_alone(work: Workspace) -> None:
 def test_a_base_is_not_left_alone_without_newer_layers(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "LEAST_ROWS", 1)
+    monkeypatch.setattr(round_length, "LEAST_ROWS", 1)
     begun(work, {A})
     looked(work)
     assert chosen(work) == {A}
@@ -121,9 +122,9 @@ def test_the_next_page_is_due_at_the_next_look_at_the_latest(
 ) -> None:
     put(busy, "pages", [{"url": B} | newer], 3)
     looked(busy)
-    assert pace.next_due_ms(busy, NOW_MS) == due_ms
+    assert round_length.next_due_ms(busy, NOW_MS) == due_ms
 
 
 def test_a_look_at_all_pages_finds_when_one_is_due(busy: Workspace) -> None:
     put(busy, "pages", [{"url": C, "next_fetch_ms": NOW_MS + 7_000}], 3)
-    assert pace.next_due_ms(busy, NOW_MS) == NOW_MS + 7_000
+    assert round_length.next_due_ms(busy, NOW_MS) == NOW_MS + 7_000

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer import generate, page_ranks
-from gossamer.page_ranks import LEAST, with_own_ranks, with_ranks
+from gossamer.schedule import generate
+from gossamer.schedule.order import page_ranks
+from gossamer.schedule.order.page_ranks import LEAST, with_own_ranks, with_ranks
 from rows import by_url, frame, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 RANKS: dict[str, float | None] = {
     "http://a.example/": 0.5,

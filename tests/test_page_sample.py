@@ -8,23 +8,24 @@ import pyarrow as pa
 import pytest
 from msgspec import structs
 
-from gossamer import generate, page_sample, score_buckets
-from gossamer.page_sample import Sample
-from gossamer.score_buckets import likely
+from gossamer.schedule import generate
+from gossamer.schedule.order import cutoff, score_buckets
+from gossamer.schedule.order.cutoff import Sample
+from gossamer.schedule.order.score_buckets import likely
+from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import PAGES
-from gossamer.task_output import ParquetWriter, layers_of
 from rows import by_url, frame, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_sample, "ROWS", 10)
-    monkeypatch.setattr(page_sample, "LEAST_ROWS", 50)
+    monkeypatch.setattr(cutoff, "ROWS", 10)
+    monkeypatch.setattr(cutoff, "LEAST_ROWS", 50)
 
 
 def pages(first: int, last: int) -> list[dict[str, object]]:
@@ -35,15 +36,15 @@ def pages(first: int, last: int) -> list[dict[str, object]]:
 
 
 def test_few_pages_are_not_sampled(work: Workspace) -> None:
-    assert page_sample.sample(work) is None
+    assert cutoff.sample(work) is None
     put(work, "pages", pages(0, 49), round_=0)
-    assert page_sample.sample(work) is None
+    assert cutoff.sample(work) is None
 
 
 def test_a_sample_has_rows_of_all_layers(work: Workspace) -> None:
     put(work, "pages", pages(0, 80), round_=0)
     put(work, "pages", pages(80, 100), round_=1)
-    found = page_sample.sample(work)
+    found = cutoff.sample(work)
     assert found is not None
     urls = set(by_url(found.pages))
     assert 10 <= len(urls) <= 14  # each row group gives one more at most
@@ -55,17 +56,17 @@ def test_a_large_row_group_counts_as_its_rows(work: Workspace) -> None:
     for number in range(40):
         put(work, "pages", pages(20 * number, 20 * number + 20), round_=number)
     put(work, "pages", pages(800, 1000), round_=40)
-    found = page_sample.sample(work)
+    found = cutoff.sample(work)
     assert found is not None
     large = [int(url.rpartition("/")[2]) >= 800 for url in by_url(found.pages)]
     assert sum(large) <= len(large) / 5
 
 
 def test_few_row_groups_are_read(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_sample, "MOST_GROUPS", 2)
+    monkeypatch.setattr(cutoff, "MOST_GROUPS", 2)
     for number in range(6):
         put(work, "pages", pages(20 * number, 20 * number + 20), round_=number)
-    found = page_sample.sample(work)
+    found = cutoff.sample(work)
     assert found is not None
     urls = [int(url.rpartition("/")[2]) for url in by_url(found.pages)]
     assert {number // 20 for number in urls} == {1, 4}
@@ -78,7 +79,7 @@ def test_columns_that_an_older_version_did_not_write_are_null(work: Workspace) -
         writer = ParquetWriter(work.root, "pages", work.store.attempt("pages"), schema=schema)
         writer.write(frame(work, "pages", pages(0, 50)).toArrow())
         draft.append |= layers_of(writer.close(), 0)
-    found = page_sample.sample(work)
+    found = cutoff.sample(work)
     assert found is not None
     assert all(row["recall"] is None for row in by_url(found.pages).values())
 
@@ -125,7 +126,7 @@ def test_a_round_is_the_same_with_a_sample_and_without(
 
     monkeypatch.setattr(score_buckets, "likely", noted)
     for least in (50, 1000):
-        monkeypatch.setattr(page_sample, "LEAST_ROWS", least)
+        monkeypatch.setattr(cutoff, "LEAST_ROWS", least)
         work = new_work()
         work.config = structs.replace(
             work.config,

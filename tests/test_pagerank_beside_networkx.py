@@ -12,18 +12,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bvgraph_files import write
-from gossamer import graph, rank
-from gossamer.bvgraph.files import CHUNK
 from gossamer.config import RankConfig
-from gossamer.rank.power import fixed_point, shared
-from gossamer.rank.rows import Threads, Votes
+from gossamer.links import graph, rank
+from gossamer.links.bvgraph.files import CHUNK
+from gossamer.links.rank.power import fixed_point, shared
+from gossamer.links.rank.rows import Threads, Votes
 from networkx_graphs import SHAPES
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 EQUAL = RankConfig(same_domain=1.0, tolerance=1e-13, iterations=2_000)
 """All links of a page are equal."""

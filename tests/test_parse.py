@@ -10,18 +10,19 @@ from binary_files import docx
 from gossamer import parse
 from gossamer.config import FilterConfig
 from gossamer.errors import ConfigError, MissingFile, UsageError
-from gossamer.filter_rules import of_crawl
-from gossamer.filter_rules.recipe import Recipe
-from gossamer.monitor import heartbeats
-from gossamer.parse import Rules, task
-from gossamer.parse.stored import Piece
-from gossamer.sketches import described
+from gossamer.parse import Rules
+from gossamer.parse.step import task
+from gossamer.parse.step.stored import Piece
+from gossamer.rules.filter_rules import of_crawl
+from gossamer.rules.filter_rules.recipe import Recipe
+from gossamer.state.heartbeats import heartbeats
 from gossamer.status import overview
+from gossamer.web.sketches import described
 from hostile_pages import reopened
 from stored_rounds import HOME, Fetched, archive_of, store_round, table, with_filter
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def test_a_redirect_is_a_link_that_costs_no_depth_but_a_hop(work: Workspace) -> None:

@@ -16,19 +16,20 @@ import pytest
 from msgspec import structs
 
 from crawl_settings import loopback_settings
-from gossamer import fetch, generate, parse
+from gossamer import fetch, parse
 from gossamer.api import Crawl
 from gossamer.errors import EngineError, StoreFull
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.hostile import CATALOGUE
-from gossamer.filenames import is_collected
-from gossamer.handover import Handover
-from gossamer.monitor import heartbeats
-from gossamer.parse import ahead as parsing_ahead
-from gossamer.parse import task
-from gossamer.parse.job import job_of
 from gossamer.parse.parsers import rules_of
+from gossamer.parse.step import ahead as parsing_ahead
+from gossamer.parse.step import task
+from gossamer.parse.step.job import job_of
+from gossamer.schedule import generate
+from gossamer.state.finished_files import Handover
+from gossamer.state.heartbeats import heartbeats
 from gossamer.status.fetching import lanes
+from gossamer.storage.names import is_collected
 from killed_parsers import Killed, spending
 from stored_rounds import HOME, Fetched, commit_fetch, store_seeds, table, write_shares
 from tables import garbage
@@ -36,11 +37,11 @@ from tables import garbage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
     from gossamer.parse import Ahead
-    from gossamer.store import File, StepReport
-    from gossamer.task_output import Row
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File, StepReport
+    from gossamer.storage.task_output import Row
 
     Killing = Callable[[dict[str, int]], Killed]
 
@@ -340,7 +341,7 @@ def test_a_pause_holds_back_what_is_handed_over(
         looked.set()
         return "gossamer pause asked for it"
 
-    monkeypatch.setattr("gossamer.pausing.reason", paused)
+    monkeypatch.setattr("gossamer.state.pausing.reason", paused)
     begin(work)
     with parse.Ahead(work) as ahead, ahead.beside_fetch() as notes:
         hand_over(work, notes, write_shares(work, PAGES))

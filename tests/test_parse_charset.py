@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.encodings import _CODECS, _LABELS, encoding_of
-from gossamer.parse.charset import decode
-from gossamer.parse.charset.prescan import PRESCAN_BYTES
+from gossamer.parse.reading.charset import decode
+from gossamer.parse.reading.charset.prescan import PRESCAN_BYTES
+from gossamer.web.encodings import _CODECS, _LABELS, encoding_of
 
 RUSSIAN = "Привет, мир! Это простая страница о погоде и о прогулках в лесу."
 JAPANESE = "これは日本語のページです。天気の話と山の話をします。"

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gossamer import parse
-from gossamer.parse import copies, step
-from gossamer.parse.copies import answers_of, moving
-from gossamer.parse.stored import pieces
+from gossamer.parse.step import copies
+from gossamer.parse.step import run as step
+from gossamer.parse.step.copies import answers_of, moving
+from gossamer.parse.step.stored import pieces
 from stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 FILES, PAGES = 4, 60
 
@@ -44,7 +45,7 @@ def fetched() -> list[list[Fetched]]:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small rounds are searched for copies, and cut into many pieces."""
     monkeypatch.setattr(copies, "MIN_BODIES", 1)
-    monkeypatch.setattr("gossamer.parse.stored.MIN_PAGES", 7)
+    monkeypatch.setattr("gossamer.parse.step.stored.MIN_PAGES", 7)
 
 
 def divided(work: Workspace) -> list[list[str]]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.dates import END, EPOCH, MAX_CHARS, parse_date
+from gossamer.parse.reading.dates import END, EPOCH, MAX_CHARS, parse_date
 
 DAY = datetime(2024, 5, 1, tzinfo=UTC)
 MINUTE = DAY.replace(hour=10, minute=20)

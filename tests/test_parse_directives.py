@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.directives import Wishes, header_wishes, wishes
+from gossamer.parse.reading.directives import Wishes, header_wishes, wishes
 
 END = datetime(2010, 6, 25, 15, 0, tzinfo=UTC)
 

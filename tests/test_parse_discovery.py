@@ -14,10 +14,10 @@ from msgspec import structs
 from crawl_settings import loopback_settings
 from fetched import known_host, robots_file, write_rows
 from gossamer import Crawl, parse
-from gossamer.parse.discovery import Announced, announced, is_robots
+from gossamer.parse.step.discovery import Announced, announced, is_robots
+from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import HOSTS
-from gossamer.task_output import ParquetWriter, layers_of
-from gossamer.urls import UrlRules
+from gossamer.web.urls import UrlRules
 from listed_web import WELLKNOWN, listed_site, unlisted_site
 from loopback import loopback, page
 from stored_rounds import HOME, Fetched, store_round, table, with_filter
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fetched import Row
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 A = "https://a.test"
 NOW_MS = 1 << 50

@@ -11,10 +11,10 @@ import unicodedata
 
 import pytest
 
-from gossamer.encodings import NAMES, codec_of
-from gossamer.parse.charset import ENOUGH_CHARS
 from gossamer.parse.content import parse_page
 from gossamer.parse.page import Page, Rules
+from gossamer.parse.reading.charset import ENOUGH_CHARS
+from gossamer.web.encodings import NAMES, codec_of
 from legacy_texts import BY_ENCODING, page
 
 UNKNOWN = {

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gossamer.parse.content import parse_page
-from gossamer.parse.guard import MAX_MEMORY_BYTES, GuardedParser
 from gossamer.parse.page import Page, Rules
+from gossamer.parse.process.guard import MAX_MEMORY_BYTES, GuardedParser
 from hostile_files import CASES
 from parse_corpus import RULES, URL, answers, read
 from parse_soundness import check

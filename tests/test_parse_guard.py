@@ -12,12 +12,13 @@ import msgspec
 import psutil
 import pytest
 
+from gossamer.engine.processes import start_python
 from gossamer.errors import EngineError
-from gossamer.parse import content, guard
+from gossamer.parse import content
 from gossamer.parse.content import parse_page
-from gossamer.parse.guard import GuardedParser
 from gossamer.parse.page import Page, ParsedPage, Rules
-from gossamer.processes import start_python
+from gossamer.parse.process import guard
+from gossamer.parse.process.guard import GuardedParser
 
 URL = "https://example.org/"
 
@@ -276,7 +277,7 @@ def test_a_frame_that_was_cut_is_none(cut: int) -> None:
 
 def test_a_standing_parser_leaves_nothing_open_at_the_end() -> None:
     program = (
-        "from gossamer.parse.guard import Page, Rules, standing_parser;"
+        "from gossamer.parse.process.guard import Page, Rules, standing_parser;"
         "print(standing_parser(Rules()).parse(Page('http://a.example/', {}, b'<p>text')).text)"
     )
     ended = subprocess.run(

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.parse.content import parse_page
-from gossamer.parse.directives import Wishes, header_wishes, wishes
 from gossamer.parse.html.findings import MAX_ANCHOR_CHARS, MAX_HEADINGS, MAX_SIZES
 from gossamer.parse.page import Link, Page, ParsedPage, Rules
-from gossamer.urls import normalize
+from gossamer.parse.reading.directives import Wishes, header_wishes, wishes
+from gossamer.web.urls import normalize
 
 URL = "https://example.org/dir/page"
 

@@ -6,8 +6,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gossamer.parse import language as module
-from gossamer.parse.language import MAX_TAG_CHARS, SAMPLE_CHARS, hint_of, language_of, tag_of
+from gossamer.parse.reading import language as module
+from gossamer.parse.reading.language import (
+    MAX_TAG_CHARS,
+    SAMPLE_CHARS,
+    hint_of,
+    language_of,
+    tag_of,
+)
 
 SENTENCES = {
     "ar": "في الصباح الباكر ذهبت النساء إلى السوق لشراء الخبز والزيتون والتمر الطازج.",

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import parse_corpus
 from gossamer.parse.content import parse_page
 from gossamer.parse.html.walk import findings
-from gossamer.parse.latest import latest
 from gossamer.parse.page import Page, Rules
+from gossamer.parse.reading.body_cache import latest
 from parse_corpus import HEADERS, RULES
 
 if TYPE_CHECKING:

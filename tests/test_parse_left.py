@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from gossamer import parse, rounds, update
+from gossamer import parse
 from gossamer.errors import MissingFile
-from gossamer.parse import step, task
-from gossamer.parse.budget import Budget, domain_weights
-from gossamer.parse.stored import (
+from gossamer.flow import rounds
+from gossamer.parse.step import run as step
+from gossamer.parse.step import task
+from gossamer.parse.step.budget import Budget, domain_weights
+from gossamer.parse.step.stored import (
     MIN_PAGES,
     PAGE_BYTES,
     Piece,
@@ -25,14 +27,15 @@ from gossamer.parse.stored import (
     pieces,
     tapered,
 )
-from gossamer.store import File
+from gossamer.schedule import update
+from gossamer.storage.store import File
 from killed_parsers import Killed, spending
 from stored_rounds import HOME, Fetched, archive_of, store_round, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 PAGES = [Fetched(f"{HOME}{n}", b"<p>page %d<a href=/from/%d>l</a>" % (n, n)) for n in range(4)]
 
@@ -263,7 +266,7 @@ def test_two_workers_get_a_quarter_of_what_is_left_each_time() -> None:
 def test_a_file_with_slow_pages_is_shared_by_all_tasks(
     work: Workspace, killing: Callable[[dict[str, int]], Killed], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gossamer.parse.stored.MIN_PAGES", 2)
+    monkeypatch.setattr("gossamer.parse.step.stored.MIN_PAGES", 2)
     killing({})
     shares: list[Any] = []
 

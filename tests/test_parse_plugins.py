@@ -11,16 +11,16 @@ import pytest
 from gossamer import parse
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse import Rules
-from gossamer.parse.guard import GuardedParser
 from gossamer.parse.page import Page, ParsedPage
 from gossamer.parse.parsers import installed
+from gossamer.parse.process.guard import GuardedParser
 from stored_rounds import HOME, Fetched, store_round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     Install = Callable[..., None]
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.encodings import encoding_of
-from gossamer.parse.charset import decode
-from gossamer.parse.charset.prescan import PRESCAN_BYTES, declared_in_meta
+from gossamer.parse.reading.charset import decode
+from gossamer.parse.reading.charset.prescan import PRESCAN_BYTES, declared_in_meta
+from gossamer.web.encodings import encoding_of
 
 RUSSIAN = "Съешь же ещё этих мягких французских булок, да выпей чаю. "
 KOI8 = "<meta charset=koi8-r>"

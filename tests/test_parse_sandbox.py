@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from binary_files import docx
-from gossamer.parse import sandbox
 from gossamer.parse.content import parse_page
-from gossamer.parse.guard import GuardedParser
 from gossamer.parse.page import Page, Rules
+from gossamer.parse.process import sandbox
+from gossamer.parse.process.guard import GuardedParser
 from needed import lacking
 
 

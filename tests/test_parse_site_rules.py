@@ -15,13 +15,13 @@ from gossamer import parse
 from gossamer.config import ParseConfig
 from gossamer.errors import ConfigError
 from gossamer.parse.content import parse_page
-from gossamer.parse.guard import GuardedParser
 from gossamer.parse.html.site_rules import MAX_VALUES, read_site_rules, sites_of
 from gossamer.parse.page import Page, ParsedPage, Rules, SiteRule
+from gossamer.parse.process.guard import GuardedParser
 from stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 URL = "https://example.org/news/1"
 FERRY = "The ferry to the island leaves at dawn, when the harbour is still dark and quiet."

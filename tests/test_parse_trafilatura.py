@@ -14,15 +14,15 @@ from gossamer import parse
 from gossamer.config import ParseConfig
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse.content import parse_page
-from gossamer.parse.guard import GuardedParser
 from gossamer.parse.html.trafilatura_text import by_trafilatura
 from gossamer.parse.page import Page, ParsedPage, Rules, SiteRule
+from gossamer.parse.process.guard import GuardedParser
 from stored_rounds import HOME, Fetched, store_round, table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 FERRY = "The ferry to the island leaves at dawn, when the harbour is still dark and quiet."
 CREW = "Its captain has made the crossing for thirty years, and knows all of the passengers."

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.parse.charset import decode
 from gossamer.parse.listing.xml import MAX_DEPTH, MAX_NODES, fold, read
+from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
     from gossamer.parse.listing.xml_node import Node

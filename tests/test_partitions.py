@@ -20,10 +20,10 @@ from disturbed import (
     way_to,
     way_to_store,
 )
-from gossamer import spark_client
 from gossamer.api import Crawl
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine, _start_sail, engine_errors
+from gossamer.engine import spark_client
+from gossamer.engine.engine import Engine, _start_sail, engine_errors
 from gossamer.errors import EngineError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from tables import answers, damaged_records, tables

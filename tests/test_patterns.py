@@ -7,11 +7,10 @@ import re2
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import patterns
-from gossamer.config import FilterConfig
+from gossamer.config import FilterConfig, patterns
+from gossamer.config.patterns import Patterns
 from gossamer.errors import ConfigError
-from gossamer.filters import Filters, check
-from gossamer.patterns import Patterns
+from gossamer.rules.filters import Filters, check
 
 EXPONENTIAL = [r"(a+)+$", r"(a|aa)+$", r"(.*a){40}$", r"^(([a-z])+.)+[A-Z]([a-z])+$"]
 """With `re` the last letter of the text below doubles the time for each letter before."""

@@ -12,16 +12,16 @@ import pytest
 from commands import gossamer
 from crawl_settings import loopback_settings
 from fetched import ROUND, wanted
-from gossamer import pausing, stopping
 from gossamer.api import Crawl
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fetch import visits
+from gossamer.fetch import loop as visits
 from gossamer.fetch.exchange import FetchResult
 from gossamer.fetch.hosts import HostBook
 from gossamer.fetch.page_rows import PageRows
 from gossamer.fetch.responses import ResponseWriter
-from gossamer.monitor import Heartbeat
+from gossamer.state import pausing, stopping
+from gossamer.state.heartbeats import Heartbeat
 from gossamer.tables import FETCHLIST
 from merging_program import GOSSAMER
 

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import aws_profiles, parquet, places
 from gossamer.api import Crawl
 from gossamer.errors import StoreError, UsageError
-from gossamer.places import placed
+from gossamer.storage import parquet, places
+from gossamer.storage.objects import aws_profiles
+from gossamer.storage.places import placed
 
 if TYPE_CHECKING:
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 
 @pytest.fixture

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from documented_plugin import PAGE, install
-from gossamer import filters, generate, plugins
-from gossamer.due import due_pages
+from gossamer import plugins
 from gossamer.parse import Link, Rules, parse_response
 from gossamer.parse.parsers import check, installed
+from gossamer.rules import filters
+from gossamer.schedule import generate
+from gossamer.schedule.due.due_pages import due_pages
 from rows import frame
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def test_all_that_plugins_may_import_is_there() -> None:

@@ -1,4 +1,4 @@
-"""Feeds, sitemaps and hubs are visited at rhythms of their own: see gossamer.polling and pace."""
+"""Feeds, sitemaps and hubs are visited at rhythms of their own: see polling.py and pace."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer import due_times, generate, habits, lsm, pace, polling, update
-from gossamer.store import StepReport
+from gossamer.schedule import generate, update
+from gossamer.schedule.due import habits, histogram, polling, round_length
+from gossamer.state import lsm
+from gossamer.storage.store import StepReport
 from gossamer.tables import FETCHLIST, HABITS, PAGES
 from gossamer.tables.fetching import RHYTHM_S
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HOUR_S = 3_600
 DAY_MS = 86_400_000
@@ -265,9 +267,9 @@ def test_a_feed_is_not_due_twice_within_an_hour_in_a_crawl_that_ends(work: Works
     put(work, "pages", [{"url": A, **LISTED, "next_fetch_ms": BEGAN_MS + 10_000}], 0)
     work.clock_ms = BEGAN_MS + (HOUR_S - 1) * 1000
     assert listed(work) == []
-    assert pace.next_due_ms(work) == BEGAN_MS + HOUR_S * 1000
+    assert round_length.next_due_ms(work) == BEGAN_MS + HOUR_S * 1000
     work.is_endless = True
-    assert pace.next_due_ms(work) == BEGAN_MS + 10_000
+    assert round_length.next_due_ms(work) == BEGAN_MS + 10_000
     assert listed(work) == [""]
 
 
@@ -281,7 +283,7 @@ def test_a_new_interval_does_not_shift_a_rhythm(work: Workspace) -> None:
     with_update(work, interval_days=300)
     put(work, "pages", [{"url": A, **LISTED, "next_fetch_ms": BEGAN_MS + 10_000}], 0)
     work.is_endless = True
-    assert pace.next_due_ms(work) == BEGAN_MS + 10_000
+    assert round_length.next_due_ms(work) == BEGAN_MS + 10_000
 
 
 def counted(work: Workspace, **slot: Any) -> None:
@@ -293,10 +295,10 @@ def counted(work: Workspace, **slot: Any) -> None:
 @pytest.mark.parametrize(
     ("slot", "is_endless", "limit_s"),
     [
-        ({}, True, pace.BRISK_S),
+        ({}, True, round_length.BRISK_S),
         ({"interval_s": 0}, True, None),  # as of an interval below a second
         ({}, False, None),
-        ({"from_ms": BEGAN_MS + 3 * due_times.SLOT_MS}, True, None),
+        ({"from_ms": BEGAN_MS + 3 * histogram.SLOT_MS}, True, None),
         ({"interval_s": 30 * 86_400}, True, None),
     ],
 )
@@ -305,7 +307,7 @@ def test_rounds_are_brief_while_a_rhythm_is_due_soon(
 ) -> None:
     counted(work, **slot)
     work.is_endless = is_endless
-    assert pace.limit_s(work) == limit_s
+    assert round_length.limit_s(work) == limit_s
 
 
 def test_most_of_the_time_is_left_for_fetching(work: Workspace) -> None:
@@ -313,15 +315,15 @@ def test_most_of_the_time_is_left_for_fetching(work: Workspace) -> None:
     work.is_endless = True
     for step, seconds in (("generate", 9.0), ("generate", 1.0), ("update", 2.0), ("fetch", 50.0)):
         work.store.commit(StepReport(step, 1, 0, seconds))
-    assert pace.limit_s(work) == 9
-    assert pace.patience_ms(work) == 9_000
-    assert pace.of_generate(work).pages_per_host == 9
-    assert pace.of_fetch(work, work.config.fetch).round_minutes == 9 / 60
+    assert round_length.limit_s(work) == 9
+    assert round_length.patience_ms(work) == 9_000
+    assert round_length.of_generate(work).pages_per_host == 9
+    assert round_length.of_fetch(work, work.config.fetch).round_minutes == 9 / 60
     shorter = msgspec.structs.replace(work.config.fetch, round_minutes=0.01)
-    assert pace.of_fetch(work, shorter).round_minutes == 0.01
+    assert round_length.of_fetch(work, shorter).round_minutes == 0.01
 
 
 def test_other_rounds_have_the_sizes_of_the_settings(work: Workspace) -> None:
-    assert pace.of_generate(work) is work.config.generate
-    assert pace.of_fetch(work, work.config.fetch) is work.config.fetch
-    assert pace.patience_ms(work) == work.config.fetch.max_delay_s * 1000
+    assert round_length.of_generate(work) is work.config.generate
+    assert round_length.of_fetch(work, work.config.fetch) is work.config.fetch
+    assert round_length.patience_ms(work) == work.config.fetch.max_delay_s * 1000

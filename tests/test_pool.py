@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
+from gossamer.engine.pool import NICE, Pool
 from gossamer.errors import EngineError, StoreFull
-from gossamer.pool import NICE, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gossamer.pool import PartitionFunction
+    from gossamer.engine.pool import PartitionFunction
 
     Batches = Iterator[pa.RecordBatch]
 
@@ -180,7 +180,7 @@ def test_a_worker_that_cannot_be_started_is_an_error_and_the_pool_goes_on(
     with closing(Pool(1)) as pool:
         function = pool.wrap(double)
         with monkeypatch.context() as patch:
-            patch.setattr("gossamer.worker_start.start_python", fail)
+            patch.setattr("gossamer.engine.worker_start.start_python", fail)
             with pytest.raises(EngineError, match="a worker process: cannot be started: resource"):
                 list(function(iter(())))
         assert not pool._running
@@ -315,7 +315,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path, *, busy: bool) -> None
     script = f"""
 import os
 import pyarrow as pa
-from gossamer.pool import Pool
+from gossamer.engine.pool import Pool
 
 def tell(batches):
     os.open({str(fifo)!r}, os.O_WRONLY)
@@ -347,7 +347,7 @@ def test_a_script_needs_no_guard_for_its_main_module(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "import pyarrow as pa\n"
-        "from gossamer.pool import Pool\n"
+        "from gossamer.engine.pool import Pool\n"
         "print('started')\n"
         "def same(batches):\n"
         "    yield from batches\n"

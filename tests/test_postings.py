@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import postings
 from gossamer.errors import StoreError
-from gossamer.fulltext.analysis import plain
-from gossamer.postings import blocks, combiner
-from gossamer.postings.blocks import Partition, Writer, partition_of
-from gossamer.postings.combiner import Combiner, pairs_of
-from gossamer.postings.reader import Reader
+from gossamer.index import postings
+from gossamer.index.format.analysis import plain
+from gossamer.index.postings import blocks, combiner
+from gossamer.index.postings.blocks import Partition, Writer, partition_of
+from gossamer.index.postings.combiner import Combiner, pairs_of
+from gossamer.index.postings.reader import Reader
 from gossamer.search.searcher import Searcher
 from harvests import run_index, run_postings
 from rows import put
@@ -29,7 +29,7 @@ from rows import put
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HOSTILE = ["'", '"', "%s", "\\", "a'b", "𝔘", "\uffff", "\U0010ffff", "é", "z" * 80, "計"]
 

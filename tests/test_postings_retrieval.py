@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.postings import retrieval
-from gossamer.postings.blocks import Postings
-from gossamer.postings.retrieval import best, both, either, norm, query_weight, weighed
+from gossamer.index.postings import retrieval
+from gossamer.index.postings.blocks import Postings
+from gossamer.index.postings.retrieval import best, both, either, norm, query_weight, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from gossamer.processes import start_python
+from gossamer.engine.processes import start_python
 from shards import crawl, put_index
 
 PATIENCE_S = 60
@@ -18,7 +18,7 @@ PATIENCE_S = 60
 WORKER = """
 import os
 import pyarrow as pa
-from gossamer.pool import Pool
+from gossamer.engine.pool import Pool
 
 def work(batches):
     yield pa.record_batch({"pid": [os.getpid()]})
@@ -29,7 +29,7 @@ batches = Pool(1).wrap(work)(iter([]))
 pids = [next(batches).column(0)[0].as_py()]
 """
 PARSER = """
-from gossamer.parse.guard import GuardedParser
+from gossamer.parse.process.guard import GuardedParser
 from gossamer.parse.page import Page, Rules
 
 parser = GuardedParser(Rules())
@@ -38,7 +38,7 @@ pids = [parser._process.pid]
 """
 SEARCH = """
 from gossamer.serve.cluster.children import Children
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
 
 children = Children(Workspace.open({crawl!r}), 2)
 children.__enter__()
@@ -52,7 +52,7 @@ pids = [web.pid]
 """
 IN_A_THREAD = """
 import threading
-from gossamer.processes import start_python
+from gossamer.engine.processes import start_python
 
 def start():
     global child
@@ -110,7 +110,9 @@ PAUSE = "import signal; print('ready', flush=True); signal.pause()"
 
 def test_a_child_whose_parent_died_before_it_asked_ends_itself() -> None:
     """Our own parent stands for it: the child is started by somebody else than it was told."""
-    code = f"from gossamer.processes import end_with_parent; end_with_parent({os.getppid()}, 9)"
+    code = (
+        f"from gossamer.engine.processes import end_with_parent; end_with_parent({os.getppid()}, 9)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 1
 
 
@@ -131,7 +133,7 @@ def test_a_fork_of_this_process_starts_children_of_its_own() -> None:
 def test_a_child_that_tidies_up_gets_the_signal_that_it_handles() -> None:
     script = """
 import signal, subprocess
-from gossamer.processes import start_python
+from gossamer.engine.processes import start_python
 child = start_python(
     "import os, signal, sys\\n"
     "signal.signal(signal.SIGTERM, lambda *_: sys.exit(os.write(1, b'tidy')))\\n"

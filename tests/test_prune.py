@@ -17,26 +17,27 @@ from warcio.archiveiterator import ArchiveIterator
 from archive import http_capture
 from crawl_settings import loopback_settings
 from damages import indexed, wrong
-from gossamer import checksums, compaction, prune
 from gossamer.api import Crawl
 from gossamer.config import HistoryConfig
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.lookup import Lookup
-from gossamer.parse import copies
+from gossamer.parse.step import copies
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.cached_copy import Copy, find
-from gossamer.store import File
+from gossamer.state.lookup import Lookup
+from gossamer.storage import checksums
+from gossamer.storage.store import File
+from gossamer.storage.task_output import ParquetWriter, layers_of
+from gossamer.storage.warc import Known, WarcWriter, cdxj, payload_digest, read_response
+from gossamer.storage.warc.reindexing import index_of
 from gossamer.tables import RESPONSES, UNPARSED
-from gossamer.task_output import ParquetWriter, layers_of
-from gossamer.warc import Known, WarcWriter, cdxj, payload_digest, read_response
-from gossamer.warc.reindexing import index_of
+from gossamer.upkeep import compaction, prune
 from stored_rounds import Fetched, rows_of, store_round
 from tables import garbage
 
 if TYPE_CHECKING:
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 DAY_MS = 86_400_000
 BEGAN_MS = 1_800_000_000_000
@@ -202,7 +203,7 @@ def test_what_the_settings_keep_stays(
 
 
 def wrong_places(work: Workspace) -> list[Any]:
-    from gossamer.check.archive import unreadable
+    from gossamer.flow.check.archive import unreadable
 
     return unreadable(work).collect()
 

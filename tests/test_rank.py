@@ -12,19 +12,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gossamer import graph, rank
 from gossamer.errors import ConfigError
-from gossamer.rank import listed
-from gossamer.rank.known import Places, hashes_of
-from gossamer.suffixes import registrable
-from gossamer.urls import host_of
+from gossamer.links import graph, rank
+from gossamer.links.rank import listed
+from gossamer.links.rank.fetched_nodes import Places, hashes_of
+from gossamer.web.suffixes import registrable
+from gossamer.web.urls import host_of
 from rank_by_definition import SOME, URLS, configure, crawl, dense, host_links, ranks
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 LINKS = st.sets(st.tuples(st.sampled_from(URLS), st.sampled_from(URLS)), max_size=80).map(
     lambda links: {(src, dst) for src, dst in links if src != dst}
@@ -180,7 +180,7 @@ def test_ranks_that_do_not_fit_into_memory_are_computed_by_joins(
     crawl(work, SOME, URLS[:14])
     configure(work, memory_gb=1e-9)
     graph.run(work)
-    monkeypatch.delattr("gossamer.rank.arrays.ranked")
+    monkeypatch.delattr("gossamer.links.rank.arrays.ranked")
     rank.run(work)
     assert ranks(work) == pytest.approx(dense(SOME, URLS[:14]), abs=1e-6)
 
@@ -189,8 +189,8 @@ def test_links_that_do_not_fit_into_memory_stay_compressed(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     crawl(work, SOME, URLS[:14])
-    monkeypatch.setattr("gossamer.rank.rows.BYTES_PER_NODE", 1 << 40)
-    monkeypatch.delattr("gossamer.rank.rows.Votes._decoded")
+    monkeypatch.setattr("gossamer.links.rank.rows.BYTES_PER_NODE", 1 << 40)
+    monkeypatch.delattr("gossamer.links.rank.rows.Votes._decoded")
     assert shown(work, "arrays")[0] == pytest.approx(dense(SOME, URLS[:14]), abs=1e-6)
 
 

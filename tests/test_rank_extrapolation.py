@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from bvgraph_files import write
 from gossamer.config import RankConfig
-from gossamer.rank.extrapolation import KEPT, Cycle, weights
-from gossamer.rank.power import bound, fixed_point, shared
-from gossamer.rank.rows import Threads, Votes
+from gossamer.links.rank.extrapolation import KEPT, Cycle, weights
+from gossamer.links.rank.power import bound, fixed_point, shared
+from gossamer.links.rank.rows import Threads, Votes
 from networkx_graphs import SHAPES
 
 if TYPE_CHECKING:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from gossamer import graph, lsm, rank
-from gossamer.graph import changes
-from gossamer.rank.known import fetched
-from gossamer.rank.rows import Held, Votes
-from gossamer.suffixes import registrable
+from gossamer.links import graph, rank
+from gossamer.links.graph import changes
+from gossamer.links.rank.fetched_nodes import fetched
+from gossamer.links.rank.rows import Held, Votes
+from gossamer.state import lsm
+from gossamer.state.workspace import Workspace
 from gossamer.tables import PAGES
-from gossamer.urls import host_of
-from gossamer.workspace import Workspace
+from gossamer.web.suffixes import registrable
+from gossamer.web.urls import host_of
 from rank_by_definition import SOME, URLS, configure, crawl, dense, host_links, ranks
 from rows import frame, put
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 NEW = [f"http://new-{number}.org/" for number in range(6)]
 ALL = [*URLS, *NEW]
-LOOK_UP = "gossamer.rank.known.fetched"
+LOOK_UP = "gossamer.links.rank.fetched_nodes.fetched"
 """How all fetched pages are read."""
 
 
@@ -145,7 +146,7 @@ def test_rows_of_the_graph_are_decoded_once_after_it_was_built(
 ) -> None:
     configure(work, tolerance=1e-11)
     monkeypatch.setattr(changes, "SHARE", 100)
-    monkeypatch.setattr("gossamer.rank.rows.ROOM", 1)  # for as many new pages as there are
+    monkeypatch.setattr("gossamer.links.rank.rows.ROOM", 1)  # for as many new pages as there are
     rounds = Rounds(work, 5)
     rounds.go_on(len(URLS))
     graph.run(work)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gossamer.api import Crawl
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
     from link_walk import Walk
 
 pytestmark = pytest.mark.slow

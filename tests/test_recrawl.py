@@ -1,4 +1,4 @@
-"""How change rates are learned, and what follows: see gossamer.recrawl."""
+"""How change rates are learned, and what follows: see gossamer.schedule.due.recrawl."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import generate, lsm, recrawl, update
 from gossamer.config import UpdateConfig
+from gossamer.schedule import generate, update
+from gossamer.schedule.due import recrawl
+from gossamer.state import lsm
 from gossamer.tables import FETCHLIST, PAGES
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 DAY_MS = 86_400_000
 A = "http://a.example/"

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import lsm, refresh
 from gossamer.errors import ConfigError
+from gossamer.schedule import refresh
+from gossamer.state import lsm
 from gossamer.tables import PAGES
 from rows import by_url, put
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 LATER = 10**15
 HOME = "http://a.example/"

@@ -12,13 +12,14 @@ import pytest
 
 from crawl_service import Service
 from crawl_settings import loopback_settings
-from gossamer import Crawl, rounds
-from gossamer.backends import open_backend
-from gossamer.cli.renewal import PATIENCE, WAITS_S, died, next_wait_s
+from gossamer import Crawl
+from gossamer.cli.supervisor import PATIENCE, WAITS_S, died, next_wait_s
 from gossamer.errors import Locked
-from gossamer.filenames import CONFIG_NAME
-from gossamer.stopping import CTRL_C
-from gossamer.store import Store
+from gossamer.flow import rounds
+from gossamer.state.stopping import CTRL_C
+from gossamer.storage.backends import open_backend
+from gossamer.storage.names import CONFIG_NAME
+from gossamer.storage.store import Store
 from loopback import page
 from systemd_socket import Systemd
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
     from collections.abc import Iterator
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
     from loopback import Loopback
 
 pytestmark = pytest.mark.slow
@@ -223,8 +224,8 @@ def test_a_signal_to_all_processes_counts_once(
 
 def test_the_last_of_several_signals_kills_a_crawl_that_does_not_end(folder: Path) -> None:
     deaf = (
-        "import signal, gossamer.stopping\n"
-        "gossamer.stopping.heed_parent = lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+        "import signal\nfrom gossamer.state import stopping\n"
+        "stopping.heed_parent = lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
     )
     with Service(folder, deaf) as service:
         service.until(step="generate")

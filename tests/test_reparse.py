@@ -13,11 +13,14 @@ from msgspec import structs
 
 from commands import gossamer, lent
 from crawl_settings import loopback_settings
-from gossamer import Crawl, lsm, parse, rounds, update
+from gossamer import Crawl, parse
 from gossamer.errors import MissingFile, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.flow import rounds
+from gossamer.schedule import update
+from gossamer.state import lsm
 from gossamer.status import overview
-from gossamer.store import StepReport
+from gossamer.storage.store import StepReport
 from gossamer.tables import PAGES
 from rows import by_url, put
 from stored_rounds import HOME, Fetched, archive_of, store_round, table
@@ -25,8 +28,8 @@ from stored_rounds import HOME, Fetched, archive_of, store_round, table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 pytestmark = pytest.mark.folder
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import robots
-from gossamer.robots import ALLOW_ALL, judge, parse
+from gossamer.web import robots
+from gossamer.web.robots import ALLOW_ALL, judge, parse
 
 SITE = "http://a.test"
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import robots
-from gossamer.robots import judge, keep_s, parse
+from gossamer.web import robots
+from gossamer.web.robots import judge, keep_s, parse
 
 SITE = "http://a.test"
 

@@ -5,17 +5,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import Crawl, rounds
+from gossamer import Crawl
 from gossamer.errors import Locked
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.store import File, Layer, Manifest, Stack, StepReport
+from gossamer.flow import rounds
+from gossamer.storage.store import File, Layer, Manifest, Stack, StepReport
 from stores import unlisted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 ALL = list(rounds.ROUND)
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import functions as F
 
-from gossamer import scoring
 from gossamer.errors import ConfigError
+from gossamer.schedule.order import scoring
 
 if TYPE_CHECKING:
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 
 def score(engine: Engine, text: str, **signals: float) -> float:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import httpx
 
     from gossamer.config import Profile
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 DAY_MS = 86_400_000
 NOW_MS = time.time_ns() // 1_000_000

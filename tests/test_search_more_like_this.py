@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer.config import RankingConfig
-from gossamer.fulltext import schema
+from gossamer.index.format import schema
 from gossamer.search.interpretation import Interpretation
 from gossamer.search.messages import Find
 from gossamer.search.more_like_this import MAX_WORDS, significant_terms, words_by_terms

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.errors import StoreFull
 from gossamer.search.messages import (
@@ -26,8 +25,9 @@ from gossamer.search.messages import (
 from gossamer.search.node import Node
 from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
-from gossamer.store import Store
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
 from nodes import asked
 from shards import crawl, put_index
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from duplicates import document, prose, store
-from gossamer import places
 from gossamer.api import Crawl
-from gossamer.buckets import Bucket
 from gossamer.search.searcher import Searcher
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
+from gossamer.storage import places
+from gossamer.storage.objects.bucket import Bucket
 from harvests import run_index
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 PAGES = 300
 MORE = 5

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from gossamer.fulltext.analysis import analyzer_for
+from gossamer.index.format.analysis import analyzer_for
 from gossamer.search.passages import MAX_MATCHES, WIDE_CHARS, Passages
 from gossamer.search.query import Words
 
 if TYPE_CHECKING:
-    from gossamer.fulltext.analysis import Unit
+    from gossamer.index.format.analysis import Unit
 
 WORTHS = {"red": 5.0, "fig": 3.0, "plum": 2.0}
 

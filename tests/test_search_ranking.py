@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer.fulltext import schema
-from gossamer.fulltext.analysis import first_words
+from gossamer.index.format import schema
+from gossamer.index.format.analysis import first_words
 from gossamer.search import ranking, units
 from gossamer.search.diversity import HOST_RESULTS
 from gossamer.search.filters import host, time_ms

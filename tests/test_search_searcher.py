@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from gossamer.config import RankingConfig
 from gossamer.errors import MissingFile, StoreError
-from gossamer.fulltext import schema
+from gossamer.index.format import schema
 from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.messages import REORDERED
 from gossamer.search.node import Node
 from gossamer.search.searcher import Searcher
-from gossamer.serve.reloader import LOOK_S, Live
+from gossamer.serve.dispatch.reloader import LOOK_S, Live
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 SHELF: list[dict[str, Any]] = [
     {"url": "http://a.example/apples", "title": "Apples", "text": "red green fruit"},

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fulltext import stored_text
-from gossamer.fulltext.analysis import OTHER
-from gossamer.fulltext.stored_text import packed
+from gossamer.index.format import stored_text
+from gossamer.index.format.analysis import OTHER
+from gossamer.index.format.stored_text import packed
 from gossamer.search.query import Words
 from gossamer.search.snippets import PASSAGE_CHARS, SNIPPET_CHARS, Snippets
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gossamer.search.results import Results
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 FIRST, ALL = 2 * ENOUGH, 8 * ENOUGH
 RARE = 5

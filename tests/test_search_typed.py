@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gossamer.fulltext.analysis import analyzer_for
+from gossamer.index.format.analysis import analyzer_for
 from gossamer.search.messages import Question
 from gossamer.search.node import Node
 from gossamer.search.searcher import Searcher
 from gossamer.search.statistics import Summed
-from gossamer.search.written import typed_words
+from gossamer.search.typed_forms import typed_words
 from nodes import asked
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 FILLER = " ".join(f"about{number}" for number in range(30))
 

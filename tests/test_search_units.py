@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.fulltext.analysis import OTHER, STEMMERS, analyzer_for
+from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for
 from gossamer.search.interpretation import Interpretation
 from gossamer.search.query import Words, parse, wanted_words
 from gossamer.search.statistics import ALL, SCORED, Summed, idf_sum

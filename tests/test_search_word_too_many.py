@@ -11,7 +11,7 @@ from gossamer.search.searcher import Searcher
 from shards import crawl, put_index
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 IN_PASSING = 2 * MIN_WHOLE
 OTHERS = 60

@@ -1,4 +1,4 @@
-"""Sections, counted by definition, and what they are worth. See gossamer.sections."""
+"""Sections, counted by definition, and what they are worth. See sections/."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import functions as F
 
-from gossamer import generate, parquet, sections
-from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.config.crawling import GenerateConfig
 from gossamer.errors import Locked
-from gossamer.sections import EVERYTHING, MAX_FOLDERS, enclosing
-from gossamer.sections import worth as worths
-from gossamer.store import Store
+from gossamer.schedule import generate
+from gossamer.schedule.order import sections
+from gossamer.schedule.order.sections import EVERYTHING, MAX_FOLDERS, enclosing
+from gossamer.schedule.order.sections import worth as worths
+from gossamer.storage import parquet
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
 from gossamer.tables import FINDS, SECTIONS
 from section_rows import URLS, count_now, folder_of, page, put_pages
 from stored_web import put_rows
 
 if TYPE_CHECKING:
-    from gossamer.engine import Engine
-    from gossamer.workspace import Workspace
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
 
 
 def test_the_folder_of_a_url(engine: Engine) -> None:

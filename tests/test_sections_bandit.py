@@ -1,4 +1,4 @@
-"""The index of a branching bandit is that of Klimov's algorithm. See gossamer.sections.bandit."""
+"""The index of a branching bandit is that of Klimov's algorithm. See bandit.py."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.sections.bandit import LEAST, Yields, indices
+from gossamer.schedule.order.sections.bandit import LEAST, Yields, indices
 
 if TYPE_CHECKING:
-    from gossamer.sections.bandit import Floats
+    from gossamer.schedule.order.sections.bandit import Floats
 
 WITHIN = 0.05
 """The grid of prices has steps of a tenth; the index is interpolated."""

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import StoreError
-from gossamer.filter_rules.index import NONE, RuleIndex
-from gossamer.filter_rules.language import parse
-from gossamer.sections import enclosing, refusal, tree
-from gossamer.sections.tree import Counts, Part
-from gossamer.urls import normalize
+from gossamer.rules.filter_rules.index import NONE, RuleIndex
+from gossamer.rules.filter_rules.language import parse
+from gossamer.schedule.order.sections import enclosing, refusal, tree
+from gossamer.schedule.order.sections.tree import Counts, Part
+from gossamer.web.urls import normalize
 from section_rows import URLS, count_now, folder_of, page, put_pages
 from stored_web import put_rows
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 SITE = [
     *(f"http://a.org/x/{folder}/{n}" for folder in "uvw" for n in range(12)),

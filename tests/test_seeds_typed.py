@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commands import gossamer
-from gossamer import seeds
 from gossamer.api import Crawl
 from gossamer.errors import SeedError
-from gossamer.urls import UrlRules
+from gossamer.web import seeds
+from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
     from pathlib import Path

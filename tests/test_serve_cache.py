@@ -9,9 +9,9 @@ import pytest
 from gossamer.search.messages import Question
 from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
-from gossamer.serve.cache import ANSWER_BYTES, Cache, size_of
-from gossamer.serve.front import Front
-from gossamer.serve.reloader import Live
+from gossamer.serve.dispatch.cache import ANSWER_BYTES, Cache, size_of
+from gossamer.serve.dispatch.front import Front
+from gossamer.serve.dispatch.reloader import Live
 from search_server import serving
 from shards import crawl, put_index
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeVar
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     _T = TypeVar("_T")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gossamer.serve import cached_copy
-from gossamer.store import StepReport
+from gossamer.storage.store import StepReport
 from search_server import dom, one, serving
 from stored_rounds import HOME, Fetched, archive_of, store_round
 from stored_web import put_pages, put_rows, store_and_parse
@@ -16,7 +16,7 @@ from stored_web import put_pages, put_rows, store_and_parse
 if TYPE_CHECKING:
     import httpx
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 PAGE = "<title>Rösti</title><p>Gerührt, nicht geschüttelt, wie es sich für Kartoffeln gehört."
 

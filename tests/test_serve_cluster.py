@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from followers import PATIENCE_S, address, until
-from gossamer.processes import start_python
+from gossamer.engine.processes import start_python
 from gossamer.search.messages import (
     MAX_LIMIT,
     Complete,
@@ -44,15 +44,15 @@ from gossamer.serve.cluster.children import Children, next_pause_s
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.replica import PROBE, Replica, ReplicaError
 from gossamer.serve.cluster.server import Newest, Server
-from gossamer.serve.front import Front
-from gossamer.serve.reloader import Live
+from gossamer.serve.dispatch.front import Front
+from gossamer.serve.dispatch.reloader import Live
 from node_clusters import Asked, cluster, urls, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gossamer.search.messages import AnyReply, Counts, IndexRequest, Place, Request
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 __all__ = ["work"]
 

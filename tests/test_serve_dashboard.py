@@ -6,8 +6,8 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.monitor import Heartbeat
-from gossamer.serve import charts
+from gossamer.serve.drawing import charts
+from gossamer.state.heartbeats import Heartbeat
 from search_server import EVIL, dom, one, serving
 from shards import crawl
 from stored_web import put_rows

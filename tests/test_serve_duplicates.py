@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.duplicates import REASONS
+from gossamer.dedup.dispositions import REASONS
 from gossamer.search.page_info import MAX_REDIRECTS
 from search_server import EVIL, dom, known, one, serving
 from shards import put_index
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 ALSO = "http://a.example/"
 MOVED = "http://a.example/moved"

@@ -14,7 +14,7 @@ from gossamer.search import explaining
 from gossamer.search.explaining import CUT, cut
 from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
-from gossamer.serve import front
+from gossamer.serve.dispatch import front
 from search_server import PATIENCE_S, refusals, serving
 from shards import crawl, put_index
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gossamer.search.messages import Question
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 TREES = st.recursive(
     st.builds(lambda value: {"value": value, "description": "a leaf"}, st.integers()),

@@ -9,15 +9,15 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from crawled_links import crawl
-from gossamer import graph
 from gossamer.errors import StoreError
-from gossamer.graph.queries import LinkGraph, Neighbour, Neighbourhood
-from gossamer.lookup import Lookup
-from gossamer.serve import link_map
+from gossamer.links import graph
+from gossamer.links.graph.queries import LinkGraph, Neighbour, Neighbourhood
+from gossamer.serve.drawing import link_map
 from gossamer.serve.graphs import Graphs
 from gossamer.serve.web import HEADERS
-from gossamer.urls import normalize
-from gossamer.workspace import Workspace
+from gossamer.state.lookup import Lookup
+from gossamer.state.workspace import Workspace
+from gossamer.web.urls import normalize
 from search_server import dom, one, serving
 from stored_web import put_inlinks, put_pages
 

@@ -13,10 +13,10 @@ from followers import address
 from gossamer.search.messages import Question
 from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
-from gossamer.serve import front
-from gossamer.serve.front import Front
-from gossamer.serve.reloader import Live
-from gossamer.serve.turns import Busy
+from gossamer.serve.dispatch import front
+from gossamer.serve.dispatch.fair_queue import Busy
+from gossamer.serve.dispatch.front import Front
+from gossamer.serve.dispatch.reloader import Live
 from node_clusters import cluster
 from search_server import PATIENCE_S
 from shards import crawl, put_index
@@ -24,7 +24,7 @@ from shards import crawl, put_index
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HEAVY = Question("apple", front.HEAVY_LAST, 10)
 

@@ -23,8 +23,8 @@ from gossamer.config import ServeConfig
 from gossamer.errors import ConfigError
 from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
-from gossamer.serve import front
-from gossamer.serve.turns import ANYBODY, Busy, Turns
+from gossamer.serve.dispatch import front
+from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, Turns
 from gossamer.serve.web import guard, limits, protocol, sending
 from gossamer.serve.web.clients import Clients
 from gossamer.serve.web.guard import Guard

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from gossamer import pausing
-from gossamer.monitor import Heartbeat
 from gossamer.serve.web.crawl_metrics import Fetches
+from gossamer.state import pausing
+from gossamer.state.heartbeats import Heartbeat
 from gossamer.status.hosts import SHOWN_HOSTS
-from gossamer.store import StepReport
+from gossamer.storage.store import StepReport
 from search_server import samples, serving
 from shards import crawl
 from stored_web import put_rows
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HOUR_MS = 3_600_000
 NO_LABELS: frozenset[tuple[str, str]] = frozenset()

@@ -12,15 +12,15 @@ import pytest
 
 from followers import Asked, Standing, listener, node, server, standing, until
 from gossamer.errors import StoreError
-from gossamer.filenames import CONFIG_NAME
 from gossamer.search.messages import Question
 from gossamer.search.page_filters import NO_CRAWL
 from gossamer.search.searcher import Searcher
 from gossamer.serve.cluster import follower as following
 from gossamer.serve.cluster import members
 from gossamer.serve.cluster import nodes as serve_nodes
-from gossamer.serve.front import Front
-from gossamer.workspace import Workspace
+from gossamer.serve.dispatch.front import Front
+from gossamer.state.workspace import Workspace
+from gossamer.storage.names import CONFIG_NAME
 from node_clusters import PAGES, urls
 from search_server import serving
 from shards import crawl, put_index

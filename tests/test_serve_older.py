@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.backends import LocalBackend
-from gossamer.store import File, Layer, StepReport, Store
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import File, Layer, StepReport, Store
 from search_server import dom, one, serving
 from stored_rounds import HOME, Fetched
 from stored_web import put_inlinks, put_rows, store_and_parse

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from gossamer import graph
+from gossamer.links import graph
 from gossamer.search.broker import MAX_RESULTS
 from gossamer.serve.web import openapi
 from search_server import serving
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from schemathesis import Case
     from schemathesis.schemas import BaseSchema
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HOME = "http://a.example/"
 ASKED = {"q": "apple", "from": HOME, "to": f"{HOME}0", "host": "a.example"} | {

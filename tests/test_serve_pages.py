@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.urls import normalize
+from gossamer.web.urls import normalize
 from search_server import EVIL, dom, known, one, serving
 from stored_rounds import HOME, Fetched, store_round
 from stored_web import put_inlinks, put_pages, put_rows, store_and_parse
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 PAGE = b"""<!doctype html><html lang=en><title>A rose</title><meta name=description content=Flowers>
 <p>It is a plant with flowers and thorns that people like very much indeed.

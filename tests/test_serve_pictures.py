@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.serve import pictures
+from gossamer.serve.web import pictures
 from png_pictures import PICTURE, png, with_media
 from search_server import dom, one, serving
 from shards import put_index
@@ -17,7 +17,7 @@ from stored_web import put_pages, store_and_parse
 if TYPE_CHECKING:
     import httpx
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def asked(client: httpx.Client, url: str = PICTURE) -> httpx.Response:

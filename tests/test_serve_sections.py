@@ -14,10 +14,10 @@ from crawl_settings import loopback_settings
 from duplicates import prose
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.sections import enclosing
-from gossamer.serve import labels, section_map
+from gossamer.schedule.order.sections import enclosing
+from gossamer.serve.drawing import labels, section_map
 from gossamer.serve.web import HEADERS
-from gossamer.workspace import Workspace
+from gossamer.state.workspace import Workspace
 from rows import by_url
 from search_server import dom, one, serving
 from section_rows import folder_of, put_sections
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import httpx
     from selectolax.lexbor import LexborNode
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 SEED = "http://site.test/"
 SITE = "site.test"

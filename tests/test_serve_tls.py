@@ -17,7 +17,7 @@ from node_clusters import answers, work
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 __all__ = ["work"]
 HERE = "127.0.0.1"

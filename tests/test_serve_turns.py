@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.serve.flights import Flights
-from gossamer.serve.turns import ANYBODY, Busy, Turns
+from gossamer.serve.dispatch.fair_queue import ANYBODY, Busy, Turns
+from gossamer.serve.dispatch.single_flight import Flights
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,9 +15,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer import config
 from gossamer.errors import UsageError
-from gossamer.monitor import Heartbeat
 from gossamer.search.broker import MAX_QUERY_CHARS
 from gossamer.serve import serve, web
+from gossamer.state.heartbeats import Heartbeat
 from search_server import EVIL, client, dom, one, serving
 from shards import crawl, put_index
 
@@ -328,7 +328,7 @@ def test_serve_prints_its_url_and_ends_on_ctrl_c(tmp_path: Path) -> None:
     put_index(work, [{"url": "http://a.example/", "title": "apple"}])
     program = (
         "import sys; from gossamer.serve import serve;"
-        "from gossamer.workspace import Workspace;"
+        "from gossamer.state.workspace import Workspace;"
         "serve(Workspace.open(sys.argv[1]), '127.0.0.1', 0)"
     )
     with subprocess.Popen(

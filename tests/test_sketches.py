@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gossamer.sketches import (
+from gossamer.web.sketches import (
     BAND_VALUES,
     BANDS,
     MIN_WORDS,
@@ -158,7 +158,7 @@ def test_stored_sketches_stay_comparable() -> None:
     """Another process, another run, another release: a change here makes old crawls unusable."""
     text_hash, sketch = described(PROSE, None)
     assert sketch is not None
-    code = f"from gossamer.sketches import described; print(described({PROSE!r}, None))"
+    code = f"from gossamer.web.sketches import described; print(described({PROSE!r}, None))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert printed.decode().strip() == repr((text_hash, sketch))
     assert (text_hash, sketch[:8].hex()) == (-8141730613873411177, "bb25d50495370b00")

@@ -12,22 +12,22 @@ from pyspark import cloudpickle
 
 import engine_tasks
 from engine_tasks import DDL, SCHEMA, double, fail, fill, tell
-from gossamer import workspace
-from gossamer.backends import LocalBackend
-from gossamer.checksums import of_file
 from gossamer.config import Config
-from gossamer.engine import engine_errors
+from gossamer.engine.engine import engine_errors
 from gossamer.errors import EngineError, StoreFull
-from gossamer.store import Store
+from gossamer.state import workspace
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.checksums import of_file
+from gossamer.storage.store import Store
 from gossamer.tables import RANKS
-from gossamer.workspace import Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from types import ModuleType
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 pytestmark = pytest.mark.spark
 

@@ -11,16 +11,16 @@ import pytest
 
 from crawl_settings import loopback_settings
 from disturbed import GOSSAMER, await_requests, check_politeness
-from gossamer import generate
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.fetch.tenure import HANDOVER_S
-from gossamer.filenames import CONFIG_NAME
+from gossamer.fetch.cluster.fetch_lease import HANDOVER_S
+from gossamer.schedule import generate
+from gossamer.storage.names import CONFIG_NAME
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
     from spark_cluster import Cluster
 
 pytestmark = pytest.mark.spark

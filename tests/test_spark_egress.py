@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crawl_settings import loopback_settings
-from gossamer import fetch, generate
+from gossamer import fetch
 from gossamer.api import Crawl
 from gossamer.config import EngineConfig
-from gossamer.egress import ADDRESSES, GROUPS, POSTPONED
-from gossamer.engine import Engine
+from gossamer.config.egress import ADDRESSES, GROUPS, POSTPONED
+from gossamer.engine.engine import Engine
+from gossamer.schedule import generate
 from loopback import page
 
 if TYPE_CHECKING:

@@ -22,20 +22,20 @@ import pytest
 from crawl_settings import loopback_settings
 from gossamer.api import Crawl
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine.engine import Engine
 from gossamer.errors import EngineError, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.politeness_audit import by_host
-from gossamer.fetch import tenure
-from gossamer.rounds import HARVEST, ROUND
+from gossamer.fetch.cluster import fetch_lease
+from gossamer.flow.rounds import HARVEST, ROUND
 from tables import answers, damaged_records, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
     from spark_cluster import Cluster
 
 pytestmark = pytest.mark.spark
@@ -224,7 +224,7 @@ def test_so_it_is_if_tasks_are_run_twice_to_save_time(
     killer = Killer(speculating, Random(seed), 24)  # noqa: S311  # reproducible
     with Engine(EngineConfig(url=speculating.url)) as started:
         crawl = created(s3, web, started, BY_JOINS)
-        refused: Any = tenure.held(s3, started)
+        refused: Any = fetch_lease.held(s3, started)
         with pytest.raises(UsageError, match=r"spark\.speculation"), refused:
             pass
         rounds = disturbed(crawl, killer, s3_engine)

@@ -14,7 +14,7 @@ from tables import answers, damaged_records, tables
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 pytestmark = pytest.mark.spark
 

@@ -27,10 +27,10 @@ from disturbed import (
     way_to,
     way_to_store,
 )
-from gossamer import files
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
-from gossamer.filenames import CONFIG_NAME
+from gossamer.storage import files
+from gossamer.storage.names import CONFIG_NAME
 from s3_front import Front, front
 from spark_cluster import Cluster
 from tables import answers, damaged_records, tables
@@ -39,7 +39,7 @@ from ways import Way
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
     from ways import Trouble
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]

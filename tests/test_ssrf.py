@@ -16,16 +16,16 @@ from fetched import Fetched, settings, wanted
 from gossamer import Crawl
 from gossamer.config import SiteConfig
 from gossamer.fakeweb.dns import addresses, serve_in_thread
-from gossamer.fetch import resolver
+from gossamer.fetch.network import resolver
 from gossamer.status import overview
-from gossamer.urls import normalize
+from gossamer.web.urls import normalize
 from loopback import Loopback, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 ALLOWED = ("127.0.0.1/32",)
 VICTIM = "127.9.9.9"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from gossamer.status import overview, refused
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 COUNTS = {
     "fetch": {"ok": 90, "not_found": 5, "timeout": 1, "redirect": 3}

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from gossamer.monitor import TaskProgress
+from gossamer.state.heartbeats import TaskProgress
 from gossamer.status import fetching
 from gossamer.status.fetching import History, Lane
-from gossamer.store import StepReport
+from gossamer.storage.store import StepReport
 
 
 def task(done: int, total: int = 100, **more: Any) -> TaskProgress:

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import pausing
-from gossamer.due_times import SLOT_MS, Slot
-from gossamer.lookup import Lookup
+from gossamer.schedule.due.histogram import SLOT_MS, Slot
+from gossamer.state import pausing
+from gossamer.state.lookup import Lookup
 from gossamer.status import Watch, disk
 from gossamer.status.hosts import SHOWN_HOSTS, HostWatch
 from gossamer.status.queue import DAY_MS, HOUR_MS, Freshness, Queue, freshness, queue
-from gossamer.store import File, Layer, Manifest, Stack, StepReport
+from gossamer.storage.store import File, Layer, Manifest, Stack, StepReport
 from stored_web import put_rows
 from stores import unlisted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 NOW_MS = 3_000 * SLOT_MS
 DAY_S = 86_400

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer import rounds, stopping
 from gossamer.api import Crawl
+from gossamer.flow import rounds
+from gossamer.state import stopping
 from loopback import Loopback, page
 
 if TYPE_CHECKING:
     from asyncio import StreamReader, StreamWriter
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 SETTINGS = """
 fetch.delay_s = 0.1

@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from msgspec import structs
 
-from gossamer.backends import MemoryBackend
 from gossamer.errors import Conflict, CorruptManifest, Locked, MissingFile, NotACrawl
-from gossamer.manifest import HISTORY_LENGTH
-from gossamer.store import Backend, Damage, Layer, Store
+from gossamer.storage.backends import MemoryBackend
+from gossamer.storage.manifest import HISTORY_LENGTH
+from gossamer.storage.store import Backend, Damage, Layer, Store
 from stores import Recorder, committed, contents, files_below, put, report
 
 IN_MEMORY = pytest.mark.parametrize("backend", ["memory", "objects"], indirect=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.supervision import SHARE, Supervisor, Watchdog
+from gossamer.cli.systemd import SHARE, Supervisor, Watchdog
 from systemd_socket import Systemd
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer import checksums
-from gossamer.store import File, Layer
-from gossamer.tables import RANKS
-from gossamer.task_output import (
+from gossamer.storage import checksums
+from gossamer.storage.store import File, Layer
+from gossamer.storage.task_output import (
     YIELD,
     ParquetWriter,
     balance,
@@ -19,6 +18,7 @@ from gossamer.task_output import (
     layers_of,
     written,
 )
+from gossamer.tables import RANKS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from gossamer.config import FilterConfig
 from gossamer.fakeweb.web import Web
-from gossamer.filters import Filters, UrlFilter
-from gossamer.traps import Traps, one_of
-from gossamer.urls import normalize, normalize_all
+from gossamer.rules.filters import Filters, UrlFilter
+from gossamer.rules.traps import Traps, one_of
+from gossamer.web.urls import normalize, normalize_all
 
 YEAR = 2026
 TRAPS = Traps(FilterConfig(), YEAR)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.serve.treemap import Box, squarified
+from gossamer.serve.drawing.treemap import Box, squarified
 
 PAPER = (6, 6, 4, 3, 2, 2, 1)
 """The example of the paper, in a rectangle of 6 × 4."""

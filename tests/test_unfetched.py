@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from gossamer import config, unfetched
+from gossamer import config
 from gossamer.api import Crawl
 from gossamer.errors import NothingFetched
-from gossamer.outcomes import OUTCOMES
+from gossamer.status import unfetched
+from gossamer.tables.outcomes import OUTCOMES
 from loopback import RESET, Loopback, page
 
 if TYPE_CHECKING:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 LOCAL = ("127.0.0.0/8",)
 

@@ -5,21 +5,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from gossamer import lsm, update
-from gossamer.backends import LocalBackend
 from gossamer.config import Config
 from gossamer.errors import UsageError
-from gossamer.outcomes import DAY_S, OUTCOMES
-from gossamer.store import Store
+from gossamer.schedule import update
+from gossamer.state import lsm
+from gossamer.state.workspace import Workspace
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.store import Store
 from gossamer.tables import PAGES
-from gossamer.workspace import Workspace
+from gossamer.tables.outcomes import DAY_S, OUTCOMES
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 A, B = "http://a.example/", "http://b.example/x"

@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from gossamer import lsm, update
 from gossamer.api import Crawl
 from gossamer.errors import UsageError
+from gossamer.rules.url_rules import fingerprints
+from gossamer.rules.url_rules.learning import MIN_TRIAL
+from gossamer.schedule import update
+from gossamer.state import lsm
 from gossamer.tables import ALIASES, PAGES, URL_FORMS, URL_RULES
-from gossamer.url_rules import fingerprints
-from gossamer.url_rules.learning import MIN_TRIAL
 from rows import by_url, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 HOST = "a.example"
 NEEDED = 4
@@ -257,7 +258,7 @@ def test_many_sections_make_a_rule_for_the_host(work: Workspace) -> None:
     ],
 )
 def test_kinds_of_forms(work: Workspace, key: tuple[str, str, str], variant: str) -> None:
-    from gossamer.url_rules import forms
+    from gossamer.rules.url_rules import forms
 
     def of(number: int) -> tuple[str, str]:
         name = url(variant.format(number))

@@ -11,12 +11,12 @@ from crawl_settings import loopback_settings
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 from gossamer.fakeweb.dust import SITES, DustWeb, host_of
-from gossamer.url_rules import forms
+from gossamer.rules.url_rules import forms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 pytestmark = pytest.mark.slow
 PAGES = 40

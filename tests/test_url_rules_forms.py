@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.url_rules import forms
-from gossamer.url_rules.rewriting import ActiveRule, Rewriter
-from gossamer.urls import domain_of, host_of, normalize
+from gossamer.rules.url_rules import forms
+from gossamer.rules.url_rules.rewriting import ActiveRule, Rewriter
+from gossamer.web.urls import domain_of, host_of, normalize
 
 HOSTS = ("a.test", "www.a.test", "b.test:81", "github.io", "www.github.io", "10.0.0.1")
 SEGMENTS = ("", "a", "Ab", "index.html", "INDEX.HTM", "x.pdf", "%C3%84", "default.aspx", "..")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from gossamer import urls
-from gossamer.urls import (
+from gossamer.web import urls
+from gossamer.web.urls import (
     DEFAULT,
     UrlRules,
     domain_of,
@@ -24,7 +24,7 @@ from gossamer.urls import (
 )
 
 if TYPE_CHECKING:
-    from gossamer.engine import Engine
+    from gossamer.engine.engine import Engine
 
 ALL = UrlRules(schemes=("http", "https", "ftp", "file", "gopher"))
 BASE = "http://site.example/shelf/book/page.html?edition=2"

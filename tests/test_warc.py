@@ -15,7 +15,7 @@ from warcio.checker import Checker
 from warcio.exceptions import ArchiveLoadFailed
 
 from archive import DATE, DATE_MS, HTML, INFO, file_capture, http_capture, write
-from gossamer.warc import (
+from gossamer.storage.warc import (
     Known,
     WarcReader,
     WarcWriter,
@@ -25,7 +25,7 @@ from gossamer.warc import (
     response_head,
     responses,
 )
-from gossamer.warc.reindexing import index_of
+from gossamer.storage.warc.reindexing import index_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

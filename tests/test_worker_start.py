@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from gossamer import worker_start
 from gossamer.config import EngineConfig
-from gossamer.engine import Engine
+from gossamer.engine import worker_start
+from gossamer.engine.engine import Engine
+from gossamer.engine.pool import Pool
+from gossamer.engine.worker_start import started_ahead
 from gossamer.errors import EngineError
-from gossamer.pool import Pool
-from gossamer.worker_start import started_ahead
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +66,6 @@ def test_a_crawl_goes_on_if_no_worker_can_be_started_yet(monkeypatch: pytest.Mon
     def fail(*_: object, **__: object) -> None:
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
-    monkeypatch.setattr("gossamer.worker_start.start_python", fail)
+    monkeypatch.setattr("gossamer.engine.worker_start.start_python", fail)
     with started_ahead(prepare):
         assert not worker_start._ahead

@@ -29,12 +29,13 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from gossamer import Crawl, places
+from gossamer import Crawl
 from gossamer.cli.progress import StepProgress
 from gossamer.errors import GossamerError, Stopped, UsageError
 from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fakeweb.politeness_audit import by_host
-from gossamer.stopping import CTRL_C
+from gossamer.state.stopping import CTRL_C
+from gossamer.storage import places
 from search_cluster import NODES, search_cluster
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))

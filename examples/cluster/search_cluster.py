@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from gossamer import files, places
-from gossamer.filenames import CONFIG_NAME
-from gossamer.processes import start_python
+from gossamer.engine.processes import start_python
+from gossamer.storage import files, places
+from gossamer.storage.names import CONFIG_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from gossamer.processes import Process
+    from gossamer.engine.processes import Process
 
 HOST = "127.0.0.1"
 NODES = 2

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gossamer.fetch.exchange import Fetcher, FetchResult, Request
+    from gossamer.fetch.http.streams import Stream, connect, connect_address
     from gossamer.fetch.resource import Entry, give_body, give_folder
-    from gossamer.fetch.streams import Stream, connect, connect_address
-    from gossamer.filters import UrlFilter
-    from gossamer.parse.charset import decode
     from gossamer.parse.page import Content, Link, ParsedPage, Rules
-    from gossamer.parse.references import References
+    from gossamer.parse.reading.charset import decode
+    from gossamer.parse.reading.references import References
+    from gossamer.rules.filters import UrlFilter
 
 __all__ = [
     "Content",
@@ -40,11 +40,11 @@ __all__ = [
 _MODULES = {
     "gossamer.fetch.exchange": ("FetchResult", "Fetcher", "Request"),
     "gossamer.fetch.resource": ("Entry", "give_body", "give_folder"),
-    "gossamer.fetch.streams": ("Stream", "connect", "connect_address"),
+    "gossamer.fetch.http.streams": ("Stream", "connect", "connect_address"),
     "gossamer.filters": ("UrlFilter",),
-    "gossamer.parse.charset": ("decode",),
+    "gossamer.parse.reading.charset": ("decode",),
     "gossamer.parse.page": ("Content", "Link", "ParsedPage", "Rules"),
-    "gossamer.parse.references": ("References",),
+    "gossamer.parse.reading.references": ("References",),
 }
 
 

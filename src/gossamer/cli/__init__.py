@@ -35,7 +35,7 @@ from gossamer.cli import (
 )
 from gossamer.cli.terminal import printable
 from gossamer.errors import GossamerError, Stopped
-from gossamer.stopping import CTRL_C
+from gossamer.state.stopping import CTRL_C
 
 PIPE_CLOSED = 141
 
@@ -103,7 +103,7 @@ def _run(handed: object) -> int:
         _discard_output()
         code = PIPE_CLOSED
     except OSError as error:
-        from gossamer.system_errors import FULL, system_error
+        from gossamer.storage.errors import FULL, system_error
 
         where = "standard output" if error.errno in FULL else "the system"
         code = _fail(system_error(error, where))

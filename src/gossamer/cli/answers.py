@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gossamer.cli.terminal import printable
-from gossamer.duplicates import reason_of
+from gossamer.dedup.dispositions import reason_of
 from gossamer.status.words import duration, percent, size
 
 if TYPE_CHECKING:

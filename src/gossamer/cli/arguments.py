@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gossamer.buckets import is_object_url
+from gossamer.storage.objects.bucket import is_object_url
 
 
 def _folder(context: typer.Context, given: str) -> str:

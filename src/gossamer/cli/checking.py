@@ -11,7 +11,7 @@ from gossamer.cli.arguments import CrawlFolder
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def register(app: typer.Typer) -> None:
@@ -54,7 +54,7 @@ def _is_whole(work: Workspace, console: Console) -> bool:
     """Print what is wrong with a crawl, and return whether nothing is."""
     from rich.progress import Progress
 
-    from gossamer import check
+    from gossamer.flow import check
 
     manifest = work.store.manifest
     count, size = sum(manifest.totals(name).files for name in manifest.datasets), manifest.bytes

@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 from rich.console import Console
 
-from gossamer import rounds as _flow  # noqa: F401  # needed later
-from gossamer import unfetched
 from gossamer.api import Crawl
-from gossamer.backends import open_backend
 from gossamer.cli.progress import StepLines, StepProgress
 from gossamer.cli.settings import apply, new_settings, own_hosts, require_contact
 from gossamer.cli.steps import print_bad_line, print_report
 from gossamer.errors import NotACrawl, WorkerDied
-from gossamer.pace import next_due_ms
-from gossamer.seeds import check
+from gossamer.flow import rounds as _flow  # noqa: F401  # needed later
+from gossamer.schedule.due.round_length import next_due_ms
+from gossamer.state.stopping import heed_nobody
+from gossamer.state.workspace import Workspace
+from gossamer.status import unfetched
 from gossamer.status.words import moment
-from gossamer.stopping import heed_nobody
-from gossamer.store import Store
-from gossamer.urls import UrlRules
-from gossamer.workspace import Workspace
+from gossamer.storage.backends import open_backend
+from gossamer.storage.store import Store
+from gossamer.web.seeds import check
+from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.cli.renewal import Line
-    from gossamer.cli.standing import Kept
+    from gossamer.cli.crawler_process import Kept
+    from gossamer.cli.supervisor import Line
 
 
 class Asked(NamedTuple):
@@ -55,9 +55,9 @@ def run(path: str, asked: Asked) -> None:
 
 
 def run_forever(path: str, asked: Asked, line: Line) -> None:
-    """Crawl without end, as the process of renewal.py that does. Raises Exit to be replaced."""
-    from gossamer.cli.renewal import LOST_WORKER  # psutil takes long to import
-    from gossamer.cli.standing import Kept, crawl_forever
+    """Crawl without end, as the process of supervisor.py that does. Raises Exit to be replaced."""
+    from gossamer.cli.crawler_process import Kept, crawl_forever
+    from gossamer.cli.supervisor import LOST_WORKER  # psutil takes long to import
 
     kept: Kept | None = line.kept
     with _opened(path, asked) if kept is None else _opened_again(path, kept) as crawl:

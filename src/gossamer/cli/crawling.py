@@ -127,21 +127,21 @@ def crawl(
 
     Example: gossamer crawl my-web https://example.org/ --contact bot@example.org --rounds 3
     """
-    from gossamer.lean_imports import without_collections
-    from gossamer.preparation import prepare_worker
-    from gossamer.worker_start import started_ahead
+    from gossamer.engine.lean_imports import without_collections
+    from gossamer.engine.worker_start import started_ahead
+    from gossamer.flow.preparation import prepare_worker
 
     _check_limits(rounds, minutes, forever=forever, with_page=with_page)
     if own and not urls:
         raise typer.BadParameter("give the URLs whose hosts are your own", param_hint="--own")
     if forever and context.obj is None:
-        from gossamer.cli.renewal import keep_crawling
+        from gossamer.cli.supervisor import keep_crawling
 
         raise typer.Exit(keep_crawling(crawl, serve=with_page, as_json=as_json))
     with started_ahead(prepare_worker):  # it imports its libraries while we import ours
         with without_collections():
             from gossamer.cli import crawl_run
-            from gossamer.spark_client import import_client
+            from gossamer.engine.spark_client import import_client
 
             import_client()
         asked = crawl_run.Asked(
@@ -203,7 +203,7 @@ def serve(
     from msgspec.structs import replace
 
     from gossamer.serve import serve as listen
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     work = Workspace.open(crawl)
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
@@ -230,7 +230,7 @@ def node(
     Example: gossamer node my-web --port 9400
     """
     from gossamer.serve import serve_node
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     serve_node(Workspace.open(crawl), host, port)
 

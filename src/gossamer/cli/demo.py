@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from gossamer.api import Crawl
-from gossamer.backends import LocalBackend
 from gossamer.cli.progress import StepProgress
 from gossamer.errors import UsageError
 from gossamer.fakeweb import FakeWeb, Web, doc_folders
-from gossamer.filenames import is_made_here
-from gossamer.rounds import ROUND
+from gossamer.flow.rounds import ROUND
 from gossamer.status import page_counts
+from gossamer.storage.backends import LocalBackend
+from gossamer.storage.names import is_made_here
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console
 
-    from gossamer.store import StepReport
+    from gossamer.storage.store import StepReport
 
 HOSTS = 150
 MARK = ".gossamer-demo"

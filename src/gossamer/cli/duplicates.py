@@ -11,7 +11,7 @@ from gossamer.cli.arguments import AsJson, CrawlFolder
 from gossamer.cli.terminal import echo_json, printable
 
 if TYPE_CHECKING:
-    from gossamer.url_rules.listing import UrlRule
+    from gossamer.rules.url_rules.listing import UrlRule
 
 SHOWN = 20
 """Rules that are printed without --limit."""

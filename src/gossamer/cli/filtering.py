@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gossamer.api.filters import LEAST_FIT
 from gossamer.cli.arguments import AsJson, CrawlFolder
 from gossamer.cli.terminal import echo_json, printable
-from gossamer.filtering import LEAST_FIT
 
 if TYPE_CHECKING:
-    from gossamer.filter_rules.language import Placed
-    from gossamer.filter_rules.stored import Evidence
-    from gossamer.refilter import Applied
-    from gossamer.store import StepReport
+    from gossamer.rules.filter_rules.language import Placed
+    from gossamer.rules.filter_rules.stored import Evidence
+    from gossamer.schedule.refilter import Applied
+    from gossamer.storage.store import StepReport
 
 RuleTexts = Annotated[
     list[str] | None,
@@ -122,7 +122,7 @@ def add(
     Example: gossamer filters add my-web "deny prefix https://example.org/tags/"
     """
     from gossamer.api import Crawl
-    from gossamer.filter_rules.language import read_lines
+    from gossamer.rules.filter_rules.language import read_lines
 
     if not rules and file is None:
         raise typer.BadParameter("give a rule or --file FILE", param_hint="RULE")

@@ -13,10 +13,10 @@ from gossamer.cli.terminal import echo_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.duplicates import Duplicates
-    from gossamer.farm_signs import FarmSign
+    from gossamer.dedup.dispositions import Duplicates
+    from gossamer.links.farm_signs import FarmSign
     from gossamer.parse.page import Page, ParsedPage, Rules
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 UNREAD = ("failed", "interrupted", "unsupported")
 """Outcomes that end with exit code 1."""
@@ -74,7 +74,7 @@ def inspect(
         raise typer.BadParameter("--stored needs a URL and --crawl")
     if text and as_json:
         raise typer.BadParameter("give --text or --json, not both")
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     work = None if crawl is None else Workspace.open(crawl)
     page = _page(source, url, work, stored)
@@ -114,16 +114,16 @@ class Known(NamedTuple):
 
 
 def _known(work: Workspace, url: str) -> Known:
-    from gossamer.duplicates import duplicates_of
-    from gossamer.farm_signs import signs_of
-    from gossamer.lookup import Lookup
+    from gossamer.dedup.dispositions import duplicates_of
+    from gossamer.links.farm_signs import signs_of
+    from gossamer.state.lookup import Lookup
 
     lookup = Lookup(work)
     return Known(signs_of(lookup, url), duplicates_of(lookup, url))
 
 
 def _show(source: str, page: Page, rules: Rules, known: Known, as_json: bool, text: bool) -> None:
-    from gossamer.parse.guard import GuardedParser
+    from gossamer.parse.process.guard import GuardedParser
 
     with GuardedParser(rules) as parser:
         parsed = parser.parse(page)

@@ -11,7 +11,7 @@ from gossamer.cli.arguments import AsJson, CrawlFolder
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 SHOWN = 20
 """Hosts and pages that are printed without --limit."""
@@ -55,8 +55,8 @@ def farms(
     import msgspec
 
     from gossamer.cli.terminal import echo_json, printable
-    from gossamer.farm_signs import FarmSign
-    from gossamer.workspace import Workspace
+    from gossamer.links.farm_signs import FarmSign
+    from gossamer.state.workspace import Workspace
 
     found = _rows(Workspace.open(crawl))
     shown = msgspec.convert(found.slice(0, limit).to_pylist(), list[FarmSign])

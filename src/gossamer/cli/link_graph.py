@@ -13,7 +13,7 @@ from gossamer.cli.arguments import AsJson, CrawlFolder
 from gossamer.cli.terminal import echo_json, printable
 
 if TYPE_CHECKING:
-    from gossamer.graph.queries import Linked, LinkGraph
+    from gossamer.links.graph.queries import Linked, LinkGraph
 
 PAGE, HOST = "page", "host"
 NAMES = 20
@@ -185,7 +185,7 @@ def neighbourhood(
     """
     found = _graph(crawl, hosts).neighbourhood(url, depth, limit)
     if output is not None:
-        from gossamer.serve import link_map
+        from gossamer.serve.drawing import link_map
         from gossamer.serve.views import drawing_styles, link
 
         _draw(output, link_map.columns(found, link, drawing_styles()))
@@ -256,7 +256,7 @@ def stats(
     degrees, structure = graph.degrees()._asdict(), graph.structure()._asdict()
     bow_tie = structure.pop("bow_tie")
     if picture is not None:
-        from gossamer.serve import charts
+        from gossamer.serve.drawing import charts
         from gossamer.serve.views import drawing_styles
 
         what = "hosts" if hosts else "pages"
@@ -289,8 +289,8 @@ def export(
     Example: gossamer graph export my-web -o links.tsv.zst
     """
     from gossamer.cli.reading import output_errors
-    from gossamer.graph.export import export as write
-    from gossamer.workspace import Workspace
+    from gossamer.links.graph.export import export as write
+    from gossamer.state.workspace import Workspace
 
     work = Workspace.open(crawl)
     with output_errors(output):
@@ -339,7 +339,7 @@ def _draw(path: Path, drawing: str) -> None:
 
 
 def _graph(crawl: str, hosts: bool) -> LinkGraph:
-    from gossamer.graph.queries import LinkGraph
-    from gossamer.workspace import Workspace
+    from gossamer.links.graph.queries import LinkGraph
+    from gossamer.state.workspace import Workspace
 
     return LinkGraph(Workspace.open(crawl), HOST if hosts else PAGE)

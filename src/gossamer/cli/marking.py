@@ -37,9 +37,9 @@ def mark(
 
     Example: gossamer mark my-web https://example.org/a https://example.org/b --fit
     """
-    from gossamer import scoring
     from gossamer.api import Crawl
     from gossamer.cli.steps import print_report
+    from gossamer.schedule.order import scoring
 
     if urls and (fit is None) != forget:
         raise typer.BadParameter("give one of --fit, --unfit and --forget", param_hint="URL")

@@ -12,7 +12,7 @@ from gossamer.cli.terminal import echo_json, printable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gossamer.duplicates import Copy, Duplicates
+    from gossamer.dedup.dispositions import Copy, Duplicates
 
 
 def register(group: typer.Typer) -> None:
@@ -34,12 +34,12 @@ def show(
     Examples: gossamer duplicates show my-web https://example.org/;
     gossamer duplicates show my-web https://example.org/3.9/ --json
     """
-    from gossamer.duplicates import duplicates_of
+    from gossamer.dedup.dispositions import duplicates_of
     from gossamer.errors import UsageError
-    from gossamer.lookup import Lookup
-    from gossamer.search.left_out import LeftOut
+    from gossamer.rules.left_out import LeftOut
     from gossamer.search.page_info import PageInfo
-    from gossamer.workspace import Workspace
+    from gossamer.state.lookup import Lookup
+    from gossamer.state.workspace import Workspace
 
     work = Workspace.open(crawl)
     lookup = Lookup(work)

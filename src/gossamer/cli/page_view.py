@@ -11,14 +11,14 @@ from rich.text import Text
 
 from gossamer.cli.terminal import printable
 from gossamer.parse.html.site_rules import rule_for
-from gossamer.urls import origin_of
+from gossamer.web.urls import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
-    from gossamer.duplicates import Duplicates
-    from gossamer.farm_signs import FarmSign
+    from gossamer.dedup.dispositions import Duplicates
+    from gossamer.links.farm_signs import FarmSign
     from gossamer.parse import Link, ParsedPage, Rules
 
 SHOWN_HEADINGS = 8

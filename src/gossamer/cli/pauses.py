@@ -20,7 +20,7 @@ def pause(crawl: CrawlFolder) -> None:
 
     Example: gossamer pause my-web
     """
-    from gossamer import pausing
+    from gossamer.state import pausing
 
     pausing.pause(_root(crawl))
     typer.echo(f"paused; to go on: gossamer resume {crawl}")
@@ -31,14 +31,14 @@ def resume(crawl: CrawlFolder) -> None:
 
     Example: gossamer resume my-web
     """
-    from gossamer import pausing
+    from gossamer.state import pausing
 
     pausing.resume(_root(crawl))
 
 
 def _root(crawl: str) -> str:
     """The folder of an existing crawl. Raises NotACrawl."""
-    from gossamer.backends import open_backend
-    from gossamer.store import Store
+    from gossamer.storage.backends import open_backend
+    from gossamer.storage.store import Store
 
     return Store.open(open_backend(crawl)).url

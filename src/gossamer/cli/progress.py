@@ -20,9 +20,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from gossamer import pausing
 from gossamer.cli.terminal import echo_event, echo_json
-from gossamer.monitor import heartbeats
+from gossamer.state import pausing
+from gossamer.state.heartbeats import heartbeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from gossamer.monitor import TaskProgress
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.state.heartbeats import TaskProgress
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
 
 LOOK_S = 0.5
 """Seconds between two reads of the heartbeats."""

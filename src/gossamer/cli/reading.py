@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Form(StrEnum):
-    """The keys of gossamer.export.FORMS, repeated here because importing it is slow."""
+    """The keys of gossamer.cli.export.FORMS, repeated here because importing it is slow."""
 
     PARQUET = "parquet"
     CSV = "csv"
@@ -53,7 +53,7 @@ def search(
     Example: gossamer search my-web 'static rank' --json
     """
     from gossamer.search.searcher import Searcher, not_indexed
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     work = Workspace.open(crawl)
     if not work.store.manifest.layers("index"):
@@ -76,9 +76,9 @@ def status(crawl: CrawlFolder, as_json: AsJson = False) -> None:
 
     Example: gossamer status my-web --json
     """
-    from gossamer.parse import sandbox
+    from gossamer.parse.process import sandbox
+    from gossamer.state.workspace import Workspace
     from gossamer.status import overview, page_counts
-    from gossamer.workspace import Workspace
 
     work = Workspace.open(crawl)
     try:
@@ -120,8 +120,8 @@ def export(
     Example: gossamer export my-web pages --to csv -o pages.csv
     """
     from gossamer.api import Crawl
+    from gossamer.cli.export import export as write
     from gossamer.errors import UsageError
-    from gossamer.export import export as write
     from gossamer.tables import DATASETS
 
     tables = {name: known for name, known in DATASETS.items() if known.columns}
@@ -141,7 +141,7 @@ def export(
 @contextmanager
 def output_errors(output: object) -> Iterator[None]:
     """Turn OSErrors about the output file into GossamerErrors."""
-    from gossamer.system_errors import system_error
+    from gossamer.storage.errors import system_error
 
     try:
         yield

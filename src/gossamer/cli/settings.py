@@ -51,8 +51,8 @@ def require_contact(crawl: Crawl) -> str:
 
 def own_hosts(urls: Iterable[str]) -> tuple[str, ...]:
     """The host names of these seeds, without ports, for `fetch.own`."""
-    from gossamer.seeds import seed
-    from gossamer.urls import UrlRules, host_of
+    from gossamer.web.seeds import seed
+    from gossamer.web.urls import UrlRules, host_of
 
     normal = filter(None, (seed(url, UrlRules()) for url in urls))
     names = (re.sub(r":[0-9]+$", "", host_of(url)) for url in normal)
@@ -70,9 +70,9 @@ def overridden(contact: str, own: tuple[str, ...], config: Config) -> Config:
 
 def apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
     """Use a contact and own hosts in this run, and save them if gossamer.toml is unedited."""
-    from gossamer import files
-    from gossamer.filenames import CONFIG_NAME
-    from gossamer.settings_file import replace_settings
+    from gossamer.state.settings_file import replace_settings
+    from gossamer.storage import files
+    from gossamer.storage.names import CONFIG_NAME
 
     before = crawl.work.config.fetch
     crawl.work.config = overridden(contact, own, crawl.work.config)
@@ -86,10 +86,10 @@ def set_up(path: str, settings: Path) -> None:
     """Give a crawl these settings; create it if it does not exist. Raises ConfigError."""
     from gossamer import config as configs
     from gossamer.api import Crawl
-    from gossamer.backends import open_backend
     from gossamer.config.files import read_text
-    from gossamer.settings_file import replace_settings
-    from gossamer.store import Store
+    from gossamer.state.settings_file import replace_settings
+    from gossamer.storage.backends import open_backend
+    from gossamer.storage.store import Store
 
     text, _ = read_text(settings, "give the path of a gossamer.toml")
     private = configs.has_secrets(configs.loads(text, settings).fetch)

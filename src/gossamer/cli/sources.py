@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from gossamer.config import Config
     from gossamer.fetch.exchange import FetchResult
     from gossamer.parse.page import Page
-    from gossamer.parse.stored import ResponseRow
-    from gossamer.urls import UrlRules
-    from gossamer.workspace import Workspace
+    from gossamer.parse.step.stored import ResponseRow
+    from gossamer.state.workspace import Workspace
+    from gossamer.web.urls import UrlRules
 
 STDIN = "-"
 
@@ -57,8 +57,8 @@ def from_server(url: str, config: Config, folder: str) -> Page:
 
 def from_crawl(work: Workspace, url: str) -> Page:
     """Return the newest body that a crawl has stored of a page. Needs no engine."""
-    from gossamer.parse.stored import bodies
-    from gossamer.parse.task import page_of
+    from gossamer.parse.step.stored import bodies
+    from gossamer.parse.step.task import page_of
 
     address = normal(url, work.config.urls)
     newer: Visit | None = None
@@ -82,7 +82,7 @@ def from_crawl(work: Workspace, url: str) -> Page:
 
 
 def normal(url: str, rules: UrlRules) -> str:
-    from gossamer.urls import normalize
+    from gossamer.web.urls import normalize
 
     address = normalize(url, None, rules)
     if address is None:
@@ -114,8 +114,8 @@ class Visit(NamedTuple):
 
 def _visits(work: Workspace, url: str) -> Iterator[Visit]:
     """Yield the visits to a URL, the newest first."""
-    from gossamer.lookup import Lookup
-    from gossamer.parse.stored import ResponseRow
+    from gossamer.parse.step.stored import ResponseRow
+    from gossamer.state.lookup import Lookup
 
     shown = Visit._fields[:-1]
     columns = list(dict.fromkeys((*shown, *ResponseRow._fields)))
@@ -156,7 +156,7 @@ async def _fetch(url: str, config: Config) -> Page:
 
 def _headers(answer: FetchResult) -> dict[str, str]:
     """The headers of the response as the parse step would read them from the archive."""
-    from gossamer.warc import head_fields, response_head
+    from gossamer.storage.warc import head_fields, response_head
 
     if answer.http_status is None:
         return {"content-type": answer.content_type or ""}
@@ -190,7 +190,7 @@ def _read(name: str, limit: int) -> bytes:
 def _guessed(name: str, body: bytes) -> dict[str, str]:
     """A content-type header guessed from the file's name, if the bytes are some kind of text."""
     from gossamer.fetch.resource import media_type
-    from gossamer.parse.sniff import document_type
+    from gossamer.parse.reading.sniff import document_type
 
     named = media_type(os.fsencode(name)) if document_type("", body) == "text/plain" else None
     return {} if named is None else {"content-type": named}

@@ -11,8 +11,8 @@ import typer
 from gossamer.cli.arguments import AsJson, CrawlFolder, SeedLists, SeedUrls
 
 if TYPE_CHECKING:
-    from gossamer.seeds import BadLine
-    from gossamer.store import StepReport
+    from gossamer.storage.store import StepReport
+    from gossamer.web.seeds import BadLine
 
 STEPS: Mapping[str, str] = {
     "generate": """Start a round: select the pages to fetch (pages → fetchlist).
@@ -75,6 +75,21 @@ STEPS: Mapping[str, str] = {
     """,
 }
 """The help text of each step whose only argument is the crawl."""
+MODULES: Mapping[str, str] = {
+    "generate": "schedule.generate",
+    "fetch": "fetch",
+    "parse": "parse",
+    "update": "schedule.update",
+    "invert": "links.invert",
+    "farms": "links.farms",
+    "rank": "links.rank",
+    "boilerplate": "dedup.boilerplate",
+    "dedup": "dedup",
+    "index": "index",
+    "prune": "upkeep.prune",
+    "postings": "index.postings",
+}
+"""The module below gossamer that runs each of them."""
 
 
 def register(app: typer.Typer) -> None:
@@ -165,12 +180,12 @@ def _command(name: str, text: str) -> Callable[..., None]:
 
 
 def _run(name: str, crawl: str, as_json: bool) -> None:
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
     work = Workspace.open(crawl)
     try:
         with work.store.lock(), work.errors():
-            done = import_module(f"gossamer.{name}").run(work)
+            done = import_module(f"gossamer.{MODULES[name]}").run(work)
             work.store.collect_garbage(work.config.store.keep_versions)
     finally:
         work.close()

@@ -41,8 +41,8 @@ def top(crawl: CrawlFolder) -> None:
     from rich.live import Live
 
     from gossamer.cli.live_view import view
+    from gossamer.state.workspace import Workspace
     from gossamer.status import Watch
-    from gossamer.workspace import Workspace
 
     watch = Watch(Workspace.open(crawl))
     console = Console()
@@ -60,7 +60,7 @@ def top(crawl: CrawlFolder) -> None:
 def _look(watch: Watch, height: int) -> RenderableType:
     from gossamer.cli.live_view import failure, view
     from gossamer.errors import GossamerError
-    from gossamer.system_errors import system_error
+    from gossamer.storage.errors import system_error
 
     try:
         return view(watch.look(), watch.history.rates(), height)

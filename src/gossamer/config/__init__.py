@@ -11,7 +11,7 @@ key and the value. docs/settings.md is generated from these classes.
     files.py      reading gossamer.toml and similar files
     problems.py   error messages
 
-The class for [urls] is `gossamer.urls.UrlRules`.
+The class for [urls] is `gossamer.web.urls.UrlRules`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from gossamer.config.searching import (
 from gossamer.config.secrets import PUBLIC_HEADERS, has_secrets, revealed, secret_files
 from gossamer.config.table import Line, Secret, Table
 from gossamer.errors import RESTORE, ConfigError
-from gossamer.urls import UrlRules
+from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
     from pathlib import Path

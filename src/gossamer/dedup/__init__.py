@@ -9,7 +9,7 @@
     near.py         … and for those with nearly the same text
     similar.py      which texts are similar: compared once, and remembered
     reached.py      which texts are connected by similar pairs
-    wanted.py       which of many hashes are among some
+    hash_filter.py       which of many hashes are among some
     candidates.py   which texts may be similar: those whose sketches agree in a band
     estimates.py    how similar two documents are, by their sketches
     verified.py     … and by all their words
@@ -18,7 +18,7 @@
     counts.py       how many documents are dropped, by reason
 
 Reads documents, own_texts, pages, ranks, host_ranks, host_sizes and what it wrote before; of the
-first three, only what is new since the last harvest (gossamer.inputs). It replaces mirrors,
+first three, only what is new since the last harvest (gossamer.state.unread). It replaces mirrors,
 shared_places and judged, and adds to dispositions, sketched, similar and shingled. Each page that
 is dropped names the page that survives in its place, the reason and the similarity. A change is
 followed to all pages that are connected to it, so the next best page takes the place of a survivor
@@ -37,7 +37,6 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import inputs, lsm
 from gossamer.dedup import (
     affected,
     counts,
@@ -50,7 +49,8 @@ from gossamer.dedup import (
     similar,
     versions,
 )
-from gossamer.monitor import clear
+from gossamer.state import lsm, unread
+from gossamer.state.heartbeats import clear
 from gossamer.tables import (
     DISPOSITIONS,
     DOCUMENTS,
@@ -67,8 +67,8 @@ if TYPE_CHECKING:
     from gossamer.dedup.known import Known
     from gossamer.dedup.mirrors import Mirrors
     from gossamer.dedup.similar import Similarities
-    from gossamer.store import StepReport
-    from gossamer.workspace import Draft, Workspace
+    from gossamer.state.workspace import Draft, Workspace
+    from gossamer.storage.store import StepReport
 
 STEP = "dedup"
 RULES = 3
@@ -85,7 +85,7 @@ def run(work: Workspace) -> StepReport:
     with work.step(STEP, work.round) as draft:
         forgotten = similar.outdated(work)
         damaged = any(work.store.damaged(table.name) for table in STORED)
-        since = inputs.since(work, JUDGED, INPUTS, _settings(work), anew=forgotten or damaged)
+        since = unread.since(work, JUDGED, INPUTS, _settings(work), anew=forgotten or damaged)
         before = known.stored(work, anew=since.anew)
 
         def judged() -> tuple[DataFrame, DataFrame, Known, Mirrors]:
@@ -144,7 +144,7 @@ def run(work: Workspace) -> StepReport:
             FEW,
         )
         draft.replace |= found.layers(work)
-        draft.replace[JUDGED.name] = inputs.write(work, JUDGED, INPUTS, _settings(work))
+        draft.replace[JUDGED.name] = unread.write(work, JUDGED, INPUTS, _settings(work))
     return draft.done
 
 

@@ -16,27 +16,19 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer import inputs, lsm
 from gossamer.dedup.similar import alike, ends
-from gossamer.page_ranks import LEAST, of_hosts, with_own_ranks, with_ranks_of_hosts
-from gossamer.tables import (
-    DISPOSITIONS,
-    HOST_RANKS,
-    HOST_SIZES,
-    JUDGED,
-    MIRRORS,
-    RANKS,
-    SIMILAR,
-)
-from gossamer.urls import host_column
+from gossamer.schedule.order.page_ranks import LEAST, of_hosts, with_own_ranks, with_ranks_of_hosts
+from gossamer.state import lsm, unread
+from gossamer.tables import DISPOSITIONS, HOST_RANKS, HOST_SIZES, JUDGED, MIRRORS, RANKS, SIMILAR
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from gossamer.dedup.known import Known
     from gossamer.dedup.similar import Similarities
-    from gossamer.store import File
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File
 
 KEYS = ("text", "compared", "families")
 """Columns of `dispositions` by which pages are compared with others."""
@@ -99,9 +91,9 @@ def _are_ranks_new(work: Workspace) -> bool:
 
     In a crawl without end, many harvests take no time for links (harvests.py).
     """
-    read = inputs.read_until(work, JUDGED) or 0
+    read = unread.read_until(work, JUDGED) or 0
     stacks = (work.store.manifest.layers(table.name) for table in (RANKS, HOST_RANKS, HOST_SIZES))
-    return any(inputs.newer(layers, read) for layers in stacks)
+    return any(unread.newer(layers, read) for layers in stacks)
 
 
 def _with_classes(work: Workspace, pages: DataFrame) -> DataFrame:

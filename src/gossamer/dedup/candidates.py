@@ -1,4 +1,4 @@
-"""Which texts may be similar? Those whose sketches agree in a whole band (see gossamer.sketches).
+"""Which texts may be similar? Those whose sketches agree in a whole band (see sketches.py).
 
 `band_hashes` makes a hash of each band of a sketch. Tasks share these out by ranges of the hashes
 (`share_out`), and others write the pairs of texts that share one (`write_pairs`). If few texts are
@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from gossamer import parquet, task_output
-from gossamer.dedup.wanted import Wanted
-from gossamer.filenames import SCRATCH
-from gossamer.sketches import BAND_VALUES, BANDS
-from gossamer.task_output import ParquetWriter, balance
+from gossamer.dedup.hash_filter import Wanted
+from gossamer.storage import parquet, task_output
+from gossamer.storage.names import SCRATCH
+from gossamer.storage.task_output import ParquetWriter, balance
+from gossamer.web.sketches import BAND_VALUES, BANDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from pyspark.sql import DataFrame
 
-    from gossamer.store import File
-    from gossamer.task_output import Row
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File
+    from gossamer.storage.task_output import Row
 
     Integers = npt.NDArray[np.int64]
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer.dedup import known
-from gossamer.engine import engine_errors
+from gossamer.engine.engine import engine_errors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyspark.sql import DataFrame
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 DOCUMENTS, DUPLICATE = "documents", "duplicate_"
 """Names of counts: of all documents, and before each reason."""

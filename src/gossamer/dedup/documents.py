@@ -14,20 +14,21 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer import domains, lsm
 from gossamer.dedup.known import FIT
 from gossamer.dedup.mirrors import with_place
+from gossamer.dedup.own_texts import repeated_texts
 from gossamer.dedup.versions import with_families
-from gossamer.own_texts import repeated_texts
+from gossamer.links import domains
+from gossamer.state import lsm
 from gossamer.tables import DISPOSITIONS, DOCUMENTS, OWN_TEXTS, PAGES
-from gossamer.urls import host_column
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from gossamer.dedup.known import Known
-    from gossamer.inputs import Inputs
-    from gossamer.workspace import Workspace
+    from gossamer.state.unread import Inputs
+    from gossamer.state.workspace import Workspace
 
 STATE = ("url", "status", "found_ms")
 """Columns of `pages` that they need."""

@@ -13,7 +13,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.dedup.survivors import order, with_standing
-from gossamer.urls import host_column
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,4 +1,4 @@
-"""How similar are pairs of texts, by their sketches? An estimate: see gossamer.sketches."""
+"""How similar are pairs of texts, by their sketches? An estimate: see gossamer.web.sketches."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.sketches import VALUES
+from gossamer.web.sketches import VALUES
 
 NONE = np.uint32(0xFFFFFFFF)
 """The value where a sketch has none; those that neither of two has do not count."""
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def with_estimates(work: Workspace, pairs: DataFrame, sketches: DataFrame, key: str) -> DataFrame:

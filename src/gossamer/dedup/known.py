@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import lsm
+from gossamer.state import lsm
 from gossamer.tables import DISPOSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 FIT = "disposition IN ('indexed', 'dropped_duplicate')"
 """Rows of documents that can be found, or that others stand for."""

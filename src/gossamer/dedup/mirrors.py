@@ -27,12 +27,12 @@ from pyspark.sql import functions as F
 
 from gossamer.dedup.known import FIT
 from gossamer.tables import HOST_RANKS, MIRRORS, SHARED_PLACES
-from gossamer.urls import host_column
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
     from gossamer.dedup.known import Known
-    from gossamer.store import Layer
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Layer
 
 MIN_TEXTS = 5
 """Texts that two hosts must have in common. Parked hosts have one under all paths."""

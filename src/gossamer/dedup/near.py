@@ -4,8 +4,9 @@ Pages are searched for their titles. So a page yields only to one whose title ha
 that it names as its canonical page: a function's page whose text is mostly that of another
 function's, or an untranslated page under a translated title, stays.
 
-Texts are compared without the boilerplate of their hosts (gossamer.own_texts). Pages whose texts
-are equal then are combined first, and those with little text of their own are not compared at all.
+Texts are compared without the boilerplate of their hosts (gossamer.dedup.own_texts). Pages whose
+texts are equal then are combined first, and those with little text of their own are not compared at
+all.
 
 Not all similar pairs are found at first: a popular band gives a sample of its pairs
 (candidates.py), and one pair in two thousand with J = 0.9 shares no band at all. But if a page is
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
     from gossamer.dedup.similar import Similarities
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 ENDS = ("one", "other")
 DROPPED_DDL = "url string, survivor string, reason string, similarity double"

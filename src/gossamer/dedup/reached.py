@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer import parquet, task_output
-from gossamer.dedup.wanted import Wanted
-from gossamer.filenames import SCRATCH
-from gossamer.task_output import ParquetWriter
+from gossamer.dedup.hash_filter import Wanted
+from gossamer.storage import parquet, task_output
+from gossamer.storage.names import SCRATCH
+from gossamer.storage.task_output import ParquetWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from pyspark.sql import DataFrame
 
-    from gossamer.store import File
-    from gossamer.task_output import Row
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File
+    from gossamer.storage.task_output import Row
 
     Integers = npt.NDArray[np.int64]
 

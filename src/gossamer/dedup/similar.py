@@ -1,7 +1,7 @@
 """Which texts are similar? The Jaccard similarities of texts, each computed once.
 
 Similarity is a property of two texts, and never changes. A text is what a page says without the
-boilerplate of its host (gossamer.own_texts); if that changes, its pages have other texts. So
+boilerplate of its host (gossamer.dedup.own_texts); if that changes, its pages have other texts. So
 similarity is kept: `similar` has the pairs that were compared, and `sketched` the texts among which
 all candidates were found, with the bands of their sketches. A harvest compares the texts that are
 new to `sketched` with each other and with all in it. Texts that no candidate page has any more are
@@ -25,23 +25,17 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer import lsm, parquet
 from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
 from gossamer.dedup.known import one_each
+from gossamer.dedup.own_texts import own_sketches
 from gossamer.dedup.reached import reached
 from gossamer.dedup.verified import FEW as FEW_PAIRS
-from gossamer.dedup.verified import (
-    FEW_BYTES,
-    FOUND_DDL,
-    close,
-    described,
-    verified,
-    verified_here,
-)
-from gossamer.own_texts import own_sketches
-from gossamer.store import Layer
+from gossamer.dedup.verified import FEW_BYTES, FOUND_DDL, close, described, verified, verified_here
+from gossamer.state import lsm
+from gossamer.state.workspace import FEW
+from gossamer.storage import parquet
+from gossamer.storage.store import Layer
 from gossamer.tables import DISPOSITIONS, SHINGLED, SIMILAR, SKETCHED
-from gossamer.workspace import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,8 +43,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from gossamer.dedup.known import Known
-    from gossamer.store import File
-    from gossamer.workspace import Draft, Workspace
+    from gossamer.state.workspace import Draft, Workspace
+    from gossamer.storage.store import File
 
 ENDS = ("one", "other")
 PAIR_DDL = "one long, other long"

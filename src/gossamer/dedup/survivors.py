@@ -25,15 +25,16 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer import parquet, sorted_parts, task_output
-from gossamer.filenames import SCRATCH
-from gossamer.task_output import ParquetWriter
+from gossamer.state import sorted_parts
+from gossamer.storage import parquet, task_output
+from gossamer.storage.names import SCRATCH
+from gossamer.storage.task_output import ParquetWriter
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.task_output import Row
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.task_output import Row
 
 SPAN = 1 << 20
 """Places whose pairs are held at once."""

@@ -22,19 +22,20 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import parquet, sketches, task_output
 from gossamer.dedup.estimates import NONE, estimated, with_estimates
-from gossamer.filenames import SCRATCH
-from gossamer.own_texts import OwnTexts, with_lines
-from gossamer.store import File
+from gossamer.dedup.own_texts import OwnTexts, with_lines
+from gossamer.storage import parquet, task_output
+from gossamer.storage.names import SCRATCH
+from gossamer.storage.store import File
+from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import SHINGLED
-from gossamer.task_output import ParquetWriter
+from gossamer.web import sketches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gossamer.task_output import Row
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.task_output import Row
 
 ESTIMATED = 0.68
 """Three standard deviations below 0.8, the least that `dedup.similarity` can be."""

@@ -27,13 +27,13 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.dedup.estimates import with_estimates
-from gossamer.own_texts import own_sketches
-from gossamer.version_names import DEVELOPED, EVERGREEN, PRERELEASE, VERSION
+from gossamer.dedup.own_texts import own_sketches
+from gossamer.dedup.version_names import DEVELOPED, EVERGREEN, PRERELEASE, VERSION
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 _YEAR = "^(?:19|20)[0-9]{2}$"
 _WHOLE = "^[a-z_-]*[0-9]+$"

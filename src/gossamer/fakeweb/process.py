@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from gossamer.engine.processes import start_python
 from gossamer.errors import GossamerError
 from gossamer.fakeweb.log import LogEntry, parse_log
 from gossamer.fakeweb.server import loopback_addresses
 from gossamer.fakeweb.web import Web
-from gossamer.processes import start_python
 
 if TYPE_CHECKING:
     from types import TracebackType

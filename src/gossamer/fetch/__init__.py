@@ -3,20 +3,21 @@
 The life of one URL:
 
   1. `generate` assigned it to a part, the same one for its whole registrable domain. `run` starts
-     one task per part, or lets tasks look for parts that their workers may fetch (`waves.py`), and
-     `task.read_part` reads the task's rows.
+     one task per part, or lets tasks look for parts that their workers may fetch
+     (`egress_scheduling.py`), and `task.read_part` reads the task's rows.
   2. `frontier.py` puts it into a front queue by its score, and later into its host's back queue.
      By then the host's address has been looked up (`resolver.py`), and the host waits in a heap
      until it may be contacted.
   3. Its host's turn comes. If the origin's robots.txt was not read within the last day, this turn
      is used to fetch it, and the URL is put back. Each redirect of a robots.txt takes a turn of
      the host it leads to. `hosts.py` keeps the file for this round and later ones.
-  4. The URL's own turn comes (`visits.py`). `robots.py` may forbid it, which takes no request.
-     `schemes.py` chooses the fetcher for its scheme: `http.py`, `ftp.py`, `files.py` or a plugin.
-     Fetchers are bounded and connect only to addresses that `networks.py` allows.
+  4. The URL's own turn comes (`loop.py`). `robots.py` may forbid it, which takes no request.
+     `schemes.py` chooses the fetcher for its scheme: `http/fetcher.py`, `ftp/fetcher.py`,
+     `files.py` or a plugin. Fetchers are bounded and connect only to addresses that `networks.py`
+     allows.
   5. If a filter rule refuses the content type, the body is not downloaded (`filtered_type`).
-     The result is an outcome (gossamer.outcomes). `responses.py` appends a row and archives the
-     exchange in a WARC file; the row holds the file's name and the offset.
+     The result is an outcome (gossamer.tables.outcomes). `responses.py` appends a row and archives
+     the exchange in a WARC file; the row holds the file's name and the offset.
   6. The host must now wait: the delay from the settings or from robots.txt, a multiple of its
      response time, Retry-After, or a back-off that grows while it fails. If the wait is too long,
      or the round's time is over, the remaining URLs of the host are `postponed`.
@@ -24,7 +25,7 @@ The life of one URL:
      files of a task that died or ran twice are never read.
 
 All URLs of a host are in one task, so politeness needs no lock. That no task runs beside another
-one with the same hosts is ensured by `tenure.py`.
+one with the same hosts is ensured by `fetch_lease.py`.
 """
 
 from __future__ import annotations
@@ -34,26 +35,28 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer import lsm, pace, parquet, stopping
-from gossamer.addresses import parse_address, without_port
 from gossamer.config import revealed
-from gossamer.egress import POSTPONED
+from gossamer.config.egress import POSTPONED
+from gossamer.config.own_hosts import Own
 from gossamer.errors import MissingFile, Stopped, UsageError
-from gossamer.fetch import tenure, waves
-from gossamer.fetch.networks import Networks
+from gossamer.fetch.cluster import egress_scheduling, fetch_lease
+from gossamer.fetch.network.networks import Networks
+from gossamer.fetch.network.routes import matching, routes
 from gossamer.fetch.part import Part
-from gossamer.fetch.routes import matching, routes
-from gossamer.filter_rules import of_crawl
-from gossamer.own import Own
+from gossamer.rules.filter_rules import of_crawl
+from gossamer.schedule.due import round_length
+from gossamer.state import lsm, stopping
+from gossamer.storage import parquet
+from gossamer.storage.task_output import counts_of, layers_of
 from gossamer.tables import HOSTS
-from gossamer.task_output import counts_of, layers_of
+from gossamer.web.addresses import parse_address, without_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from gossamer.config import FetchConfig
-    from gossamer.store import StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
 
 __all__ = ["run"]
 
@@ -68,7 +71,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
     secret of [[fetch.sites]] cannot be read.
     """
     round_ = work.round
-    config = pace.of_fetch(work, revealed(work.config.fetch, work.root))
+    config = round_length.of_fetch(work, revealed(work.config.fetch, work.root))
     if "fetch" in work.store.manifest.steps_of(round_):
         raise UsageError(
             work.root, f"round {round_} was already fetched", f"gossamer parse {work.root}"
@@ -91,12 +94,12 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
             filter_rules = None
         common = (config, rules, attempts, free_gb, notes, filter_rules)
         bound = groups_of_parts(work, round_)
-        with tenure.held(work.root, work.engine) as run_:
+        with fetch_lease.held(work.root, work.engine) as run_:
             parts = [
                 Part(work.root, round_, n, tuple(paths), known(n), *common, run_, bound.get(n, ANY))
                 for n in part_numbers(paths)
             ]
-            rows, left = waves.fetched(work.engine, parts)
+            rows, left = egress_scheduling.fetched(work.engine, parts)
         draft.append = layers_of(rows, round_)
         if (contacted := draft.append.pop("hosts", None)) is not None:
             draft.replace["hosts"] = lsm.compact(work, HOSTS, contacted)

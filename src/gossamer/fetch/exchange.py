@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
-from gossamer.outcomes import FILTERED_TYPE
+from gossamer.tables.outcomes import FILTERED_TYPE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.filter_rules.index import RuleIndex
+    from gossamer.rules.filter_rules.index import RuleIndex
 
 DETAIL_CHARS = 200
 
@@ -30,7 +30,7 @@ class Request(NamedTuple):
 
 @dataclass(slots=True)
 class FetchResult:
-    """The result of a request. `outcome` is a key of gossamer.outcomes.OUTCOMES."""
+    """The result of a request. `outcome` is a key of gossamer.tables.outcomes.OUTCOMES."""
 
     outcome: str
     started_ms: int

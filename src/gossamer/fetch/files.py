@@ -25,8 +25,8 @@ from urllib.parse import unquote_to_bytes
 
 from gossamer.errors import ConfigError
 from gossamer.fetch import resource
-from gossamer.fetch.body import limit_of
 from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
+from gossamer.fetch.http.body import limit_of
 from gossamer.fetch.resource import Entry
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import Request
-    from gossamer.urls import UrlRules
+    from gossamer.web.urls import UrlRules
 
 _OPEN = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW
 _BY_ERRNO: Mapping[int, str] = {

@@ -33,7 +33,7 @@ from math import frexp, inf, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.fetch.back_queue import Address, Host, Reason, State
-from gossamer.outcomes import OUTCOMES
+from gossamer.tables.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from gossamer import parquet, robots
+from gossamer.storage import parquet
 from gossamer.tables import HOSTS
-from gossamer.urls import host_of
+from gossamer.web import robots
+from gossamer.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from gossamer.fetch.back_queue import Host
     from gossamer.fetch.exchange import FetchResult
-    from gossamer.robots import Robots
+    from gossamer.web.robots import Robots
 
 MAX_ROBOTS_BYTES = 256 << 20
 """For all robots.txt of a task; beyond it the oldest are dropped, and fetched again if needed."""

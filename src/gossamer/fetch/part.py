@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gossamer.config import FetchConfig
-    from gossamer.filter_rules.recipe import RuleFile
-    from gossamer.urls import UrlRules
+    from gossamer.rules.filter_rules.recipe import RuleFile
+    from gossamer.web.urls import UrlRules
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Part:
     min_free_gb: float = 0
     """As in the settings of the store."""
     notes: str | None = None
-    """The folder for notes of files that were closed (gossamer.handover)."""
+    """The folder for notes of files that were closed (gossamer.state.finished_files)."""
     filter_rules: RuleFile | None = None
     """None if no rule is about content types."""
     run: str | None = None
-    """The run that may fetch (tenure.py); None on the embedded engine."""
+    """The run that may fetch (fetch_lease.py); None on the embedded engine."""
     egress: frozenset[str] = frozenset()
     """Groups that a worker must be of to fetch it."""

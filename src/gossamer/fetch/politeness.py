@@ -7,7 +7,7 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
-from gossamer.outcomes import OUTCOMES
+from gossamer.tables.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from typing import Self

@@ -12,13 +12,13 @@ from mimetypes import MimeTypes
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from gossamer.urls import normalize
+from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gossamer.fetch.exchange import FetchResult, Request
-    from gossamer.urls import UrlRules
+    from gossamer.web.urls import UrlRules
 
 FOLDER_TYPE = "text/html; charset=utf-8"
 MAX_ENTRIES = 10_000

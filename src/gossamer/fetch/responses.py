@@ -15,17 +15,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
-from gossamer.fetch.http import user_agent
+from gossamer.fetch.http.fetcher import user_agent
+from gossamer.storage.task_output import ParquetWriter, Row
+from gossamer.storage.warc import (
+    Capture,
+    Known,
+    WarcWriter,
+    payload_digest,
+    request_head,
+    response_head,
+)
 from gossamer.tables import RESPONSES
-from gossamer.task_output import ParquetWriter, Row
-from gossamer.warc import Capture, Known, WarcWriter, payload_digest, request_head, response_head
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import FetchResult
-    from gossamer.handover import Handover
+    from gossamer.state.finished_files import Handover
 
 PAGES_PER_FILE = 1_000
 """Stored pages per file: about as many as a parse task processes at once."""

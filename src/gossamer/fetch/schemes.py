@@ -17,19 +17,19 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-from gossamer import egress
+from gossamer.config import egress
+from gossamer.config.own_hosts import Own
 from gossamer.errors import ConfigError
-from gossamer.fetch.body import Bodies, limit_of
 from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
 from gossamer.fetch.files import FileFetcher
-from gossamer.fetch.ftp import FtpFetcher
-from gossamer.fetch.http import HttpFetcher
-from gossamer.fetch.networks import ForbiddenAddress, Networks
-from gossamer.fetch.resolver import Resolver
-from gossamer.fetch.sites import Sites
-from gossamer.outcomes import OUTCOMES
-from gossamer.own import Own
-from gossamer.urls import LOCALHOST, WEB
+from gossamer.fetch.ftp.fetcher import FtpFetcher
+from gossamer.fetch.http.body import Bodies, limit_of
+from gossamer.fetch.http.fetcher import HttpFetcher
+from gossamer.fetch.http.sites import Sites
+from gossamer.fetch.network.networks import ForbiddenAddress, Networks
+from gossamer.fetch.network.resolver import Resolver
+from gossamer.tables.outcomes import OUTCOMES
+from gossamer.web.urls import LOCALHOST, WEB
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from gossamer.config import FetchConfig
     from gossamer.fetch.exchange import Fetcher, Request
-    from gossamer.urls import UrlRules
+    from gossamer.web.urls import UrlRules
 
 ENTRY_POINTS = "gossamer.fetchers"
 BUILT_IN = frozenset((*WEB, "ftp", "file"))

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import uvloop
 
-from gossamer import parquet
+from gossamer.fetch.cluster.fetch_lease import Tenure
 from gossamer.fetch.hosts import HostBook
+from gossamer.fetch.loop import FetchLoop
 from gossamer.fetch.page_rows import PageRows
 from gossamer.fetch.responses import ResponseWriter, Wanted
 from gossamer.fetch.schemes import Fetchers
-from gossamer.fetch.tenure import Tenure
-from gossamer.fetch.visits import FetchLoop
-from gossamer.filter_rules.recipe import index_of
-from gossamer.handover import Handover
-from gossamer.monitor import Heartbeat
+from gossamer.rules.filter_rules.recipe import index_of
+from gossamer.state.finished_files import Handover
+from gossamer.state.heartbeats import Heartbeat
+from gossamer.storage import parquet
+from gossamer.storage.task_output import ParquetWriter, Row, counted
 from gossamer.tables import HOSTS
-from gossamer.task_output import ParquetWriter, Row, counted
 
 if TYPE_CHECKING:
     from gossamer.fetch.part import Part

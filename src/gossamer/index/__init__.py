@@ -12,8 +12,8 @@ The step `dedup` has decided which pages are indexed; the others are counted by 
     parts.py      the task that changes the parts of a shard
 
 The engine reads and sorts only the pages that change. Then one task per shard changes its parts,
-language by language (`fulltext/analysis.py`). A hash of the URL determines a page's shard; the most
-popular pages are a shard of their own.
+language by language (`index/format/analysis.py`). A hash of the URL determines a page's shard; the
+most popular pages are a shard of their own.
 
 Cost: what changed, and passes over the ranks, over the URLs of all documents, and over those of
 `inlinks`. The text of pages that change is written to scratch and read again. A task holds
@@ -27,16 +27,17 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer import inputs, parquet, sorted_parts, task_output
 from gossamer.errors import StoreError
-from gossamer.fulltext import selection
 from gossamer.index.changes import ADDED, KEPT, REMOVED, REPLACED, with_copies
+from gossamer.index.format import selection
 from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
 from gossamer.index.pending import Move, Pending, lies_in
 from gossamer.index.repeated import with_lines
 from gossamer.index.touched import INPUTS, settings, since
-from gossamer.monitor import clear
-from gossamer.store import Layer
+from gossamer.state import sorted_parts, unread
+from gossamer.state.heartbeats import clear
+from gossamer.storage import parquet, task_output
+from gossamer.storage.store import Layer
 from gossamer.tables import DATASETS, DOCUMENTS, GATHERED, INDEXED, REPEATED
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from gossamer.fulltext.layout import Key
-    from gossamer.store import File, StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.index.format.layout import Key
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File, StepReport
 
 TEXTS = (
     "title",
@@ -110,7 +111,7 @@ def run(work: Workspace) -> StepReport:
         draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
         for table, rows in ((INDEXED, pending.held(stale)), (REPEATED, pending.repeated)):
             draft.replace[table.name] = (work.write(rows, table.name, work.round),)
-        draft.replace[GATHERED.name] = inputs.write(work, GATHERED, INPUTS, settings(work))
+        draft.replace[GATHERED.name] = unread.write(work, GATHERED, INPUTS, settings(work))
     return draft.done
 
 

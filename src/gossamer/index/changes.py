@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer import inputs, lsm
-from gossamer.fulltext.analysis import OTHER, STEMMERS
-from gossamer.fulltext.layout import FIRST
+from gossamer.index.format.analysis import OTHER, STEMMERS
+from gossamer.index.format.layout import FIRST
+from gossamer.state import lsm, unread
 from gossamer.tables import DOCUMENTS, INLINKS
-from gossamer.urls import host_column
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 DRIFT = 0.5
 """A change of log2(1 + static_rank). With a weight of 0.5 it changes the score by a quarter of a
@@ -107,7 +107,7 @@ def desired_rows(
     `dispositions`: rows of these pages and of those they stand for. `anchors`: by `url`.
     `languages`: rows of `host_languages`. `mean_rank`: the mean of the ranks of all indexed pages.
     """
-    made = inputs.oldest(work.store.manifest.layers("documents"))
+    made = unread.oldest(work.store.manifest.layers("documents"))
     documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
     found = chosen.join(
         documents.select("url", "round", "host", "language"), on=["url", "round"], how="inner"
@@ -160,7 +160,7 @@ def host_languages(
 
 
 def index_language(language: Column) -> Column:
-    """The language of the index for pages in a language (fulltext/analysis.py)."""
+    """The language of the index for pages in a language (index/format/analysis.py)."""
     known = F.when(language.isin("nb", "nn"), "no").otherwise(language)
     return F.when(known.isin(*STEMMERS), known).otherwise(OTHER)
 

@@ -1,10 +1,10 @@
 """The parts of the index, one per shard and language, and how a task changes them.
 
-A part is a tantivy folder (`fulltext/layout.py`) that never changes. Its new state is a new folder:
-the files of the old one are hard-linked into it (or copied, if the file system has no hard links),
-documents are deleted and added, and tantivy's logarithmic merge policy joins segments of similar
-size. tantivy replaces files that it writes again and never writes into an existing one, so the old
-folder stays intact for its readers. On object storage, all this happens in a folder of this
+A part is a tantivy folder (`index/format/layout.py`) that never changes. Its new state is a new
+folder: the files of the old one are hard-linked into it (or copied, if the file system has no hard
+links), documents are deleted and added, and tantivy's logarithmic merge policy joins segments of
+similar size. tantivy replaces files that it writes again and never writes into an existing one, so
+the old folder stays intact for its readers. On object storage, all this happens in a folder of this
 machine: new files are uploaded, and objects of the old part are copied within the store.
 
 A deleted document stays in its segment, and in the document frequencies, until the segment is
@@ -22,12 +22,13 @@ from operator import itemgetter
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer import files, local_copies, sorted_parts, task_output
-from gossamer.fulltext import schema
-from gossamer.fulltext.layout import part_key, shard_folder
+from gossamer.index.format import schema
+from gossamer.index.format.layout import part_key, shard_folder
 from gossamer.index.repeated import told_apart
-from gossamer.monitor import Heartbeat
-from gossamer.system_errors import disk_errors, full
+from gossamer.state import sorted_parts
+from gossamer.state.heartbeats import Heartbeat
+from gossamer.storage import copies, files, task_output
+from gossamer.storage.errors import disk_errors, full
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 
     from tantivy import Document, IndexWriter
 
-    from gossamer.fulltext.layout import Key
-    from gossamer.store import File
+    from gossamer.index.format.layout import Key
+    from gossamer.storage.store import File
 
 MAX_DEAD = 0.3
 """The largest share of deleted documents in a part."""
@@ -142,9 +143,9 @@ def build(shard: Shard) -> Iterator[task_output.Row]:
     for language, ours in groupby(rows, key=itemgetter("index_language")):
         base = {PurePath(file.path).name: file for file in shard.base.get(language, ())}
         place = f"{folder}/{language}"
-        with local_copies.workshop(shard.root, place) as path, index_errors(path):
+        with copies.workshop(shard.root, place) as path, index_errors(path):
             for name, file in base.items():
-                local_copies.link(shard.root, file, path / name)
+                copies.link(shard.root, file, path / name)
             before = _segments((path / schema.META).read_bytes()) if base else {}
             index = schema.resume(path) if base else schema.create(path)
             writer = index.writer(shard.memory_bytes, 1)
@@ -176,7 +177,7 @@ def _listed(
     for file in sorted(folder.iterdir()):
         if file.name not in LOCKS:
             rows = documents if file.name == schema.META else 0
-            kept = local_copies.keep(file, root, place, base.get(file.name), by_content=True)
+            kept = copies.keep(file, root, place, base.get(file.name), by_content=True)
             yield task_output.written("index", f"{place}/{file.name}", rows, *kept)
 
 

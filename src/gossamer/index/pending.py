@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as F
 
-from gossamer import lsm
-from gossamer.engine import engine_errors
-from gossamer.fulltext import selection
+from gossamer.engine.engine import engine_errors
 from gossamer.index.changes import (
     ADDED,
     KEPT,
@@ -25,19 +23,21 @@ from gossamer.index.changes import (
     popular,
     unchanged,
 )
+from gossamer.index.format import selection
 from gossamer.index.repeated import of_hosts, repeated_lines, with_repeated
 from gossamer.index.touched import touched
+from gossamer.state import lsm
 from gossamer.tables import BOILERPLATE, INDEXED
-from gossamer.urls import host_column
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.fulltext.layout import Key
-    from gossamer.inputs import Inputs
-    from gossamer.workspace import Workspace
+    from gossamer.index.format.layout import Key
+    from gossamer.state.unread import Inputs
+    from gossamer.state.workspace import Workspace
 
 
 class Move(NamedTuple):

@@ -29,16 +29,16 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from gossamer.index.changes import KEPT, REMOVED, REPLACED
-from gossamer.page_lines import LINE, HostLines, frequent
 from gossamer.tables import DOCUMENTS
-from gossamer.urls import host_column
+from gossamer.web.lines import LINE, HostLines, frequent
+from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pyspark.sql import DataFrame
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 FEW = 3
 """Pages of a large site that may have a line in common that is not boilerplate."""

@@ -18,14 +18,14 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer import inputs, lsm
 from gossamer.index.changes import has_moved, with_old
+from gossamer.state import lsm, unread
 from gossamer.tables import BOILERPLATE, DISPOSITIONS, DOCUMENTS, GATHERED, INLINKS
 
 if TYPE_CHECKING:
-    from gossamer.inputs import Inputs
-    from gossamer.store import Layer
-    from gossamer.workspace import Workspace
+    from gossamer.state.unread import Inputs
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Layer
 
 INPUTS = (DOCUMENTS, DISPOSITIONS, INLINKS, BOILERPLATE)
 _STACKED = INPUTS[1:]
@@ -42,7 +42,7 @@ class Touched(NamedTuple):
 
 def since(work: Workspace, *, anew: bool) -> Inputs:
     """What is new since the index was last brought up to date."""
-    return inputs.since(work, GATHERED, INPUTS, settings(work), anew=anew)
+    return unread.since(work, GATHERED, INPUTS, settings(work), anew=anew)
 
 
 def settings(work: Workspace) -> str:

@@ -2,7 +2,7 @@
 
 The life of one page:
 
-  1. `run` (`step.py`) divides the files of responses among tasks. Each task (`task.py`) reads the
+  1. `run` (`run.py`) divides the files of responses among tasks. Each task (`task.py`) reads the
      rows that have a new body, and reads these bodies from the WARC files, one at a time.
   2. The task passes each body to a child process, which the kernel ends when a page takes too much
      time or memory (`guard.py`). There, `content.py` determines the type of the body (`sniff.py`)
@@ -10,7 +10,7 @@ The life of one page:
   3. `charset/` detects the encoding. `html/` walks over the elements of HTML for text, headings,
      links and metadata, `maintext/` for the main text. `listing/` reads feeds and sitemaps,
      `text.py` plain text, and `files.py` everything else with the readers in `documents/`.
-     A body that was fetched from several URLs is read once (`latest.py`).
+     A body that was fetched from several URLs is read once (`body_cache.py`).
   4. `content.py` adds what every format has: the language (`language.py`), and the directives for
      crawlers in the HTTP headers (`directives.py`).
   5. Back in the task, the filters (gossamer.filters) check each link, and rules for languages the
@@ -29,7 +29,7 @@ Whatever a page contains, it becomes a row with an outcome, never an exception:
     failed        the parser gave up on it; `detail` says why
     filtered      it was parsed, but a filter rule refuses its language: we follow its links
 
-Pages left for the next round have no row yet (`left.py`).
+Pages left for the next round have no row yet (`postponed.py`).
 """
 
 from __future__ import annotations
@@ -40,13 +40,18 @@ from typing import TYPE_CHECKING, Any
 from gossamer.parse.page import Content, Link, ParsedPage, Rules
 
 if TYPE_CHECKING:
-    from gossamer.parse.ahead import Ahead
     from gossamer.parse.content import parse_response
-    from gossamer.parse.step import reparse, run
+    from gossamer.parse.step.ahead import Ahead
+    from gossamer.parse.step.run import reparse, run
 
 __all__ = ["Ahead", "Content", "Link", "ParsedPage", "Rules", "parse_response", "reparse", "run"]
 
-_LATER = {"Ahead": "ahead", "parse_response": "content", "reparse": "step", "run": "step"}
+_LATER = {
+    "Ahead": "step.ahead",
+    "parse_response": "content",
+    "reparse": "step.run",
+    "run": "step.run",
+}
 """Modules that take long to import: the guarded processes need no Arrow, the tasks no parsers."""
 
 

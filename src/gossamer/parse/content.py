@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from gossamer.parse import packed
-from gossamer.parse.dates import CLOCK_ERROR
-from gossamer.parse.directives import header_wishes
-from gossamer.parse.language import hint_of, language_of, tag_of
 from gossamer.parse.page import Content, Page, ParsedPage, Rules
 from gossamer.parse.parsers import parser_of
-from gossamer.parse.sniff import HEADER_BYTES, document_type
-from gossamer.urls import normalize
+from gossamer.parse.reading import packed
+from gossamer.parse.reading.dates import CLOCK_ERROR
+from gossamer.parse.reading.directives import header_wishes
+from gossamer.parse.reading.language import hint_of, language_of, tag_of
+from gossamer.parse.reading.sniff import HEADER_BYTES, document_type
+from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
-from gossamer.parse.directives import Wishes
-from gossamer.urls import UrlRules
+from gossamer.parse.reading.directives import Wishes
+from gossamer.web.urls import UrlRules
 
 if TYPE_CHECKING:
     from typing import Self

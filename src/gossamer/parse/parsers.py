@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
 from gossamer.parse.documents import BINARY_TYPES
-from gossamer.parse.files import parse_file
+from gossamer.parse.documents.files import parse_file
 from gossamer.parse.html import parse_html, trafilatura_text
 from gossamer.parse.html.site_rules import sites_of
 from gossamer.parse.listing import LISTING_TYPES, parse_listing

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from gossamer.parse.charset import decode
 from gossamer.parse.listing import parse_lines
 from gossamer.parse.page import ParsedPage, fold
+from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
     from gossamer.parse.page import Content, Rules

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gossamer.fulltext.schema import composed
+from gossamer.index.format.schema import composed
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
 from gossamer.search.conversation import Conversation
@@ -63,13 +63,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from gossamer.config import RankingConfig
-    from gossamer.search.messages import (
-        Candidate,
-        Counts,
-        Place,
-        Question,
-        RequestGenerator,
-    )
+    from gossamer.search.messages import Candidate, Counts, Place, Question, RequestGenerator
     from gossamer.search.page_filters import PageFacts
 
 MAX_QUERY_CHARS = 4_000

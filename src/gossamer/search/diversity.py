@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gossamer.fulltext.schema import host_bits
+from gossamer.index.format.schema import host_bits
 from gossamer.search.messages import Candidate  # noqa: TC001  # msgspec reads it
 from gossamer.search.results import Hit
-from gossamer.urls import host_of
+from gossamer.web.urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

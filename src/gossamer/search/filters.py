@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from tantivy import FieldType, Query
 
-from gossamer.fulltext.analysis import plain
+from gossamer.index.format.analysis import plain
 from gossamer.search.query import Filter, Urls
-from gossamer.search.written import code_of, pages_having
+from gossamer.search.typed_forms import code_of, pages_having
 
 if TYPE_CHECKING:
     from tantivy import Schema, TextAnalyzer

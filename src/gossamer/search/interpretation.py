@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gossamer.search import query as query_tree
 from gossamer.search.statistics import idf_sum
+from gossamer.search.typed_forms import symbols_of, typed_words
 from gossamer.search.units import (
     compounds,
     joined_phrases,
@@ -18,14 +19,13 @@ from gossamer.search.units import (
     units_of,
     without_stop_words,
 )
-from gossamer.search.written import symbols_of, typed_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from gossamer.fulltext.analysis import Analyzer, Unit
+    from gossamer.index.format.analysis import Analyzer, Unit
     from gossamer.search.statistics import Frequencies
-    from gossamer.search.written import Typed
+    from gossamer.search.typed_forms import Typed
 
 _Key = TypeVar("_Key")
 JOINED = 2.0

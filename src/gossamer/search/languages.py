@@ -1,8 +1,8 @@
 """What a query means on pages of several languages.
 
-Each language is an index with frequencies of its own (`fulltext/analysis.py`), so the scores of its
-pages must be made comparable with those of others. The language of the query is that in which its
-words are most likely. It has three effects:
+Each language is an index with frequencies of its own (`index/format/analysis.py`), so the scores of
+its pages must be made comparable with those of others. The language of the query is that in which
+its words are most likely. It has three effects:
 
   * A word is rare, and so telling, in languages that merely borrow it: on a site in eight
     languages, `install a package` would count for more on Norwegian pages, where even `a` is no
@@ -20,7 +20,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.fulltext.analysis import analyzer_for
+from gossamer.index.format.analysis import analyzer_for
 from gossamer.search.query import wanted_words
 
 if TYPE_CHECKING:

@@ -91,8 +91,8 @@ class Candidate(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A page that was found, with the values that order it and its place in the node.
 
     `value` is the score of its words, its date or its static rank, depending on the request.
-    `static_rank`, `key` and `date_ms` are defined by the index format (fulltext/schema.py). Ties
-    are ordered by `key`, so that their order is the same on all nodes.
+    `static_rank`, `key` and `date_ms` are defined by the index format (index/format/schema.py).
+    Ties are ordered by `key`, so that their order is the same on all nodes.
     """
 
     value: float

@@ -22,7 +22,7 @@ from heapq import nsmallest
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from gossamer.fulltext.analysis import analyzer_for, is_unspaced
+from gossamer.index.format.analysis import analyzer_for, is_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

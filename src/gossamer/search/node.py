@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import tantivy
 from tantivy import Occur, Query
 
-from gossamer.fulltext import schema, stored_text
-from gossamer.fulltext.analysis import analyzer_for
-from gossamer.fulltext.layout import FIRST, shard_of
+from gossamer.index.format import schema, stored_text
+from gossamer.index.format.analysis import analyzer_for
+from gossamer.index.format.layout import FIRST, shard_of
 from gossamer.search import explaining
 from gossamer.search import query as query_tree
 from gossamer.search.interpretation import telling_words

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gossamer.errors import StoreError
-from gossamer.fulltext import schema
-from gossamer.system_errors import disk_errors
+from gossamer.index.format import schema
+from gossamer.storage.errors import disk_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gossamer.duplicates import Duplicates, duplicates_of, survivor_of
-from gossamer.farm_signs import FarmSign, signs_of
-from gossamer.urls import normalize
+from gossamer.dedup.dispositions import Duplicates, duplicates_of, survivor_of
+from gossamer.links.farm_signs import FarmSign, signs_of
+from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
-    from gossamer.lookup import Lookup
-    from gossamer.workspace import Workspace
+    from gossamer.state.lookup import Lookup
+    from gossamer.state.workspace import Workspace
 
 ANSWERED = ("ok", "redirect")
-"""Outcomes after which a page's links are current: see gossamer.linkgraph."""
+"""Outcomes after which a page's links are current: see gossamer.links.current_links."""
 MAX_COUNTED = 20
 """Pages for which another stands whose inlinks are counted with its own."""
 MAX_REDIRECTS = 10

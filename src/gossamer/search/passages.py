@@ -2,7 +2,7 @@
 
 Splitting a whole text into words takes 1 µs per word, and only one line of it is shown. So the
 text, in UTF-8, is searched for prefixes of the words, and only the words found are compared by
-their terms. It is read window by window (`fulltext/stored_text.py`), until a window has all the
+their terms. It is read window by window (`index/format/stored_text.py`), until a window has all the
 words close together.
 """
 
@@ -14,14 +14,14 @@ from collections import deque
 from heapq import heapify, heappop, heapreplace
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.fulltext.analysis import FIRST_UNSPACED, OTHER, analyzer_for, is_unspaced
-from gossamer.fulltext.camel_case import camel_parts
-from gossamer.fulltext.stored_text import Window, windows
+from gossamer.index.format.analysis import FIRST_UNSPACED, OTHER, analyzer_for, is_unspaced
+from gossamer.index.format.camel_case import camel_parts
+from gossamer.index.format.stored_text import Window, windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from gossamer.fulltext.analysis import Analyzer, Unit
+    from gossamer.index.format.analysis import Analyzer, Unit
     from gossamer.search.query import Words
 
 WIDE_CHARS = 130

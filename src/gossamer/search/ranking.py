@@ -44,14 +44,15 @@ from typing import TYPE_CHECKING
 
 from tantivy import Occur, Query
 
-from gossamer.fulltext.analysis import OTHER, analyzer_for, is_unspaced
-from gossamer.fulltext.schema import title_keys, words_key
+from gossamer.index.format.analysis import OTHER, analyzer_for, is_unspaced
+from gossamer.index.format.schema import title_keys, words_key
 from gossamer.search import query as query_tree
 from gossamer.search.clauses import CandidateQuery, added, all_of, any_of, with_optional
 from gossamer.search.filters import exceptions, filter_query
 from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.statistics import idf_correction, idf_sum
+from gossamer.search.typed_forms import bonuses, pages_having, typed_terms
 from gossamer.search.unit_queries import leading, unit_once, unit_query, without_text
 from gossamer.search.units import (
     in_a_row,
@@ -62,7 +63,6 @@ from gossamer.search.units import (
     units_of,
     without_stop_words,
 )
-from gossamer.search.written import bonuses, pages_having, typed_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from tantivy import Schema
 
     from gossamer.config import RankingConfig
-    from gossamer.fulltext.analysis import Analyzer, Unit
+    from gossamer.index.format.analysis import Analyzer, Unit
     from gossamer.search.statistics import Statistics
 
 PAIR_SLOP = 2

@@ -17,7 +17,7 @@ import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.fulltext.analysis import OTHER, analyzer_for
+from gossamer.index.format.analysis import OTHER, analyzer_for
 from gossamer.search.query import wanted_words
 
 if TYPE_CHECKING:

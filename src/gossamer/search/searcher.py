@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import xxhash
 
-from gossamer import local_copies
-from gossamer.buckets import is_object_url
 from gossamer.errors import StoreError
-from gossamer.fulltext.layout import shard_of
-from gossamer.lookup import Lookup
+from gossamer.index.format.layout import shard_of
 from gossamer.search.broker import Broker, effective_query
 from gossamer.search.messages import Question
 from gossamer.search.node import Node, is_first_tier
 from gossamer.search.page_filters import NO_CRAWL, page_facts
 from gossamer.search.page_info import PageInfo
+from gossamer.state.lookup import Lookup
+from gossamer.storage import copies
+from gossamer.storage.objects.bucket import is_object_url
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from gossamer.search.messages import RequestGenerator
     from gossamer.search.page_filters import CrawlView
     from gossamer.search.results import Results
-    from gossamer.store import File
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File
 
 _T = TypeVar("_T")
 
@@ -97,9 +97,7 @@ class Searcher:
             work.store.trust(wanted)
         work.store.check(wanted)
         with ExitStack() as stack:
-            folders = [
-                stack.enter_context(local_copies.folder(work.root, files[part])) for part in mine
-            ]
+            folders = [stack.enter_context(copies.folder(work.root, files[part])) for part in mine]
             node = Node(folders, work.config.ranking, state, tiered=any(map(is_first_tier, files)))
         return cls(node, work.config.ranking, crawl or PageInfo(work, Lookup(work)))
 

@@ -15,16 +15,16 @@ from collections import defaultdict
 from html import escape
 from typing import TYPE_CHECKING
 
-from gossamer.fulltext.analysis import analyzer_for
-from gossamer.fulltext.stored_text import Window, windows
+from gossamer.index.format.analysis import analyzer_for
+from gossamer.index.format.stored_text import Window, windows
 from gossamer.search.passages import Passages, Place
+from gossamer.search.typed_forms import is_more_than_words
 from gossamer.search.units import joined_phrases, split_units, units_of, without_stop_words
-from gossamer.search.written import is_more_than_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from gossamer.fulltext.analysis import Span, Unit
+    from gossamer.index.format.analysis import Span, Unit
     from gossamer.search.query import Words
 
 SNIPPET_CHARS = 220

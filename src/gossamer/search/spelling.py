@@ -20,8 +20,8 @@ from rapidfuzz.distance import DamerauLevenshtein
 from rapidfuzz.process import extract
 from tantivy import Occur, Query
 
-from gossamer.fulltext.analysis import analyzer_for, plain
-from gossamer.fulltext.camel_case import camel_parts
+from gossamer.index.format.analysis import analyzer_for, plain
+from gossamer.index.format.camel_case import camel_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

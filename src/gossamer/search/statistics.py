@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tantivy import Searcher
 
-    from gossamer.fulltext.analysis import Unit
+    from gossamer.index.format.analysis import Unit
 
 SCORED = (
     "text",

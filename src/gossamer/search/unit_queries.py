@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tantivy import Schema
 
-    from gossamer.fulltext.analysis import Unit
+    from gossamer.index.format.analysis import Unit
     from gossamer.search.statistics import Frequencies
 
 

@@ -12,14 +12,14 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gossamer.fulltext.analysis import MAX_KEPT, is_unspaced
-from gossamer.fulltext.camel_case import camel_parts
+from gossamer.index.format.analysis import MAX_KEPT, is_unspaced
+from gossamer.index.format.camel_case import camel_parts
 from gossamer.search.query import Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from gossamer.fulltext.analysis import Analyzer, Unit
+    from gossamer.index.format.analysis import Analyzer, Unit
     from gossamer.search.query import Query
 
 MAX_TERMS = 64

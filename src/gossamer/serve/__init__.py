@@ -6,8 +6,8 @@ the new shards. The old ones stay mapped until their last search is done, so no 
 two.
 
     front.py        dispatches searches to the processes of a cluster, or to this one; cache.py
-                    keeps recent answers, flights.py shares those being computed, and turns.py
-                    decides which request starts next
+                    keeps recent answers, single_flight.py shares those being computed, and
+                    fair_queue.py decides which request starts next
     reloader.py     holds the searcher of the newest index
     cluster/        search processes, on this machine and on others
     web/            the pages and the API (starlette); views.py and templates/ render their HTML
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     import uvicorn
 
     from gossamer.config import ServeConfig
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 MAX_PROCESSES = 8
 """Search processes if `serve.processes` is 0 and the machine has more cores than this."""

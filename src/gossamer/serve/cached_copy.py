@@ -24,15 +24,15 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from gossamer.encodings import NAMES, codec_of
 from gossamer.errors import RESTORE, MissingFile
-from gossamer.warc import WarcReader
+from gossamer.storage.warc import WarcReader
+from gossamer.web.encodings import NAMES, codec_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gossamer.search.page_info import Capture, PageInfo
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 MAX_COPY_BYTES = 16 << 20
 MARKUP = frozenset(("text/html", "application/xhtml+xml"))

@@ -7,14 +7,14 @@ import threading
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from gossamer.errors import StoreError
-from gossamer.graph.queries import LinkGraph
+from gossamer.links.graph.queries import LinkGraph
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gossamer.lookup import Lookup
-    from gossamer.store import Layer
-    from gossamer.workspace import Workspace
+    from gossamer.state.lookup import Lookup
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Layer
 
     Answer = TypeVar("Answer")
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gossamer import pausing
-from gossamer.duplicates import REASONS
+from gossamer.dedup.dispositions import REASONS
 from gossamer.errors import StoreError
-from gossamer.lookup import Lookup
-from gossamer.monitor import heartbeats, wait_of
+from gossamer.state import pausing
+from gossamer.state.heartbeats import heartbeats, wait_of
+from gossamer.state.lookup import Lookup
 from gossamer.status.disk import usage
 from gossamer.status.fetching import History, errors, lanes, rounds
 from gossamer.status.hosts import HostWatch
@@ -27,8 +27,8 @@ from gossamer.status.words import idle_until
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gossamer.store import Manifest, StepReport
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Manifest, StepReport
 
 LAST_STEPS = 20
 REPARSE = "reparse"
@@ -143,7 +143,7 @@ def page_counts(work: Workspace) -> dict[str, int]:
     """Count the known pages by status, and their hosts. Reads the page database."""
     from pyspark.sql import functions as F
 
-    from gossamer import lsm
+    from gossamer.state import lsm
     from gossamer.tables import PAGES
 
     known = lsm.current(work, PAGES)

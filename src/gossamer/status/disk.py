@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer import pausing
-from gossamer.buckets import is_object_url
+from gossamer.state import pausing
+from gossamer.storage.objects.bucket import is_object_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gossamer.store import Manifest
+    from gossamer.storage.store import Manifest
 
 LEAST_MS = 600_000
 """The shortest history from which a growth is computed."""

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from gossamer.outcomes import OUTCOMES
+from gossamer.tables.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gossamer.monitor import TaskProgress
-    from gossamer.store import StepReport
+    from gossamer.state.heartbeats import TaskProgress
+    from gossamer.storage.store import StepReport
 
 SILENT_MS = 10_000
 """A task without a heartbeat for this long counts as ended."""

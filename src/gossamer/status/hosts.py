@@ -13,14 +13,14 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer.lookup import opened
+from gossamer.state.lookup import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gossamer.lookup import Lookup
-    from gossamer.store import Layer
-    from gossamer.workspace import Workspace
+    from gossamer.state.lookup import Lookup
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Layer
 
 SHOWN_HOSTS = 10
 

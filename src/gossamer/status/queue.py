@@ -1,6 +1,6 @@
 """What is due, and how fresh are the fetched pages? From `due_times`, read once per commit.
 
-Times are exact to ten minutes: see due_times.py.
+Times are exact to ten minutes: see histogram.py.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer import due_times
+from gossamer.schedule.due import histogram
 from gossamer.tables.fetching import RHYTHM_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gossamer.due_times import Slot
-    from gossamer.store import Layer
-    from gossamer.workspace import Workspace
+    from gossamer.schedule.due.histogram import Slot
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Layer
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
@@ -63,7 +63,7 @@ class QueueWatch:
         with self._guard:
             layers = self._work.store.manifest.layers("due_times")
             if layers != self._layers:
-                self._counts = due_times.held(self._work)
+                self._counts = histogram.held(self._work)
                 self._layers = layers
             counts = self._counts
         if counts is None:
@@ -83,9 +83,9 @@ def freshness(counts: Mapping[Slot, int], now_ms: int, interval_s: int) -> Fresh
     """Count the fetched pages, and those whose slot has ended at this time as overdue."""
     fetched = [(_from_ms(slot, interval_s), n) for slot, n in counts.items() if slot.fetched]
     since = [
-        (now_ms - due_times.SLOT_MS - from_ms, from_ms, pages)
+        (now_ms - histogram.SLOT_MS - from_ms, from_ms, pages)
         for from_ms, pages in fetched
-        if now_ms - due_times.SLOT_MS >= from_ms
+        if now_ms - histogram.SLOT_MS >= from_ms
     ]
     longest_ms = max((age_ms for age_ms, from_ms, _ in since if from_ms), default=0)
     return Freshness(

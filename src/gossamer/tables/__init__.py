@@ -4,7 +4,7 @@ The single source: steps select exactly these columns, files are written with ex
 and docs/datasets.md is generated from it.
 
 Times are `_ms` (milliseconds since 1970, UTC) or `_s` (seconds). URLs are normalised
-(`gossamer.urls.normalize`), so that the same page always has the same key.
+(`gossamer.web.urls.normalize`), so that the same page always has the same key.
 """
 
 from __future__ import annotations

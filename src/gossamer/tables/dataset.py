@@ -83,7 +83,7 @@ class Dataset:
 
 
 def record_of_inputs(name: str, holds: str, writer: str, kinds: str) -> Dataset:
-    """A dataset in which a step notes what it has read (gossamer.inputs)."""
+    """A dataset in which a step notes what it has read (gossamer.state.unread)."""
     return Dataset(
         name,
         holds,

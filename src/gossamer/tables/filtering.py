@@ -1,4 +1,4 @@
-"""The dataset of filter rules: see gossamer.filter_rules."""
+"""The dataset of filter rules: see gossamer.rules.filter_rules."""
 
 from __future__ import annotations
 

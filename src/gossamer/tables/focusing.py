@@ -1,4 +1,4 @@
-"""Datasets of what the owner has marked, and what is learned from that: see gossamer.marks."""
+"""Datasets of what the owner has marked, and what is learned from that: see marks.py."""
 
 from __future__ import annotations
 

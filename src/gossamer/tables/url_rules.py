@@ -1,4 +1,4 @@
-"""Datasets of learned rules for URLs: see gossamer.url_rules."""
+"""Datasets of learned rules for URLs: see gossamer.rules.url_rules."""
 
 from __future__ import annotations
 

@@ -83,8 +83,8 @@ def no_robots(ask: Ask) -> Answer:
 class Case:
     """A hostile host. `does` describes it; `robots` answers /robots.txt, `reply` every other path.
 
-    `outcomes` are those in gossamer.outcomes that a crawler may record for the host's `url`: the
-    best one first, then others that are acceptable for a careful client.
+    `outcomes` are those in gossamer.tables.outcomes that a crawler may record for the host's `url`:
+    the best one first, then others that are acceptable for a careful client.
     """
 
     name: str

@@ -12,7 +12,7 @@ How a file is read:
 
 Readers are imported when the first file of their kind arrives, so HTML does not pay for PDFium.
 Memory is bounded, and so is time, except for what PDFium does within one page. So these readers
-must run in the process that the kernel limits (`gossamer.parse.guard`).
+must run in the process that the kernel limits (`gossamer.parse.process.guard`).
 """
 
 from __future__ import annotations

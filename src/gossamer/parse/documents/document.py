@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, structs
 
-from gossamer.parse.dates import END
-from gossamer.parse.language import tag_of
+from gossamer.parse.reading.dates import END
+from gossamer.parse.reading.language import tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

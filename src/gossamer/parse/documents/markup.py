@@ -16,9 +16,9 @@ from html.entities import html5
 from typing import TYPE_CHECKING, NamedTuple
 from xml.parsers import expat
 
-from gossamer.encodings import encoding_of
-from gossamer.parse.charset import decode
 from gossamer.parse.documents.document import MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, Broken
+from gossamer.parse.reading.charset import decode
+from gossamer.web.encodings import encoding_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

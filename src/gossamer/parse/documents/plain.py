@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gossamer.parse.charset import decode
 from gossamer.parse.documents.document import MAX_ANCHOR_CHARS, Broken, is_web_url
 from gossamer.parse.documents.markup import Enough, parse
+from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 
-from gossamer.parse.charset import decode
 from gossamer.parse.html.findings import MAX_TITLE_CHARS
 from gossamer.parse.html.metadata import metadata
 from gossamer.parse.html.site_rules import rule_for, ruled
 from gossamer.parse.html.trafilatura_text import by_trafilatura
 from gossamer.parse.html.walk import findings
-from gossamer.parse.latest import latest
 from gossamer.parse.maintext import MainText, main_text
 from gossamer.parse.page import ParsedPage
-from gossamer.urls import normalize
+from gossamer.parse.reading.body_cache import latest
+from gossamer.parse.reading.charset import decode
+from gossamer.web.urls import normalize
 
 if TYPE_CHECKING:
     from gossamer.parse.html.findings import Findings

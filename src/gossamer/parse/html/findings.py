@@ -21,7 +21,7 @@ from gossamer.parse.html.head_metadata import (
 )
 from gossamer.parse.html.lines import BREAK, SEAM, Lines
 from gossamer.parse.page import short
-from gossamer.parse.references import MAX_HREF_CHARS, References
+from gossamer.parse.reading.references import MAX_HREF_CHARS, References
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.parse.directives import Wishes, wishes
 from gossamer.parse.html.meta_names import KNOWN, NAMES
 from gossamer.parse.html.microdata import read_microdata
-from gossamer.parse.language import tag_of
+from gossamer.parse.reading.directives import Wishes, wishes
+from gossamer.parse.reading.language import tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

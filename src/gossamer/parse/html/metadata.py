@@ -25,8 +25,8 @@ from gossamer.parse.html.head_metadata import is_picture
 from gossamer.parse.html.jsonld import read_jsonld
 from gossamer.parse.html.page_dates import page_dates
 from gossamer.parse.html.schema_org import Nodes
-from gossamer.parse.language import tag_of
 from gossamer.parse.page import fold, short
+from gossamer.parse.reading.language import tag_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

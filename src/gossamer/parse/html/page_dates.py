@@ -15,7 +15,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from gossamer.parse.dates import CLOCK_ERROR, parse_date
+from gossamer.parse.reading.dates import CLOCK_ERROR, parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

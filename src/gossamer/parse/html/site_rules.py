@@ -20,11 +20,11 @@ from msgspec import structs
 
 from gossamer.config import load_tables
 from gossamer.errors import ConfigError
-from gossamer.parse.dates import CLOCK_ERROR, parse_date
 from gossamer.parse.html.metadata import MAX_HEADLINE_CHARS, author_names
 from gossamer.parse.html.selectors import outermost, selector
 from gossamer.parse.html.walk import outline_of
 from gossamer.parse.page import SiteRule, fold, short
+from gossamer.parse.reading.dates import CLOCK_ERROR, parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from gossamer.parse.files import parse_file
+from gossamer.parse.documents.files import parse_file
 from gossamer.parse.listing.feed import parse_feed
 from gossamer.parse.listing.sitemap import MAX_ENTRIES, MAX_URL_CHARS, News, parse_sitemap
 from gossamer.parse.page import ParsedPage
-from gossamer.parse.references import References
-from gossamer.parse.sniff import ATOM, JSON_FEED, RSS, SITEMAP
+from gossamer.parse.reading.references import References
+from gossamer.parse.reading.sniff import ATOM, JSON_FEED, RSS, SITEMAP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,8 +16,6 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from gossamer.parse.charset import decode
-from gossamer.parse.dates import parse_date
 from gossamer.parse.listing.feed_json import parse_json_feed
 from gossamer.parse.listing.feed_model import (
     MAX_ENTRIES,
@@ -34,6 +32,8 @@ from gossamer.parse.listing.feed_model import (
 )
 from gossamer.parse.listing.feed_text import text_of
 from gossamer.parse.listing.xml import fold, read
+from gossamer.parse.reading.charset import decode
+from gossamer.parse.reading.dates import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gossamer.parse.dates import parse_date
 from gossamer.parse.listing.feed_model import (
     MAX_LINKS,
     MAX_TEXT_CHARS,
@@ -18,6 +17,7 @@ from gossamer.parse.listing.feed_model import (
     short_name,
 )
 from gossamer.parse.listing.feed_text import plain
+from gossamer.parse.reading.dates import parse_date
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

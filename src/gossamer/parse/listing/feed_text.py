@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from gossamer.parse.charset import decode
 from gossamer.parse.listing.xml import fold
+from gossamer.parse.reading.charset import decode
 
 if TYPE_CHECKING:
     from gossamer.parse.listing.xml_node import Node

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from gossamer.parse.charset import decode
-from gossamer.parse.dates import parse_date
 from gossamer.parse.listing.feed import parse_feed
 from gossamer.parse.listing.xml import fold, read
 from gossamer.parse.listing.xml_node import Node
-from gossamer.parse.packed import MAGIC, gunzip
+from gossamer.parse.reading.charset import decode
+from gossamer.parse.reading.dates import parse_date
+from gossamer.parse.reading.packed import MAGIC, gunzip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -18,9 +18,9 @@ import uvloop
 
 from gossamer.serve.cluster.children import WHOLE_FILES
 from gossamer.serve.cluster.server import Newest, Server
-from gossamer.serve.reloader import Live
-from gossamer.store import File
-from gossamer.workspace import Workspace
+from gossamer.serve.dispatch.reloader import Live
+from gossamer.state.workspace import Workspace
+from gossamer.storage.store import File
 
 BACKLOG = 128
 

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from gossamer.processes import start_python
+from gossamer.engine.processes import start_python
 from gossamer.serve.cluster.replica import UNIX
 
 if TYPE_CHECKING:
     import subprocess
     from typing import Self
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0
 """The pause before a process is restarted. It doubles each time a process ends within AT_ONCE_S."""

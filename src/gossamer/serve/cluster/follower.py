@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from gossamer.search.messages import AnyRequest
     from gossamer.serve.cluster.members import Members
-    from gossamer.store import Layer
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Layer
 
 LOOK_S = 1.0
 LINGER_S = 5.0

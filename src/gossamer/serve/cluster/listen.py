@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from socket import socket
     from ssl import SSLContext
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 
 def listen(work: Workspace, name: str, listener: socket, tls: SSLContext | None = None) -> None:

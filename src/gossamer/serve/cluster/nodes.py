@@ -21,7 +21,7 @@ from gossamer.search.page_filters import page_facts
 from gossamer.serve.cluster.cover import Cover, best
 from gossamer.serve.cluster.group import AHEAD, Group
 from gossamer.serve.cluster.members import Members
-from gossamer.serve.flights import Flights
+from gossamer.serve.dispatch.single_flight import Flights
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from gossamer.search.messages import AnyReply, AnyRequest
     from gossamer.search.searcher import Searcher
-    from gossamer.serve.reloader import Live
+    from gossamer.serve.dispatch.reloader import Live
 
 MAX_CONNECTIONS = 256
 _log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_NUMBER_DIGITS = 9
 _LANGUAGE = re.compile(r"[a-z]{2}(?![a-z])")
 _NORWEGIAN = {"nb": "no", "nn": "no"}
-"""The index has both under one code (`parse/language.py`)."""
+"""The index has both under one code (`parse/reading/language.py`)."""
 _FRESH = {"cache-control": "no-store"}
 
 

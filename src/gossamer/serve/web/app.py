@@ -12,16 +12,15 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from gossamer.lookup import Lookup
-from gossamer.search.left_out import LeftOut
+from gossamer.rules.left_out import LeftOut
 from gossamer.search.page_info import PageInfo
 from gossamer.serve.cluster import tls
 from gossamer.serve.cluster.cluster import Cluster
 from gossamer.serve.cluster.nodes import Nodes
-from gossamer.serve.front import Front
+from gossamer.serve.dispatch.fair_queue import Busy
+from gossamer.serve.dispatch.front import Front
+from gossamer.serve.dispatch.reloader import Live
 from gossamer.serve.graphs import Graphs
-from gossamer.serve.reloader import Live
-from gossamer.serve.turns import Busy
 from gossamer.serve.web import openapi, opensearch, protocol
 from gossamer.serve.web.cached_copy import Copying
 from gossamer.serve.web.clients import Clients
@@ -38,6 +37,7 @@ from gossamer.serve.web.searching import Searching
 from gossamer.serve.web.sections import Sectioning
 from gossamer.serve.web.sending import Sending
 from gossamer.serve.web.status import Status
+from gossamer.state.lookup import Lookup
 from gossamer.status import Watch
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 STATIC = Path(__file__).parents[1] / "static"

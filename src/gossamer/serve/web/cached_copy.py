@@ -8,9 +8,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gossamer.serve import cached_copy, pictures
+from gossamer.serve import cached_copy
 from gossamer.serve.cached_copy import Refusal
-from gossamer.serve.web import answers
+from gossamer.serve.web import answers, pictures
 from gossamer.serve.web.guard import Guard
 from gossamer.serve.web.headers import HEADERS
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from gossamer.search.page_info import PageInfo
     from gossamer.serve.cached_copy import Copy
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 _Found = TypeVar("_Found")
 FRAMING = {"content-security-policy": HEADERS["content-security-policy"] + "; frame-src 'self'"}

@@ -11,7 +11,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 
 from gossamer.errors import ConfigError
-from gossamer.serve.turns import ANYBODY
+from gossamer.serve.dispatch.fair_queue import ANYBODY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

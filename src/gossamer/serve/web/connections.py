@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
-from gossamer.serve.turns import ANYBODY
+from gossamer.serve.dispatch.fair_queue import ANYBODY
 
 if TYPE_CHECKING:
     from gossamer.serve.web.clients import Clients

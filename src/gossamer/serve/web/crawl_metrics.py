@@ -16,8 +16,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from gossamer.errors import StoreError
-from gossamer.outcomes import OUTCOMES
 from gossamer.status.fetching import running_counts
+from gossamer.tables.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gossamer.status import Watch
     from gossamer.status.hosts import Hosts
     from gossamer.status.queue import Freshness, Queue
-    from gossamer.store import StepReport
+    from gossamer.storage.store import StepReport
 
 
 class CrawlMetrics(Collector):

@@ -8,8 +8,8 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from gossamer.graph.paths import TooMuch
-from gossamer.graph.queries import MAX_NEIGHBOURS, UnknownName
+from gossamer.links.graph.paths import TooMuch
+from gossamer.links.graph.queries import MAX_NEIGHBOURS, UnknownName
 from gossamer.serve.web import answers
 from gossamer.serve.web.guard import Guard
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from gossamer.graph.queries import Linked, LinkGraph
+    from gossamer.links.graph.queries import Linked, LinkGraph
     from gossamer.serve.graphs import Graphs
 
     Answer = TypeVar("Answer")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from cachetools import TTLCache
 from starlette.concurrency import run_in_threadpool
 
-from gossamer.serve.flights import Flights
-from gossamer.serve.turns import Turns
+from gossamer.serve.dispatch.fair_queue import Turns
+from gossamer.serve.dispatch.single_flight import Flights
 from gossamer.serve.web.limits import client_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 
-from gossamer.serve.turns import ANYBODY
+from gossamer.serve.dispatch.fair_queue import ANYBODY
 from gossamer.serve.web.problem import RETRY, refusal
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from gossamer.search.searcher import Searcher
-    from gossamer.serve.cache import Cache
     from gossamer.serve.cluster.cluster import Cluster
     from gossamer.serve.cluster.cover import Cover
     from gossamer.serve.cluster.nodes import Nodes
+    from gossamer.serve.dispatch.cache import Cache
     from gossamer.status import Watch
 
 BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)

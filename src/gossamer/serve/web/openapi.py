@@ -15,7 +15,7 @@ import msgspec
 from starlette.routing import Route
 
 import gossamer
-from gossamer.graph.queries import MAX_NEIGHBOURS, HostLinks, Neighbourhood
+from gossamer.links.graph.queries import MAX_NEIGHBOURS, HostLinks, Neighbourhood
 from gossamer.search import explaining
 from gossamer.search.broker import MAX_RESULTS
 from gossamer.search.page_info import KnownPage

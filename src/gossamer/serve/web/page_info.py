@@ -8,10 +8,11 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from gossamer.duplicates import reason_of
+from gossamer.dedup.dispositions import reason_of
 from gossamer.errors import StoreError
-from gossamer.graph.queries import UnknownName
-from gossamer.serve import cached_copy, link_map
+from gossamer.links.graph.queries import UnknownName
+from gossamer.serve import cached_copy
+from gossamer.serve.drawing import link_map
 from gossamer.serve.web import answers
 from gossamer.serve.web.guard import Guard
 
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from gossamer.graph.queries import Neighbourhood
-    from gossamer.search.left_out import LeftOut
+    from gossamer.links.graph.queries import Neighbourhood
+    from gossamer.rules.left_out import LeftOut
     from gossamer.search.page_info import KnownPage, PageInfo
     from gossamer.serve.graphs import Graphs
-    from gossamer.workspace import Workspace
+    from gossamer.state.workspace import Workspace
 
 SHOWN_LINKS = 50
 MAX_LINKS = 500

@@ -9,7 +9,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 
 from gossamer.errors import StoreError
-from gossamer.serve.turns import Busy
+from gossamer.serve.dispatch.fair_queue import Busy
 from gossamer.serve.web import answers
 
 if TYPE_CHECKING:

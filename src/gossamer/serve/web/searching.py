@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from gossamer.config import Profile
-    from gossamer.serve.front import Front
-    from gossamer.workspace import Workspace
+    from gossamer.serve.dispatch.front import Front
+    from gossamer.state.workspace import Workspace
 
 PAGE_HITS = 10
 MAX_LIMIT = 100

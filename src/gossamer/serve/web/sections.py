@@ -11,9 +11,9 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from gossamer.errors import ConfigError
-from gossamer.sections import ANYWHERE, refusal, tree
-from gossamer.serve import section_map
-from gossamer.serve.section_map import COLOURS
+from gossamer.schedule.order.sections import ANYWHERE, refusal, tree
+from gossamer.serve.drawing import section_map
+from gossamer.serve.drawing.section_map import COLOURS
 from gossamer.serve.web import answers
 from gossamer.serve.web.guard import Guard
 from gossamer.tables import SECTIONS
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from gossamer.search.left_out import LeftOut
-    from gossamer.sections.tree import Counts, Opened
-    from gossamer.workspace import Workspace
+    from gossamer.rules.left_out import LeftOut
+    from gossamer.schedule.order.sections.tree import Counts, Opened
+    from gossamer.state.workspace import Workspace
 
 SHOWN = 50
 MAX_SHOWN = 500

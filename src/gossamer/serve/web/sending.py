@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from gossamer.serve.turns import Busy
+from gossamer.serve.dispatch.fair_queue import Busy
 from gossamer.serve.web.limits import client_of
 from gossamer.serve.web.problem import refusal
 

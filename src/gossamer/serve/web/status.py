@@ -8,17 +8,17 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from gossamer.duplicates import REASONS
+from gossamer.dedup.dispositions import REASONS
 from gossamer.errors import StoreError
-from gossamer.monitor import TaskProgress  # noqa: TC001  # msgspec reads the annotations
-from gossamer.serve import charts, dashboard
-from gossamer.serve.web import answers
+from gossamer.serve.drawing import charts
+from gossamer.serve.web import answers, dashboard
 from gossamer.serve.web.guard import Guard
+from gossamer.state.heartbeats import TaskProgress  # noqa: TC001  # msgspec reads the annotations
 from gossamer.status.disk import Disk  # noqa: TC001  # as above
 from gossamer.status.fetching import Lane, Outcome, Round, outcomes
 from gossamer.status.hosts import Hosts  # noqa: TC001  # as above
 from gossamer.status.queue import Freshness, Queue  # noqa: TC001  # as above
-from gossamer.store import StepReport  # noqa: TC001  # as above
+from gossamer.storage.store import StepReport  # noqa: TC001  # as above
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from gossamer.graph.queries import Spread
+    from gossamer.links.graph.queries import Spread
     from gossamer.search.searcher import Searcher
     from gossamer.serve.cluster.cover import Cover
     from gossamer.serve.graphs import Graphs

@@ -1,0 +1,62 @@
+"""boilerplate: documents → boilerplate, own_texts. Which lines of main texts belong to their site?
+
+    host_lines.py   the lines that stand on many pages of a host
+    own_texts.py    what the pages of such hosts say without these lines
+
+An extractor sees one page, so it may take for main text what a site repeats on all of them: members
+that each class inherits, terms of use, a menu in prose. Only other pages of the site show it. Such
+lines neither make pages similar (`dedup`) nor are shown in snippets while other passages have the
+words of the query; and where the extractor itself was in doubt, they are not main text (`index`).
+
+A host's lines are determined again when as many of its pages have changed as it had then. If they
+changed sooner, so would all that depends on them: each of its pages would be compared and indexed
+again. In between, only new documents are described.
+
+Cost: in proportion to what is new, and to the hosts whose lines are determined again: a pass over
+the hosts of all documents finds theirs, and their main texts are read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gossamer.dedup.boilerplate.host_lines import counts, determined
+from gossamer.dedup.boilerplate.own_texts import own_texts
+from gossamer.state import lsm, unread
+from gossamer.state.heartbeats import clear
+from gossamer.tables import BOILERPLATE, COUNTED, DOCUMENTS, HOST_DOCUMENTS, OWN_TEXTS
+
+if TYPE_CHECKING:
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
+
+INPUTS = (DOCUMENTS,)
+
+
+def run(work: Workspace) -> StepReport:
+    clear(work.root, "boilerplate")
+    with work.step("boilerplate", work.round) as draft:
+        tables = BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS
+        damaged = any(work.store.damaged(table.name) for table in tables)
+        since = unread.since(work, COUNTED, INPUTS, anew=damaged)
+        known, described = (
+            work.engine.read([], table.ddl) if damaged else lsm.current(work, table)
+            for table in tables[:2]
+        )
+        changed, number = work.scratch(counts(work, since))
+        lsm.draft_rows(work, draft, HOST_DOCUMENTS, changed, number, anew=since.anew)
+        known, before = work.scratch(
+            known.join(changed.select("host"), on="host", how="left_semi"), BOILERPLATE.ddl
+        )
+        hosts, number = work.engine.read([], BOILERPLATE.ddl), 0
+        if (rows := determined(work, known, changed)) is not None:
+            hosts, number = work.scratch(rows, BOILERPLATE.ddl)
+        draft.counts["hosts"] = number
+        lsm.draft_rows(work, draft, BOILERPLATE, hosts, number, anew=damaged)
+        texts, number = work.engine.read([], OWN_TEXTS.ddl), 0
+        if before or draft.counts["hosts"]:
+            texts, number = own_texts(work, since, known, hosts, described)
+        draft.counts["described"] = number
+        lsm.draft_rows(work, draft, OWN_TEXTS, texts, number, anew=damaged)
+        draft.replace[COUNTED.name] = unread.write(work, COUNTED, INPUTS)
+    return draft.done

@@ -1,0 +1,1 @@
+"""How does work reach rows and worker processes? Sail or Spark, the pool, child processes."""

@@ -1,0 +1,328 @@
+"""Worker processes for the embedded engine: Python functions over Arrow batches.
+
+The function of a partition runs in a separate process and *pulls* its input: the worker requests
+a batch when the function needs one, and sends each batch that the function yields. So one socket
+carries both directions, nothing is buffered and nothing can deadlock. Batches are sent as Arrow
+IPC, functions as cloudpickle.
+
+Facts
+  * Forking a process that has the engine's threads is undefined (POSIX fork(2)), and
+    multiprocessing's "spawn" runs the caller's main module again. So workers are new interpreters
+    that get `sys.path` and a socket.
+  * A query may contain several functions of this pool, nested or on the two sides of a join, and
+    the outer one waits for the inner one. So the limit of `size` processes applies to each
+    function separately. With a common limit, outer functions could hold every process and leave
+    none for the inner ones. A function may get more processes (`wrap_in_order`).
+  * The partitions of a join wait for each other before the first row (Sail 0.7.2, as each adds to
+    the filter that is pushed down to the probe side). A join with a union has more of them than
+    there are processes. So each requests its first batch before it waits for a process.
+  * Users wait for searches but not for tasks. So workers and the engine's threads run at a low
+    priority (NICE), and a server on the same machine stays fast (bench/search_while_indexing.py,
+    bench/graph_http.py). They lose nothing if no other process needs the cores.
+  * The kernel kills a worker when its parent ends (processes.py), even in a regular expression
+    that never ends. An orphan that kept fetching would visit the same hosts as its successor.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import traceback
+import uuid
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import chain, count, islice
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import pyarrow as pa
+from pyspark import cloudpickle
+
+from gossamer.engine import worker_start
+from gossamer.engine.batches import Messages, decoded, encoded
+from gossamer.engine.lean_arrow import forgo_pandas
+from gossamer.errors import EngineError, GossamerError, WorkerDied
+from gossamer.storage.errors import system_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    PartitionFunction = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+Result = TypeVar("Result")
+
+NICE = 10
+"""Priority of workers and of the engine's threads. If a process of normal priority (0) needs the
+same core, it gets 90 %."""
+
+_dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no types
+
+_POOLS: dict[str, Pool] = {}
+"""Open pools by token. The engine pickles functions even within one process, and a pool cannot be
+pickled, so `_run` looks it up here."""
+
+
+class _Call(NamedTuple):
+    """A wrapped function, and the number of processes that it may use at once."""
+
+    name: str
+    limit: int
+
+
+class Pool:
+    """Worker processes, started on demand: `size` per wrapped function, or more if it says so.
+
+    `prepare` is called in each worker when it starts, and imports what its functions need. If it is
+    given, one worker starts at once, unless it was started ahead (`worker_start`), and the next, up
+    to `size`, when one has done its work: workers that start together only slow each other down.
+
+    Invariants: a worker is either in `_idle` or held by exactly one `run`; there are at most `size`
+    idle workers, and each of them waits for a function.
+    """
+
+    def __init__(self, size: int, prepare: Callable[[], None] | None = None) -> None:
+        self._size = size
+        self._prepare = prepare
+        self._token = uuid.uuid4().hex
+        self._idle: list[_Worker] = []
+        self._running: Counter[_Call] = Counter()
+        self._numbers: dict[_Call, Iterator[int]] = {}
+        self._changed = threading.Condition()
+        self._closed = False
+        _POOLS[self._token] = self
+        self._to_prepare = 0 if prepare is None else size
+        self._start_ahead()
+
+    def wrap(self, fn: PartitionFunction) -> PartitionFunction:
+        """Return a picklable function that runs `fn` here, in up to `size` processes."""
+        return partial(_run, self._token, _Call(uuid.uuid4().hex, self._size), _dumps(fn))
+
+    @contextmanager
+    def wrap_in_order(self, fn: PartitionFunction, more: int = 0) -> Iterator[PartitionFunction]:
+        """As `wrap`, for rows that are the numbers 0, 1, 2, …: they are processed in this order.
+
+        The engine starts partitions in any order. So each row is replaced by the next number when a
+        worker requests it. Up to `size + more` processes run at once. If a partition ran
+        twice, a number would be that of no row, which is an error of the function.
+        """
+        call = _Call(uuid.uuid4().hex, self._size + more)
+        self._numbers[call] = count()
+        try:
+            yield partial(_run, self._token, call, _dumps(fn))
+        finally:
+            del self._numbers[call]
+
+    def run(
+        self, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
+    ) -> Iterator[pa.RecordBatch]:
+        """Run a pickled function over one partition; `call` identifies the wrapped function."""
+        batches = _begun(batches)
+        numbers = self._numbers.get(call)
+        if numbers is not None:
+            batches = _renumbered(batches, numbers)
+        worker = self._take(call)
+        reusable = False  # it died, or the engine abandoned the partition
+        try:
+            yield from worker.run(fn, batches)
+            reusable = True
+        except _TaskError as error:
+            reusable = True
+            raise error.error from None
+        finally:
+            self._give_back(call, worker, reusable)
+
+    def close(self) -> None:
+        """End the idle workers; the others end with their `run`."""
+        del _POOLS[self._token]
+        with self._changed:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.kill()
+        for worker in idle:
+            worker.end()
+
+    def _take(self, call: _Call) -> _Worker:
+        with self._changed:
+            self._changed.wait_for(lambda: self._running[call] < call.limit)
+            self._running[call] += 1
+            while self._idle:
+                worker = self._idle.pop()
+                if worker.waits():
+                    return worker
+                worker.end()
+            self._to_prepare -= 1
+        try:
+            return _Worker(self._prepare)
+        except BaseException as error:
+            with self._changed:
+                self._leave(call)
+            if not isinstance(error, OSError):
+                raise
+            raise EngineError(
+                "a worker process",
+                f"cannot be started: {(error.strerror or str(error)).lower()}",
+                "end other processes, or lower engine.workers",
+            ) from error
+
+    def _start_ahead(self) -> None:
+        """Start a worker before there is work for it; those that are ready are taken first."""
+        if self._to_prepare > 0 and len(self._idle) < self._size:
+            self._to_prepare -= 1
+            with suppress(OSError):  # raised again when a worker is needed
+                self._idle.insert(0, _Worker(self._prepare))
+
+    def _leave(self, call: _Call) -> None:
+        self._running[call] -= 1
+        if not self._running[call]:
+            del self._running[call]
+        self._changed.notify_all()
+
+    def _give_back(self, call: _Call, worker: _Worker, reusable: bool) -> None:
+        with self._changed:
+            self._leave(call)
+            if reusable and not self._closed and len(self._idle) < self._size:
+                self._idle.append(worker)
+                self._start_ahead()
+                return
+        worker.end()
+
+
+def _run(
+    token: str, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    return _POOLS[token].run(call, fn, batches)
+
+
+def _begun(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches, of which the first one is there."""
+    return chain(list(islice(batches, 1)), batches)
+
+
+def _renumbered(
+    batches: Iterator[pa.RecordBatch], numbers: Iterator[int]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        rows = pa.array(islice(numbers, batch.num_rows), batch.schema.field(0).type)
+        yield pa.RecordBatch.from_arrays([rows], schema=batch.schema)
+
+
+class _TaskError(Exception):
+    """The function raised `error`; its worker can be reused."""
+
+    def __init__(self, error: GossamerError) -> None:
+        self.error = error
+
+
+class _Worker:
+    """The parent's side of one process."""
+
+    def __init__(self, prepare: Callable[[], None] | None) -> None:
+        started = worker_start.take(prepare)
+        if started is None:
+            started = worker_start.start(b"" if prepare is None else _dumps(prepare))
+        self._process = started.process
+        self._messages = Messages(started.socket)
+
+    def waits(self) -> bool:
+        """Whether an idle worker lives: the kernel kills idle ones too if it is short of memory."""
+        return self._process.poll() is None
+
+    def run(self, fn: bytes, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        try:
+            self._messages.send(fn)
+            while True:
+                kind = self._messages.receive()
+                if kind == b"next":
+                    batch = next(batches, None)
+                    self._messages.send(b"" if batch is None else encoded(batch))
+                elif kind == b"batch":
+                    yield decoded(self._messages.receive())
+                elif kind == b"error":
+                    raise _TaskError(cloudpickle.loads(self._messages.receive()))
+                else:
+                    return
+        except (EOFError, ConnectionError):
+            raise WorkerDied(
+                f"worker process {self._process.pid}",
+                f"died with exit code {self._process.wait()}",
+                "a negative code is a signal; -9 is often the kernel short of memory: "
+                "lower engine.workers or the step's sizes",
+            ) from None
+
+    def kill(self) -> None:
+        """Begin to end it, which takes the kernel a while: it frees the memory."""
+        self._process.kill()
+
+    def end(self) -> None:
+        self.kill()
+        self._process.wait()
+        self._messages.close()
+
+
+def at_low_priority(call: Callable[[], Result]) -> Result:
+    """Call a function in a thread with the priority of workers, which threads it starts inherit.
+
+    On Linux, each thread has a priority of its own (sched(7)).
+    """
+
+    def lowered() -> Result:
+        _lower_priority()
+        return call()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lowered).result()
+
+
+def _lower_priority() -> None:
+    """Give this thread, and all that it starts, the priority NICE, unless it has a lower one."""
+    os.nice(max(NICE - os.nice(0), 0))
+
+
+def work(descriptor: int, prepare: bytes) -> None:
+    """Run as a worker: receive a function, run it over the batches it pulls, and repeat."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # the parent handles Ctrl-C and the end of
+        signal.signal(number, signal.SIG_IGN)  # a service, and then ends its workers
+    _lower_priority()
+    messages = Messages(socket.socket(fileno=descriptor))
+    forgo_pandas()
+    if prepare:
+        with suppress(Exception):  # whatever it is, the functions that need it will meet it
+            cloudpickle.loads(prepare)()
+    try:
+        while True:
+            fn = messages.receive()
+            try:
+                for batch in cloudpickle.loads(fn)(_pull(messages)):
+                    data = encoded(batch)
+                    messages.send(b"batch")
+                    messages.send(data)
+            except Exception as error:  # noqa: BLE001  # the parent raises it
+                messages.send(b"error")
+                messages.send(_portable(error))
+            else:
+                messages.send(b"done")
+    except (EOFError, ConnectionError):
+        return  # the parent has closed the connection
+
+
+def _pull(messages: Messages) -> Iterator[pa.RecordBatch]:
+    while True:
+        messages.send(b"next")
+        data = messages.receive()
+        if not data:
+            return
+        yield decoded(data)
+
+
+def _portable(error: Exception) -> bytes:
+    """Pickle an error for the parent: GossamerErrors unchanged, others as text with a traceback."""
+    if isinstance(error, OSError) and error.errno is not None:
+        error = system_error(error, "a task")
+    if not isinstance(error, GossamerError):
+        text = "".join(traceback.format_exception(error)).rstrip()
+        error = EngineError("a task failed", text, "this is a bug in Gossamer: please report it")
+    return _dumps(error)

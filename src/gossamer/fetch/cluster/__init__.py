@@ -1,0 +1,1 @@
+"""What fetch tasks need on a cluster, where tasks outlive their driver and may run twice."""

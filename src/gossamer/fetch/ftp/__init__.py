@@ -1,0 +1,1 @@
+"""Fetches files and folders of FTP servers."""

@@ -1,0 +1,238 @@
+"""FTP for a crawler: files, and folders as pages of links (MDTM, MLSD: RFC 3659).
+
+Facts
+  * A path is a byte string, sent unchanged (RFC 2640 specifies UTF-8). It is relative to the login
+    folder: `ftp://h/%2Fetc/x` is `/etc/x` (RFC 1738 §3.2.2). We send the whole path in one command,
+    not segment by segment as that RFC does: today's servers split it at slashes.
+  * Only trying shows whether a path is a folder: it cannot be retrieved, but can be entered.
+  * NLST, for servers without MLSD, does not distinguish folders from files, and an empty folder
+    may be an error.
+
+Each page takes a session: connect, log in, request, quit. That costs about eight round trips but
+keeps no session open: many servers allow few sessions, and end idle ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from datetime import UTC, datetime
+from email.utils import format_datetime
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
+
+from gossamer.fetch import resource
+from gossamer.fetch.exchange import DETAIL_CHARS, FetchResult, text
+from gossamer.fetch.ftp.session import COMPLETED, NotFtp, Refused, Unsendable, session, split_host
+from gossamer.fetch.http.body import Body, limit_of
+from gossamer.fetch.http.sites import Sites
+from gossamer.fetch.network.networks import ForbiddenAddress
+from gossamer.fetch.resource import Entry
+from gossamer.web.urls import host_of, origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from gossamer.config import FetchConfig
+    from gossamer.fetch.exchange import Request
+    from gossamer.fetch.ftp.session import Session
+    from gossamer.fetch.http.body import Bodies
+    from gossamer.fetch.http.sites import Site
+    from gossamer.fetch.network.networks import Networks
+    from gossamer.fetch.network.resolver import Resolver
+    from gossamer.web.urls import UrlRules
+
+MAX_LISTING_BYTES = 4 << 20
+"""Bytes of a listing that are read; `resource.MAX_ENTRIES` limits the entries in its page."""
+GOODBYE_S = 0.5
+"""Seconds beyond fetch.timeout_s to end a session whose body was truncated at that time."""
+MODIFIED = 213
+NO_SUCH_COMMAND = frozenset((500, 501, 502, 504))
+NO_FILES = frozenset((450, 550))
+
+_BY_CODE: Mapping[int, str] = {120: "busy", 421: "busy", 450: "busy", 550: "not_found"}
+_BY_KIND: Mapping[int, str] = {3: "refused", 4: "server_error", 5: "refused"}
+"""All others are `broken`: the reply makes no sense after the command."""
+_NO_NAMES = frozenset((b"", b".", b".."))
+_TYPE = re.compile(rb"(?:^|;)type=([^;]*)", re.IGNORECASE)
+
+
+class FtpFetcher:
+    """An FTP client. A reply may take as long as a head in HTTP. It does not close the resolver."""
+
+    def __init__(
+        self,
+        config: FetchConfig,
+        rules: UrlRules,
+        networks: Networks,
+        resolver: Resolver,
+        bodies: Bodies,
+    ) -> None:
+        self._config = config
+        self._sites = Sites(config.sites)
+        self._rules = rules
+        self._networks = networks
+        self._resolver = resolver
+        self._bodies = bodies
+
+    async def fetch(self, request: Request) -> FetchResult:
+        answer = FetchResult("broken", int(time.time() * 1000))
+        started_s = time.monotonic()
+        try:
+            deadline_s = asyncio.get_running_loop().time() + self._config.timeout_s
+            async with asyncio.timeout_at(deadline_s + GOODBYE_S):
+                await self._ask(request, answer, deadline_s)
+        except Exception as error:  # noqa: BLE001  # a stranger's server must not end the round
+            answer.outcome, detail = self._judge(error)
+            answer.detail = text(detail[:DETAIL_CHARS])
+        answer.elapsed_ms = int((time.monotonic() - started_s) * 1000)
+        return answer
+
+    async def _ask(self, request: Request, answer: FetchResult, deadline_s: float) -> None:
+        name, port = split_host(host_of(request.url))
+        site = self._sites.of("ftp", name.strip("[]"), port)
+        if site.proxy:
+            answer.outcome = "forbidden_address"
+            answer.detail = "fetch.sites sets a proxy for this host, but FTP cannot use one"
+            return
+        answer.target = request.url.removeprefix(origin_of(request.url))
+        path = unquote_to_bytes(answer.target[1:])
+        read = partial(self._bodies.read, deadline_s=deadline_s)
+        async with session(
+            name, port, self._networks, self._resolver, self._config, read
+        ) as opened:
+            answer.address = opened.address
+            await opened.login(*self._credentials(site))
+            if path == b"" or path.endswith(b"/"):
+                await self._take_folder(request, answer, opened, path)
+            else:
+                await self._take_file(request, answer, opened, path)
+            opened.leave()
+
+    async def _take_file(
+        self, request: Request, answer: FetchResult, opened: Session, path: bytes
+    ) -> None:
+        modified = await opened.ask(b"MDTM " + path)
+        if modified.code == MODIFIED:
+            answer.last_modified = _http_date(modified.text)
+        if answer.last_modified and answer.last_modified == request.last_modified:
+            answer.outcome = "unchanged"
+            return
+        kind = resource.media_type(b"/" + path)
+        try:
+            found = await opened.download(b"RETR " + path, limit_of(request, kind))
+        except Refused as refused:
+            if refused.code in NO_FILES and (await opened.ask(b"CWD " + path)).kind == COMPLETED:
+                resource.send_to_folder(answer, request, self._rules)
+                return
+            raise
+        if found.is_passing:
+            answer.last_modified = None
+        resource.give_body(answer, found.content, kind, truncated=found.is_partial)
+        _mark(answer, found)
+
+    async def _take_folder(
+        self, request: Request, answer: FetchResult, opened: Session, path: bytes
+    ) -> None:
+        if path:
+            await opened.demand(b"CWD " + (path.rstrip(b"/") or b"/"))
+        try:
+            found = await opened.download(b"MLSD", MAX_LISTING_BYTES)
+            entries = _of_mlsd(_lines(found))
+        except Refused as refused:
+            if refused.code not in NO_SUCH_COMMAND:
+                raise
+            found = await _list_names(opened)
+            entries = _of_nlst(_lines(found))
+        limit = request.max_body_bytes
+        resource.give_folder(answer, b"/" + path, entries, limit, truncated=found.is_partial)
+        _mark(answer, found)
+
+    def _credentials(self, site: Site) -> tuple[bytes, bytes]:
+        """User and password; by convention (RFC 1635) the password of `anonymous` is a contact."""
+        if site.login is not None and site.login[0]:
+            user, password = site.login
+            return user.encode(), password.encode()
+        contact = self._config.contact.removeprefix("mailto:") or f"{self._config.agent}@"
+        return b"anonymous", contact.encode()
+
+    def _judge(  # noqa: PLR0911  # a table whose keys are types
+        self, error: Exception
+    ) -> tuple[str, str]:
+        """Outcome and detail."""
+        match error:
+            case Refused():
+                outcome = _BY_CODE.get(error.code) or _BY_KIND.get(error.code // 100, "broken")
+                return outcome, str(error)
+            case Unsendable():
+                return "refused", str(error)
+            case NotFtp():
+                return "broken", str(error)
+            case ForbiddenAddress():
+                return "forbidden_address", str(error.strerror)
+            case TimeoutError():
+                return "timeout", str(error) or f"not complete within {self._config.timeout_s:g} s"
+            case OSError():
+                return "unreachable", _reason(error)
+            case _:
+                return "broken", f"{type(error).__name__}: {error}"
+
+
+def _reason(error: OSError) -> str:
+    """The system's words, as asyncio only says "Connect call failed". DNS errors have errno < 0."""
+    if error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno).lower()
+    return error.strerror or str(error)
+
+
+async def _list_names(opened: Session) -> Body:
+    try:
+        return await opened.download(b"NLST", MAX_LISTING_BYTES)
+    except Refused as refused:
+        if refused.code not in NO_FILES:
+            raise
+        return Body(b"")
+
+
+def _mark(answer: FetchResult, found: Body) -> None:
+    """Mark a transfer that ended early: it is a truncated page, or `broken` if nothing came."""
+    if found.flaw is not None:
+        answer.detail = found.flaw
+        answer.outcome = "ok" if answer.body else "broken"
+
+
+def _lines(found: Body) -> Iterator[bytes]:
+    """The lines of a listing, without one that was cut: half a name would be a wrong one."""
+    for line in BytesIO(found.content):
+        if line.endswith(b"\n") or not found.is_partial:
+            yield line.rstrip(b"\r\n")
+
+
+def _of_mlsd(lines: Iterable[bytes]) -> Iterator[Entry]:
+    """Entries of MLSD (RFC 3659 §7.2): facts, a blank, the name. A file may be a folder's link."""
+    for line in lines:
+        facts, _, name = line.partition(b" ")
+        kind = found[1].lower() if (found := _TYPE.search(facts)) else b""
+        if kind not in {b"cdir", b"pdir"} and b"/" not in name and name not in _NO_NAMES:
+            yield Entry(name, kind == b"dir")
+
+
+def _of_nlst(lines: Iterable[bytes]) -> Iterator[Entry]:
+    """Entries of NLST (RFC 959 §4.1.3): names, which some servers prefix with the folder."""
+    for line in lines:
+        name = line.rpartition(b"/")[2]
+        if name not in _NO_NAMES:
+            yield Entry(name, is_folder=False)
+
+
+def _http_date(time_val: str) -> str | None:
+    """Convert `YYYYMMDDHHMMSS`, maybe with a fraction (RFC 3659 §2.3), to HTTP's date format."""
+    try:
+        date = datetime.strptime(time_val[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return format_datetime(date, usegmt=True)

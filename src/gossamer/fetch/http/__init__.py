@@ -1,0 +1,1 @@
+"""Fetches over HTTP, with bounds on heads, bodies and rates."""

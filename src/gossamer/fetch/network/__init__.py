@@ -1,0 +1,1 @@
+"""Which addresses may be contacted, and from which? Names, networks and routes."""

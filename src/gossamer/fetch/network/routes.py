@@ -1,0 +1,35 @@
+"""The setting fetch.resolve: hosts whose addresses and ports the user gives, by patterns."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from gossamer.errors import ConfigError
+from gossamer.web.addresses import parse_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gossamer.config import FetchConfig
+
+
+def routes(config: FetchConfig) -> dict[str, tuple[str, int]]:
+    """fetch.resolve: address and port by host pattern. Raises ConfigError."""
+    return {pattern: _route(pattern, target) for pattern, target in config.resolve.items()}
+
+
+def matching(host: str, patterns: Iterable[str]) -> str | None:
+    """The first pattern that matches a host name."""
+    return next((pattern for pattern in patterns if fnmatchcase(host, pattern.lower())), None)
+
+
+def _route(pattern: str, target: str) -> tuple[str, int]:
+    address, _, port = target.rpartition(":")
+    if parse_address(address) is None or not port.isdigit() or int(port) >= 1 << 16:
+        raise ConfigError(
+            f"fetch.resolve: {pattern!r}",
+            f"{target!r} is not an address and a port",
+            "write it like 127.0.0.1:8080",
+        )
+    return address.strip("[]"), int(port)

@@ -1,0 +1,121 @@
+"""Do the datasets agree with each other?
+
+Each rule finds rows of one dataset that another one should explain. Steps commit all that belongs
+together at once, so a crawl that nothing has damaged has no such rows, at any time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyspark.sql import functions as F
+
+from gossamer.flow.check.finding import of_rows
+from gossamer.state import lsm
+from gossamer.status import REPARSE
+from gossamer.tables import DISPOSITIONS, PAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.flow.check.finding import Finding
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Manifest
+
+
+class Rule(NamedTuple):
+    """`rows` of a dataset, with the column `url`, that contradict another dataset."""
+
+    dataset: str
+    what: str
+    rows: Callable[[Workspace], DataFrame]
+    order: tuple[str, str] | None = None
+    """The rule only holds while the last run of the first step is older than that of the second."""
+
+
+def requested_without_response(work: Workspace) -> DataFrame:
+    requested = lsm.current(work, PAGES).where("fetched_ms IS NOT NULL").select("url")
+    return _without(requested, work.read("responses"), "url")
+
+
+def stored_without_response(work: Workspace) -> DataFrame:
+    """Pages with a stored body, and no response that says where it is."""
+    stored = lsm.current(work, PAGES).where("stored_ms IS NOT NULL")
+    pages = stored.select("url", F.col("stored_ms").alias("fetched_ms"))
+    answers = work.read("responses").where("outcome = 'ok'")
+    return _without(pages, answers, "url", "fetched_ms").select("url")
+
+
+def answered_without_page(work: Workspace) -> DataFrame:
+    return _without(work.read("responses").select("url"), lsm.current(work, PAGES), "url")
+
+
+def stored_without_document(work: Workspace) -> DataFrame:
+    """Pages whose stored body is neither in `documents` nor in `unparsed`."""
+    pages = lsm.current(work, PAGES).select("url", F.col("stored_ms").alias("fetched_ms"))
+    answers = work.read("responses").where("outcome = 'ok'").select("round", "url", "fetched_ms")
+    stored = answers.join(pages, on=["url", "fetched_ms"], how="left_semi")
+    known = work.read("documents").select("round", "url")
+    return _without(stored, known.unionByName(work.read("unparsed").select("round", "url")))
+
+
+def judged_without_document(work: Workspace) -> DataFrame:
+    judged = lsm.current(work, DISPOSITIONS).select("round", "url")
+    return _without(judged, work.read("documents"))
+
+
+def copies_without_survivor(work: Workspace) -> DataFrame:
+    current = lsm.current(work, DISPOSITIONS)
+    indexed = current.where("disposition = 'indexed'").select(F.col("url").alias("survivor"))
+    copies = current.where("disposition = 'dropped_duplicate'").select("url", "survivor")
+    return _without(copies, indexed, "survivor")
+
+
+def chosen_without_index(work: Workspace) -> DataFrame:
+    return _without(_chosen(work), work.read("indexed"))
+
+
+def indexed_without_choice(work: Workspace) -> DataFrame:
+    return _without(work.read("indexed").select("round", "url"), _chosen(work))
+
+
+RULES: Sequence[Rule] = (
+    Rule("pages", "pages were requested, but have no response", requested_without_response),
+    Rule("pages", "pages were stored, but no response says where", stored_without_response),
+    Rule("responses", "pages were answered, but are not known", answered_without_page),
+    Rule("documents", "stored pages have no document", stored_without_document),
+    Rule(
+        "dispositions",
+        "pages are judged, but have no document",
+        judged_without_document,
+        (REPARSE, "dedup"),
+    ),
+    Rule("dispositions", "copies have no page that stands for them", copies_without_survivor),
+    Rule("indexed", "pages should be in the index", chosen_without_index, ("dedup", "index")),
+    Rule("indexed", "pages should not be in the index", indexed_without_choice, ("dedup", "index")),
+)
+
+
+def contradictions(work: Workspace) -> Iterator[Finding]:
+    for rule in RULES:
+        if rule.order is None or in_order(work.store.manifest, *rule.order):
+            yield from of_rows(rule.dataset, rule.what, rule.rows(work))
+
+
+def in_order(manifest: Manifest, first: str, second: str) -> bool:
+    """Whether a step, if it ever ran, ran before the last run of another one."""
+    runs = [report.step for report in manifest.history if report.step in {first, second}]
+    return bool(runs) and runs[-1] == second
+
+
+def _chosen(work: Workspace) -> DataFrame:
+    current = lsm.current(work, DISPOSITIONS)
+    return current.where("disposition = 'indexed'").select("round", "url")
+
+
+def _without(rows: DataFrame, others: DataFrame, *key: str) -> DataFrame:
+    """The rows whose key (the round and the URL, or `key`) is not among others."""
+    columns = list(key) or ["round", "url"]
+    return rows.join(others.select(*columns), on=columns, how="left_anti")

@@ -1,0 +1,1 @@
+"""Who links to whom, and what is that worth?"""

@@ -1,0 +1,154 @@
+"""Compiles the functions of the link graph and of `rank`, or loads them, while a crawl fetches.
+
+numba compiles a function at its first call, and keeps the machine code
+(`links/bvgraph/compiled.py`). All of them together take longer than a small crawl. So the first
+crawl of an installation starts a process of low priority that calls each of them; a crawl that
+needs them earlier compiles them itself. `make setup` runs this module as a program.
+
+Loading numba and the machine code takes 0.6 s of processor time, which a small crawl notices, too.
+So a thread loads them while the driver waits for the engine, in the first `update` that follows a
+fetch of more than a few pages. Earlier, it would compete with the workers that start.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from gossamer.engine.processes import start_python
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gossamer.storage.task_output import Row
+
+NICE = 19
+FEW = 50
+"""Pages of a round after which there is time to load. A crawl of fewer pages has it at its end."""
+MACHINE_CODE = "bvgraph/__pycache__/*.nbi"
+
+
+def start(pages: int) -> None:
+    """Load the machine code in a thread, or compile in a process if there is none yet.
+
+    Called with the number of pages that a round has asked for.
+    """
+    if next(Path(__file__).parent.glob(MACHINE_CODE), None) is None:
+        _compile()
+    elif pages > FEW:
+        _start_loading()
+
+
+@cache
+def _compile() -> None:
+    with suppress(OSError):  # then nothing is compiled ahead
+        process = start_python(
+            f"from {__name__} import main; main()",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        Thread(target=process.wait, name="compiling", daemon=True).start()
+
+
+@cache
+def _start_loading() -> None:
+    Thread(target=_load, name="loading", daemon=True).start()
+
+
+def _load() -> None:
+    with suppress(Exception):  # whatever it is, the steps that need the functions will meet it
+        call_each()
+
+
+def main() -> None:
+    os.nice(NICE)
+    call_each()
+
+
+def call_each() -> None:
+    """Build a small graph from links, read it in each way, and rank it."""
+    import numpy as np
+    import pyarrow as pa
+
+    from gossamer.config import RankConfig
+    from gossamer.links.bvgraph.adoption import adopt
+    from gossamer.links.bvgraph.files import BvGraph
+    from gossamer.links.graph import naming, text
+    from gossamer.links.graph.overlaid import Overlaid
+    from gossamer.links.rank.fetched_nodes import hashes_of
+    from gossamer.links.rank.power import fixed_point, shared
+    from gossamer.links.rank.rows import Threads, Votes
+
+    with TemporaryDirectory() as folder:
+        base = _built(folder)
+        adopt(base, Path(folder, "adopted"))
+        graph = BvGraph(base)
+        changed = Overlaid(graph, np.array([[0], [2]]), graph.nodes)
+        for each in (graph, changed):
+            each.successors(0)
+            list(each.rows())
+        names = pa.array(["org,example,a  https /", "org,example,b  https /"], pa.large_string())
+        naming.Domains().of(naming.runs_of(names).hosts)
+        text.places(names, names)
+        for strings in (naming.urls, naming.hosts, hashes_of):
+            strings(names)
+        domains, even = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, 1 / graph.nodes)
+        with Threads(graph.nodes, 1) as threads:
+            votes = Votes(graph, domains, sys.maxsize, threads)
+            how = shared(votes, 1.0, even, threads)
+            start = np.eye(graph.nodes)[0]  # far enough from the ranks for an extrapolation
+            fixed_point(votes, how, even, start, RankConfig(), threads)
+
+
+def _built(folder: str) -> Path:
+    """Run each task of a build on the same few links, and join the graph; return where it is."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from gossamer.links.bvgraph.files import BvGraph, Writer
+    from gossamer.links.graph import arcs, ends, numbering, runs, votes
+    from gossamer.links.graph.numbering import Slice
+
+    hosts = [f"https://{host}.example.org/" for host in "abc"]
+    links = {
+        "src": [src for src in hosts for _ in hosts],
+        "dst": hosts * len(hosts),
+        "relation": ["a"] * len(hosts) ** 2,
+        "nofollow": [False] * len(hosts) ** 2,
+    }
+    pq.write_table(pa.table(links), f"{folder}/links.parquet")
+    named = pa.table({"name": hosts, "pages": np.ones(len(hosts), np.int64)})
+    pq.write_table(named, f"{folder}/hosts.parquet")
+    made: dict[str, str] = {}
+
+    def run(rows: Iterable[Row]) -> None:
+        made.update({str(row["name"]): str(row["path"]) for row in rows if row["path"]})
+
+    groups = (votes.Groups(f"{folder}/links.parquet", (0,)),)
+    run(ends.find(votes.Share(folder, 0, groups, True, "scratch")))
+    slices = (Slice(f"{folder}/{made[numbering.NAMES]}", 0, len(hosts)),)
+    run(numbering.merge(numbering.Part(folder, 0, slices, "graph", "scratch")))
+    numbers = numbering.OfRun((Slice(made[numbering.NUMBERS], 0, len(hosts)),), (0,))
+    run(ends.sort(ends.Run(folder, 0, made[ends.PLACES], numbers, "scratch")))
+    listed = (f"{folder}/hosts.parquet",)
+    for counted in (False, True):
+        files = (f"{folder}/{made[runs.FORWARD]}",) * 2
+        span = (0, len(hosts), "graph/hosts", () if counted else listed, "scratch")
+        run(arcs.encode(arcs.Range(folder, 0, files, *span, counted)))
+    writer = Writer(Path(folder, "whole"))
+    writer.join(BvGraph(Path(folder, made[arcs.PARTS]).with_suffix("")))
+    writer.close()
+    return Path(folder, "whole")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Pages get numbers in the order of their names.
+
+As in any sort that does not fit into memory, there are runs: names in their order, each once, as a
+task found them. They are shared among further tasks by ranges of names, which merge all runs and
+write the names for readers. Then each run can be given the numbers of its names.
+"""
+
+from __future__ import annotations
+
+import uuid
+from bisect import bisect_left
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from gossamer.links.bvgraph.compiled import compiled
+from gossamer.links.graph import names, naming, runs
+from gossamer.links.graph.text import text_of
+from gossamer.storage import files, task_output
+from gossamer.storage.copies import local
+from gossamer.storage.errors import disk_errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from gossamer.links.bvgraph.codes import Numbers
+    from gossamer.links.graph.text import Bytes, Offsets
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File
+    from gossamer.storage.task_output import Row
+
+MEGABYTE = 1_000_000
+NAME_BYTES = 500
+"""Memory that a task takes per name: 220 bytes in bench/graph_memory.py, whose URLs have 71; longer
+ones take more."""
+SAMPLES_PER_PART = 100
+NAMES, NUMBERS = "names", "numbers"
+"""Kinds of scratch files."""
+
+
+class Slice(NamedTuple):
+    """A range of the names of a run, or of an array of numbers."""
+
+    path: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """A task: merge a range of names."""
+
+    root: str
+    number: int
+    slices: tuple[Slice, ...]
+    """Of each run."""
+    attempt: str
+    scratch: str
+
+
+@dataclass(frozen=True)
+class OfRun:
+    """The numbers of the names of a run, in their order: files and where it is in them."""
+
+    slices: tuple[Slice, ...]
+    """Of each part: the numbers of the run's names in it, from that of its first name on."""
+    firsts: tuple[int, ...]
+    """The number of each part's first name."""
+
+    def load(self, root: str) -> Numbers:
+        return np.concatenate(
+            [
+                runs.sliced(f"{root}/{path}")[begin:end] + first
+                for (path, begin, end), first in zip(self.slices, self.firsts, strict=False)
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The pages of a graph: how many they are, the files of their names, and what runs need."""
+
+    count: int
+    files: tuple[File, ...]
+    of_runs: tuple[OfRun, ...]
+
+
+def numbered(work: Workspace, listed: Sequence[File], attempt: str) -> Nodes:
+    """Number the names of runs (`save_names`), and write them for readers."""
+    if not listed:
+        return Nodes(0, (), ())
+    scratch = work.scratch_attempt()
+    paths = [f"{work.root}/{file.path}" for file in listed]
+    cuts = _cuts(paths, work.config.graph.memory_mb * MEGABYTE)
+    parts = [
+        Part(work.root, number, tuple(map(Slice, paths, begins, ends)), attempt, scratch)
+        for number, (begins, ends) in enumerate(pairwise(cuts))
+        if begins != ends
+    ]
+    made = runs.mapped(work, parts, merge)
+    firsts = tuple(accumulate((file.rows for file in made["graph"]), initial=0))
+    numbers = [_slices(part, file) for part, file in zip(parts, made[NUMBERS], strict=True)]
+    of_runs = (OfRun(slices, firsts) for slices in zip(*numbers, strict=True))
+    return Nodes(firsts[-1], made["graph"], tuple(of_runs))
+
+
+def merge(part: Part) -> Iterator[Row]:
+    """Write the names of a part, and of the names of each run, which of these they are."""
+    found, numbers = ranked(
+        pa.concat_arrays(_opened(path)[begin:end] for path, begin, end in part.slices)
+    )
+    writer = names.Writer(part.root, part.attempt, "page", part.number)
+    for begin in range(0, len(found), naming.BATCH):
+        some = found[begin : begin + naming.BATCH]
+        writer.write(pa.table({"name": some.cast(pa.string())}))
+    yield from writer.close()
+    yield runs.save(part.root, part.scratch, NUMBERS, part.number, numbers)
+
+
+def ranked(given: pa.LargeStringArray) -> tuple[pa.LargeStringArray, Numbers]:
+    """Strings in their order, each once; and for each of those given, which of them it is."""
+    order = pc.sort_indices(given).to_numpy()
+    firsts, ranks = distinct(*text_of(given), order)
+    return given.take(pa.array(firsts)), ranks
+
+
+@compiled
+def distinct(offsets: Offsets, data: Bytes, ascending: Numbers) -> tuple[Numbers, Numbers]:
+    """The places of different strings in their order; and for each string, which of them it is.
+
+    `ascending`: the places of all strings in their order.
+    """
+    firsts = np.empty(ascending.size, np.int64)
+    numbers = np.empty(ascending.size, np.int64)
+    count = 0
+    for place in ascending:
+        begin, length = offsets[place], offsets[place + 1] - offsets[place]
+        is_new = True
+        if count:
+            before = firsts[count - 1]
+            other = offsets[before]
+            if offsets[before + 1] - other == length:
+                at = 0
+                while at < length and data[begin + at] == data[other + at]:
+                    at += 1
+                is_new = at < length
+        if is_new:
+            firsts[count] = place
+            count += 1
+        numbers[place] = count - 1
+    return firsts[:count], numbers
+
+
+def save_names(root: str, scratch: str, number: int, listed: pa.LargeStringArray) -> Row:
+    """Write the names of a run, which are in their order, so that they can be mapped into memory.
+
+    `number`: that of the task. Returns the file as a row of `task_output.YIELD`.
+    """
+    path = f"{scratch}/{NAMES}-{number:06}-{uuid.uuid4().hex}.arrow"
+    batch = pa.record_batch([listed], [NAMES])
+    file = files.create(f"{root}/{path}")
+    with disk_errors(f"{root}/{path}"):
+        with pa.ipc.new_file(file, batch.schema) as writer:
+            writer.write(batch)
+        file.close()
+    return task_output.written(NAMES, path, len(listed), file.size, "")
+
+
+def _cuts(paths: Sequence[str], memory: int) -> list[tuple[int, ...]]:
+    """Where each part begins in each run, and where the last one ends.
+
+    A sample of the names is divided evenly.
+    """
+    held = [_opened(path) for path in paths]
+    count = sum(map(len, held))
+    parts = max(-(-count * NAME_BYTES // memory), 1)
+    step = max(count // (parts * SAMPLES_PER_PART), 1)
+    sample = sorted(name for each in held for name in each[::step].to_pylist())
+    bounds = {sample[len(sample) * part // parts] for part in range(1, parts)}
+    cuts = [
+        tuple(
+            bisect_left(range(len(each)), bound, key=lambda place: each[place].as_py())
+            for each in held
+        )
+        for bound in sorted(bounds)
+    ]
+    return [tuple(0 for _ in held), *cuts, tuple(map(len, held))]
+
+
+def _slices(part: Part, file: File) -> list[Slice]:
+    """Where the numbers of each run's names are in the file of a part."""
+    sizes = [end - begin for _, begin, end in part.slices]
+    return [Slice(file.path, *ends) for ends in pairwise(accumulate(sizes, initial=0))]
+
+
+def _opened(path: str) -> pa.LargeStringArray:
+    with pa.memory_map(str(local(path))) as file:
+        return pa.ipc.open_file(file).get_batch(0).column(0)

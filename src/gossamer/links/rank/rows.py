@@ -1,0 +1,245 @@
+"""The rows of a graph for an iteration: the votes for each page.
+
+The graph as it was built, if it fits into the memory given, is decoded once and held, at four bytes
+per link and six per node; `decoded_cache.py` keeps that for the next run. The rows of a larger one
+are decoded in each iteration, and once to count the links of each page. What changed since is added
+to the votes and subtracted. In all cases the nodes are divided into spans, on which threads work
+concurrently. The spans depend on the graph only, so the results do not depend on the number of
+threads.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from itertools import accumulate, pairwise, starmap
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from gossamer.errors import StoreError
+from gossamer.links.bvgraph import REMEDY
+from gossamer.links.bvgraph.files import CHUNK
+from gossamer.links.graph.overlaid import apart
+from gossamer.links.rank import kernels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Self
+
+    from gossamer.links.bvgraph.codes import Numbers
+    from gossamer.links.bvgraph.files import BvGraph
+    from gossamer.links.graph.overlaid import Changes, Overlaid
+    from gossamer.links.rank.kernels import Counts, Floats, Indices, Order, Places
+
+Made = TypeVar("Made")
+
+SPANS = 24
+"""Spans into which the nodes are divided: many more than cores, because popular pages are
+neighbours, so that one span may have many of the links."""
+BYTES_PER_NODE = 6
+ROOM = 8
+"""For one in so many nodes of a graph, there may be another one that was added since it was built
+(`changes.SHARE`)."""
+MAX_UINT32 = (1 << 32) - 1
+
+
+class Span(NamedTuple):
+    """The nodes from `first` to before `last`."""
+
+    first: int
+    last: int
+
+
+class Held(NamedTuple):
+    """Rows of consecutive nodes: the places of the votes for each node (`kernels.address`)."""
+
+    counts: Counts
+    """The votes for each node, in the order of the rows here."""
+    links: Places
+    order: Order
+    """The node of each row, counted from the first one of its chunk."""
+
+    def is_sound(self, nodes: int, votes: int) -> bool:
+        """Whether no place of others is accessed, given so many nodes and votes."""
+        last = self.order[nodes - nodes % CHUNK :]
+        return (
+            int(self.counts.sum(dtype=np.int64)) == self.links.size
+            and int(self.links.max(initial=0)) < max(votes, 1)
+            and int(self.order.max(initial=0)) < CHUNK
+            and int(last.max(initial=0)) < max(last.size, 1)
+        )
+
+
+class Threads:
+    """Threads that work on the spans of a graph: a context manager."""
+
+    def __init__(self, nodes: int, threads: int) -> None:
+        size = max(-(-nodes // (SPANS * CHUNK)), 1) * CHUNK
+        self.spans = [Span(first, min(first + size, nodes)) for first in range(0, nodes, size)]
+        self._others = threads - 1
+        self._pool = ThreadPoolExecutor(threads)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+
+    def each(self, work: Callable[[Span], Made], *more: Span) -> list[Made]:
+        """What `work` makes of each span, and of more of them.
+
+        Each thread, this one too, takes the next span when it has finished one: a task of the pool
+        per span would take as long as a fifth of the work of an iteration.
+        """
+        spans = (*self.spans, *more)
+        left, made = iter(range(len(spans))), dict[int, Made]()
+
+        def work_on() -> None:
+            for number in left:
+                made[number] = work(spans[number])
+
+        others = [self._pool.submit(work_on) for _ in spans[1 : self._others + 1]]
+        work_on()
+        for other in others:
+            other.result()
+        return [made[number] for number in range(len(spans))]
+
+
+def beyond(transposed: BvGraph | Overlaid) -> int:
+    """Where the votes for nodes of other domains begin: at the same place after each round."""
+    base, _ = apart(transposed)
+    return max(base.nodes + base.nodes // ROOM, transposed.nodes)
+
+
+class Votes:
+    """The votes for each node of a graph, which is given transposed."""
+
+    def __init__(
+        self,
+        transposed: BvGraph | Overlaid,
+        domains: Indices,
+        memory_bytes: float,
+        threads: Threads,
+        held: Held | None = None,
+    ) -> None:
+        """`domains`: the number of the domain of each node. `held`: the rows, if they are known."""
+        self._base, changes = apart(transposed)
+        self._domains, self._threads = domains, threads
+        self.beyond = beyond(transposed)
+        self._type: type[np.unsignedinteger[Any]] = (
+            np.uint32 if 2 * self.beyond <= MAX_UINT32 else np.uint64
+        )
+        self._changed, self._changes = self._addressed_changes(changes)
+        size = np.dtype(self._type).itemsize
+        needed = size * self._base.arcs + BYTES_PER_NODE * self._base.nodes
+        self.held = (held or self._decoded()) if needed <= memory_bytes else None
+        """The rows of the graph as it was built; None if they do not fit."""
+        self._links: dict[Span, slice] = {}
+        """The links of each span that are held."""
+        if self.held is not None:
+            counts = self.held.counts
+            sums = threads.each(lambda span: int(counts[slice(*span)].sum()))
+            ends = pairwise(accumulate(sums, initial=0))
+            self._links = dict(zip(threads.spans, starmap(slice, ends), strict=True))
+
+    def links(self) -> tuple[Indices, Indices]:
+        """How many links of each node are within its domain, and how many lead to others.
+
+        Rows are decoded by threads, but counted by one at a time: a node may have links to all
+        spans, and counting takes little beside decoding.
+        """
+        counts = np.zeros((2, self.beyond), np.int32)
+        one_at_a_time = Lock()
+
+        def count(span: Span) -> None:
+            for rows in self._rows(span):
+                with one_at_a_time:
+                    kernels.count(rows.links, counts.ravel())
+
+        self._threads.each(count)
+        kernels.count_changes(self._changes, counts.ravel())
+        within, beyond = counts[:, : self._domains.size]
+        return within, beyond
+
+    def pull(self, span: Span, votes: Floats, received: Floats) -> float:
+        """Add up the votes that each node of a span receives, and return the sum of all of them.
+
+        `votes`: what a link of each node within its domain carries, and from `beyond` on, what a
+        link of each node to other domains does.
+        """
+        node, total = 0, 0.0
+        for rows in self._rows(span):
+            end = node + rows.counts.size
+            total += kernels.pull(*rows, votes, received[node:end])
+            node = end
+        received[node:] = 0  # of the nodes that were added since
+        begin, end = np.searchsorted(self._changed, span)
+        return total + kernels.correct(
+            self._changed[begin:end] - span.first, self._changes[begin:end], votes, received
+        )
+
+    def _rows(self, span: Span) -> Iterator[Held]:
+        """The rows of the nodes of a span that were in the graph as it was built."""
+        if self.held is None:
+            return self._addressed(span)
+        counts, links, order = self.held
+        part = slice(*span)
+        return iter((Held(counts[part], links[self._links[span]], order[part]),))
+
+    def _addressed(self, span: Span) -> Iterator[Held]:
+        first, last = (min(node, self._base.nodes) for node in span)
+        for rows in self._base.rows(CHUNK, first, last):
+            size = rows.starts.size - 1
+            held = self._empty(size, rows.targets.size)
+            where = self._domains, self.beyond
+            kernels.address(first, *rows, *where, held.counts, held.links, held.order)
+            yield held
+            first += size
+
+    def _decoded(self) -> Held:
+        """All rows."""
+        base = self._base
+        held = self._empty(base.nodes, base.arcs)
+        degrees = base.outdegrees(0, base.nodes)
+        starts = np.append(0, degrees.cumsum())
+        if starts[-1] != base.arcs:
+            raise _damaged()
+
+        def decode(span: Span) -> None:
+            node, end = (min(node, base.nodes) for node in span)
+            for rows in self._addressed(span):
+                last = node + rows.counts.size
+                begin, size = starts[node], rows.links.size
+                if begin + size != starts[last]:
+                    raise _damaged()
+                held.counts[node:last], held.order[node:last] = rows.counts, rows.order
+                held.links[begin : begin + size] = rows.links
+                node = last
+            if node != end:
+                raise _damaged()
+
+        self._threads.each(decode)
+        return held
+
+    def _empty(self, nodes: int, links: int) -> Held:
+        return Held(
+            np.empty(nodes, np.uint32), np.empty(links, self._type), np.empty(nodes, np.uint16)
+        )
+
+    def _addressed_changes(self, changes: Changes) -> tuple[Numbers, Numbers]:
+        """The nodes whose votes changed, and the places of these votes, of removed ones as ~place.
+
+        Raises StoreError for nodes that the graph does not have.
+        """
+        nodes, voters = changes
+        is_added = voters >= 0
+        voters = np.where(is_added, voters, ~voters)
+        if max(nodes.max(initial=0), voters.max(initial=0)) >= max(self._domains.size, 1):
+            raise _damaged()
+        places = voters + self.beyond * (self._domains[voters] != self._domains[nodes])
+        return nodes, np.where(is_added, places, ~places)
+
+
+def _damaged() -> StoreError:
+    return StoreError("the link graph", "its rows and their lengths differ", REMEDY)

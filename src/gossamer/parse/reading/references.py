@@ -1,0 +1,108 @@
+"""Turns references into links: normalised, one per target; refused ones are counted by reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gossamer.parse.page import Link
+from gossamer.web.urls import normalize_all, refusal
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from datetime import datetime
+
+    from gossamer.web.urls import UrlRules
+
+MAX_HREF_CHARS: Final = 10_000
+"""Length of a reference before normalisation, which has its own limit: white space may be long."""
+LEADING: Final = frozenset(
+    ("a", "area", "frame", "iframe", "refresh", "canonical", "next", "prev", "entry")
+)
+"""Relations of links that people follow to a page, as opposed to images and metadata."""
+
+
+class Reference:
+    """A link as written in a document; the attributes are the fields of `page.Link`."""
+
+    __slots__ = ("anchor", "dated", "nofollow", "relation")
+
+    def __init__(self, anchor: str, relation: str, nofollow: bool, dated: datetime | None) -> None:
+        self.anchor = anchor
+        self.relation = relation
+        self.nofollow = nofollow
+        self.dated = dated
+
+    def merge(self, anchor: str, relation: str, *, nofollow: bool) -> None:
+        """Merge with another reference to the same target.
+
+        The first anchor text is kept. The link is nofollow only if both are. A relation in LEADING
+        replaces one that is not.
+        """
+        self.anchor = self.anchor or anchor
+        self.nofollow = self.nofollow and nofollow
+        if self.relation not in LEADING and relation in LEADING:
+            self.relation = relation
+
+
+class References:
+    """The references of one document, in order. Those that differ only in the fragment are merged.
+
+    An index of terms has thousands of references to a few hundred pages.
+    """
+
+    def __init__(self, most: int, refused: Counter[str]) -> None:
+        self._most = most
+        self._refused = refused
+        self._met: dict[str, Reference] = {}
+
+    def add(
+        self,
+        href: str | None,
+        anchor: str,
+        relation: str,
+        *,
+        nofollow: bool = False,
+        dated: datetime | None = None,
+    ) -> None:
+        if not href or href[0] == "#":
+            return
+        if len(href) > MAX_HREF_CHARS:
+            self._refused["long_url"] += 1
+            return
+        target = href
+        if "#" in href:
+            target = href.partition("#")[0]
+            if target[-1] <= " ":  # WHATWG strips blanks at the end, not before a fragment
+                target = href
+        known = self._met.get(target)
+        if known is not None:
+            known.merge(anchor, relation, nofollow=nofollow)
+        elif len(self._met) < self._most:
+            self._met[target] = Reference(anchor, relation, nofollow, dated)
+        else:
+            self._refused["max_links"] += 1
+
+    def links(
+        self, url: str, base: str, rules: UrlRules, refused: Counter[str] | None = None
+    ) -> tuple[Link, ...]:
+        """Return one link per target, but none to the page itself (`url`). `base` joins hrefs.
+
+        References without a target are counted in `refused`, by default where the others are. The
+        references do not change: the same document may have been fetched from several URLs.
+        """
+        found: dict[str, Reference] = {}
+        refused = self._refused if refused is None else refused
+        hrefs = list(self._met)
+        targets = normalize_all(hrefs, base, rules)
+        for href, reference, dst in zip(hrefs, self._met.values(), targets, strict=True):
+            if dst is None:
+                refused[refusal(href, base, rules)] += 1
+            elif dst != url:
+                known = found.setdefault(dst, reference)
+                if known is not reference:
+                    merged = Reference(known.anchor, known.relation, known.nofollow, known.dated)
+                    found[dst] = merged
+                    merged.merge(reference.anchor, reference.relation, nofollow=reference.nofollow)
+        return tuple(
+            [Link(dst, r.anchor, r.relation, r.nofollow, r.dated) for dst, r in found.items()]
+        )

@@ -1,0 +1,372 @@
+"""URLs that rules have rewritten: which of them are fetched as a sample, and when they return.
+
+`parse` rewrites links, and records each URL that it rewrote (dataset `rewritten`). Here they become
+rows of `aliases`, which say what `update` does with the pages of these URLs:
+
+    a new alias     does not become a page. But of a share of the targets (`url_rules.sample`), one
+                    alias is fetched all the same; `evidence` compares it with the target. The share
+                    is larger while there is little evidence (samples.py). The number of samples is
+                    bounded by that of the targets, so a site that makes a new session id for each
+                    link gets no more of them.
+    a new rule      the known pages that it would rewrite become aliases. The target of a page that
+                    was fetched already is due when that page would have been due again: so no
+                    content is fetched twice because a rule was learned. Until then, the page stays.
+                    For the share of targets that are sampled, the target is due at once, because
+                    the URL without a session id may lead to something else than all others.
+    target fetched  its aliases that were fetched before the rule are replaced by it
+    target missing  its aliases become pages: they may not be
+    dropped rule    its aliases become pages, as they do after a trial that decided nothing; those
+                    that were never fetched and that other rules still rewrite get their target
+
+Seeds are always fetched as they were given. Aliases of a target are bounded as URLs of a path are
+that differ only in their query (`update.new_queries_per_path`).
+"""
+
+from __future__ import annotations
+
+from functools import partial, reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from gossamer.rules.url_rules import samples
+from gossamer.rules.url_rules.learning import IN_USE
+from gossamer.rules.url_rules.rewriting import rewriter_of
+from gossamer.state import lsm
+from gossamer.tables import ALIASES, PAGES, REWRITTEN
+from gossamer.tables.outcomes import OUTCOMES
+from gossamer.web.urls import host_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import Column
+
+    from gossamer.state.workspace import Workspace
+
+WAITING, REPLACED, KNOWN = "waiting", "replaced", "known"
+"""What becomes of a page: an alias if it was never fetched; an alias in any case; a page again."""
+TURNS_DDL = "url string, becomes string, due_ms long"
+FOUND = ("url", "found_depth", "found_hops", "found_inlinks", "found_source")
+DEAD = ("gone", "excluded")
+"""Statuses of targets that have no page."""
+_KNOWN_DDL = f"{REWRITTEN.ddl}, inlinks long, fetched boolean, due_ms long"
+_NEW_DDL = f"{ALIASES.ddl}, due boolean"
+_KEPT = ("depth", "hops", "inlinks", "fetched", "due_ms")
+
+
+class Turns(NamedTuple):
+    """What rules change in `pages` and in their own datasets."""
+
+    found: DataFrame
+    """Pages that become known, as `discoveries.of_links` returns them."""
+    rows: DataFrame
+    """Rows of TURNS_DDL, each URL once."""
+    aliases: DataFrame
+    """Changed rows of `aliases`."""
+    alias_count: int
+    counts: DataFrame | None
+    """New aliases of each rule: rule, more_rewritten, more_sampled. None if there are none."""
+
+
+def turns(
+    work: Workspace,
+    changed_rules: DataFrame,
+    answers: DataFrame,
+    met: DataFrame,
+    rules: tuple[str, ...],
+) -> Turns:
+    """What a round changes. `changed_rules`: the rules with changes, as they are now.
+
+    `rules` are files of the active rules. `answers` are the responses of the round, and `met` the
+    pages that its links lead to (`discoveries.of_links`).
+    """
+    unsettled, _ = work.scratch(changed_rules.where("NOT settled").select("rule", "host", "state"))
+    started = unsettled.where(F.col("state").isin(*IN_USE))
+    dropped, number = work.scratch(
+        unsettled.where(~F.col("state").isin(*IN_USE)).select("rule"), "rule string"
+    )
+    before, known = _known_before(work, started, answers, met, rules)
+    moved, back = work.engine.read([], _KNOWN_DDL), 0
+    if number:
+        moved, back = _moved(work, dropped, rules)
+    new, new_count = work.engine.read([], _NEW_DDL), 0
+    if known or back or work.store.manifest.layers(REWRITTEN.name):
+        new, new_count = work.scratch(_new(work, before, moved, rules), _NEW_DDL)
+    before = before.unionByName(moved)
+    plain = new.select(*ALIASES.column_names)
+    some_new = plain if new_count else None
+    returning, _ = work.scratch(
+        _returning(work, some_new, dropped if number else None, answers), ALIASES.ddl
+    )
+    rows, count = work.scratch(lsm.newest([plain, returning], "url"))
+    each = new.select("sampled", F.explode("rules").alias("rule"))
+    counts = each.groupBy("rule").agg(
+        F.count("*").alias("more_rewritten"), F.count_if("sampled").alias("more_sampled")
+    )
+    return Turns(
+        _found(before, new, returning),
+        _rows(work, before, new, returning, answers),
+        rows,
+        count,
+        counts if new_count else None,
+    )
+
+
+def _known_before(
+    work: Workspace,
+    started: DataFrame,
+    answers: DataFrame,
+    met: DataFrame,
+    rules: tuple[str, ...],
+) -> tuple[DataFrame, int]:
+    """The pages that rules rewrite which have just become active: rows of _KNOWN_DDL, their number.
+
+    They were known before, or this round has found them.
+    """
+    if not started.limit(1).count():
+        return work.engine.read([], _KNOWN_DDL), 0
+    www = F.concat(F.lit("www."), F.col("host")).alias("host")
+    hosts = started.select("host").union(started.select(www)).distinct()
+    cut = [layer.join(hosts, on="host", how="left_semi") for layer in lsm.layers(work, PAGES)]
+    interval_ms = int(work.config.update.interval_days * 86_400_000)
+    answered = answers.where("outcome IN ('ok', 'unchanged')").select(
+        "url", F.lit(work.now_ms() + interval_ms).alias("now_due_ms")
+    )
+    known, _ = work.scratch(lsm.newest(cut, "url"))
+    found = (
+        met.withColumn("host", host_column(F.col("url")))
+        .join(hosts, on="host", how="left_semi")
+        .select(
+            *("url", F.col("found_depth").alias("depth"), F.col("found_hops").alias("hops")),
+            F.col("found_inlinks").alias("inlinks"),
+            F.lit(False).alias("fetched"),
+            F.lit(0).cast("long").alias("due_ms"),
+        )
+        .join(known.select("url"), on="url", how="left_anti")
+    )
+    pages = (
+        known.where("source <> 'seed' AND status IN ('unfetched', 'fetched')")
+        .join(answered, on="url", how="left")
+        .select(
+            *("url", "depth", "hops", "inlinks"),
+            (F.col("now_due_ms").isNotNull() | (F.col("status") == "fetched")).alias("fetched"),
+            F.coalesce("now_due_ms", "next_fetch_ms").alias("due_ms"),
+        )
+    )
+    every = pages.unionByName(found)
+    return work.map_rows(every, partial(_rewritten, rules), _KNOWN_DDL)
+
+
+def _rewritten(
+    rules: tuple[str, ...], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The rows whose URL is rewritten, with `target` and `rules`."""
+    rewriter = rewriter_of(rules)
+    for batch in batches:
+        found = [rewriter.rewrite(url) for url in batch.column("url").to_pylist()]
+        columns = {
+            "url": batch.column("url"),
+            "target": pa.array([each.url for each in found], pa.string()),
+            "rules": pa.array([each.rules for each in found], pa.list_(pa.string())),
+            **{name: batch.column(name) for name in _KEPT},
+        }
+        mask = pa.array([bool(each.rules) for each in found], pa.bool_())
+        yield pa.RecordBatch.from_pydict(columns).filter(mask)
+
+
+def _moved(work: Workspace, dropped: DataFrame, rules: tuple[str, ...]) -> tuple[DataFrame, int]:
+    """Aliases of dropped rules that other rules still rewrite: rows of _KNOWN_DDL, their number.
+
+    Without them, each URL with a session id would be fetched because of another parameter. Those
+    that were fetched, as samples or before a rule, are pages already, and stay pages.
+    """
+    waiting = lsm.current(work, ALIASES).where("active AND NOT sampled AND NOT fetched")
+    found = work.read(REWRITTEN.name).select(*REWRITTEN.column_names)
+    known = lsm.rows_for(work, ALIASES, found.select("url").distinct()).select("url")
+    found = found.join(known, on="url", how="left_anti")
+    every = waiting.select(*REWRITTEN.column_names).unionByName(found)
+    uses = every.select("url", F.explode("rules").alias("rule"))
+    urls = uses.join(dropped, on="rule", how="left_semi").select("url").distinct()
+    nearest = every.join(urls, on="url", how="left_semi").groupBy("url")
+    rows = nearest.agg(F.min("depth").alias("depth"), F.min("hops").alias("hops")).select(
+        *("url", "depth", "hops", F.lit(1).cast("long").alias("inlinks")),
+        *(F.lit(False).alias("fetched"), F.lit(0).cast("long").alias("due_ms")),
+    )
+    return work.map_rows(rows, partial(_rewritten, rules), _KNOWN_DDL)
+
+
+def _new(work: Workspace, before: DataFrame, moved: DataFrame, rules: tuple[str, ...]) -> DataFrame:
+    """New rows of `aliases`: those that `parse` has found, known pages, and those with new targets.
+
+    A further column says whether the target is `due`, because it is to be compared with the alias.
+    """
+    names = [*REWRITTEN.column_names, "fetched"]
+    found = work.read(REWRITTEN.name).withColumn("fetched", F.lit(False))
+    met = found.select("url").union(before.select("url")).distinct()
+    known, _ = work.scratch(lsm.rows_for(work, ALIASES, met).select("url", "active"))
+    # An alias that has returned is a page. Only a rule that starts later makes it an alias again.
+    found = found.join(known.select("url"), on="url", how="left_anti")
+    found = found.join(moved.select("url"), on="url", how="left_anti")
+    pages = before.join(known.where("active").select("url"), on="url", how="left_anti")
+    pages = pages.join(moved.select("url"), on="url", how="left_anti").unionByName(moved)
+    first = Window.partitionBy("url").orderBy(F.desc("fetched"), "depth", "target")
+    single = (
+        found.select(*names)
+        .unionByName(pages.select(*names))
+        .withColumn("place", F.row_number().over(first))
+        .where("place = 1")
+        .drop("place")
+    )
+    drawn, _ = work.map_rows(single, partial(samples.drawn, rules), samples.DRAWN_DDL)
+    in_turn = Window.partitionBy("target").orderBy("fetched", "turn", "url")
+    placed, _ = work.scratch(
+        drawn.withColumn("place", F.row_number().over(in_turn)).where(
+            F.col("fetched") | (F.col("place") <= work.config.update.new_queries_per_path)
+        )
+    )
+    chosen, _ = work.scratch(
+        samples.chosen(placed.where("place = 1"), work.config.url_rules.sample)
+    )
+    targets = chosen.where("NOT fetched").select("target")
+    cut = [layer.join(targets, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)]
+    had = lsm.newest(cut, "url").where("sampled").select("target").distinct()
+    compared = chosen.join(had, on="target", how="left_anti").select("url", F.lit(1).alias("one"))
+    drawn_now = F.col("one").isNotNull()
+    return placed.join(compared, on="url", how="left").select(
+        *names,
+        (drawn_now & ~F.col("fetched")).alias("sampled"),
+        F.lit(True).alias("active"),
+        F.lit(work.round).alias("round"),
+        (drawn_now & F.col("fetched")).alias("due"),
+    )
+
+
+def _returning(
+    work: Workspace, new: DataFrame | None, dropped: DataFrame | None, answers: DataFrame
+) -> DataFrame:
+    """Aliases that become pages, as rows of `aliases`: of dropped rules, and of missing targets."""
+    parts = []
+    if dropped is not None:
+        stack = [*lsm.layers(work, ALIASES), *(() if new is None else (new,))]
+        used = lsm.newest(stack, "url").where("active")
+        urls = used.select("url", F.explode("rules").alias("rule"))
+        urls = urls.join(dropped, on="rule", how="left_semi").select("url").distinct()
+        parts.append(used.join(urls, on="url", how="left_semi"))
+    failed = answers.where(F.col("outcome").isin(*FAILURES)).select("url", "outcome")
+    before = lsm.rows_for(work, PAGES, failed.select("url")).select("url", "failures")
+    final = reduce(
+        lambda chain, each: chain.when(F.col("outcome") == each, F.lit(FAILURES[each])),
+        FAILURES,
+        F.when(F.lit(False), F.lit(0)),
+    )
+    dead, count = work.scratch(
+        failed.join(before, on="url", how="left")
+        .where(F.coalesce("failures", F.lit(0)) + 1 >= final)
+        .select(F.col("url").alias("target"))
+    )
+    if count:
+        cut = [
+            layer.join(dead, on="target", how="left_semi") for layer in lsm.layers(work, ALIASES)
+        ]
+        parts.append(lsm.newest(cut, "url").where("active"))
+        if new is not None:
+            parts.append(new.join(dead, on="target", how="left_semi"))
+    if new is not None:
+        targets = lsm.rows_for(work, PAGES, new.select(F.col("target").alias("url")).distinct())
+        missing = targets.where(F.col("status").isin(*DEAD)).select(F.col("url").alias("target"))
+        parts.append(new.join(missing, on="target", how="left_semi"))
+    if not parts:
+        return work.engine.read([], ALIASES.ddl)
+    names = [name for name in ALIASES.column_names if name not in {"active", "round"}]
+    every = reduce(DataFrame.unionByName, [part.select(*names) for part in parts])
+    single = Window.partitionBy("url").orderBy("depth", "target")
+    return (
+        every.withColumn("place", F.row_number().over(single))
+        .where("place = 1")
+        .select(*names, F.lit(False).alias("active"), F.lit(work.round).alias("round"))
+    )
+
+
+def _found(before: DataFrame, new: DataFrame, returning: DataFrame) -> DataFrame:
+    """The pages that become known, or nearer: samples, returned aliases, targets of known pages."""
+    one = F.lit(1).cast("long").alias("inlinks")
+    parts = (
+        new.where("sampled").select("url", "depth", "hops", one),
+        returning.where("NOT sampled").select("url", "depth", "hops", one),
+        before.select(F.col("target").alias("url"), "depth", "hops", "inlinks"),
+    )
+    return (
+        reduce(DataFrame.unionByName, parts)
+        .groupBy("url")
+        .agg(
+            F.min("depth").alias("found_depth"),
+            F.min("hops").alias("found_hops"),
+            F.sum("inlinks").alias("found_inlinks"),
+            F.lit("link").alias("found_source"),
+        )
+    )
+
+
+def _rows(
+    work: Workspace, before: DataFrame, new: DataFrame, returning: DataFrame, answers: DataFrame
+) -> DataFrame:
+    """Rows of TURNS_DDL. If several hold for a page, that it is known counts first."""
+    no_time = F.lit(None).cast("long").alias("due_ms")
+    waiting = before.join(new.where("NOT sampled AND NOT fetched"), on="url", how="left_semi")
+    fetched = answers.where("outcome IN ('ok', 'unchanged')").select("url")
+    targets = before.where("fetched").select(F.col("target").alias("url")).distinct()
+    there = lsm.rows_for(work, PAGES, targets).where("status = 'fetched'").select("url")
+    stored = [
+        layer.join(fetched.select(F.col("url").alias("target")), on="target", how="left_semi")
+        for layer in lsm.layers(work, ALIASES)
+    ]
+    stands = fetched.union(there).distinct().select(F.col("url").alias("target"))
+    replaced = (
+        lsm.newest(stored, "url")
+        .where("active AND fetched")
+        .select("url")
+        .union(new.where("fetched").join(stands, on="target", how="left_semi").select("url"))
+    )
+    # A target waited for the next fetch of an alias that returns now: it has a page of its own.
+    now = new.where("due").select("target").union(returning.where("fetched").select("target"))
+    now = now.distinct().withColumn("due_ms", F.lit(0).cast("long"))
+    taken_over = before.join(new.where("fetched"), on=["url", "target"], how="left_semi")
+    later = taken_over.join(now, on="target", how="left_anti")
+    due = later.groupBy("target").agg(F.max("due_ms").alias("due_ms")).unionByName(now)
+    parts = (
+        waiting.select("url", F.lit(WAITING).alias("becomes"), no_time),
+        replaced.select("url", F.lit(REPLACED).alias("becomes"), no_time),
+        returning.select("url", F.lit(KNOWN).alias("becomes"), no_time),
+        due.select(
+            F.col("target").alias("url"), F.lit(None).cast("string").alias("becomes"), "due_ms"
+        ),
+    )
+    return (
+        reduce(DataFrame.unionByName, parts)
+        .groupBy("url")
+        .agg(F.min("becomes").alias("becomes"), F.max("due_ms").alias("due_ms"))
+    )
+
+
+def turned(status: Column) -> tuple[Column, Column]:
+    """The status of a page after its turn (column `becomes`), and whether it is a page again.
+
+    `status` is the one without the turn. Seeds are no aliases.
+    """
+    becomes = F.coalesce("becomes", F.lit(""))
+    again = (becomes == KNOWN) & (status == "alias")
+    never = (becomes == WAITING) & (status == "unfetched")
+    stale = (becomes == REPLACED) & status.isin("unfetched", "fetched")
+    given = F.coalesce(F.col("source") == "seed", F.lit(False))
+    as_before = F.when(F.col("stored_ms").isNull(), "unfetched").otherwise("fetched")
+    return (
+        F.when(again, as_before).when((never | stale) & ~given, "alias").otherwise(status),
+        again,
+    )
+
+
+FAILURES = {name: policy.max_tries for name, policy in OUTCOMES.items() if policy.status in DEAD}
+"""Outcomes after which a target has no page, and after how many in a row."""

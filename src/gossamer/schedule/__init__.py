@@ -1,0 +1,1 @@
+"""What is fetched next, and when? Each module here is a step that changes `pages`."""

@@ -1,0 +1,151 @@
+"""inject: seeds → pages.
+
+A seed that is injected again and was not answered at its last fetch is due at once, because the
+user wants it now. Its host's failures, waiting time and robots.txt are forgotten, unless the host
+asked for a pause (429, 503).
+"""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from gossamer.schedule import depths
+from gossamer.schedule.due import histogram
+from gossamer.schedule.order import opic
+from gossamer.state import lsm
+from gossamer.storage.names import SCRATCH
+from gossamer.storage.task_output import ParquetWriter
+from gossamer.tables import HOSTS, PAGES
+from gossamer.tables.outcomes import UNANSWERED
+from gossamer.web import seeds
+from gossamer.web.urls import host_column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
+
+CHUNK = 100_000
+"""Seeds held in memory at once."""
+URLS = pa.schema([("url", pa.string())])
+IS_SEED = "source = 'seed'"
+
+
+def run(
+    work: Workspace,
+    urls: Iterable[str] = (),
+    lists: Iterable[str] = (),
+    report: Callable[[seeds.BadLine], None] = lambda _: None,
+) -> StepReport:
+    """Add seeds to the page database: `urls`, and files with `lists` of URLs.
+
+    A page that is already known becomes a seed, with depth 0, and the pages that it leads to come
+    nearer accordingly. Each invalid line is passed to `report` and skipped. Raises SeedError, and
+    adds nothing, if a list cannot be read or one of `urls` is not a URL.
+    """
+    rules = work.config.urls
+    bad = 0
+
+    def reported(entries: Iterable[str | seeds.BadLine]) -> Iterator[str]:
+        nonlocal bad
+        for entry in entries:
+            if isinstance(entry, seeds.BadLine):
+                bad += 1
+                report(entry)
+            else:
+                yield entry
+
+    with work.step("inject", work.round) as draft:
+        given = seeds.given(urls, rules)
+        listed = (seeds.read(source, rules) for source in lists)
+        folder = work.scratch_attempt()
+        paths = list(_write(reported(chain(given, *listed)), work.root, folder))
+        seeded, wanted = work.scratch(work.engine.read(paths, "url string").distinct())
+        before, known = work.engine.read([], PAGES.ddl), 0
+        if work.store.manifest.layers(PAGES.name):
+            before, known = work.scratch(lsm.rows_for(work, PAGES, seeded))
+        virtual, new_seeds = opic.virtual_page(work), wanted
+        if known:
+            new_seeds -= before.where(IS_SEED).count()
+        brought = virtual.unit(new_seeds)
+        rows, count = work.scratch(as_seeds(seeded, before, work, virtual.given, brought))
+        virtual = virtual.with_seeds(wanted - known, new_seeds)
+        draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
+        fetched = bool(work.store.manifest.layers(HOSTS.name))
+        forgiven = work.scratch(second_chances(work, rows))[0] if fetched else None
+        settled = depths.settle(work, rows, count, forgiven, are_nearer=known > 0)
+        draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
+        draft.replace["due_times"] = histogram.put(work, histogram.moves(rows), settled.pages)
+        if fetched:
+            hosts, host_count = work.scratch(settled.hosts)
+            if host_count:
+                draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
+        draft.counts.update(seeds=count, bad_lines=bad)
+    return draft.done
+
+
+def as_seeds(
+    seeded: DataFrame, before: DataFrame, work: Workspace, given: int, brought: int
+) -> DataFrame:
+    """The rows of `pages` for seeds, with the columns that `depths` and `due_times` need.
+
+    These are `nearer` and `counted`. `before` has the old rows of those that are known. Each new
+    seed has `brought` cash, besides what it has as a known page; `given` is that of
+    `opic.VirtualPage`.
+    """
+    config = work.config.update
+    inlinks = F.coalesce("inlinks", F.lit(0).cast("long"))
+    again = F.coalesce(F.col("outcome").isin(*UNANSWERED), F.lit(False))
+    given_up = again & F.col("status").isin("gone", "excluded")
+    columns = {
+        "host": F.coalesce("host", host_column(F.col("url"))),
+        "status": F.when(given_up, "unfetched").otherwise(F.coalesce("status", F.lit("unfetched"))),
+        "source": F.lit("seed"),
+        "depth": F.lit(0),
+        "hops": F.lit(0),
+        "inlinks": inlinks,
+        "cash": opic.stored(given, new=F.col("source").isNull())
+        + F.when(F.expr(IS_SEED), 0).otherwise(brought),
+        "found_ms": F.coalesce("found_ms", F.lit(work.now_ms())),
+        "fetches": F.coalesce("fetches", F.lit(0)),
+        "failures": F.when(again, 0).otherwise(F.coalesce("failures", F.lit(0))),
+        "next_fetch_ms": F.when(again, 0)
+        .otherwise(F.coalesce("next_fetch_ms", F.lit(0)))
+        .cast("long"),
+        "interval_s": F.coalesce("interval_s", F.lit(int(config.interval_days * 86_400))),
+    }
+    nearer = depths.nearer(F.lit(0), F.lit(0), F.col("outcome"))
+    return seeded.join(before, on="url", how="left").select(
+        *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
+        nearer.alias("nearer"),
+        histogram.slot().alias("counted"),
+    )
+
+
+def second_chances(work: Workspace, seeds: DataFrame) -> DataFrame:
+    """The rows of `hosts` of unanswered seeds, without whatever would make them wait."""
+    unanswered = seeds.where(F.col("outcome").isin(*UNANSWERED))
+    known = lsm.rows_for(work, HOSTS, unanswered.select("host").distinct())
+    forgotten = {
+        "ready_ms": F.lit(0).cast("long"),
+        "failures": F.lit(0),
+        "robots": F.slice("robots", 1, 0),
+    }
+    return known.where(F.coalesce("outcome", F.lit("")) != "busy").select(
+        *[forgotten.get(name, F.col(name)).alias(name) for name in HOSTS.column_names]
+    )
+
+
+def _write(urls: Iterator[str], root: str, folder: str) -> Iterator[str]:
+    """Write the URLs to Parquet files of CHUNK rows, and yield the paths."""
+    while chunk := list(islice(urls, CHUNK)):
+        writer = ParquetWriter(root, SCRATCH, folder, schema=URLS)
+        writer.write(pa.table({"url": pa.array(chunk, pa.string())}))
+        yield from (f"{root}/{row['path']}" for row in writer.close())

@@ -1,0 +1,126 @@
+"""How many URLs may a round add? Per registrable domain, and per path with different queries.
+
+This bounds traps that look like any other site (see traps.py). Domains of seeds, and those that
+many others link to (domains.py), may add more. A dropped URL is found again when another page links
+to it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+
+from gossamer.links import domains
+from gossamer.web.urls import host_column
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import Column, DataFrame
+
+    from gossamer.state.workspace import Workspace
+
+SEED_GROWTH = 10
+"""A domain with the full budget may add this many times the URLs of one without voters."""
+
+
+def bounded(
+    work: Workspace,
+    found: DataFrame,
+    rows: int,
+    known: DataFrame,
+    known_domains: DataFrame,
+    counts: dict[str, int],
+) -> tuple[DataFrame, int]:
+    """The found URLs that are within the growth limits, and their number.
+
+    `found` are materialised, so many `rows`; `known` are the rows of all known pages among them.
+    Dropped ones are counted in `counts`.
+    """
+    for growth in growths(work, known_domains):
+        if rows <= growth.least:
+            continue
+        dropped = 0
+        crowded, groups = work.scratch(growth.crowds(found))
+        if groups:
+            excess, dropped = work.scratch(beyond(found, known, crowded, growth.key))
+        if dropped:
+            found, rows = work.scratch(found.join(excess, on="url", how="left_anti"))
+            counts[f"dropped_{growth.reason}"] = dropped
+    return found, rows
+
+
+class Growth(NamedTuple):
+    """A limit on new URLs per round and group. A group consists of one or several keys."""
+
+    reason: str
+    key: Column
+    """The key of a URL; null if the URL is not limited."""
+    least: int
+    """The smallest limit of any group."""
+    crowds: Callable[[DataFrame], DataFrame]
+    """The keys of groups with more found URLs than their limit: `key`, `group`, `most`."""
+
+
+def growths(work: Workspace, known_domains: DataFrame) -> tuple[Growth, ...]:
+    """The limits, in an order that keeps dropped queries from using up their domain's limit."""
+    config = work.config.update
+    path = F.when(F.contains("url", F.lit("?")), F.split_part("url", F.lit("?"), F.lit(1)))
+    host = host_column(F.col("url"))
+    per_path, per_domain = config.new_queries_per_path, config.new_urls_per_domain
+    by_domain = partial(crowded_domains, work, known_domains, per_domain)
+    return (
+        Growth("query_growth", path, per_path, partial(crowded_paths, path, per_path)),
+        Growth("domain_growth", host, per_domain, by_domain),
+    )
+
+
+def crowded_paths(path: Column, most: int, found: DataFrame) -> DataFrame:
+    """The paths with more than `most` URLs that differ only in their query; usually none.
+
+    All found URLs are counted, new or not, because that takes a single pass.
+    """
+    keys = found.select(path.alias("key")).where("key IS NOT NULL")
+    counts = keys.groupBy("key").agg(F.count("*").alias("urls"))
+    return counts.where(F.col("urls") > most).select(
+        "key", F.col("key").alias("group"), F.lit(most).cast("long").alias("most")
+    )
+
+
+def crowded_domains(
+    work: Workspace, known_domains: DataFrame, most: int, found: DataFrame
+) -> DataFrame:
+    """The hosts (`key`) of domains (`group`) with too many found URLs."""
+    by_host, _ = work.scratch(
+        found.groupBy(host_column(F.col("url")).alias("host")).agg(F.count("*").alias("urls"))
+    )
+    hosts = domains.hosts_of_large_domains(work, by_host, "urls", most)
+    by_domain = hosts.groupBy("domain").agg(F.sum("urls").alias("urls"))
+    allowed = F.lit(most) * F.greatest(
+        F.lit(1), domains.standing() * SEED_GROWTH / domains.FULL_LINKS
+    )
+    crowded = (
+        by_domain.where(F.col("urls") > most)
+        .join(known_domains, on="domain", how="left")
+        .select("domain", "urls", F.floor(allowed).alias("most"))
+        .where(F.col("urls") > F.col("most"))
+    )
+    return hosts.join(F.broadcast(crowded.drop("urls")), on="domain", how="inner").select(
+        F.col("host").alias("key"), F.col("domain").alias("group"), "most"
+    )
+
+
+def beyond(found: DataFrame, known: DataFrame, crowded: DataFrame, key: Column) -> DataFrame:
+    """The new URLs (a column `url`) of crowded groups that exceed the limit and are dropped.
+
+    Those nearest to a seed are kept, then those with the most inlinks, then in URL order.
+    """
+    suspects = found.withColumn("key", key).join(F.broadcast(crowded), on="key", how="inner")
+    order = Window.partitionBy("group").orderBy("found_depth", F.desc("found_inlinks"), "url")
+    placed = suspects.join(known.select("url"), on="url", how="left_anti").withColumn(
+        "place", F.row_number().over(order)
+    )
+    return placed.where(F.col("place") > F.col("most")).select("url")

@@ -1,0 +1,69 @@
+"""refresh: pages → pages. Makes known pages due now, whatever their interval says.
+
+Patterns are RE2's, searched for in the whole URL, as in `filter.allow`. They are matched by Arrow,
+a column at a time.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+from pyspark.sql import functions as F
+
+from gossamer.config.patterns import Patterns
+from gossamer.schedule.due import histogram
+from gossamer.schedule.due.due_pages import is_refused
+from gossamer.state import lsm
+from gossamer.tables import PAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import StepReport
+
+
+def run(work: Workspace, pattern: str = "") -> StepReport:
+    """Make pages due: those whose URL matches, or all that are not gone.
+
+    Only pages that were asked for before count; the others are due anyway. A page that is gone is
+    asked for again only if its URL matches, and one that `refilter` has excluded is not. Raises
+    ConfigError for a pattern that RE2 lacks.
+    """
+    with work.step("refresh", work.round) as draft:
+        asked = lsm.current(work, PAGES).where("outcome IS NOT NULL AND status <> 'alias'")
+        asked = asked.where(~is_refused())
+        if pattern:
+            Patterns("--refresh-matching", [pattern])
+            found = work.engine.map_partitions(
+                asked.select("url"), partial(_matching, pattern), "url string"
+            )
+            due = asked.join(found, on="url", how="left_semi")
+        else:
+            due = asked.where("status <> 'gone'")
+        now_due = {
+            "status": F.when(F.col("status") == "gone", "unfetched").otherwise(F.col("status")),
+            "failures": F.lit(0),
+            "next_fetch_ms": F.lit(0).cast("long"),
+        }
+        rows, count = work.scratch(
+            due.select(
+                *[now_due.get(n, F.col(n)).alias(n) for n in PAGES.column_names],
+                histogram.slot().alias("counted"),
+            )
+        )
+        if count:
+            new = rows.select(*PAGES.column_names)
+            draft.replace["pages"] = lsm.put(work, PAGES, new, count, work.round)
+            draft.replace["due_times"] = histogram.put(work, histogram.moves(rows), new)
+        draft.counts["pages"] = count
+    return draft.done
+
+
+def _matching(pattern: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch.filter(pc.match_substring_regex(batch.column("url"), pattern))

@@ -1,0 +1,1 @@
+"""How does the server answer many searches at once? Cache, shared searches, fair turns."""

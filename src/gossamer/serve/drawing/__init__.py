@@ -1,0 +1,1 @@
+"""Drawings of the search page: charts, maps of links, and treemaps of sections."""

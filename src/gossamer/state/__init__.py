@@ -1,0 +1,1 @@
+"""What does the crawl know now? The open crawl, its newest rows, and signs of life."""

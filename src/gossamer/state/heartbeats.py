@@ -1,0 +1,140 @@
+"""The progress of tasks on any engine, as small files in the crawl folder.
+
+A task, wherever it runs, rewrites `heartbeats/<step>-<task>.json` every half second; `gossamer
+crawl`, `gossamer status` and the web page read these files. No step reads them, so nothing depends
+on them.
+
+A crawl without end that waits has a file, too (`waiting`): it holds no lock by which others could
+know of it.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from gossamer.errors import StoreError
+from gossamer.storage import files
+from gossamer.storage.lock_holder import Holder  # noqa: TC001  # msgspec reads the annotations
+from gossamer.storage.objects.bucket import is_object_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+BEAT_S = 0.5
+OBJECT_BEAT_S = 5.0
+"""On object storage, where each record costs a request."""
+
+
+class TaskProgress(msgspec.Struct, frozen=True):
+    """The progress of a task: `done` of `total` units of work (pages, documents)."""
+
+    step: str
+    round: int
+    task: str
+    done: int
+    total: int
+    started_ms: int
+    at_ms: int
+    counts: dict[str, int] = {}
+
+
+class Heartbeat:
+    """Writes the progress of one task. `beat` is cheap enough to be called for every page."""
+
+    def __init__(
+        self,
+        folder: str,
+        step: str,
+        round_: int,
+        task: str,
+        total: int,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._path = f"{folder}/heartbeats/{step}-{task}.json"
+        self._every_s = OBJECT_BEAT_S if is_object_url(folder) else BEAT_S
+        self._step, self._round, self._task, self._total = step, round_, task, total
+        self._clock = clock
+        self._started_s = clock()
+        self._next_s = 0.0
+        self.done = 0
+        self.counts: dict[str, int] = {}
+
+    def beat(self, done: int = 1, count: str | None = None) -> None:
+        self.done += done
+        if count is not None:
+            self.counts[count] = self.counts.get(count, 0) + done
+        now_s = self._clock()
+        if now_s >= self._next_s:
+            self._next_s = now_s + self._every_s
+            self._write(now_s)
+
+    def finish(self) -> None:
+        self._write(self._clock())
+
+    def _write(self, now_s: float) -> None:
+        record = TaskProgress(
+            self._step,
+            self._round,
+            self._task,
+            self.done,
+            self._total,
+            int(self._started_s * 1000),
+            int(now_s * 1000),
+            self.counts,
+        )
+        with suppress(OSError, StoreError):  # a failure to report must not stop the work
+            files.make_folder(self._path.rpartition("/")[0])
+            files.replace(self._path, msgspec.json.encode(record))
+
+
+def heartbeats(folder: str) -> Iterator[TaskProgress]:
+    """Yield the last record of every task, of any step and round."""
+    for path in files.listed(f"{folder}/heartbeats"):
+        if not path.endswith(".json"):
+            continue
+        try:
+            yield msgspec.json.decode(files.read(path), type=TaskProgress)
+        except (OSError, msgspec.DecodeError):
+            continue  # deleted meanwhile, or not ours
+
+
+def clear(folder: str, step: str) -> None:
+    """Delete the records of a step before it runs again, including drafts of dead tasks."""
+    of_step = re.compile(rf"{step}-\d+\.(?:json|\d+\.draft)")
+    for path in files.listed(f"{folder}/heartbeats"):
+        if of_step.fullmatch(path.rpartition("/")[2]):
+            files.remove(path)
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """A crawl without end that waits until a page is due, at `until_ms`; None: none ever is."""
+
+    by: Holder
+    until_ms: int | None
+
+
+@contextmanager
+def waiting(folder: str, wait: Wait) -> Iterator[None]:
+    """Let others know of a wait while the block runs."""
+    path = f"{folder}/.waiting"
+    with suppress(OSError, StoreError):  # a failure to report must not stop the work
+        files.replace(path, msgspec.json.encode(wait))
+    try:
+        yield
+    finally:
+        with suppress(OSError, StoreError):
+            files.remove(path)
+
+
+def wait_of(folder: str) -> Wait | None:
+    """The wait of a crawl's process, if there is one."""
+    try:
+        wait = msgspec.json.decode(files.read(f"{folder}/.waiting"), type=Wait)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return wait if wait.by.lives() else None

@@ -1,0 +1,361 @@
+"""Why is a URL fetched, or found, or not? What the crawl knows about it, in sentences.
+
+    found       when and how; or why the crawl does not hold it
+    spelling    what learned rules make of links to it
+    filters     whether the filters of today would let it in
+    robots      whether the robots.txt that was read last allows it
+    host        how its host answers, and how long it has to wait
+    fetched     what its server answered
+    changes     how often it has changed
+    due         when it is fetched again, and why then
+    score       what its place in a round follows from
+    fit         whether the owner wants it, by a mark, by rules, or by its words and links
+    duplicates  which page stands for it, or for which it stands
+    index       whether it can be found, or why not
+
+Cost: for a single URL, a pass over the keys of `pages` and of the datasets that say more, and a
+query for the score.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import functions as F
+
+from gossamer.config.egress import Egress
+from gossamer.config.own_hosts import Own
+from gossamer.dedup.dispositions import Duplicates, duplicates_of
+from gossamer.errors import UsageError
+from gossamer.rules.left_out import LeftOut
+from gossamer.rules.url_rules.listing import tested
+from gossamer.schedule import generate
+from gossamer.schedule.due import polling, recrawl
+from gossamer.schedule.due.due_pages import NEVER_AGAIN, due_ms, interval_s
+from gossamer.schedule.focus import fit_prediction, fitness, marks
+from gossamer.schedule.focus.classifier import split
+from gossamer.schedule.order import scoring, sections
+from gossamer.schedule.order.page_ranks import with_ranks
+from gossamer.search.page_info import PageInfo
+from gossamer.state import lsm
+from gossamer.state.lookup import Lookup
+from gossamer.status.words import duration, moment, percent
+from gossamer.tables import DOCUMENTS, HOSTS, INDEXED, PAGES, SECTIONS
+from gossamer.tables.fetching import RHYTHM_S
+from gossamer.tables.outcomes import FILTERED, OUTCOMES
+from gossamer.web import robots
+from gossamer.web.urls import host_of, origin_of
+
+if TYPE_CHECKING:
+    from gossamer.state.workspace import Workspace
+
+    Row = dict[str, Any]
+
+TELLING = 5
+"""Words of a page that are named as those that tell most of it."""
+FILTERS_APPLY = "the filters let it in: gossamer filters apply"
+SOURCES = {
+    "seed": "as a seed",
+    "entry": "as a new entry of a feed or sitemap",
+    "link": "by a link",
+    "redirect": "by a redirect",
+}
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """A sentence about a URL. `topic`: see the docstring of this module."""
+
+    topic: str
+    text: str
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """What the crawl knows about a URL, in its normal form. `known`: whether it is in `pages`."""
+
+    url: str
+    known: bool
+    facts: list[Fact]
+
+
+def explain(work: Workspace, url: str) -> Explanation:
+    """Explain a URL, known or not. Raises UsageError if it cannot be crawled; StoreError."""
+    lookup = Lookup(work, once=True)
+    pages = PageInfo(work, lookup)
+    normal = pages.normal(url)
+    if normal is None:
+        raise UsageError(url, "is not a URL that can be crawled", "example: https://example.org/")
+    row = _row(work, normal)
+    host = next(lookup.rows(HOSTS.name, "host", host_of(normal), HOSTS.column_names), None)
+    left_out = LeftOut(work, lookup)
+    sentences = [("found", _found(row, left_out, normal)), ("spelling", _spelling(work, normal))]
+    if row is not None:
+        sentences.append(("filters", _filters(left_out, row)))
+    sentences.append(("robots", _robots(work, host, normal)))
+    sentences.append(("host", _host(work, host, host_of(normal))))
+    if row is not None:
+        figures = _figures(work, row)
+        duplicates = duplicates_of(lookup, normal)
+        sentences += [
+            ("fetched", _fetched(pages, row)),
+            ("changes", _changes(row, figures)),
+            ("due", _due(work, row, figures)),
+            ("score", _score(row, figures)),
+            ("fit", _fit(work, lookup, row)),
+            ("duplicates", _duplicates(duplicates)),
+            ("index", _index(lookup, pages, row, duplicates)),
+        ]
+    facts = [Fact(topic, text) for topic, text in sentences if text]
+    return Explanation(normal, row is not None, facts)
+
+
+def _row(work: Workspace, url: str) -> Row | None:
+    """The row of `pages`. Those of older versions lack columns, which the engine fills."""
+    layers = [each.where(F.col("url") == url) for each in lsm.layers(work, PAGES, some=True)]
+    with work.errors():
+        found = lsm.newest(layers, "url").collect()
+    return found[0].asDict() if found else None
+
+
+def _found(row: Row | None, left_out: LeftOut, url: str) -> str:
+    if row is None:
+        return f"the crawl does not hold it: {left_out.why(url)}"
+    source = SOURCES.get(row["source"], row["source"])
+    away = f"; {_count(row['depth'], 'link')} from a seed" if row["depth"] else ""
+    linking = _count(row["inlinks"], "page") + (" links" if row["inlinks"] == 1 else " link")
+    return f"{source}, {moment(row['found_ms'])}{away}; {linking} to it"
+
+
+def _spelling(work: Workspace, url: str) -> str:
+    found = tested(work, url)
+    if found.target == url:
+        return ""
+    rules = "; ".join(f"{rule.rule} ({rule.title})" for rule in found.rules)
+    return f"links to it lead to {found.target}, by the rule {rules}"
+
+
+def _filters(left_out: LeftOut, row: Row) -> str:
+    reason = left_out.filtered(row["url"], row["depth"], row["hops"])
+    if _is_refused(row):
+        now = "they let it in now" if reason is None else reason
+        return f"gossamer filters apply has excluded it; {now}"
+    if reason is None:
+        return "they let it in"
+    kept = "it is kept, as it was found before: gossamer filters apply would exclude it"
+    note = "" if row["source"] == "seed" else f"; {kept}"
+    return f"a link to it would be dropped: {reason}{note}"
+
+
+def _is_refused(row: Row) -> bool:
+    """As `due.is_refused`, of a row of pages."""
+    return bool((row["status"], row["outcome"]) == ("excluded", FILTERED))
+
+
+def _robots(work: Workspace, host: Row | None, url: str) -> str:
+    config, origin = work.config.fetch, origin_of(url)
+    if not url.startswith(("http://", "https://")):
+        return ""
+    if not config.own_robots and Own(config).has(host_of(url), (host or {}).get("address")):
+        return "not asked for: the host is your own, and fetch.own_robots is off"
+    kept = [each for each in (host or {}).get("robots") or () if each["origin"] == origin]
+    if not kept:
+        return f"{origin}/robots.txt is read before the next request"
+    file = max(kept, key=lambda each: int(each["fetched_ms"]))
+    rules = robots.judge(file["status"], file["body"] or b"")
+    when = f"by {origin}/robots.txt of {moment(file['fetched_ms'])}"
+    if rules is None:
+        return f"all requests are forbidden {when}, which could not be read ({file['status']})"
+    allowed = "allowed" if rules.allows(config.agent, url) else "forbidden"
+    delay_s = rules.crawl_delay_s(config.agent)
+    delay = "" if delay_s is None else f"; it asks for {duration(delay_s)} between requests"
+    return f"{allowed} to {config.agent} {when} ({file['status'] or 'no answer'}){delay}"
+
+
+def _host(work: Workspace, host: Row | None, name: str) -> str:
+    setting = work.config.fetch.egress
+    number = Egress(setting).group(name, (host or {}).get("address"))
+    group = "" if number is None else f"; fetched by group {list(setting)[number]}: fetch.egress"
+    if host is None or not host["contacted_ms"]:
+        return f"it was never contacted{group}"
+    asked = f"{_count(host['requests'], 'request')}, the last one {moment(host['contacted_ms'])}"
+    outcome = host["outcome"] or "ok"
+    failed = f"; {_count(host['failures'], 'failure')} in a row" if host["failures"] else ""
+    ready_ms = host["ready_ms"] or 0
+    waits = f"; no request before {moment(ready_ms)}" if ready_ms > work.now_ms() else ""
+    return f"{asked}: {outcome}{failed}{waits}{group}"
+
+
+def _fetched(pages: PageInfo, row: Row) -> str:
+    if row["outcome"] is None:
+        return "never asked for"
+    visit = pages.visit(row["url"])
+    status = f" (HTTP {visit['http_status']})" if visit["http_status"] else ""
+    detail = visit["detail"] or OUTCOMES[row["outcome"]].meaning
+    target = f", to {visit['redirect_url']}" if visit["redirect_url"] else ""
+    asked = "" if row["fetched_ms"] is None else f", {moment(row['fetched_ms'])}"
+    tries = f"; {_count(row['failures'], 'failure')} in a row" if row["failures"] else ""
+    is_older = row["stored_ms"] not in (None, row["fetched_ms"])
+    stored = f"; what is stored is of {moment(row['stored_ms'])}" if is_older else ""
+    return f"{row['outcome']}{status}: {detail}{target}{asked}{tries}{stored}"
+
+
+def _changes(row: Row, figures: Row) -> str:
+    watched_days = row["watched_days"] or 0.0
+    if not watched_days:
+        return ""
+    seen = f"about {row['changes']:.1f}" if row["changes"] else "none"
+    every = duration(recrawl.DAY_S / figures["rate"])
+    told = "" if row["recall"] is None else percent(row["recall"])
+    dates = f"; dates in feeds and sitemaps tell {told} of them" if told else ""
+    return f"{seen} in {watched_days:,.1f} days; taken to change every {every}{dates}"
+
+
+def _due(work: Workspace, row: Row, figures: Row) -> str:
+    if row["status"] in NEVER_AGAIN or _is_refused(row):
+        named = "its URL is named: gossamer crawl --refresh-matching"
+        return f"never, unless {FILTERS_APPLY if _is_refused(row) else named}"
+    when = figures["due_ms"]
+    return f"{'now' if when <= work.now_ms() else moment(when)}: {_why_then(work, row, when)}"
+
+
+def _why_then(work: Workspace, row: Row, due_ms: int) -> str:
+    if row["outcome"] is None:
+        return "it was never asked for"
+    if row["failures"]:
+        return "it is tried again"
+    if not due_ms:
+        return "it was to be fetched again at once"
+    return _rhythm(work, row)
+
+
+def _rhythm(work: Workspace, row: Row) -> str:
+    """Why a page that was visited is due when it is."""
+    if row["doubt"]:
+        told = percent(-math.expm1(-row["doubt"]))
+        dated = f"a feed or sitemap dates it {moment(row['dated_ms'])}"
+        return f"{dated}, which alone tells a change with a probability of {told}"
+    if row["interval_s"] != RHYTHM_S:
+        if row["rate"]:
+            chance = percent(work.config.update.due_chance)
+            return f"by then it has changed with a probability of {chance}, within bounds"
+        return f"{duration(interval_s(work))} after its first visit (update.interval_days)"
+    kind = "page in which visits found new links" if row["kind"] == "page" else row["kind"]
+    if not row["finding_days"]:
+        return f"soon after the first visit, as for any {kind}"
+    found = _count(round(row["finds"]), "new page") if row["finds"] >= 1 else "no new page"
+    within = duration(row["finding_days"] * polling.DAY_S)
+    true = row["date_rate"] or 0
+    dates = f", or stored pages have changed: it gives {true:.1f} true dates a day" if true else ""
+    return (
+        f"by its rhythm, as a {kind}: visits found {found} in {within}, and by then they find "
+        f"another one with a probability of about 50 %, within bounds{dates}"
+    )
+
+
+def _score(row: Row, figures: Row) -> str:
+    if row["status"] in NEVER_AGAIN or _is_refused(row):
+        return ""
+    factors = " × ".join(f"{name} {value:.3g}" for name, value in figures["factors"])
+    first = "" if figures["ahead"] == 1 else f" × {figures['ahead']:.3g}, to come before others"
+    return f"{factors} × a gain of {figures['gain']:.3g} days{first} = {figures['score']:.3g}"
+
+
+def _fit(work: Workspace, lookup: Lookup, row: Row) -> str:
+    """Whether the owner wants it, and what speaks for or against that, the strongest first."""
+    said = [] if row["fit"] is None else ["it is fit" if row["fit"] else "it is not fit"]
+    rows = marks.stored(work)
+    for mark in rows.filter(pc.equal(rows["url"], row["url"])).to_pylist():
+        kind = "wanted" if mark["fit"] else "not wanted"
+        said.append(f"you have marked it as {kind}, {moment(mark['marked_ms'])}")
+    columns = (*fitness.OF_RULES, "outcome", "sketch", *marks.TEXT)
+    documents = lookup.rows(DOCUMENTS.name, "url", row["url"], columns)
+    document = next((each for each in documents if each["outcome"] == "parsed"), None)
+    if document is not None:
+        if (rule := fitness.rule_for(work, document)) is not None:
+            said.append(f"the rule {rule} decides about pages like it")
+        if document["sketch"] is None:
+            said.append("its main text has less than 100 words")
+        said += _by_words(marks.focus_of(rows), document)
+    if row["judged_links"]:
+        share = percent(row["fit_links"] / fit_prediction.UNIT / row["judged_links"])
+        said.append(f"{_count(row['judged_links'], 'link')} to it promise that by {share}")
+    return "; ".join(said)
+
+
+def _by_words(focus: marks.Focus | None, document: Row) -> list[str]:
+    """What the classifier says about a document."""
+    if focus is None or focus.classifier is None:
+        return []
+    (words,) = split(marks.text_of(pa.Table.from_pylist([document])).combine_chunks()).to_pylist()
+    (score,) = focus.classifier.scores(pa.array([words], pa.list_(pa.string()))).to_pylist()
+    if score is None:
+        return ["no marked page has words of it"]
+    telling = ", ".join(focus.classifier.telling(words, TELLING))
+    verdict = "for" if score >= 0 else "against"
+    return [f"its words speak {verdict} it, with a score of {score:.2f}, above all {telling}"]
+
+
+def _duplicates(found: Duplicates) -> str:
+    if found.survivor is not None:
+        return f"{found.left_out}"
+    counts = (
+        (found.copies_total, "other address", "es"),
+        (found.versions_total, "older version", "s"),
+    )
+    listed = [f"{n:,} {name}{plural if n > 1 else ''}" for n, name, plural in counts if n]
+    return f"it stands for {' and '.join(listed)}" if listed else ""
+
+
+def _index(lookup: Lookup, pages: PageInfo, row: Row, duplicates: Duplicates) -> str:
+    captured = pages.capture(row["url"])
+    document = None if captured is None else captured.document
+    held = next(lookup.rows(INDEXED.name, "url", row["url"], ["round"]), None)
+    if held is not None:
+        is_old = captured is not None and captured.response["round"] > held["round"]
+        newer = "; a newer one waits for the next harvest" if is_old else ""
+        return f"it can be found, by its document of round {held['round']:,}{newer}"
+    left_out = duplicates.left_out
+    if document is not None and document["outcome"] == FILTERED:
+        left_out = f"a filter rule refuses its language: {document['detail']}"
+    if left_out is not None:
+        return f"it cannot be found: {left_out}"
+    if captured is None:
+        return "it cannot be found: nothing is stored of it"
+    if document is None:
+        return "it cannot be found yet: it has not been parsed"
+    if document["outcome"] != "parsed":
+        return f"it cannot be found: its text was not read ({document['outcome']})"
+    return "it cannot be found yet: no harvest has run since it was parsed"
+
+
+def _figures(work: Workspace, row: Row) -> Row:
+    """What the engine makes of a row of `pages`, as `generate` would."""
+    config = work.config.update
+    product = scoring.load(config.scoring)
+    rows = work.engine.rows(pa.Table.from_pylist([row], schema=PAGES.schema))
+    if product.needs_ranks:
+        rows = with_ranks(work, rows)
+    if product.needs_worth:
+        rows = sections.with_worth(work, rows, work.store.manifest.layers(SECTIONS.name))
+    rows = recrawl.with_gain(rows, work.now_ms(), config)
+    signals = generate.signals(work)
+    factors = {f"factor_{n}": factor(signals) for n, factor in enumerate(product.factors)}
+    columns = {
+        "due_ms": due_ms(interval_s(work)),
+        "rate": F.col("rate"),
+        "gain": F.col("gain"),
+        "ahead": polling.ahead(work.now_ms()),
+        "score": product(signals) * F.col("gain") * polling.ahead(work.now_ms()),
+    }
+    found = rows.select(*(each.alias(name) for name, each in (columns | factors).items()))
+    with work.errors():
+        figures: Row = found.collect()[0].asDict()
+    values = [figures.pop(name) for name in factors]
+    return figures | {"factors": list(zip(product.names, values, strict=True))}
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}" + ("" if number == 1 else "s")

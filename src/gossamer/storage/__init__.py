@@ -1,0 +1,1 @@
+"""Which files are the crawl, and how are they opened?"""

@@ -1,0 +1,314 @@
+"""Files of a crawl on a disk of this machine, for what maps them into memory or reads folders.
+
+Files of a crawl in a folder are used where they are. Objects are fetched into a cache, which all
+crawls and processes of a machine share (places.py): named by their checksum if it is known, so that
+equal objects are fetched once, or else by the URL. Tasks also make files there before they are
+uploaded. Small tables are fetched as a whole, too: the embedded engine, which asks for a file again
+with each query, then needs no request for them.
+
+Environment variables say where the cache is and how large it gets, as machines differ. If it is
+larger, the files that were not used for the longest time are deleted. On Linux nobody notices who
+has mapped them or has links to them; others find a file for IN_USE_S after its last use.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from itertools import repeat
+from math import inf
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import xxhash
+
+from gossamer.errors import ConfigError, StoreError
+from gossamer.storage import checksums, files
+from gossamer.storage.errors import FULL, disk_errors, system_error
+from gossamer.storage.objects.bucket import is_object_url, located
+from gossamer.storage.places import CACHE, WORK, cache, is_in_work, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gossamer.storage.store import File
+
+CACHE_GB = "GOSSAMER_CACHE_GB"
+"""The environment variable that says how large the cache gets."""
+DEFAULT_GB = 20.0
+GB = 1e9
+NEAR_BYTES = 64 << 20
+"""Larger tables are read where they are: who needs some of their columns reads only these."""
+FETCHED_AT_ONCE = 8
+"""Of several objects, so many are fetched at a time."""
+COPIED_BYTES = 5 << 30
+"""S3 copies no larger object by one request."""
+IN_USE_S = 21_600.0
+"""A file that was used so recently is not deleted, even if the cache is too large."""
+SWEEP_S = 10.0
+"""Whoever fetches a file looks through the cache if nobody did for so long."""
+STALE_S = 86_400.0
+"""Work of a process that is gone is deleted after a day."""
+_SWEPT = "swept"
+
+
+def local(path: str, xxh3: str = "") -> Path:
+    """The path of a file on this machine: that of an object is a copy. Never write to it.
+
+    `xxh3`: the checksum of the file, if it is known. Raises FileNotFoundError, StoreFull, and
+    StoreError if a fetched object has another checksum.
+    """
+    path = placed(path)
+    copy = _place(path, xxh3)
+    if not is_object_url(path):
+        return copy
+    if not _is_there(copy):
+        _fetch(path, copy, xxh3)
+    return copy
+
+
+def near(path: str) -> str:
+    """A file as it is read with fewest requests: the path of a copy, or the URL of a large object.
+
+    Its copy is known by its URL. Raises FileNotFoundError.
+    """
+    path = placed(path)
+    if not is_object_url(path) or path in _large:
+        return path
+    copy = _place(path, "")
+    if not _is_there(copy) and not _fetch(path, copy, most=NEAR_BYTES):
+        _large.add(path)
+        return path
+    return str(copy)
+
+
+def near_all(paths: Sequence[str]) -> list[str]:
+    """As `near`, for several files, whose copies are fetched at once."""
+    if len(paths) < 2 or not any(map(is_object_url, paths)):  # noqa: PLR2004  # several
+        return list(map(near, paths))
+    with ThreadPoolExecutor(FETCHED_AT_ONCE) as threads:
+        return list(threads.map(near, paths))
+
+
+_large: set[str] = set()
+"""Objects that are not worth a copy."""
+
+
+@contextmanager
+def folder(root: str, listed: Iterable[File]) -> Iterator[Path]:
+    """A folder with the names of some files, all of one folder of the crawl `root`.
+
+    The folder of objects consists of links to copies, and is deleted at the end.
+    """
+    listed = list(listed)
+    place = PurePosixPath(listed[0].path).parent
+    if not is_object_url(root):
+        yield Path(root, place)
+        return
+    with _work() as work:
+        linked = work / place
+        linked.mkdir(parents=True)
+        with ThreadPoolExecutor(FETCHED_AT_ONCE) as threads:
+            names = [linked / PurePosixPath(file.path).name for file in listed]
+            list(threads.map(link, repeat(root), listed, names))
+        yield linked
+
+
+def link(root: str, file: File, name: Path) -> None:
+    """Give a file of a crawl another name on this machine: a hard link, or else a copy."""
+    source = local(f"{root}/{file.path}", file.xxh3)
+    with suppress(OSError):
+        os.link(source, name)
+        return
+    shutil.copyfile(source, name)
+
+
+@contextmanager
+def workshop(root: str, place: str) -> Iterator[Path]:
+    """A new folder for files that a task writes by path: `place` in the crawl, if that is one.
+
+    On object storage it has the same name, and files are lost that were not passed to `keep`.
+    """
+    path = placed(f"{root}/{place}")
+    if is_object_url(path):
+        with _work() as work:
+            here = work / place
+            here.mkdir(parents=True)
+            yield here
+        return
+    here = Path(path)
+    with disk_errors(here):
+        here.mkdir(parents=True)
+    yield here
+
+
+def keep(
+    file: Path, root: str, place: str, linked: File | None = None, *, by_content: bool = False
+) -> tuple[int, str]:
+    """Put a file of a `workshop` into the crawl's folder `place`; return its size and checksum.
+
+    `linked`: the older file of the crawl to which a `link` was made under this name. If it is still
+    there, it is copied within the store, unless it is too large for that. An uploaded file is also
+    a copy, known by its URL, or `by_content`: by its checksum.
+    """
+    path, are_objects = f"{root}/{place}/{file.name}", is_object_url(root)
+    if linked is not None and _is_link(f"{root}/{linked.path}", linked.xxh3, file):
+        if not are_objects:
+            return linked.bytes, linked.xxh3
+        if linked.bytes <= COPIED_BYTES:
+            bucket, key = located(f"{root}/{linked.path}")
+            bucket.copy(key, located(path)[1])
+            return linked.bytes, linked.xxh3
+    if not are_objects:
+        return file.stat().st_size, checksums.of_file(file)
+    made = files.create(path)
+    with file.open("rb") as source:
+        shutil.copyfileobj(source, made, files.PART_BYTES)
+    made.close()
+    copy = _place(path, made.xxh3 if by_content else "")
+    with _cache_errors(copy):
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # it is there, or this file system has no hard links
+            os.link(file, copy)
+    return made.size, made.xxh3
+
+
+def _place(path: str, xxh3: str) -> Path:
+    """Where a file is on this machine, or would be."""
+    if not is_object_url(path):
+        return Path(path)
+    name = xxh3 or f"{checksums.of_bytes(path.encode())}-url"
+    return cache() / name[:2] / name
+
+
+def _is_there(copy: Path) -> bool:
+    """Whether the cache has a file, which then counts as used at this moment."""
+    with _cache_errors(copy):
+        try:
+            os.utime(copy)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+    return True
+
+
+def _is_link(path: str, xxh3: str, file: Path) -> bool:
+    try:
+        return _place(path, xxh3).samefile(file)
+    except FileNotFoundError:
+        return False
+
+
+def _fetch(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool:
+    """Fetch an object, unless another process has done so meanwhile. False: it is too large."""
+    bucket, key = located(url)
+    draft = copy.with_name(f".{copy.name}.{uuid.uuid4().hex}")
+    hasher = xxhash.xxh3_64()
+    with _cache_errors(copy):
+        copy.parent.mkdir(parents=True, exist_ok=True)
+    with _cache_errors(copy), _alone(copy.parent):
+        if copy.exists():
+            return True
+        size, pieces = bucket.stream(key)
+        if size > most:
+            return False
+        try:
+            with draft.open("xb") as file:
+                for piece in pieces:
+                    hasher.update(piece)
+                    file.write(piece)
+            if xxh3 and hasher.hexdigest() != xxh3:
+                raise StoreError(url, "is damaged: its checksum differs", "gossamer check --repair")
+            draft.replace(copy)
+        finally:
+            draft.unlink(missing_ok=True)
+    with _cache_errors(copy.parent.parent):
+        _make_room()
+    return True
+
+
+_CANNOT_BE_WRITTEN = (*FULL, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
+
+
+@contextmanager
+def _cache_errors(path: Path) -> Iterator[None]:
+    """Raise StoreError or StoreFull if a file of the cache cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _CANNOT_BE_WRITTEN:
+            raise
+        known = system_error(error, path)
+        remedy = f"{known.remedy}; or set {CACHE} to another folder"
+        raise type(known)(known.subject, known.what, remedy) from error
+
+
+@contextmanager
+def _alone(shelf: Path) -> Iterator[None]:
+    """Let nobody else fetch files of a folder of the cache meanwhile: they might be the same."""
+    descriptor = os.open(shelf, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _work() -> Iterator[Path]:
+    folder = cache()
+    with _cache_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=f"{WORK}{os.getpid()}-", dir=folder))
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _most_bytes() -> float:
+    value = os.environ.get(CACHE_GB, str(DEFAULT_GB))
+    try:
+        return float(value) * GB
+    except ValueError:
+        what = f"{value!r} is not a number of gigabytes"
+        raise ConfigError(f"${CACHE_GB}", what, f"for example {CACHE_GB}=20") from None
+
+
+def _make_room() -> None:
+    """Delete the oldest files if the cache has become too large."""
+    most, now_s = _most_bytes(), time.time()
+    swept = cache() / _SWEPT
+    if now_s - _used_s(swept) < SWEEP_S:
+        return
+    swept.touch()
+    held: list[tuple[float, int, Path]] = []
+    for shelf in filter(Path.is_dir, swept.parent.iterdir()):
+        if shelf.name.startswith(WORK):
+            if now_s - _used_s(shelf) > STALE_S and not is_in_work(shelf.name):
+                shutil.rmtree(shelf, ignore_errors=True)
+            continue
+        for file in shelf.iterdir():
+            with suppress(FileNotFoundError):
+                state = file.stat()
+                held.append((state.st_mtime, state.st_size, file))
+    surplus = sum(size for _, size, _ in held) - most
+    for used_s, size, file in sorted(held):
+        if surplus <= 0 or now_s - used_s < IN_USE_S:
+            break
+        file.unlink(missing_ok=True)
+        surplus -= size
+
+
+def _used_s(path: Path) -> float:
+    """When a file or folder was last changed; 0 if it is not there."""
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0

@@ -1,0 +1,1 @@
+"""A crawl's files in object storage: s3://, gs:// and az://."""

@@ -1,0 +1,63 @@
+"""Where on this machine is what belongs to a crawl on object storage?
+
+    <cache>/<two digits>/…    copies of objects (storage/copies.py)
+    <cache>/work-PID-…/       scratch files of a step, and what a task is making
+
+A step of the embedded engine runs on one machine, so its scratch files need not be objects. Their
+names tell: those in `scratch/here-…` are in the cache of the machine that runs the step. All that
+opens files asks `placed`, so tasks join the root of the crawl and the name of a scratch file as
+they do for any other.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from pathlib import Path
+
+import xxhash
+
+from gossamer.errors import UsageError
+from gossamer.storage.objects.bucket import is_object_url
+
+CACHE = "GOSSAMER_CACHE"
+"""The environment variable that names the folder of the cache."""
+HERE = "here-"
+WORK = "work-"
+_SCRATCH = re.compile(rf"(\w+://.+)/scratch/{HERE}(\d+)-(\w+)(/.*)?")
+
+
+def cache() -> Path:
+    """The folder of the cache. Raises UsageError."""
+    if named := os.environ.get(CACHE):
+        return Path(named)
+    caches = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    try:
+        return Path(caches).expanduser() / "gossamer"
+    except RuntimeError:
+        what = "this user has no home, where copies of objects would be kept"
+        raise UsageError(f"${CACHE}", what, "set it to a folder for them") from None
+
+
+def placed(path: str) -> str:
+    """The path of a scratch file of a step on this machine; any other path or URL as it is."""
+    found = _SCRATCH.fullmatch(path) if is_object_url(path) else None
+    if found is None:
+        return path
+    crawl, process, attempt, rest = found.groups("")
+    named = f"{process}-{xxhash.xxh3_64_hexdigest(crawl.encode())}-{attempt}"
+    return f"{cache()}/{WORK}{named}{rest}"
+
+
+def new_scratch() -> str:
+    """A new name for the scratch files of this process."""
+    return f"{HERE}{os.getpid()}-{uuid.uuid4().hex}"
+
+
+def is_in_work(name: str) -> bool:
+    """Whether a folder `work-…` may belong to a process that lives."""
+    import psutil  # only needed here
+
+    process = name.removeprefix(WORK).partition("-")[0]
+    return process.isdecimal() and psutil.pid_exists(int(process))

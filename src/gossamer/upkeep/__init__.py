@@ -1,0 +1,1 @@
+"""What may be forgotten? Rows that newer ones replace, and records of the archive."""

@@ -1,0 +1,30 @@
+"""The files of an archive, with their indexes."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
+
+from gossamer.storage.warc import ARCHIVE, index_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gossamer.storage.store import File
+
+
+class Archive(NamedTuple):
+    """A file of the archive. Its index has the same name, but a repair may write it elsewhere."""
+
+    path: str
+    index_file: str
+    bytes: int
+
+
+def indexed(files: Iterable[File]) -> Iterator[Archive]:
+    """The archive files that have an index, of all files of the dataset `warc`."""
+    paths = {PurePosixPath(file.path).name: file.path for file in files}
+    for file in files:
+        index = paths.get(PurePosixPath(index_path(file.path)).name)
+        if file.path.endswith(ARCHIVE) and index is not None:
+            yield Archive(file.path, index, file.bytes)
