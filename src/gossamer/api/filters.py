@@ -25,7 +25,7 @@ LEAST_FIT = 20
 class CrawlFilters:
     """Lists, tests and changes filter rules, and applies all filters to the known pages.
 
-    A rule is a line of text: docs/operating.md, Filter rules. Methods that write hold the crawl's
+    A rule is a line of text: docs/choosing.md, Filter rules. Methods that write hold the crawl's
     lock, and raise `errors.Locked` if another process holds it; all raise ConfigError for rules
     that cannot be used.
     """

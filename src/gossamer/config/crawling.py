@@ -61,7 +61,7 @@ class FilterConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
         Meta(
             description="filter rules, one per string, such as `deny prefix "
             "https://example.org/tags/`; the first that matches a URL decides. See "
-            "operating.md, Filter rules"
+            "choosing.md, Filter rules"
         ),
     ] = ()
     files: Annotated[
@@ -213,7 +213,7 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             description="rules for pages that you want, such as `deny prefix "
             "https://example.org/forum/`: the first that matches decides, `allow` that a page is "
             "fit, `deny` that it is not. Other pages are fit if their main text has 100 words, and "
-            "if they are like those marked as such. See operating.md, Fit pages"
+            "if they are like those marked as such. See choosing.md, Fit pages"
         ),
     ] = ()
     new_urls_per_domain: Annotated[

@@ -41,7 +41,7 @@ MAX_RULES = 500_000
 REMEDY = (
     "write one rule per line: allow or deny, then "
     + ", ".join(KINDS[:-1])
-    + (f" or {KINDS[-1]}, then a value; see docs/operating.md, Filter rules")
+    + (f" or {KINDS[-1]}, then a value; see docs/choosing.md, Filter rules")
 )
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _TYPE = re.compile(r"[a-z0-9!&^_.+-]+(?:/[a-z0-9!&^_.+-]*)?")
