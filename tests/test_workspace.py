@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gossamer.state.workspace import FEW
+from gossamer.state.table_io import FEW
 
 if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace

@@ -14,19 +14,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from fnmatch import fnmatchcase
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gossamer.web.addresses import is_network, parse_address, without_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
-    from pyspark.sql import DataFrame
-
     from gossamer.config import FetchConfig
-    from gossamer.state.workspace import Workspace
 
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 _WILDCARD = re.compile(r"[*?[]")
@@ -67,30 +60,3 @@ class Own:
         return address is not None and any(
             address in network for network in self._parsed if network.version == address.version
         )
-
-
-def marked(work: Workspace, due: DataFrame, hosts: DataFrame) -> DataFrame:
-    """Mark the pages of the user's own hosts as `own`: by name, or by their last known address."""
-    config = work.config.fetch
-    if not config.own:
-        return due
-    from pyspark.sql import functions as F  # a worker that fetches needs no engine
-
-    named = (
-        due.select("host").distinct().join(hosts.select("host", "address"), on="host", how="left")
-    )
-    owned, count = work.map_rows(named, partial(_own_hosts, config), "host string")
-    if not count:
-        return due
-    marks = owned.select("host", F.lit(True).alias("own"))
-    return due.drop("own").join(marks, on="host", how="left").fillna(False, ["own"])
-
-
-def _own_hosts(config: FetchConfig, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    import pyarrow as pa  # commands need `Own`, and nothing that takes long to import
-
-    own = Own(config)
-    for batch in batches:
-        names, addresses = (batch.column(name).to_pylist() for name in ("host", "address"))
-        mask = [own.has(name, where) for name, where in zip(names, addresses, strict=True)]
-        yield batch.filter(pa.array(mask, pa.bool_())).select(["host"])

@@ -32,7 +32,7 @@ from gossamer.dedup.reached import reached
 from gossamer.dedup.verified import FEW as FEW_PAIRS
 from gossamer.dedup.verified import FEW_BYTES, FOUND_DDL, close, described, verified, verified_here
 from gossamer.state import lsm
-from gossamer.state.workspace import FEW
+from gossamer.state.table_io import FEW
 from gossamer.storage import parquet
 from gossamer.storage.store import Layer
 from gossamer.tables import DISPOSITIONS, SHINGLED, SIMILAR, SKETCHED

@@ -23,12 +23,12 @@ from gossamer.errors import ConfigError, Locked
 from gossamer.flow import rounds
 from gossamer.flow.harvests import Harvests
 from gossamer.rules.filter_rules import of_crawl
-from gossamer.rules.filter_rules.rule_files import RuleFiles
 from gossamer.rules.filters import Allow, Deny
 from gossamer.schedule.due import round_length
 from gossamer.schedule.focus import fitness
 from gossamer.schedule.order import scoring
 from gossamer.state.heartbeats import Wait, waiting
+from gossamer.state.last_valid import LastValid
 from gossamer.state.settings_file import read_settings
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def run(work: Workspace, listener: Listener, *, follows: bool = False) -> None:
     ended: then it waits for its turn.
     """
     work.is_endless = True
-    work.rule_files = RuleFiles(listener.refused)
+    work.last_valid = LastValid(listener.refused)
     crawl = _Crawl(work, listener)
     if not follows:
         with work.store.lock():

@@ -30,7 +30,7 @@ import numpy as np
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.config import egress, own_hosts
+from gossamer.config import egress
 from gossamer.links.domains import FULL_LINKS, hosts_of_large_domains, level, standing
 from gossamer.schedule.due import histogram, polling, recrawl, round_length
 from gossamer.schedule.due.due_pages import (
@@ -45,6 +45,7 @@ from gossamer.schedule.focus import fit_prediction, fitness
 from gossamer.schedule.limits import parts
 from gossamer.schedule.order import cutoff, opic, score_buckets, scoring, sections
 from gossamer.schedule.order.page_ranks import with_ranks
+from gossamer.schedule.own_hosts import mark_own_hosts
 from gossamer.state import lsm
 from gossamer.storage.store import Layer
 from gossamer.tables import DOMAINS, FETCHLIST, HOSTS, PAGES, SECTIONS
@@ -146,7 +147,7 @@ def due_now(
         due = of_ready_hosts(due, hosts, now_ms + round_length.patience_ms(work))
     if stranded is not None:
         due = due.join(stranded, on="host", how="left_anti")
-    return own_hosts.marked(work, due, hosts)
+    return mark_own_hosts(work, due, hosts)
 
 
 def known_sections(work: Workspace, draft: Draft) -> tuple[Layer, ...]:

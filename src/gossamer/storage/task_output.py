@@ -23,9 +23,7 @@ from gossamer.tables import DATASETS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from gossamer.state.workspace import Workspace
     from gossamer.storage.files import NewFile
-    from gossamer.tables import Dataset
 
 YIELD = pa.schema(
     [
@@ -121,17 +119,6 @@ def layers_of(rows: Iterable[Row], round_: int) -> dict[str, Layer]:
         file = msgspec.convert(row, File)
         files.setdefault(str(row["name"]), []).append(file)
     return {dataset: Layer(round_, tuple(listed)) for dataset, listed in files.items()}
-
-
-def layers_of_table(
-    work: Workspace, dataset: Dataset, rows: pa.Table
-) -> dict[str, tuple[Layer, ...]]:
-    """Write rows, as many as fit into memory, as the only layer of a dataset; no layer if none."""
-    if not rows.num_rows:
-        return {dataset.name: ()}
-    writer = ParquetWriter(work.root, dataset.name, work.store.attempt(dataset.name))
-    writer.write(rows)
-    return {dataset.name: (layers_of(writer.close(), work.round)[dataset.name],)}
 
 
 def counts_of(rows: Iterable[Row]) -> Counter[str]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer.dedup.own_texts import of_documents
 from gossamer.state import lsm, unread
+from gossamer.state.documents import join_documents
 from gossamer.tables import DOCUMENTS, HOST_DOCUMENTS
 from gossamer.web.lines import LINE, frequent
 
@@ -95,7 +95,7 @@ def _counted(work: Workspace, texts: DataFrame, sizes: DataFrame) -> DataFrame:
         .select("host", "url", "round")
     )
     counted = chosen.groupBy("host").agg(F.count("*").alias("counted"))
-    read = of_documents(work, chosen, "main_text")
+    read = join_documents(work, chosen, "main_text")
     begin = F.split(F.substring("main_text", 1, MAX_PAGE_CHARS), LINE)
     distinct = F.slice(F.array_distinct(begin), 1, MAX_PAGE_LINES)
     lines = counted.join(read, on="host", how="inner").select(

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.dedup.own_texts import OwnTexts, of_documents
+from gossamer.dedup.own_texts import OwnTexts
+from gossamer.state.documents import join_documents
 from gossamer.tables import DOCUMENTS, OWN_TEXTS
 from gossamer.web.sketches import described
 
@@ -47,7 +48,7 @@ def own_texts(
         .where("again OR is_held IS NULL")
         .select("host", "url", "round")
     )
-    texts = of_documents(work, wanted, "title", "main_text", "text_hash")
+    texts = join_documents(work, wanted, "title", "main_text", "text_hash")
     rows = hosts.select("host", "lines").join(texts, on="host", how="inner")
     return work.scratch(work.engine.map_partitions(rows, described_rows, OWN_TEXTS.ddl))
 

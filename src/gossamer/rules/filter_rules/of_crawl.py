@@ -147,7 +147,7 @@ def _of_file(work: Workspace, name: str) -> tuple[Placed, ...]:
     def read() -> tuple[Placed, ...]:
         return _parsed(tuple(read_lines(Path(work.root, name), UNREADABLE)), f"{name}, line")
 
-    return read() if work.rule_files is None else work.rule_files.of(name, read)
+    return read() if work.last_valid is None else work.last_valid.read(name, read)
 
 
 @lru_cache(maxsize=8)

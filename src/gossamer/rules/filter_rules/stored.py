@@ -17,7 +17,6 @@ from gossamer.errors import UsageError
 from gossamer.rules.filter_rules.index import RuleIndex
 from gossamer.rules.filter_rules.language import Rule, parse, parse_all
 from gossamer.storage import parquet
-from gossamer.storage.task_output import layers_of_table
 from gossamer.tables import FILTER_RULES
 
 if TYPE_CHECKING:
@@ -171,7 +170,7 @@ def _write(work: Workspace, kept: Sequence[StoredRule]) -> tuple[Layer, ...]:
     """Write the dataset. Raises ConfigError if the enabled rules do not fit into memory."""
     RuleIndex([each.parsed for each in kept if each.enabled])
     rows = pa.Table.from_pylist([structs.asdict(each) for each in kept], FILTER_RULES.schema)
-    return layers_of_table(work, FILTER_RULES, rows)[FILTER_RULES.name]
+    return work.write_table(FILTER_RULES, rows)[FILTER_RULES.name]
 
 
 @lru_cache(maxsize=1 << 17)

@@ -19,12 +19,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
-from gossamer.dedup.own_texts import of_documents
 from gossamer.errors import UsageError
 from gossamer.links import current_links
 from gossamer.schedule.due import polling
 from gossamer.schedule.focus import fit_prediction, fitness, marks
 from gossamer.state import lsm
+from gossamer.state.documents import join_documents
 from gossamer.tables import DOCUMENTS, FIT_WORDS, MARKS, PAGES
 from gossamer.web.urls import normalize
 
@@ -96,7 +96,7 @@ def _documents(work: Workspace, named: Sequence[str] | None) -> DataFrame:
     if named is not None:
         known = known.join(marks.frame(work, named), on="url", how="left_semi")
     newest, _ = work.scratch(known.groupBy("url").agg(F.max("round").alias("round")))
-    texts = of_documents(work, newest, *READ)
+    texts = join_documents(work, newest, *READ)
     return texts if named is None else work.scratch(texts)[0]
 
 

@@ -18,7 +18,6 @@ from pyspark.sql import functions as F
 from gossamer.schedule.focus import classifier
 from gossamer.schedule.focus.classifier import Classifier
 from gossamer.storage import parquet
-from gossamer.storage.task_output import layers_of_table
 from gossamer.tables import FIT_WORDS, MARKS
 
 if TYPE_CHECKING:
@@ -74,7 +73,7 @@ def learned(marks: pa.Table) -> pa.Table:
 def put(work: Workspace, marks: pa.Table) -> dict[str, tuple[Layer, ...]]:
     """Write these marks in place of all, and what is learned; returns the layers of both."""
     rows = marks.sort_by("url")
-    return layers_of_table(work, MARKS, rows) | layers_of_table(work, FIT_WORDS, learned(rows))
+    return work.write_table(MARKS, rows) | work.write_table(FIT_WORDS, learned(rows))
 
 
 def focus_of(marks: pa.Table) -> Focus | None:

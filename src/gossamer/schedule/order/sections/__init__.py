@@ -33,7 +33,6 @@ from gossamer.schedule.order import opic
 from gossamer.schedule.order.sections import worth as worths
 from gossamer.state import lsm
 from gossamer.storage import parquet
-from gossamer.storage.task_output import layers_of_table
 from gossamer.tables import FINDS, PAGES, SECTIONS
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def counted(work: Workspace) -> dict[str, tuple[Layer, ...]]:
     finds = merged_finds(work, table["section"])
     config = work.config.generate
     table = worths.with_worth(table, finds, UNIT, config.pages, config.explore_share)
-    return layers_of_table(work, SECTIONS, table) | layers_of_table(work, FINDS, finds)
+    return work.write_table(SECTIONS, table) | work.write_table(FINDS, finds)
 
 
 def run(work: Workspace) -> StepReport:

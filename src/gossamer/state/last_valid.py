@@ -1,0 +1,38 @@
+"""Files that break while a crawl without end goes on: what they held when last valid counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gossamer.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Content = TypeVar("Content")
+
+
+class LastValid:
+    """What files held when they could last be used, for a crawl that must not end."""
+
+    def __init__(self, refused: Callable[[ConfigError], None]) -> None:
+        """`refused` is called once with the reason why a file cannot be used."""
+        self._refused = refused
+        self._contents: dict[str, Any] = {}
+        self._reasons: dict[str, str] = {}
+
+    def read(self, name: str, read: Callable[[], Content]) -> Content:
+        """What `read` returns; if it raises a ConfigError, what it returned before."""
+        try:
+            content = read()
+        except ConfigError as error:
+            if name not in self._contents:
+                raise
+            if self._reasons.get(name) != str(error):
+                self._reasons[name] = str(error)
+                self._refused(error)
+            kept: Content = self._contents[name]
+            return kept
+        self._reasons.pop(name, None)
+        self._contents[name] = content
+        return content

@@ -1,0 +1,272 @@
+"""Datasets as DataFrames: how steps read and write the tables of a crawl, and scratch rows.
+
+Functions on frames need only `Tables`: an empty store and an engine are enough to test them.
+"""
+
+from __future__ import annotations
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import pyarrow as pa
+from msgspec import structs
+
+from gossamer.storage import copies
+from gossamer.storage.backends import LocalBackend, open_backend
+from gossamer.storage.names import SCRATCH
+from gossamer.storage.objects.bucket import is_object_url
+from gossamer.storage.places import new_scratch, placed
+from gossamer.storage.store import File, Layer, Store
+from gossamer.storage.task_output import ParquetWriter, layers_of
+from gossamer.tables import DATASETS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from gossamer.engine.engine import Engine
+    from gossamer.engine.pool import PartitionFunction
+    from gossamer.tables import Dataset
+
+One = TypeVar("One")
+Other = TypeVar("Other")
+
+FEW = 5_000
+"""Rows that `map_rows` maps in this process, which takes up to 60 ms. A query that passes them to
+worker processes takes as long without any."""
+
+CHECKED_HERE_BYTES = 64 << 20
+"""Checksums of so many bytes take less time here than tasks take to begin."""
+CHECKSUMS = pa.schema([("path", pa.string()), ("xxh3", pa.string())])
+CHECKSUMS_DDL = "path string, xxh3 string"
+
+
+@dataclass
+class Tables:
+    """The datasets of a store, read and written by an engine.
+
+    Scratch files are deleted by `sweep`, which ends each step.
+    """
+
+    store: Store
+    _engine: Engine | None = field(default=None, repr=False, kw_only=True)
+    _scratch: list[str] = field(default_factory=list, repr=False, kw_only=True)
+
+    @cached_property
+    def root(self) -> str:
+        return self.store.url
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            raise RuntimeError("these tables were opened without an engine")
+        return self._engine
+
+    @property
+    def _is_embedded(self) -> bool:
+        """Whether the engine is the embedded one."""
+        return self.engine.is_local
+
+    @property
+    def round(self) -> int:
+        return self.store.manifest.round
+
+    def paths(self, dataset: str, round_: int | None = None) -> list[str]:
+        """Absolute paths of a dataset's files. Raises MissingFile."""
+        return [f"{self.root}/{file.path}" for file in self.store.files(dataset, round_)]
+
+    def read(self, dataset: str, round_: int | None = None) -> DataFrame:
+        """All rows of all layers of a dataset, or those of one round."""
+        return self.engine.read(self.paths(dataset, round_), DATASETS[dataset].ddl)
+
+    def write_table(self, dataset: Dataset, rows: pa.Table) -> dict[str, tuple[Layer, ...]]:
+        """Write rows, as many as fit into memory, as the only layer of a dataset; none if empty."""
+        if not rows.num_rows:
+            return {dataset.name: ()}
+        writer = ParquetWriter(self.root, dataset.name, self.store.attempt(dataset.name))
+        writer.write(rows)
+        return {dataset.name: (layers_of(writer.close(), self.round)[dataset.name],)}
+
+    def write(self, df: DataFrame, dataset: str, round_: int) -> Layer:
+        """Write rows as a layer to be committed. They need the dataset's columns, in any order."""
+        rows = df.select(*DATASETS[dataset].column_names)
+        return Layer(round_, self._write(rows, dataset))
+
+    def scratch(self, df: DataFrame, ddl: str | None = None) -> tuple[DataFrame, int]:
+        """Materialise rows that a step uses more than once; return them and their number.
+
+        Not every engine can cache (Sail cannot), so the rows are written to scratch files. `ddl`:
+        their columns. Without it, the engine has to plan the query again if no rows are used.
+        """
+        files = self.scratch_files(df)
+        if not files:
+            return self.engine.no_rows(df) if ddl is None else self.engine.read([], ddl), 0
+        paths = [f"{self.root}/{file.path}" for file in files]
+        return self.engine.read(paths, _ddl(paths[0])), sum(file.rows for file in files)
+
+    def map_rows(
+        self, df: DataFrame, fn: PartitionFunction, ddl: str, *, adds: bool = False
+    ) -> tuple[DataFrame, int]:
+        """Materialise what `fn` makes of rows (see `Engine.map_partitions`), as `scratch` does.
+
+        Few rows are mapped here: at first, a crawl has only one worker. `adds`: the columns of
+        `ddl` follow those of `df`.
+        """
+        from gossamer.storage import parquet
+
+        files = self.scratch_files(df)
+        paths = [f"{self.root}/{file.path}" for file in files]
+        if adds:
+            ddl = f"{_ddl(paths[0]) if paths else _ddl_of(df.schema)}, {ddl}"
+        if sum(file.rows for file in files) > FEW:
+            rows = self.engine.read(paths, _ddl(paths[0]))
+            return self.scratch(self.engine.map_partitions(rows, fn, ddl))
+        batches = [
+            each for path in paths for each in fn(iter(parquet.read_table(path).to_batches()))
+        ]
+        count = sum(batch.num_rows for batch in batches)
+        if not count:
+            return self.engine.read([], ddl), 0
+        return self.engine.rows(pa.Table.from_batches(batches)), count
+
+    def both(
+        self, rows: int, one: Callable[[], One], other: Callable[[], Other], few: int = FEW
+    ) -> tuple[One, Other]:
+        """The results of two calls that read about so many rows, and do not depend on each other.
+
+        A `few` rows leave cores idle while the engine plans a query, so both calls run at once.
+        With many, they would compete for memory.
+        """
+        if rows > few:
+            return one(), other()
+        with ThreadPoolExecutor(1) as thread:
+            meanwhile = thread.submit(other)
+            return one(), meanwhile.result()
+
+    def scratch_files(self, df: DataFrame, by: Sequence[str] = ()) -> tuple[File, ...]:
+        """Write rows to Parquet files that are deleted at the end of the step, or by `close`.
+
+        Each column in `by` partitions the rows into folders named `<column>=<value>`.
+        """
+        return self._write(df, "scratch", by)
+
+    def scratch_attempt(self) -> str:
+        """Return a folder for files of tasks, which is deleted like those of `scratch_files`."""
+        is_here = is_object_url(self.root) and self._is_embedded
+        attempt = f"{SCRATCH}/{new_scratch()}" if is_here else self.store.attempt(SCRATCH)
+        self._scratch.append(attempt)
+        return attempt
+
+    def _write(self, df: DataFrame, dataset: str, by: Sequence[str] = ()) -> tuple[File, ...]:
+        from gossamer.engine.engine import engine_errors
+        from gossamer.storage import parquet
+
+        is_kept = dataset != SCRATCH
+        uploads = is_kept and is_object_url(self.root) and self._is_embedded
+        attempt = self.store.attempt(dataset) if is_kept and not uploads else self.scratch_attempt()
+        with engine_errors(placed(f"{self.root}/{attempt}")):
+            rows = df.write.partitionBy(*by).option("compression", "zstd")
+            if (kind := DATASETS.get(dataset)) is not None:
+                rows = rows.options(**_sizes(kind))
+            rows.parquet(self.engine.target(f"{self.root}/{attempt}"))
+        listed = [each for each in sorted(self._listed(attempt)) if each[0].endswith(".parquet")]
+        footers = parquet.footers([f"{self.root}/{path}" for path, _ in listed])
+        files = (
+            File(path, footer.num_rows, size)
+            for (path, size), footer in zip(listed, footers, strict=True)
+        )
+        found = tuple(file for file in files if file.rows)
+        if not is_kept:
+            return found
+        if uploads:
+            return self._uploaded(found, self.store.attempt(dataset))
+        return self._checked(found)
+
+    def _checked(self, files: Sequence[File]) -> tuple[File, ...]:
+        """Files with their checksums, which the engine does not report: each file is read again.
+
+        Those of a cluster are on other machines, or even objects. So tasks read them, if it is
+        much.
+        """
+        paths = [file.path for file in files]
+        if self._is_embedded or sum(file.bytes for file in files) < CHECKED_HERE_BYTES:
+            found = {path: self.store.backend.checksum(path) for path in paths}
+        else:
+            check = partial(_checksum, self.root)
+            rows = self.engine.map_tasks(paths, check, CHECKSUMS, CHECKSUMS_DDL)
+            found = {row["path"]: row["xxh3"] for row in rows}
+        return tuple(structs.replace(file, xxh3=found[file.path]) for file in files)
+
+    def _uploaded(self, files: Sequence[File], attempt: str) -> tuple[File, ...]:
+        """Files of scratch as those of an attempt on object storage."""
+        made = []
+        for file in files:
+            here = Path(placed(f"{self.root}/{file.path}"))
+            size, xxh3 = copies.keep(here, self.root, attempt)
+            made.append(File(f"{attempt}/{here.name}", file.rows, size, xxh3))
+        return tuple(made)
+
+    def sweep(self) -> None:
+        """Delete the scratch files, as the end of a step does."""
+        while self._scratch:
+            attempt = self._scratch.pop()
+            url = f"{self.root}/{attempt}"
+            if (here := placed(url)) != url:
+                shutil.rmtree(here, ignore_errors=True)
+            else:
+                self.store.backend.delete([path for path, _ in self._listed(attempt)])
+
+    def _listed(self, attempt: str) -> Iterator[tuple[str, int]]:
+        """The files of an attempt, with their sizes."""
+        url = f"{self.root}/{attempt}"
+        if (here := placed(url)) == url:
+            yield from self.store.backend.sizes(attempt)
+            return
+        for path, size in LocalBackend(here).sizes(""):
+            yield f"{attempt}/{path}", size
+
+
+def _checksum(root: str, path: str) -> Iterator[dict[str, str]]:
+    yield {"path": path, "xxh3": open_backend(root).checksum(path)}
+
+
+def _sizes(dataset: Dataset) -> dict[str, str]:
+    """Options for row groups and pages of a dataset: Spark's, and the embedded engine's."""
+    options: dict[str, str] = {}
+    if dataset.group_rows is not None:
+        rows = str(dataset.group_rows)
+        options |= {"parquet.block.row.count.limit": rows, "max_row_group_size": rows}
+    if dataset.page_rows is not None:
+        rows = str(dataset.page_rows)
+        options |= {
+            "compression": "uncompressed",
+            "parquet.enable.dictionary": "false",
+            "dictionary_enabled": "false",
+            "parquet.page.row.count.limit": rows,
+            "data_page_row_count_limit": rows,
+            "write_batch_size": rows,  # after each, the embedded engine looks at the page's size
+        }
+    return options
+
+
+def _ddl(path: str) -> str:
+    """The columns of a Parquet file.
+
+    The engine would plan the whole query again to tell them, which takes it 2 to 15 ms.
+    """
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    from gossamer.storage import parquet
+
+    (footer,) = parquet.footers([path])
+    return _ddl_of(from_arrow_schema(footer.schema.to_arrow_schema()))
+
+
+def _ddl_of(schema: StructType) -> str:
+    return ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in schema)
