@@ -16,7 +16,7 @@ from gossamer.config.egress import GROUPS, POSTPONED
 from gossamer.schedule import generate
 from gossamer.schedule.limits import parts
 from gossamer.schedule.limits.parts import dealt
-from gossamer.state import lsm, workspace
+from gossamer.state import lsm, table_io
 from gossamer.tables import HOSTS, PAGES
 from gossamer.web.urls import domain_of
 from rows import by_url, put
@@ -85,7 +85,7 @@ def test_the_largest_unit_is_dealt_first() -> None:
 def test_a_domain_has_one_part_and_one_group(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(workspace, "FEW", few)
+    monkeypatch.setattr(table_io, "FEW", few)
     hosts = {"a-eu.example": 6, "www.a-eu.example": 3, "b-us.example": 5, "x.shared.example": 2}
     hosts |= {"shared.example": 1, "free1.example": 1, "free2.example": 4, "known.example": 1}
     rows = [{"url": f"http://{h}/{i}", "host": h} for h, n in hosts.items() for i in range(n)]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gossamer.links import domains
-from gossamer.state import workspace
+from gossamer.state import table_io
 from gossamer.web.suffixes import registrable
 from rows import by_url, frame
 
@@ -158,7 +158,7 @@ def test_large_domains_are_found_among_all_hosts(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     """The sizes of a domain's hosts are summed, whatever their ports and public suffixes."""
-    monkeypatch.setattr(workspace, "FEW", few)
+    monkeypatch.setattr(table_io, "FEW", few)
     sizes = {
         "www.large.example": 3,
         "large.example:8080": 3,

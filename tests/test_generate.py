@@ -14,7 +14,7 @@ from gossamer.schedule import generate
 from gossamer.schedule.due.due_pages import due_pages
 from gossamer.schedule.limits import parts as dealing
 from gossamer.schedule.order.cutoff import Sample
-from gossamer.state import lsm, workspace
+from gossamer.state import lsm, table_io
 from gossamer.tables import HOSTS
 from gossamer.web.urls import domain_of
 from rows import by_url, frame, put
@@ -78,7 +78,7 @@ def test_what_is_due(work: Workspace, row: dict[str, Any], due: bool) -> None:
 def test_a_domain_has_one_part_and_parts_have_equal_loads(
     work: Workspace, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
-    monkeypatch.setattr(workspace, "FEW", few)
+    monkeypatch.setattr(table_io, "FEW", few)
     hosts = {"www.big.example": 40, "m.big.example": 20, "b.example": 30, "c.example": 30}
     rows = [
         {"url": f"http://{host}/{i}", "host": host} for host, n in hosts.items() for i in range(n)

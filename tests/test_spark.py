@@ -15,7 +15,7 @@ from engine_tasks import DDL, SCHEMA, double, fail, fill, tell
 from gossamer.config import Config
 from gossamer.engine.engine import engine_errors
 from gossamer.errors import EngineError, StoreFull
-from gossamer.state import workspace
+from gossamer.state import table_io
 from gossamer.state.workspace import Workspace
 from gossamer.storage.backends import LocalBackend
 from gossamer.storage.checksums import of_file
@@ -74,7 +74,7 @@ def test_tasks_compute_the_checksums_of_much(
 ) -> None:
     work = Workspace(Store.create(LocalBackend(tmp_path)), Config(), _engine=spark_engine)
     rows = spark_engine.spark.range(1, 4).selectExpr("1 / id as rank", "string(id) as url")
-    monkeypatch.setattr(workspace, "CHECKED_HERE_BYTES", 0)
+    monkeypatch.setattr(table_io, "CHECKED_HERE_BYTES", 0)
     monkeypatch.setattr(LocalBackend, "checksum", None)  # in this process
     files = work.write(rows.repartition(3), "ranks", 1).files
     assert [file.xxh3 for file in files] == [of_file(tmp_path / file.path) for file in files]
