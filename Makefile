@@ -20,13 +20,13 @@ BACKEND := build/backend
 # Modules that the backend compiles (hatch_build.py), and again if they change.
 COMPILED := $(shell sed -nE 's|^ *"(src/gossamer/.*\.py)",$$|\1|p' pyproject.toml)
 PURE := $(CURDIR)/build/pure
-PURE_TESTS := $(addprefix tests/test_parse_,html.py lines.py maintext*.py metadata.py fuzz.py)
+PURE_TESTS := $(addprefix tests/parse/test_,html.py lines.py maintext*.py metadata.py fuzz.py)
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 INSTALL := $(PIP) install --require-hashes --no-deps --prefer-binary --use-pep517
 
 # Only the test files that contain a mark: to import all others takes each process some seconds.
-marked = $(shell grep -l 'mark\.$(1)' tests/test_*.py)
-OF_STEPS = $(shell grep -lE 'work: Workspace|new_work' tests/test_*.py)
+marked = $(shell grep -rl 'mark\.$(1)' tests --include='test_*.py')
+OF_STEPS = $(shell grep -rlE 'work: Workspace|new_work' tests --include='test_*.py')
 
 # One more than there are cores: tests often wait for processes and connections.
 PROCESSES = $(shell expr $$(nproc) + 1)
@@ -76,7 +76,7 @@ test-spark-objects: $(VENV)/.dev $(SPARK)/.unpacked  ## run the tests of the ste
 
 test-azure: $(VENV)/.dev $(AZURITE)/.installed  ## test the store and crawls at az:// with Azure's emulator (needs npm)
 	PATH=$(CURDIR)/$(AZURITE)/node_modules/.bin:$$PATH $(BIN)/pytest -m azure \
-	  $(addprefix tests/test_,backends.py listings.py store.py azure.py)
+	  $(addprefix tests/storage/test_,backends.py listings.py store.py azure.py)
 
 test-browser: $(VENV)/.dev  ## test the search page in Debian's chromium
 	$(BIN)/pytest -m browser $(call marked,browser)

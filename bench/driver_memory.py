@@ -36,8 +36,8 @@ from gossamer.state.workspace import Workspace
 from gossamer.storage.backends import LocalBackend
 from gossamer.storage.store import StepReport, Store
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from spark_cluster import Cluster
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.support.spark_cluster import Cluster
 
 HEAP_MB = 512
 CHOSEN = 10_000

@@ -37,8 +37,8 @@ from gossamer.flow import rounds
 from gossamer.storage import places
 from gossamer.storage.objects import bucket
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from object_store import ADDRESS, BUCKET, object_store
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.support.object_store import ADDRESS, BUCKET, object_store
 
 REQUESTS = re.compile(r'^SeaweedFS_s3_request_total\{.*type="(\w+)"\} ([\d.e+]+)$', re.MULTILINE)
 

@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 
     Steps = Mapping[str, Callable[[Workspace], StepReport]]
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-from spark_cluster import Cluster
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tests.support.spark_cluster import Cluster
 
 HOSTS = 20
 TASKS = 4

@@ -13,8 +13,6 @@ import pytest
 from hypothesis import settings
 from obstore.store import MemoryStore
 
-from azure_emulator import CONTAINER, azurite
-from commands import lent
 from gossamer.config import Config, EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.engine.lean_imports import without_collections
@@ -27,9 +25,11 @@ from gossamer.storage.objects import bucket
 from gossamer.storage.objects.backend import ObjectBackend
 from gossamer.storage.objects.bucket import Bucket
 from gossamer.storage.store import Store
-from loopback import Loopback, loopback
-from object_store import BUCKET, forget_stores, object_store
-from spark_cluster import INTERPRETING, Cluster
+from tests.support.azure_emulator import CONTAINER, azurite
+from tests.support.command_line import lent
+from tests.support.loopback import Loopback, loopback
+from tests.support.object_store import BUCKET, forget_stores, object_store
+from tests.support.spark_cluster import INTERPRETING, Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

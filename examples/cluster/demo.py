@@ -38,9 +38,9 @@ from gossamer.state.stopping import CTRL_C
 from gossamer.storage import places
 from search_cluster import NODES, search_cluster
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-from object_store import BUCKET, object_store
-from spark_cluster import WORKERS, Cluster
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.support.object_store import BUCKET, object_store
+from tests.support.spark_cluster import WORKERS, Cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,8 +2,8 @@
 
 Read `flow/rounds.py` first: it shows the flow. Each package answers one question, which its
 docstring asks, and imports only packages to its left in the order that ARCHITECTURE.md gives
-(tests/test_layering.py enforces it). A step is a module or package with a verb for a name; steps
-never import each other, and exchange the datasets that `tables/` defines.
+(tests/house/test_layering.py enforces it). A step is a module or package with a verb for a
+name; steps never import each other, and exchange the datasets that `tables/` defines.
 
 `fakeweb/` is a deterministic web on loopback that the demo, the tests and the benchmarks crawl.
 `cli/` and `api/` are the two entrances: commands, and `from gossamer import Crawl`. `plugins.py` is

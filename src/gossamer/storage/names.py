@@ -2,7 +2,7 @@
 
 Garbage collection deletes a file only if its whole path has one of these forms, and a crawl is only
 created in a folder without other files. Code that writes files with a new kind of name must add it
-here; tests/test_damage.py compares the forms with the files of a real crawl.
+here; tests/storage/test_damage.py compares the forms with the files of a real crawl.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ receives some. A page that is to be tried again, or that is not parsed yet, keep
 
 The paper lets the virtual page be one link of each page. With a fixed share instead, cash moves as
 PageRank's random surfer does: if all pages are fetched in each round, each round is a step of
-PageRank's power iteration (tests/test_opic.py).
+PageRank's power iteration (tests/schedule/test_opic.py).
 
 The virtual page divides what it collects in a round equally among all known pages, without touching
 their rows: it counts what it has given to each page so far (`given`), and the column `cash` of

@@ -2,7 +2,7 @@
 
 Each row of OPERATIONS describes one operation; the schemas are generated from the Structs that are
 encoded as responses. A test compares them with real responses, and a fuzzer sends requests inside
-and outside the description (tests/test_serve_openapi.py).
+and outside the description (tests/serve/test_openapi.py).
 """
 
 from __future__ import annotations

@@ -1,0 +1,259 @@
+"""A crawl without end is run by processes that follow each other."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer import Crawl
+from gossamer.cli.supervisor import PATIENCE, WAITS_S, died, next_wait_s
+from gossamer.errors import Locked
+from gossamer.flow import rounds
+from gossamer.state.stopping import CTRL_C
+from gossamer.storage.backends import open_backend
+from gossamer.storage.names import CONFIG_NAME
+from gossamer.storage.store import Store
+from tests.support.crawl_service import Service
+from tests.support.crawl_settings import loopback_settings
+from tests.support.loopback import page
+from tests.support.systemd_socket import Systemd
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+    from collections.abc import Iterator
+
+    from gossamer.engine.engine import Engine
+    from tests.support.loopback import Loopback
+
+pytestmark = pytest.mark.slow
+
+ROUND = list(rounds.ROUND)
+PAGES = 4
+AT_ONCE = "update.interval_days = 0.000001\nupdate.interval_factor = 1"
+"""All pages are always due."""
+ALWAYS = "from gossamer.cli import crawler_process as standing; standing.GROWTH = -1\n"
+"""Replaces the process after each round."""
+
+
+@pytest.fixture
+def folder(server: Loopback, tmp_path: Path) -> Path:
+    links = "".join(f'<a href="/{n}">{n}</a>' for n in range(1, PAGES))
+    server.answers |= {f"/{n}": page(b"<p>page %d" % n) for n in range(1, PAGES)}
+    server.answers["/"] = page(b"<p>all pages" + links.encode())
+    made = tmp_path / "crawl"
+    Crawl.create(str(made), loopback_settings(server.address, AT_ONCE)).close()
+    return made
+
+
+@pytest.fixture
+def systemd(tmp_path: Path) -> Iterator[Systemd]:
+    with Systemd(tmp_path) as listening:
+        yield listening
+
+
+def check_history(folder: Path, engine: Engine) -> None:
+    """Check that each step of each round was committed once, and all that was fetched is there."""
+    crawl = Crawl.open(str(folder), engine)
+    history = crawl.work.store.manifest.history
+    steps = [(done.round, done.step) for done in history if done.step in ROUND]
+    expected = [(number, step) for number in range(1, crawl.work.round + 1) for step in ROUND]
+    assert steps == expected[: len(steps)]
+    fetched = sum(done.counts.get("ok", 0) for done in history if done.step == "fetch")
+    updated = {done.round for done in history if done.step == "update"}
+    rows = crawl.pages().select("fetches").collect()
+    assert crawl.dataset("responses").where("outcome = 'ok'").count() == fetched
+    assert len(rows) == PAGES
+    assert max(row["fetches"] for row in rows) == max(updated)
+
+
+def test_a_process_that_has_grown_is_replaced_between_two_rounds(
+    folder: Path, engine: Engine
+) -> None:
+    pids, last = [], 0
+    with Service(folder, ALWAYS) as service:
+        for order in (rounds.HARVEST, rounds.NEW_FIRST):
+            lines = service.until(step="generate")
+            pids.append(service.crawling().pid)
+            lines += service.until(event="renew")
+            steps = [(line["round"], line["step"]) for line in lines if "step" in line]
+            in_rounds = [each for each in steps if each[1] in ROUND]
+            first, last = last + 1, in_rounds[-1][0]
+            assert in_rounds == [(n, step) for n in range(first, last + 1) for step in ROUND]
+            # Not before a harvest has ended, which began after its first round.
+            assert [step for _, step in steps if step in rounds.HARVEST] == list(order)
+            assert "the process has grown from" in lines[-1]["text"]
+        service.end()
+    assert len(set(pids)) == len(pids)
+    check_history(folder, engine)
+
+
+def test_others_may_use_the_crawl_between_two_processes(
+    folder: Path, engine: Engine, systemd: Systemd
+) -> None:
+    with Service(folder, ALWAYS, NOTIFY_SOCKET=systemd.path) as service:
+        service.until(step="generate")
+        store = Store.open(open_backend(str(folder)))
+        holder = store.backend.holder()
+        assert holder is not None
+        assert holder.pid == service.process.pid, "not the one to be ended"
+        assert "--forever --json" in holder.command
+        assert systemd.received() == {"READY": "1"}
+        (renewed,) = [
+            line for line in service.until(event="renew") if line.get("step") == "update"
+        ][-1:]
+        with ExitStack() as stack:
+            while True:
+                try:
+                    stack.enter_context(store.lock())
+                    break
+                except Locked:
+                    continue
+            while systemd.received() != {"READY": "1"}:  # the next process is there, and waits
+                pass
+            version = store.refresh().version
+        lines = service.until(step="generate")
+        assert lines[-1]["round"] == renewed["round"] + 1
+        assert store.refresh().version >= version + 1
+        service.end()
+    check_history(folder, engine)
+
+
+def test_a_process_that_is_killed_is_followed_by_another(
+    folder: Path, engine: Engine, systemd: Systemd
+) -> None:
+    with Service(folder, NOTIFY_SOCKET=systemd.path) as service:
+        for number in (2, 3):
+            service.until(step="generate", round=number)
+            while not systemd.is_silent():
+                pass  # it drops messages if it is not listened to
+            service.crawling().kill()
+            (died,) = service.until(event="died")[-1:]
+            assert "was killed by signal 9 (SIGKILL)" in died["text"]
+            assert "lower engine.memory_gb" in died["text"]
+            while "SIGKILL" not in systemd.received().get("STATUS", ""):
+                pass
+        service.until(step="update", round=4)
+        service.end()
+    check_history(folder, engine)
+
+
+def test_a_worker_that_is_killed_does_not_end_the_crawl(
+    server: Loopback, folder: Path, engine: Engine
+) -> None:
+    async def kill(_: StreamReader, writer: StreamWriter) -> None:
+        server.answers["/1"] = page(b"<p>page 1")
+        for worker in service.crawling().children():
+            worker.kill()
+        writer.write(page(b"nobody reads this"))
+
+    server.answers["/1"] = kill
+    with Service(folder) as service:
+        lost, died = service.until(event="died")[-2:]
+        assert lost["event"] == "lost"
+        assert "died with exit code -9" in lost["text"]
+        assert "lost a worker" in died["text"]
+        service.until(step="update", round=2)
+        service.end()
+    check_history(folder, engine)
+
+
+def test_a_crawl_that_never_began_ends_with_its_process(folder: Path) -> None:
+    with Service(folder, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)\n") as service:
+        out, errors = service.process.communicate()
+    assert service.process.returncode == 1
+    assert out == ""
+    assert "the process that crawls: was killed by signal 11 (SIGSEGV)\n" in errors
+    assert "→ run the command again" in errors
+
+
+def test_errors_end_the_crawl_with_their_message_and_code(folder: Path) -> None:
+    with Store.open(open_backend(str(folder))).lock(), Service(folder) as service:
+        _, errors = service.process.communicate()
+    assert service.process.returncode == 1
+    assert "has locked this crawl" in errors
+
+
+def test_settings_count_from_sighup_to_the_next_whatever_the_file_says(
+    server: Loopback, folder: Path
+) -> None:
+    file = Path(folder, CONFIG_NAME)
+    text = file.read_text()
+
+    def contacts(since: int) -> set[str]:
+        return {one.headers["user-agent"].partition("+")[2] for one in server.asked[since:]}
+
+    with Service(folder, ALWAYS) as service:
+        service.until(event="renew")
+        file.write_text(f'{text}\nfetch.contact = "a@b.test"')
+        service.process.send_signal(signal.SIGHUP)  # no process is there to be told
+        service.until(event="settings")
+        service.until(event="renew")
+        file.write_text("nonsense = 1")
+        since = len(server.asked)
+        service.process.send_signal(signal.SIGHUP)
+        assert "nonsense" in service.until(event="refused")[-1]["text"]
+        service.until(event="renew")
+        service.until(step="update")
+        assert contacts(since) == {"a@b.test)"}
+        service.end()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_all_processes_counts_once(
+    server: Loopback, folder: Path, number: signal.Signals
+) -> None:
+    async def stop(_: StreamReader, writer: StreamWriter) -> None:
+        os.killpg(service.process.pid, number)  # as a terminal does
+        writer.write(page(b"the first"))
+
+    server.answers["/1"] = stop
+    with Service(folder) as service:
+        _, errors = service.process.communicate()
+    assert service.process.returncode == CTRL_C
+    assert errors.count("gossamer: ") == 1
+    assert "the fetch of round 2 was stopped; what was fetched is kept" in errors
+    history = Store.open(open_backend(str(folder))).manifest.history
+    # The harvest of round 1 may still have committed a step.
+    assert [each.step for each in history if each.round == 2] == ["generate", "fetch"]
+
+
+def test_the_last_of_several_signals_kills_a_crawl_that_does_not_end(folder: Path) -> None:
+    deaf = (
+        "import signal\nfrom gossamer.state import stopping\n"
+        "stopping.heed_parent = lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+    )
+    with Service(folder, deaf) as service:
+        service.until(step="generate")
+        for _ in range(PATIENCE):
+            service.process.send_signal(signal.SIGTERM)
+            service.until(step="update")
+        service.end()
+
+
+def test_systemd_is_told_that_the_process_that_crawls_is_alive(
+    folder: Path, systemd: Systemd
+) -> None:
+    watched = {"NOTIFY_SOCKET": systemd.path, "WATCHDOG_USEC": "300000"}
+    with Service(folder, **watched) as service:
+        while "WATCHDOG" not in systemd.received():
+            pass
+        service.end()
+
+
+def test_waits_grow_while_processes_die_soon() -> None:
+    shortest_s, longest_s = WAITS_S
+    waits = [0.0]
+    for _ in range(12):
+        waits.append(next_wait_s(waits[-1], lived_s=1))
+    assert waits[1:4] == [shortest_s, 2 * shortest_s, 4 * shortest_s]
+    assert waits[-1] == longest_s
+    assert next_wait_s(longest_s, lived_s=longest_s) == shortest_s
+
+
+def test_the_signal_of_a_crash_is_named() -> None:
+    assert died(-signal.SIGABRT) == "was killed by signal 6 (SIGABRT)"

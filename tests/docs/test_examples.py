@@ -1,0 +1,86 @@
+"""Each example runs as a user runs it, on a small crawl."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+
+from gossamer import Crawl
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from tests.support.crawl_settings import loopback_settings
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from gossamer.engine.engine import Engine
+
+EXAMPLES = ROOT / "examples"
+MAX_LINES = 40
+PAGES = 6
+
+
+@pytest.fixture(scope="module")
+def crawled(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = str(tmp_path_factory.mktemp("crawl"))
+    with FakeWeb(Web(hosts=1, pages_per_host=PAGES, mix=Mix.plain())) as fake:
+        crawl = Crawl.create(folder, loopback_settings(fake.address), engine)
+        crawl.inject(fake.web.seeds())
+        crawl.run()
+    return folder
+
+
+def run(folder: Path, name: str, *arguments: str) -> str:
+    ended = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_crawl_and_search(tmp_path: Path) -> None:
+    steps, _, answers = run(tmp_path, "crawl_and_search.py").partition("\n\n")
+    assert steps.startswith("1 generate {'pages': 1}\n")
+    head, best, *_ = answers.splitlines()
+    title = head.partition(" pages for ")[2].strip("'")
+    assert best.startswith(f"{title} http://site-0.test/")
+
+
+def test_top_pages(crawled: str, tmp_path: Path) -> None:
+    lines = run(tmp_path, "top_pages.py", crawled).splitlines()
+    assert lines[0].split() == ["url", "rank", "inlinks", "depth"]
+    ranks = [float(line.split()[1]) for line in lines[1:-1]]
+    assert len(ranks) == PAGES
+    assert ranks == sorted(ranks, reverse=True)
+    links = pd.read_csv(tmp_path / "links.csv")
+    assert lines[-1] == f"wrote {len(links)} links to links.csv"
+    assert list(links.columns) == ["src", "dst", "anchor"]
+    assert links.dst.nunique() == PAGES
+
+
+def test_stored_pages(crawled: str, tmp_path: Path) -> None:
+    lines = run(tmp_path, "stored_pages.py", crawled, "http://site-0.test/").splitlines()
+    assert lines[0] == "round 1: ok, HTTP 200"
+    assert any(line.startswith("  content-type: text/html") for line in lines)
+    assert "bytes, beginning with b'<!doctype html>" in lines[-1].lower()
+
+
+def test_what_if(crawled: str, tmp_path: Path) -> None:
+    first, *urls = run(tmp_path, "what_if.py", crawled).splitlines()
+    assert first == "3 of 3 selected pages have no query:"
+    assert "http://site-0.test/" in urls
+    assert len(urls) == 3
+
+
+def test_all_examples_are_short_and_tested() -> None:
+    tested = Path(__file__).read_text(encoding="utf-8")
+    for example in EXAMPLES.glob("*.py"):
+        assert f'"{example.name}"' in tested
+        assert len(example.read_text(encoding="utf-8").splitlines()) <= MAX_LINES

@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gossamer.config import EngineConfig
+from gossamer.engine import engine as engine_module
+from gossamer.engine import spark_client
+from gossamer.engine.engine import Engine, engine_errors
+from gossamer.engine.pool import NICE
+from gossamer.errors import EngineError, StoreFull
+from tests.support.engine_tasks import DDL, SCHEMA, double, fail, fill, linger, tell
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def test_reading_no_files_gives_no_rows_of_the_right_columns(engine: Engine) -> None:
+    empty = engine.read([], "url string, inlinks long")
+    assert empty.columns == ["url", "inlinks"]
+    assert empty.count() == 0
+
+
+def test_columns_are_read_by_name_and_may_be_missing(engine: Engine, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": [1], "url": ["a"]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"url": ["b"]}), tmp_path / "2.parquet")
+    rows = engine.read(
+        [str(tmp_path / "1.parquet"), str(tmp_path / "2.parquet")], "url string, n long"
+    )
+    assert sorted(rows.collect(), key=lambda row: row.url) == [("a", 1), ("b", None)]
+
+
+def test_map_partitions_runs_python_over_arrow(engine: Engine) -> None:
+    rows = engine.map_partitions(engine.spark.range(0, 1000, 1, 4), double, "n long").collect()
+    assert sorted(row.n for row in rows) == list(range(0, 2000, 2))
+
+
+def test_partitions_in_python_may_be_nested_and_joined(engine: Engine) -> None:
+    numbers = engine.spark.range(0, 100, 1, 4)
+    fours = engine.map_partitions(
+        engine.map_partitions(numbers, double, "n long"), double, "n long"
+    )
+    twos = engine.map_partitions(numbers, double, "n long")
+    assert fours.join(twos, "n", how="inner").count() == 50
+
+
+def test_every_task_runs_once_and_none_in_this_process(engine: Engine) -> None:
+    tasks = [f"task-{number}" for number in range(7)]
+    rows = engine.map_tasks(tasks, tell, SCHEMA, DDL)
+    assert sorted(row["task"] for row in rows) == tasks
+    assert os.getpid() not in {row["pid"] for row in rows}
+
+
+def test_only_a_single_task_may_run_in_this_process(engine: Engine) -> None:
+    (single,) = engine.map_tasks(["task"], tell, SCHEMA, DDL, at_home=True)
+    assert single == {"task": "task", "pid": os.getpid()}
+    rows = engine.map_tasks(["one", "two"], tell, SCHEMA, DDL, at_home=True)
+    assert os.getpid() not in {row["pid"] for row in rows}
+
+
+def test_threads_of_the_engine_run_at_a_low_priority(engine: Engine) -> None:
+    assert engine.read([], "n long").count() == 0
+    found = set()
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            if (thread / "comm").read_text().startswith("tokio"):
+                found.add(os.getpriority(os.PRIO_PROCESS, int(thread.name)))
+    assert found == {max(NICE, os.getpriority(os.PRIO_PROCESS, 0))}
+
+
+def test_no_tasks_no_rows(engine: Engine) -> None:
+    assert engine.map_tasks([], tell, SCHEMA, DDL) == []
+
+
+def test_an_error_in_a_task_names_its_cause(engine: Engine) -> None:
+    with pytest.raises(EngineError, match="ValueError: no good: 7") as error:
+        engine.map_tasks(["7"], fail, SCHEMA, DDL)
+    assert "in fail" in error.value.what
+
+
+def test_a_gossamer_error_in_a_task_arrives_unchanged(engine: Engine) -> None:
+    with pytest.raises(StoreFull) as error:
+        engine.map_tasks(["7"], fill, SCHEMA, DDL)
+    assert error.value.subject == "/crawl/7"
+    assert error.value.what == "no space left: on the device"
+    assert error.value.remedy == "free some"
+
+
+def test_an_error_of_the_engine_becomes_an_engine_error(engine: Engine) -> None:
+    with pytest.raises(EngineError, match="nowhere"), engine_errors():
+        engine.spark.sql("select * from nowhere").collect()
+
+
+@pytest.mark.parametrize("kind", [KeyError, AssertionError])
+def test_other_errors_pass_as_they_are(kind: type[Exception]) -> None:
+    with pytest.raises(kind), engine_errors():
+        raise kind
+
+
+def test_a_full_disk_under_the_engine_is_named(engine: Engine, small_disk: Path) -> None:
+    table = str(small_disk / "table")
+    with pytest.raises(StoreFull, match=f"{table}: no space left"), engine_errors(table):
+        engine.spark.range(1_000_000).selectExpr("uuid() as u").write.parquet(table)
+
+
+def test_times_are_utc(engine: Engine) -> None:
+    (row,) = engine.spark.sql("select hour(timestamp_seconds(0)) as hour").collect()
+    assert row.hour == 0
+
+
+def test_a_server_that_is_not_there_is_an_error_that_names_it() -> None:
+    url = "sc://127.0.0.1:1"
+    with pytest.raises(
+        EngineError, match=r"sc://127\.0\.0\.1:1: cannot be reached: .*refused"
+    ) as error:
+        Engine(EngineConfig(url=url))
+    assert "engine.url" in error.value.remedy
+
+
+_ALONE = """
+import os
+from gossamer.config import EngineConfig
+from gossamer.engine.engine import Engine
+
+with Engine(EngineConfig(workers=2, memory_gb=0.05)) as engine:
+    assert not [name for name in os.environ if name.startswith("SAIL_")]
+    text = engine.spark.range(0, 600_000, 1, 4).selectExpr("id", "sha2(string(id), 256) as u")
+    print(text.orderBy("u").agg({"id": "max"}).collect()[0][0])
+"""
+
+
+def test_sorts_spill_and_the_engine_is_quiet() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "RUST_LOG"}
+    done = subprocess.run(
+        [sys.executable, "-c", _ALONE],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    assert done.stdout == "599999\n"
+
+
+@pytest.fixture
+def silent() -> Iterator[socket.socket]:
+    """A hanging proxy: it listens on loopback, accepts connections, and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
+
+
+def run_python(script: str) -> str:
+    run = [sys.executable, "-c", script]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=60, cwd=ROOT)
+    return done.stdout
+
+
+UNSTOPPED = """
+from gossamer.config import EngineConfig
+from gossamer.engine.engine import Engine
+rows = Engine(EngineConfig(workers=1)).spark.range(7)
+print(rows.count())
+"""
+
+
+def test_an_engine_that_nobody_stops_serves_its_rows_and_ends_with_python() -> None:
+    """It once went with its last reference, and Python then waited ten minutes for it."""
+    assert run_python(UNSTOPPED) == "7\n"
+
+
+TASKS = """
+import psutil
+from tests.support.engine_tasks import DDL, SCHEMA, tell
+from gossamer.config import EngineConfig
+from gossamer.engine.engine import Engine
+with Engine(EngineConfig(workers=2)) as engine:
+    held = []
+    for times in (20, 60):
+        for _ in range(times):
+            engine.map_tasks(["a", "b", "c", "d"], tell, SCHEMA, DDL)
+        held.append(psutil.Process().memory_info().rss)
+print((held[1] - held[0]) >> 20)
+"""
+
+
+@pytest.mark.slow
+def test_queries_leave_no_memory_behind() -> None:
+    """Each thread of a query once took a huge page for good: 400 MB here."""
+    assert int(run_python(TASKS)) < 100
+
+
+def test_the_local_engine_is_reached_without_the_proxy_of_the_environment(
+    silent: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = "http://{}:{}".format(*silent.getsockname())
+    for name in ("http_proxy", "https_proxy", "all_proxy", "grpc_proxy"):
+        monkeypatch.setenv(name, proxy)
+        monkeypatch.setenv(name.upper(), proxy)
+    for name in ("no_proxy", "no_grpc_proxy", "NO_PROXY", "NO_GRPC_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with Engine(EngineConfig(workers=1)) as started:
+        assert started.spark.range(3).count() == 3
+    with pytest.raises(BlockingIOError):
+        silent.accept()
+
+
+def test_an_engine_that_does_not_answer_is_given_up_with_a_message(
+    silent: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert spark_client.CONNECT_TIMEOUT_S <= 10
+    monkeypatch.setattr(spark_client, "CONNECT_TIMEOUT_S", 0.3)
+    url = "sc://{}:{}".format(*silent.getsockname())
+    with pytest.raises(EngineError, match=r"cannot be reached: no answer within 0\.3 s") as raised:
+        Engine(EngineConfig(url=url))
+    assert raised.value.subject == url
+    assert raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("host", "own"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("localhost", True),
+        ("10.0.0.1", False),
+        ("spark.example.org", False),
+    ],
+)
+def test_only_loopback_is_reached_without_the_proxy(host: str, own: bool) -> None:
+    assert spark_client.is_loopback(host) is own
+
+
+def test_the_embedded_server_keeps_a_session_as_long_as_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A fetch of many hours is a single request. With a second, a longer one comes to nothing."""
+    assert engine_module.SESSION_S > 365 * 86_400
+    monkeypatch.setattr(engine_module, "SESSION_S", 1)
+    engine = Engine(EngineConfig(workers=1))
+    try:
+        with pytest.raises(EngineError, match=r"is not running|without an answer"):
+            engine.map_tasks([2.0, 0.0], linger, SCHEMA, DDL)
+    finally:
+        engine.stop()
+
+
+class Terminal(StringIO):
+    """Knows when a line is complete."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_line = threading.Event()
+
+    def write(self, text: str) -> int:
+        written = super().write(text)
+        if text.endswith("\n"):
+            self.has_line.set()
+        return written
+
+
+def test_a_slow_start_prints_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stderr", slow := Terminal())
+    with engine_module._message_when_slow(0):
+        assert slow.has_line.wait(60)
+    assert slow.getvalue() == "starting the engine…\n"
+    monkeypatch.setattr("sys.stderr", quick := Terminal())
+    with engine_module._message_when_slow(60):
+        pass
+    assert quick.getvalue() == ""
+
+
+def test_a_query_starts_no_thread(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread per query took as long as a query of few rows."""
+    started: list[str] = []
+    start = threading.Thread.start
+
+    def spy(thread: threading.Thread) -> None:
+        started.append(thread.name)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", spy)
+    assert engine.spark.range(3).count() == 3
+    assert started == []
+
+
+def test_columns_are_parsed_once(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    analyze = engine.spark.client._analyze
+
+    def spy(method: str, **arguments: object) -> object:
+        asked.append(method)
+        return analyze(method, **arguments)
+
+    monkeypatch.setattr(engine.spark.client, "_analyze", spy)
+    for _ in range(2):
+        assert engine.read([], "once long, each string").collect() == []
+    assert asked == ["ddl_parse"]
+
+
+def test_rows_in_memory(engine: Engine) -> None:
+    table = pa.table({"n": pa.array([1, None], pa.int64()), "s": [["a"], []]})
+    rows = engine.rows(table)
+    assert dict(rows.dtypes) == {"n": "bigint", "s": "array<string>"}
+    assert [tuple(row) for row in rows.collect()] == [(1, ["a"]), (None, [])]

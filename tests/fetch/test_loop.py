@@ -1,0 +1,153 @@
+"""Turns of several hosts, as their servers see them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer.config import SiteConfig
+from gossamer.fetch import loop
+from gossamer.state import stopping
+from tests.support.fetched_parts import Fetched, Row, settings, wanted
+from tests.support.loopback import SILENCE, Loopback, page
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    Crawl = Callable[..., Fetched]
+
+FORBID_ALL = b"User-agent: *\nDisallow: /"
+
+
+@pytest.fixture
+def crawl(tmp_path: Path, server: Loopback) -> Crawl:
+    def run(rows: Iterable[Row | str], **changes: object) -> Fetched:
+        full = [wanted(row) if isinstance(row, str) else row for row in rows]
+        return Fetched(tmp_path, full, settings(server, **changes))
+
+    return run
+
+
+def moved(target: str) -> bytes:
+    return page(b"", (f"Location: {target}",), status="301 Moved")
+
+
+def test_a_robots_on_another_host_rules_its_owner(server: Loopback, crawl: Crawl) -> None:
+    """RFC 9309 §2.3.1.2: even across authorities, in the context of the first."""
+    server.answers["a.test/robots.txt"] = moved("http://b.test/rules")
+    server.answers["b.test/rules"] = page(FORBID_ALL)
+    fetched = crawl(["http://a.test/x", "http://b.test/x"])
+    assert fetched.outcomes() == ["robots", "not_found"]
+    assert set(fetched.hosts) == {"a.test", "b.test"}
+
+
+def test_the_other_host_is_not_hurried(server: Loopback, crawl: Crawl) -> None:
+    server.answers["a.test/robots.txt"] = moved("http://b.test/rules")
+    server.answers["b.test/rules"] = page(b"")
+    crawl(["http://a.test/x", *(f"http://b.test/{n}" for n in range(3))], delay_s=0.03)
+    for host in ("a.test", "b.test"):
+        asked = [request for request in server.asked if request.host == host]
+        assert all(after.begun_s - before.begun_s >= 0.03 for before, after in pairwise(asked))
+    assert len(server.asked) == 2 + 5
+
+
+def test_a_robots_may_lead_away_and_home_again(server: Loopback, crawl: Crawl) -> None:
+    server.answers["a.test/robots.txt"] = moved("http://b.test/1")
+    server.answers["b.test/1"] = moved("http://c.test/2")
+    server.answers["c.test/2"] = moved("http://a.test/3")
+    server.answers["a.test/3"] = page(FORBID_ALL)
+    assert crawl(["http://a.test/x"]).outcomes() == ["robots"]
+    assert [request.host[0] for request in server.asked] == ["a", "b", "c", "a"]
+
+
+def test_a_robots_that_leads_to_a_dead_host_forbids_all_for_now(
+    server: Loopback, crawl: Crawl
+) -> None:
+    server.answers["a.test/robots.txt"] = moved("http://b.test:1/rules")
+    resolve = {"a.test": server.address, "b.test": "127.0.0.1:1"}
+    fetched = crawl(["http://a.test/x"], resolve=resolve)
+    assert fetched.counts == {"postponed_no_robots": 1}
+    assert fetched.hosts["a.test"]["ready_ms"] > time.time() * 1000 + 3_000_000
+
+
+def test_a_robots_that_leads_to_a_host_in_trouble_forbids_all_for_now(
+    server: Loopback, crawl: Crawl
+) -> None:
+    """The other host is closed before the turn of the robots.txt has come."""
+    server.answers["a.test/robots.txt"] = moved("http://b.test/rules")
+    server.answers["b.test/robots.txt"] = page(status="503 No")
+    rows = [wanted("http://b.test/x", score=9.0), wanted("http://a.test/x")]
+    fetched = crawl(rows, hosts_at_once=1)
+    assert fetched.counts == {"postponed_no_robots": 2}
+
+
+def test_an_address_is_shared_politely(server: Loopback, crawl: Crawl) -> None:
+    hosts = [f"h{n}.test" for n in range(6)]
+    crawl([f"http://{host}/" for host in hosts], address_delay_s=0.01, connections_per_address=1)
+    assert len(server.asked) == 12
+    assert all(after.begun_s - before.begun_s >= 0.01 for before, after in pairwise(server.asked))
+
+
+def test_a_host_is_spared_for_as_long_as_it_took(server: Loopback, crawl: Crawl) -> None:
+    """The server measures it: from when it was asked to when it had answered."""
+    took_s: list[float] = []
+
+    async def answer_slowly(_: StreamReader, writer: StreamWriter) -> None:
+        began_s = time.monotonic()
+        heard = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.02, heard.set)
+        await heard.wait()
+        took_s.append(time.monotonic() - began_s)
+        writer.write(page(b"x", ("Connection: close",)))
+        await writer.drain()
+
+    server.answers |= {"/robots.txt": page(b""), **{f"/{n}": answer_slowly for n in range(3)}}
+    fetched = crawl([f"http://a.test/{n}" for n in range(3)], delay_factor=4.0, max_delay_s=60.0)
+    assert fetched.outcomes() == ["ok"] * 3
+    begun_s = [asked.begun_s for asked in server.asked if asked.path != "/robots.txt"]
+    for (before_s, after_s), slow_s in zip(pairwise(begun_s), took_s, strict=False):
+        assert after_s - before_s >= slow_s + 4.0 * (slow_s - 0.001)  # whole milliseconds count
+
+
+def test_a_stop_commits_what_was_fetched_and_gives_back_the_rest(
+    server: Loopback, crawl: Crawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "GRACE_S", 0.05)
+    monkeypatch.setattr(loop, "LOOK_S", 0.02)
+
+    async def answer_and_stop(_: StreamReader, writer: StreamWriter) -> None:
+        writer.write(page(b"x"))
+        await writer.drain()
+        stopping.ask(str(tmp_path))
+
+    server.answers |= {"a.test/1": answer_and_stop, "slow.test/1": SILENCE}
+    pages = [wanted("http://a.test/1", score=2.0), wanted("http://a.test/2")]
+    pages += [wanted("http://slow.test/1", score=2.0), wanted("http://slow.test/2")]
+    fetched = crawl(pages, sites=(SiteConfig(hosts="a.*", delay_s=0.1),), max_delay_s=60.0)
+    assert fetched.outcomes() == ["ok", "postponed", "postponed", "postponed"]
+    assert fetched.details() == {None, "the fetch was stopped"}
+
+
+def test_the_end_of_the_round_cuts_off_what_is_open(
+    server: Loopback, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "GRACE_S", 0.05)
+    monkeypatch.setattr(loop, "LOOK_S", 0.02)
+    server.answers |= {"/robots.txt": page(b""), "/1": SILENCE}
+    fetched = crawl(["http://a.test/1", "http://a.test/2"], round_minutes=0.002, timeout_s=60.0)
+    assert fetched.outcomes() == ["postponed"] * 2
+    assert fetched.counts == {"postponed_time": 2}
+
+
+def test_a_stop_before_the_first_request_counts(
+    server: Loopback, crawl: Crawl, tmp_path: Path
+) -> None:
+    stopping.ask(str(tmp_path))
+    assert crawl([wanted("http://a.test/1")]).outcomes() == ["postponed"]
+    assert server.asked == []

@@ -1,0 +1,40 @@
+"""A fetch task's memory stays flat. bench/memory.py shows it with a million pages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BENCH = ROOT / "bench"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        pytest.param(["100000", "--hosts", "500"], id="within-a-task"),
+        pytest.param(["40000", "--hosts", "200", "--tasks", "20"], id="from-task-to-task"),
+    ],
+)
+def test_memory_stays_flat(sizes: list[str]) -> None:
+    run(BENCH / "memory.py", *sizes)
+
+
+@pytest.mark.long
+def test_memory_does_not_grow_with_an_archive_on_object_storage() -> None:
+    run(ROOT / "tests" / "support" / "archive_memory.py")
+
+
+def run(script: Path, *options: str) -> None:
+    done = subprocess.run(
+        [sys.executable, str(script), *options], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

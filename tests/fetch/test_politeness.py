@@ -1,0 +1,71 @@
+"""Manners, judged from the server's log. bench/politeness.py does it with 100,000 requests."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING
+
+from gossamer.fakeweb import politeness_audit
+from gossamer.fakeweb.log import LogEntry
+from tests.support.repository import ROOT
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import pytest
+
+BENCH = ROOT / "bench" / "politeness.py"
+
+
+def bench() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("politeness", BENCH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_no_request_is_early_or_forbidden_or_beside_another(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    politeness = bench()
+    for name, seconds in {"DELAY_S": 0.05, "CRAWL_DELAY_S": 0.08, "ADDRESS_DELAY_S": 0.01}.items():
+        monkeypatch.setattr(politeness, name, seconds)
+    assert politeness.main(45, 12) == 0, capsys.readouterr().out
+    assert "0 forbidden" in capsys.readouterr().out
+
+
+def entry(at_s: float, host: str = "a", status: int = 200, connection: int = 1) -> LogEntry:
+    return LogEntry(at_s, at_s, connection, 1, "127.0.0.1", "GET", host, "/", status, 0)
+
+
+def test_a_gap_is_early_if_it_is_shorter_than_what_is_owed() -> None:
+    log = [entry(0), entry(1), entry(1.5), entry(9, "b")]
+    gaps = politeness_audit.gaps(politeness_audit.by_host(log)["a"], lambda _entry, _failures: 1.0)
+    assert [gap.early for gap in gaps] == [False, True]
+
+
+def test_failures_in_a_row_are_told_to_who_says_what_is_owed() -> None:
+    log = [entry(n, status=status) for n, status in enumerate((429, 503, 200, 429, 200))]
+    assert [gap.owed_s for gap in politeness_audit.gaps(log, lambda _, failures: failures)] == [
+        1,
+        2,
+        0,
+        1,
+    ]
+
+
+def test_two_connections_at_a_time_are_seen() -> None:
+    assert (
+        politeness_audit.overlapping_connections([entry(n, connection=n) for n in (1, 2, 3)]) == 0
+    )
+    assert (
+        politeness_audit.overlapping_connections([entry(0, connection=c) for c in (1, 2, 1)]) == 1
+    )
+
+
+def test_what_is_permitted_is_bound_by_the_slowest_host_or_by_the_address() -> None:
+    hosts = [[entry(0), entry(5)], [entry(1, "b"), entry(2, "b"), entry(3, "b")]]
+    assert politeness_audit.permitted_s(hosts, lambda *_: 1.0, address_delay_s=0.1) == 2.0
+    assert politeness_audit.permitted_s(hosts, lambda *_: 1.0, address_delay_s=1.0) == 4.0

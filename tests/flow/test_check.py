@@ -1,0 +1,305 @@
+"""`gossamer check`: damage and contradictions are found, and mended as far as possible."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from itertools import cycle
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import functions as F
+
+from gossamer import fetch
+from gossamer.api import Crawl
+from gossamer.cli.sources import from_crawl
+from gossamer.errors import UsageError
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.flow import check
+from gossamer.flow.check.repair import repair
+from gossamer.index import postings
+from gossamer.schedule import generate
+from gossamer.search.page_info import PageInfo
+from gossamer.serve.cached_copy import Refusal, find
+from gossamer.state import lsm
+from gossamer.state.lookup import Lookup
+from gossamer.storage import listings
+from gossamer.storage.store import Layer, StepReport
+from gossamer.tables import DATASETS
+from tests.support.crawl_settings import loopback_settings
+from tests.support.file_damages import cut, flip, gone, indexed, longer, reopened, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.engine.engine import Engine
+    from gossamer.state.workspace import Workspace
+
+DAMAGES = 100
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[FakeWeb]:
+    with FakeWeb(Web(hosts=2, pages_per_host=20, mix=Mix.plain())) as fake:
+        yield fake
+
+
+@pytest.fixture(scope="module")
+def whole(web: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl of all pages, in several rounds, with an index."""
+    folder = tmp_path_factory.mktemp("check") / "crawl"
+    crawl = Crawl.create(str(folder), loopback_settings(web.address), engine)
+    crawl.inject(web.web.seeds())
+    crawl.run()
+    return folder
+
+
+@pytest.fixture
+def crawl(whole: Path, engine: Engine, tmp_path: Path) -> Crawl:
+    """A copy of it."""
+    return Crawl.open(str(shutil.copytree(whole, tmp_path / "crawl")), engine)
+
+
+@pytest.fixture
+def many(engine: Engine, tmp_path: Path) -> Crawl:
+    """A crawl that has all kinds of files; of what this web has none, rows without values."""
+    with (
+        FakeWeb(Web(hosts=4, pages_per_host=20, mix=Mix(slow=0, crawl_delay=0))) as fake,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(listings, "NEWEST", {Layer: 4, StepReport: 4})
+        settings = loopback_settings(fake.address, "generate.pages = 40")
+        crawl = Crawl.create(str(tmp_path / "many"), settings, engine)
+        crawl.inject(fake.web.seeds())
+        crawl.run(rounds=4)
+        crawl.compute_centrality()
+        postings.run(crawl.work)
+        work = crawl.work
+        with work.step("test", work.round) as draft:
+            for name in [name for name in DATASETS if not work.store.listed(name)]:
+                schema = DATASETS[name].schema
+                empty = pa.Table.from_pylist([dict.fromkeys(schema.names)], schema=schema)
+                draft.replace[name] = (work.write(work.engine.rows(empty), name, work.round),)
+    return crawl
+
+
+def test_nothing_is_wrong_with_a_whole_crawl_and_a_check_writes_nothing(crawl: Crawl) -> None:
+    before = {*Path(crawl.path).rglob("*")}
+    assert wrong(crawl.work) == []
+    made = {*Path(crawl.path).rglob("*")} - before
+    assert {path.name for path in made} <= {".tantivy-meta.lock"}  # as of every reader
+
+
+@pytest.mark.slow
+def test_nothing_is_wrong_with_a_whole_crawl_at_any_time(
+    web: FakeWeb, engine: Engine, tmp_path: Path
+) -> None:
+    crawl = Crawl.create(str(tmp_path / "crawl"), loopback_settings(web.address), engine)
+    assert wrong(crawl.work) == []
+    crawl.inject(web.web.seeds())
+    found: list[str] = []
+    crawl.run(announce=lambda _step, _round: found.extend(wrong(crawl.work)))
+    assert found == wrong(crawl.work) == []
+    crawl.refresh()
+    crawl.run(announce=lambda _step, _round: found.extend(wrong(crawl.work)))
+    crawl.reparse()
+    assert found == wrong(crawl.work) == []
+
+
+@pytest.mark.slow
+def test_a_hundred_of_a_hundred_planted_damages_are_found(many: Crawl) -> None:
+    """Flipped bytes, missing, truncated, longer and swapped files of each kind, one at a time."""
+    chance = random.Random(18)  # noqa: S311 - damages, not secrets
+    work = many.work
+    manifest = work.store.manifest
+    kinds = {
+        name: [file.path for file in work.store.listed(name) if file.bytes] for name in DATASETS
+    }
+    kinds["listings"] = [path for each in manifest.listings() for path in each.paths]
+    files = [path for paths in kinds.values() for path in paths]
+    bytes_of = {path: Path(many.path, path).read_bytes() for path in files}
+    assert not any(error for _, error in check.files(work))
+    found = 0
+    for number, kind in zip(range(DAMAGES), cycle(kinds), strict=False):
+        damage = (gone, cut, flip, longer, None)[number % 5]
+        path = chance.choice(kinds[kind])
+        touched = {path}
+        if damage is not None:
+            damage(Path(many.path, path))
+        else:
+            other = chance.choice([each for each in files if bytes_of[each] != bytes_of[path]])
+            touched.add(other)
+            Path(many.path, path).write_bytes(bytes_of[other])
+            Path(many.path, other).write_bytes(bytes_of[path])
+        found += {file.path for file, error in check.files(work) if error is not None} == touched
+        for each in touched:
+            Path(many.path, each).write_bytes(bytes_of[each])
+    assert found == DAMAGES
+    assert not any(error for _, error in check.files(work))
+
+
+@pytest.mark.parametrize(
+    ("dataset", "damage"),
+    [
+        pytest.param(name, damage, marks=() if name in {"warc", "pages"} else pytest.mark.slow)
+        for name, damage in zip(DATASETS, cycle((flip, gone, cut)), strict=False)
+    ],
+)
+def test_a_damaged_crawl_is_repaired(
+    dataset: str, damage: Callable[[Path], None], crawl: Crawl
+) -> None:
+    files = [file for file in crawl.work.store.listed(dataset) if file.bytes]
+    if not files:
+        pytest.skip("this crawl has none")
+    before = indexed(crawl)
+    damage(Path(crawl.path, max(files, key=lambda file: file.bytes).path))
+    crawl = reopened(crawl)
+    reports = crawl.repair()
+    assert reports[0].counts == {f"damaged_{dataset}": 1}
+    assert wrong(reopened(crawl).work) == []
+    crawl.run()
+    assert wrong(crawl.work) == []
+    assert indexed(crawl) == before
+
+
+def rewrite(work: Workspace, dataset: str, change: Callable[[DataFrame], DataFrame]) -> None:
+    """Replace the layers of a dataset by changed ones."""
+    stack, layers = work.store.manifest.layers(dataset), lsm.layers(work, DATASETS[dataset])
+    with work.step("test", work.round) as draft:
+        draft.replace[dataset] = tuple(
+            work.write(change(rows), dataset, layer.round)
+            for layer, rows in zip(stack, layers, strict=True)
+        )
+
+
+def misplaced(work: Workspace, url: str) -> None:
+    """Let the response of a page name the place of the wrong record."""
+    place = F.expr(f"if(url = '{url}', warc_offset + 1, warc_offset)")
+    rewrite(work, "responses", lambda rows: rows.withColumn("warc_offset", place))
+
+
+def a_copy(work: Workspace, url: str) -> None:
+    """Let a page that does not exist stand for another one."""
+    values = {"disposition": "dropped_duplicate", "survivor": "http://x/"}
+    changed = {name: F.expr(f"if(url = '{url}', '{to}', {name})") for name, to in values.items()}
+    rewrite(work, "dispositions", lambda rows: rows.withColumns(changed))
+
+
+def without_part(work: Workspace, _url: str) -> None:
+    """Lose a part of the index, the one that comes first."""
+    files = work.store.listed("index")
+    lost = Path(files[0].path).parent
+    with work.step("test", work.round) as draft:
+        kept = tuple(file for file in files if Path(file.path).parent != lost)
+        draft.replace["index"] = (Layer(work.round, kept),)
+
+
+def without(dataset: str) -> Callable[[Workspace, str], None]:
+    """Lose the rows of a page."""
+    return lambda work, url: rewrite(work, dataset, lambda rows: rows.where(f"url <> '{url}'"))
+
+
+CONTRADICTIONS = {
+    "bodies are not in the archive": misplaced,
+    "were requested, but have no response": without("responses"),
+    "were stored, but no response says where": without("responses"),
+    "were answered, but are not known": without("pages"),
+    "stored pages have no document": without("documents"),
+    "are judged, but have no document": without("documents"),
+    "have no page that stands for them": a_copy,
+    "should be in the index": without("indexed"),
+    "should not be in the index": without("dispositions"),
+    "documents are missing": without_part,
+    "documents are surplus": without("indexed"),
+}
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(what, marks=() if what.startswith("documents are") else pytest.mark.slow)
+        for what in CONTRADICTIONS
+    ],
+)
+def test_a_contradiction_is_found_and_mended(what: str, crawl: Crawl) -> None:
+    before = indexed(crawl)
+    url = sorted(before)[len(before) // 2]
+    CONTRADICTIONS[what](crawl.work, url)
+    assert any(what in sentence for sentence in wrong(crawl.work))
+    crawl.repair()
+    assert wrong(reopened(crawl).work) == []
+    crawl.run()
+    assert wrong(crawl.work) == []
+    assert indexed(crawl) == before
+
+
+@pytest.mark.slow
+def test_a_repair_that_was_interrupted_goes_on(crawl: Crawl) -> None:
+    before = {tuple(row) for row in crawl.links().select("src", "dst").collect()}
+    Path(crawl.path, crawl.work.store.listed("links")[0].path).unlink()
+    crawl = reopened(crawl)
+    with crawl.work.store.lock():
+        next(repair(crawl.work))
+    crawl = reopened(crawl)
+    assert wrong(crawl.work) == ["a repair was interrupted before its end"]
+    assert {tuple(row) for row in crawl.links().select("src", "dst").collect()} < before
+    with crawl.work.store.lock():
+        steps = repair(crawl.work)
+        assert any(report.step == "reparse" for report in steps)  # and no further step
+    crawl = reopened(crawl)
+    assert wrong(crawl.work) == ["a repair was interrupted before its end"]
+    crawl.repair()
+    assert wrong(crawl.work) == []
+    assert {tuple(row) for row in crawl.links().select("src", "dst").collect()} == before
+
+
+@pytest.mark.slow
+def test_a_round_that_was_interrupted_is_finished_by_a_repair(
+    web: FakeWeb, engine: Engine, tmp_path: Path
+) -> None:
+    crawl = Crawl.create(str(tmp_path / "crawl"), loopback_settings(web.address), engine)
+    crawl.inject(web.web.seeds())
+    crawl.run(rounds=1)
+    generate.run(crawl.work)
+    fetch.run(crawl.work)
+    Path(crawl.path, crawl.work.store.listed("responses", 2)[0].path).unlink()
+    crawl = reopened(crawl)
+    steps = [report.step for report in crawl.repair()]
+    assert steps[:4] == ["repair", "repair", "parse", "update"]
+    crawl.run()
+    assert wrong(crawl.work) == []
+    assert len(indexed(crawl)) > 30
+
+
+def test_a_lost_body_is_reported_and_its_document_kept(crawl: Crawl) -> None:
+    documents = crawl.dataset("documents").count()
+    next(Path(crawl.path).glob("warc/*/*.warc.gz")).unlink()
+    crawl = reopened(crawl)
+    crawl.repair()
+    lost = crawl.dataset("responses").where("outcome = 'ok' AND warc_file IS NULL").collect()
+    assert lost
+    url = lost[0].url
+    refusal = find(crawl.work, PageInfo(crawl.work, Lookup(crawl.work)), url)
+    assert isinstance(refusal, Refusal)
+    assert "was lost" in refusal.why
+    with pytest.raises(UsageError, match="its record is damaged or missing"):
+        from_crawl(crawl.work, url)
+    crawl.reparse()
+    assert crawl.dataset("documents").count() == documents
+
+
+@pytest.mark.parametrize("damage", [gone, flip])
+def test_a_damaged_index_of_the_archive_is_written_again(
+    damage: Callable[[Path], None], crawl: Crawl
+) -> None:
+    written = {path.name: path.read_bytes() for path in Path(crawl.path).glob("warc/*/*.cdxj")}
+    for path in Path(crawl.path).glob("warc/*/*.cdxj"):
+        damage(path)
+    crawl = reopened(crawl)
+    crawl.repair()
+    files = [file.path for file in crawl.work.store.listed("warc") if file.path.endswith(".cdxj")]
+    assert {Path(path).name: Path(crawl.path, path).read_bytes() for path in files} == written

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer import Crawl
+from gossamer.errors import Locked
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.flow import rounds
+from gossamer.storage.store import File, Layer, Manifest, Stack, StepReport
+from tests.support.bare_stores import unlisted
+from tests.support.crawl_settings import loopback_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gossamer.engine.engine import Engine
+
+ALL = list(rounds.ROUND)
+
+
+def manifest(*done: str, due: int = 1, round_: int = 3) -> Manifest:
+    """The manifest of a crawl that has run these steps of a round with `due` pages."""
+    listed = Layer(round_, (File("fetchlist/x", due, 1),) if due else ())
+    older = [StepReport(step, round_ - 1, 0, 0.0) for step in ALL]
+    newer = [StepReport(step, round_, 0, 0.0) for step in done]
+    fetchlist, reports = Stack(newest=(listed,)), Stack(newest=(*older, *newer))
+    return Manifest(1, "crawl", round_, {"fetchlist": fetchlist}, reports, reader=unlisted)
+
+
+@pytest.mark.parametrize("steps", range(1, len(ALL)))
+def test_an_interrupted_round_resumes_with_the_next_step(steps: int) -> None:
+    assert rounds.pending(manifest(*ALL[:steps])) == ALL[steps:]
+
+
+def test_after_a_whole_round_the_next_one_begins() -> None:
+    assert rounds.pending(manifest(*ALL)) == ALL
+
+
+def test_a_new_crawl_lacks_every_step() -> None:
+    assert rounds.pending(Manifest(1, "crawl", reader=unlisted)) == ALL
+    assert rounds.pending(manifest("inject", due=0, round_=0)) == ALL
+
+
+def test_where_nothing_was_due_a_new_round_begins() -> None:
+    assert rounds.pending(manifest("generate", due=0)) == ALL
+
+
+@pytest.fixture(scope="module")
+def fake() -> Iterator[FakeWeb]:
+    with FakeWeb(Web(hosts=2, pages_per_host=8, mix=Mix.plain())) as running:
+        yield running
+
+
+@pytest.fixture
+def crawl(fake: FakeWeb, engine: Engine, tmp_path: Path) -> Crawl:
+    made = Crawl.create(str(tmp_path / "crawl"), loopback_settings(fake.address), engine)
+    made.inject(fake.web.seeds())
+    return made
+
+
+def test_a_crawl_ends_when_nothing_is_due_and_can_be_searched(crawl: Crawl, fake: FakeWeb) -> None:
+    done = crawl.run()
+    everything = {
+        f"http://{host}{url}" if url.startswith("/") else url
+        for host in fake.web.hosts()
+        for url in fake.web.urls(host)
+    }
+    fetched = {row["url"] for row in crawl.pages().where("status = 'fetched'").collect()}
+    assert fetched == everything
+    assert [report.step for report in done][-len(rounds.HARVEST) :] == list(rounds.HARVEST)
+    title = crawl.dataset("documents").collect()[5]["title"]
+    assert crawl.search(title).hits[0].title == title
+    assert {row["src"] for row in crawl.links().collect()} <= everything
+
+
+def test_rounds_are_bounded_announced_reported_and_go_on(crawl: Crawl) -> None:
+    told: list[tuple[str, str]] = []
+    first = crawl.run(
+        rounds=1,
+        announce=lambda step, _round: told.append(("begins", step)),
+        report=lambda done: told.append(("ends", done.step)),
+    )
+    steps = [*ALL, *rounds.HARVEST]
+    assert [report.step for report in first] == steps
+    assert told == [pair for step in steps for pair in (("begins", step), ("ends", step))]
+    second = crawl.run(rounds=1)
+    assert {report.round for report in first} == {1}
+    assert {report.round for report in second} == {2}
+
+
+def test_no_round_starts_after_the_time_limit(crawl: Crawl) -> None:
+    assert [report.step for report in crawl.run(minutes=0)] == list(rounds.HARVEST)
+
+
+def test_one_process_at_a_time(crawl: Crawl) -> None:
+    with crawl.work.store.lock(), pytest.raises(Locked):
+        Crawl.open(crawl.path).run(1)

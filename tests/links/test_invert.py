@@ -1,0 +1,146 @@
+"""inlinks: who links to a page, brought up to date as if everything were inverted again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec import structs
+
+from gossamer.config import HistoryConfig
+from gossamer.links import invert
+from gossamer.state.lookup import Lookup
+from gossamer.upkeep import compaction
+from tests.support.site_histories import Site, inlinks, layers, page
+
+if TYPE_CHECKING:
+    from gossamer.state.workspace import Workspace
+
+
+@pytest.fixture(autouse=True)
+def _many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No number of links is too small to look for what changed."""
+    monkeypatch.setattr(invert, "FEW_LINKS", 0)
+
+
+def anew(work: Workspace) -> None:
+    with work.step("test", work.round) as draft:
+        draft.replace |= {"inlinks": (), "inverted": ()}
+    assert "pages" in invert.run(work).counts
+
+
+SEEDS = [
+    1,
+    *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3, 4)),
+    *(pytest.param(n, marks=pytest.mark.long) for n in range(5, 10)),
+]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_rows_are_those_of_all_links_after_any_history(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Pages change, fail, redirect, lose links, are parsed late; layers are merged in between."""
+    monkeypatch.setattr(invert, "MAX_SOURCES", 2)
+    monkeypatch.setattr(invert, "RESERVE", 1 + seed % 2)
+    monkeypatch.setattr(compaction, "FEW", 2 + seed % 3)
+    work.config = structs.replace(work.config, history=HistoryConfig(rounds=seed % 3))
+    site = Site(seed)
+    changed = 0
+    for round_ in range(1, 13):
+        site.happen(work, round_)
+        if compaction.due(work):
+            compaction.run(work)
+        if site.draw.random() < 0.4:
+            continue
+        changed += invert.run(work).counts.get("changed", 0)
+        found = inlinks(work)
+        if site.draw.random() < 0.5:
+            kept = {name: work.store.manifest.layers(name) for name in ("inlinks", "inverted")}
+            anew(work)
+            assert found == inlinks(work)
+            with work.step("test", round_) as draft:
+                draft.replace |= kept
+    assert changed
+
+
+def put(work: Workspace, round_: int, links: dict[int, dict[int, str]]) -> None:
+    """Commit a round in which pages link to others with anchors."""
+    answers = [{"url": page(src), "round": round_, "outcome": "ok"} for src in links]
+    rows = [
+        {"src": page(src), "dst": page(dst), "round": round_, "anchor": anchor}
+        for src, targets in links.items()
+        for dst, anchor in targets.items()
+    ]
+    with work.step("test", round_) as draft:
+        draft.append |= layers(work, "responses", [answers], round_)
+        draft.append |= layers(work, "links", [rows], round_)
+
+
+def test_only_rows_of_links_that_changed_are_written(work: Workspace) -> None:
+    put(work, 1, {0: {5: "a", 6: "b", 7: "c"}, 1: {5: "d", 7: "e"}})
+    assert invert.run(work).counts == {"pages": 3}
+    put(work, 2, {0: {5: "a", 6: "new words", 8: "f"}, 2: {}})
+    report = invert.run(work)
+    assert report.counts == {"changed": 3}
+    assert inlinks(work) == {
+        page(5): (2, [(page(0), "a"), (page(1), "d")]),
+        page(6): (1, [(page(0), "new words")]),
+        page(7): (1, [(page(1), "e")]),
+        page(8): (1, [(page(0), "f")]),
+    }
+    assert invert.run(work).counts == {"changed": 0}
+
+
+def test_a_page_that_loses_its_last_link_has_none(work: Workspace) -> None:
+    put(work, 1, {0: {5: "a"}, 1: {6: "b"}})
+    invert.run(work)
+    put(work, 2, {0: {}})
+    invert.run(work)
+    assert inlinks(work) == {page(6): (1, [(page(1), "b")])}
+    row = next(Lookup(work).rows("inlinks", "dst", page(5), ["count", "sources"]))
+    assert (row["count"], row["sources"]) == (0, [])
+
+
+def test_a_listed_page_that_goes_is_replaced_by_one_that_was_not_listed(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(invert, "MAX_SOURCES", 2)
+    monkeypatch.setattr(invert, "RESERVE", 1)
+    put(work, 1, {src: {9: str(src)} for src in range(4)})
+    invert.run(work)
+    put(work, 2, {1: {}, 5: {9: "5"}})
+    invert.run(work)
+    assert inlinks(work) == {page(9): (4, [(page(0), "0"), (page(2), "2")])}
+    put(work, 3, {3: {}})
+    invert.run(work)
+    assert inlinks(work) == {page(9): (3, [(page(0), "0"), (page(2), "2")])}
+
+
+@pytest.mark.folder
+def test_damaged_rows_are_written_again(work: Workspace) -> None:
+    put(work, 1, {0: {5: "a"}})
+    invert.run(work)
+    before = inlinks(work)
+    for dataset in ("inlinks", "inverted"):
+        for path in work.paths(dataset):
+            damage(path)
+        fresh = type(work).open(work.root, work.engine)
+        assert invert.run(fresh).counts == {"pages": 1}
+        assert inlinks(fresh) == before
+        work.store.refresh()
+
+
+def test_few_links_are_all_inverted(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(work, 1, {0: {5: "a"}, 1: {5: "b"}})
+    invert.run(work)
+    put(work, 2, {0: {}})
+    monkeypatch.setattr(invert, "FEW_LINKS", 100)
+    assert invert.run(work).counts == {"pages": 1}
+    assert inlinks(work) == {page(5): (1, [(page(1), "b")])}
+
+
+def damage(path: str) -> None:
+    from pathlib import Path
+
+    Path(path).write_bytes(b"no rows")

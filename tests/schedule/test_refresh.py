@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer.errors import ConfigError
+from gossamer.schedule import refresh
+from gossamer.state import lsm
+from gossamer.tables import PAGES
+from tests.support.rows import by_url, put
+
+if TYPE_CHECKING:
+    from gossamer.state.workspace import Workspace
+
+LATER = 10**15
+HOME = "http://a.example/"
+
+
+def due_after(work: Workspace, pattern: str) -> set[str]:
+    """What is due after a refresh, of pages that were not."""
+    put(
+        work,
+        "pages",
+        [
+            {"url": f"{HOME}{name}", "status": status, "outcome": outcome, "next_fetch_ms": LATER}
+            for name, status, outcome in (
+                ("docs/a", "fetched", "ok"),
+                ("docs/gone", "gone", "not_found"),
+                ("blog/b", "fetched", "unchanged"),
+                ("blog/late", "unfetched", "timeout"),
+                ("docs/new", "unfetched", None),
+            )
+        ],
+    )
+    report = refresh.run(work, pattern)
+    pages = by_url(lsm.current(work, PAGES))
+    assert len(pages) == 5
+    due = {url for url, row in pages.items() if not row["next_fetch_ms"]}
+    assert report.counts == {"pages": len(due)}
+    assert "gone" not in {pages[url]["status"] for url in due}
+    return {url.removeprefix(HOME) for url in due}
+
+
+def test_all_pages_are_due_but_those_that_are_gone(work: Workspace) -> None:
+    assert due_after(work, "") == {"docs/a", "blog/b", "blog/late"}
+
+
+def test_pages_that_match_are_due_gone_ones_too(work: Workspace) -> None:
+    assert due_after(work, "/docs/") == {"docs/a", "docs/gone"}
+
+
+def test_a_pattern_is_a_regular_expression_of_the_filters(work: Workspace) -> None:
+    assert due_after(work, r"/(blog|x)/\w$") == {"blog/b"}
+
+
+def test_a_pattern_that_is_none_changes_nothing(work: Workspace) -> None:
+    with pytest.raises(ConfigError, match="refresh-matching"):
+        refresh.run(work, "(")
+    assert not work.store.manifest.layers("pages")

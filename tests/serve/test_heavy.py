@@ -1,0 +1,109 @@
+"""Expensive searches: they leave room for others, and being late harms only themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer.search.messages import Question
+from gossamer.search.results import Results
+from gossamer.search.searcher import Searcher
+from gossamer.serve.dispatch import front
+from gossamer.serve.dispatch.fair_queue import Busy
+from gossamer.serve.dispatch.front import Front
+from gossamer.serve.dispatch.reloader import Live
+from tests.support.follower_nodes import address
+from tests.support.node_clusters import cluster
+from tests.support.search_server import PATIENCE_S
+from tests.support.small_index import crawl, put_index
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gossamer.state.workspace import Workspace
+
+HEAVY = Question("apple", front.HEAVY_LAST, 10)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Workspace:
+    work = crawl(tmp_path)
+    put_index(work, [{"url": "http://a.example/", "title": "apple"}])
+    return work
+
+
+def test_an_expensive_search_does_not_keep_others_waiting(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process, one expensive search runs and the rest wait; a cheap one overtakes them."""
+    go, begun = threading.Event(), threading.Semaphore(0)
+
+    def slow(_: Searcher, question: Question) -> Results:
+        if front.is_heavy(question):
+            begun.release()
+            assert go.wait(PATIENCE_S)
+        return Results(0, [], 0.0)
+
+    monkeypatch.setattr(Searcher, "answer", slow)
+
+    async def run() -> None:
+        site = Front(Live(work))
+        long = " ".join(map(str, range(front.HEAVY_WORDS + 1)))
+        heavy = [
+            asyncio.create_task(site.search(Question(f"{long} {number}"))) for number in range(5)
+        ]
+        assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE_S)
+        await site.search(Question("apple"))
+        assert not any(task.done() for task in heavy)
+        assert not begun.acquire(blocking=False)
+        go.set()
+        await asyncio.gather(*heavy)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("question", "is_heavy"),
+    [
+        (Question("apple pear"), False),
+        (Question("apple", 0, 10, facets=True), False),
+        (Question("apple", explain=True), True),
+        (Question("apple", 900, 100), True),
+        (Question("word " * 64), True),
+        (Question("Related:a.example/"), True),
+    ],
+)
+def test_what_is_expected_to_be_expensive(question: Question, is_heavy: bool) -> None:
+    assert front.is_heavy(question) == is_heavy
+
+
+def test_a_late_expensive_search_neither_fails_the_processes_nor_runs_in_the_server(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process accepts connections but never answers; a cheap search does fall back."""
+    answered_here = []
+    answer = Searcher.answer
+
+    def noted(searcher: Searcher, question: Question) -> Results:
+        answered_here.append(question)
+        return answer(searcher, question)
+
+    monkeypatch.setattr(Searcher, "answer", noted)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        cluster([address(silent)], deadline_s=0.1) as late,
+    ):
+        site = Front(Live(work), late.cluster)
+        with pytest.raises(Busy) as refused:
+            late.runner.run(site.search(HEAVY))
+        assert refused.value.kind == front.HEAVY
+        assert late.well() == [True]
+        assert not answered_here
+
+        assert late.runner.run(site.search(Question("apple"))).total == 1
+        assert late.well() == [False]
+        assert answered_here == [Question("apple")]

@@ -1,0 +1,205 @@
+"""An object store that refuses requests, breaks off its answers, is slow, or ignores conditions."""
+
+from __future__ import annotations
+
+import io
+import os
+import threading
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gossamer.api import Crawl
+from gossamer.config import EngineConfig
+from gossamer.engine.engine import Engine, engine_errors
+from gossamer.errors import StoreError, Unanswered
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.fetch.cluster.fetch_lease import Tenure
+from gossamer.storage import copies, files
+from gossamer.storage.objects import bucket as buckets
+from gossamer.storage.objects.bucket import Bucket, located
+from tests.support.command_line import gossamer
+from tests.support.crawl_settings import loopback_settings
+from tests.support.crawl_tables import answers, damaged_records, tables
+from tests.support.disturbed_crawls import Disturbance, crawl_to_the_end, way_to_store
+from tests.support.object_store import forget_stores
+from tests.support.s3_front import Front, front
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SHARE = 0.25
+BODY = bytes(range(256)) * 400
+ROWS = 100_000
+
+
+def reach_store_by(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ENDPOINT", "AWS_ENDPOINT_URL"):
+        monkeypatch.setenv(name, url)
+    forget_stores()
+
+
+@pytest.fixture
+def faulty(s3: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Front]:  # noqa: ARG001  # it sets the environment
+    """The front of the store, to which s3:// leads."""
+    monkeypatch.setattr(buckets, "BACKOFF", buckets.BACKOFF | {"base": 1.5})
+    monkeypatch.setattr(buckets, "PAUSE_S", 0.01)
+    with front(os.environ["AWS_ENDPOINT_URL"]) as way:
+        reach_store_by(way.url, monkeypatch)
+        yield way
+
+
+def test_requests_are_repeated_whatever_happens_to_them(s3: str, faulty: Front) -> None:
+    bucket, key = located(f"{s3}/x")
+    root = key.rpartition("/")[0]
+    bucket.put(key, BODY)
+    faulty.busy = faulty.cut = SHARE
+    for number in range(12):
+        copy, new = f"{root}/copy/{number}", f"{root}/new/{number}"
+        assert bucket.get(key) == BODY
+        assert bucket.get_range(key, 5, 50_000) == BODY[5:50_000]
+        assert bucket.get_tail(key, 1_000) == (BODY[-1_000:], len(BODY))
+        assert b"".join(bucket.stream(key)[1]) == BODY
+        assert bucket.size(key) == len(BODY)
+        bucket.copy(key, copy)
+        bucket.create(new, b"mine")
+        with pytest.raises(FileExistsError):
+            bucket.create(new, b"other")
+        assert {found.path for found in bucket.list(root)} == {key, copy, new}
+        bucket.delete([copy, new])
+        assert [found.path for found in bucket.list(root)] == [key]
+    assert faulty.refused > 12
+    assert faulty.were_cut > 12
+
+
+def test_the_first_request_of_a_task_is_as_patient_as_the_others(
+    s3: str, faulty: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buckets, "FIRST_RETRIES", 0)
+    faulty.busy = 1.0
+    threading.Timer(0.5, setattr, (faulty, "busy", 0.0)).start()
+    Tenure(s3, "run", 0)
+    assert faulty.refused
+    assert files.exists(f"{s3}/.fetching/run.0.0")
+
+
+def test_a_list_that_breaks_off_goes_on_where_it_was(s3: str, faulty: Front) -> None:
+    bucket = Bucket(s3, is_patient=True)
+    names = [f"a/{number:04}" for number in range(1_050)]
+    for name in names:
+        bucket.put(name, b"")
+    listed = bucket.list("a")
+    found = [next(listed).path]
+    faulty.cut = 1.0
+    threading.Timer(0.5, setattr, (faulty, "cut", 0.0)).start()
+    found += [each.path for each in listed]
+    assert found == names
+
+
+def test_an_upload_of_which_the_last_answer_breaks_off_is_complete(s3: str, faulty: Front) -> None:
+    data = BODY * 100
+    file = files.create(f"{s3}/warc/a")
+    file.write(data)
+    file.write(data[:1])
+    faulty.cut = 1.0
+    threading.Timer(1, setattr, (faulty, "cut", 0.0)).start()
+    file.close()
+    assert files.read(f"{s3}/warc/a") == data + data[:1]
+
+
+def test_an_upload_that_fails_is_told_without_secrets(
+    s3: str, faulty: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buckets, "RETRIES", 2)
+    forget_stores()
+    file = files.create(f"{s3}/warc/a")
+    file.write(b"data")
+    faulty.busy = 1.0
+    told = rf"{s3}/warc/a: the store asks for fewer requests \(503.*, after 2 retries"
+    with pytest.raises(StoreError, match=told) as error:
+        file.close()
+    assert "Error performing" not in str(error.value), "the answer may quote keys"
+
+
+def test_an_upload_may_take_longer_than_silence(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(buckets, "SILENCE_S", 1)
+    monkeypatch.setattr(buckets, "RETRY_S", 2)
+    with way_to_store() as way:
+        reach_store_by(way.url, monkeypatch)
+        files.write(f"{s3}/a", BODY)
+        slow = threading.Thread(target=way.disturb, args=("slow", 4, len(BODY) // 3))
+        slow.start()
+        files.write(f"{s3}/b", BODY)
+        assert slow.is_alive(), "it should take longer than silence may last"
+        slow.join()
+        assert files.read(f"{s3}/b") == BODY
+        silent = threading.Thread(target=way.disturb, args=("stalled", 600), daemon=True)
+        silent.start()
+        with pytest.raises(Unanswered, match="cannot be reached"):
+            files.read(f"{s3}/b")
+
+
+def test_init_refuses_a_server_that_ignores_conditions(s3: str, faulty: Front) -> None:
+    faulty.forgets = True
+    said = gossamer("init", s3, code=1)
+    assert "this object store ignores If-None-Match" in said.stderr
+    assert list(Bucket(s3).list()) == []
+    faulty.forgets = False
+    gossamer("init", s3)
+    assert f"{s3}/gossamer.toml" in files.listed(s3)
+
+
+def test_the_engine_reads_large_objects_from_a_store_that_fails(
+    s3: str, faulty: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies, "NEAR_BYTES", 0)
+    table, data = (
+        pa.table({"n": range(ROWS), "text": [f"x{n * n}" for n in range(ROWS)]}),
+        io.BytesIO(),
+    )
+    pq.write_table(table, data, row_group_size=ROWS // 10)
+    paths = [f"{s3}/pages/{name}" for name in "ab"]
+    for path in paths:
+        files.write(path, data.getvalue())
+    with Engine(EngineConfig(workers=2)) as engine:
+        rows = engine.read(paths, "n bigint, text string").selectExpr("sum(n) n", "count(text) c")
+        faulty.busy = faulty.cut = SHARE
+        for _ in range(4):
+            assert [tuple(row) for row in rows.collect()] == [(ROWS * (ROWS - 1), 2 * ROWS)]
+        assert faulty.refused
+        assert faulty.were_cut
+        faulty.busy = 1.0
+        told = r"the batch engine: the store asks for fewer requests \(503"
+        with pytest.raises(StoreError, match=told) as error, engine_errors():
+            rows.collect()
+        assert "run the same command again" in error.value.remedy
+        assert "non-2xx" not in str(error.value), "the answer may quote keys"
+
+
+@pytest.mark.slow
+def test_a_crawl_outlives_a_store_that_fails(s3: str, s3_engine: Engine, tmp_path: Path) -> None:
+    web = Web(hosts=4, pages_per_host=20, mix=Mix.plain())
+    with FakeWeb(web) as fake, front(os.environ["AWS_ENDPOINT_URL"]) as faulty:
+        settings = loopback_settings(fake.address)
+        whole = Crawl.create(str(tmp_path / "crawl"), settings, engine=s3_engine)
+        Crawl.create(s3, settings, engine=s3_engine)
+        for root in (str(tmp_path / "crawl"), s3):
+            Crawl.open(root, s3_engine).inject(
+                url for host in web.hosts() for url in web.urls(host)
+            )
+        whole.run(rounds=1)
+        faulty.busy = faulty.cut = 0.1
+        minute = Disturbance(partial(faulty.be_busy, 60))
+        errors = crawl_to_the_end(s3, faulty.url, {"update": minute})
+        assert all("object store" in error or "asks for fewer" in error for error in errors), errors
+        assert faulty.refused
+        assert faulty.were_cut
+    there = Crawl.open(s3, s3_engine)
+    assert tables(there) == tables(whole)
+    titles = [row.title for row in whole.dataset("documents").limit(10).collect()]
+    assert answers(there, titles) == answers(whole, titles)
+    assert damaged_records(there) == []

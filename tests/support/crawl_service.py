@@ -1,0 +1,80 @@
+"""`gossamer crawl --forever` as a service: a process of its own, and its reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from gossamer.state.stopping import CTRL_C
+from tests.support.systemd_socket import LONGEST_S
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Self
+
+PROGRAM = """
+from gossamer.cli import main, supervisor as renewal
+renewal.CRAWL, renewal.WAITS_S = {first!r} + renewal.CRAWL, (0, 0)
+main()
+"""
+
+
+class Service:
+    """`gossamer crawl --forever --json`. A context manager that kills it."""
+
+    def __init__(self, folder: Path, first: str = "", **environment: str) -> None:
+        """`first`: what each process that crawls does first, in Python."""
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-c", PROGRAM.format(first=first)),
+                *("crawl", str(folder), "http://a.test/", "--forever", "--json"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            process_group=0,
+            env={**os.environ, **environment},
+        )
+        assert self.process.stdout is not None
+        self._lines = map(json.loads, self.process.stdout)
+        self._timer = threading.Timer(LONGEST_S, self.process.kill)  # lines are awaited for ever
+        self._timer.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self.process.kill()
+        self.process.communicate()
+
+    def until(self, **fields: object) -> list[dict[str, Any]]:
+        """Read lines up to the first one that has these fields."""
+        read: list[dict[str, Any]] = []
+        for line in self._lines:
+            read.append(line)
+            if line.items() >= fields.items():
+                return read
+        raise AssertionError(f"it ended: {self.process.communicate()}")
+
+    def crawling(self) -> psutil.Process:
+        """The process that crawls now."""
+        (process,) = psutil.Process(self.process.pid).children()
+        return process
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> str:
+        """Stop it in order; return what it has written to standard error."""
+        self.process.send_signal(number)
+        _, errors = self.process.communicate()
+        assert self.process.returncode == CTRL_C
+        assert "Traceback" not in errors
+        assert errors.count("gossamer: ") == 1
+        assert "stopped; all committed steps are kept" in errors or "was stopped" in errors
+        return errors

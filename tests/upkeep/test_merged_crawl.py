@@ -1,0 +1,97 @@
+"""A crawl whose layers are merged in every round: it is damaged and repaired like any other."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gossamer.api import Crawl
+from gossamer.fakeweb import FakeWeb, Mix, Web
+from gossamer.tables import COUNTED, JUDGED
+from gossamer.upkeep import compaction
+from gossamer.upkeep.compaction import rules
+from tests.support.crawl_settings import loopback_settings
+from tests.support.file_damages import cut, flip, gone, indexed, reopened, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gossamer.engine.engine import Engine
+    from gossamer.tables import Dataset
+
+REFRESHES = 2
+
+
+@pytest.fixture(autouse=True)
+def _merging(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compaction, "FEW", 2)
+
+
+@pytest.fixture(scope="module")
+def whole(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A crawl of some rounds and harvests; the web goes on."""
+    folder = tmp_path_factory.mktemp("merged") / "crawl"
+    with (
+        FakeWeb(Web(hosts=2, pages_per_host=15, mix=Mix.plain())) as web,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(compaction, "FEW", 2)
+        crawl = Crawl.create(str(folder), loopback_settings(web.address), engine)
+        crawl.inject(web.web.seeds())
+        crawl.run()
+        for _ in range(REFRESHES):
+            crawl.refresh()
+            crawl.run()
+        yield folder
+
+
+@pytest.fixture
+def crawl(whole: Path, engine: Engine, tmp_path: Path) -> Crawl:
+    return Crawl.open(str(shutil.copytree(whole, tmp_path / "crawl")), engine)
+
+
+def links(crawl: Crawl) -> set[tuple[str, str]]:
+    return {(row.src, row.dst) for row in crawl.links().select("src", "dst").collect()}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "damage"),
+    [
+        ("documents", gone),
+        pytest.param("links", flip, marks=pytest.mark.slow),
+        pytest.param("responses", cut, marks=pytest.mark.slow),
+    ],
+)
+def test_lost_rows_of_merged_layers_are_made_again(
+    dataset: str, damage: Callable[[Path], None], crawl: Crawl
+) -> None:
+    assert wrong(crawl.work) == []
+    merged = next(layer for layer in crawl.work.store.manifest.layers(dataset) if layer.is_merged)
+    before = indexed(crawl), links(crawl)
+    damage(Path(crawl.path, merged.files[0].path))
+    crawl = reopened(crawl)
+    crawl.repair()
+    crawl = reopened(crawl)
+    assert wrong(crawl.work) == []
+    crawl.run()
+    assert wrong(crawl.work) == []
+    assert (indexed(crawl), links(crawl)) == before
+
+
+@pytest.mark.parametrize("record", [COUNTED, JUDGED], ids=lambda record: record.name)
+def test_layers_are_merged_if_the_record_of_a_harvest_is_damaged(
+    record: Dataset, crawl: Crawl
+) -> None:
+    flip(Path(crawl.path, crawl.work.store.listed(record.name)[0].path))
+    work = reopened(crawl).work
+    rows = {name: work.read(name).count() for name in rules.RULES}
+    with work.step("test", work.round) as draft:
+        draft.append["documents"] = work.write(work.read("documents").limit(1), "documents", 1)
+    assert compaction.run(work).counts["responses_layers"] == 1
+    assert {name: work.read(name).count() for name in rules.RULES} == {
+        **rows,
+        "documents": rows["documents"] + 1,
+    }

@@ -1,0 +1,63 @@
+"""Three manuals of Debian, crawled whole: judged by a walk over their files that shares no code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+
+from gossamer.search.searcher import Searcher
+from tests.support import real_webs
+from tests.support.machine_needs import lacking
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gossamer.api import Crawl
+    from gossamer.engine.engine import Engine
+    from tests.support.link_walk import Walk
+
+pytestmark = pytest.mark.slow
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="module")
+def walked() -> Walk:
+    missing = [folder for folder in real_webs.folders().values() if not folder.is_dir()]
+    if missing:
+        lacking(f"{missing[0]} is not there: apt-get install {real_webs.PACKAGES}")
+    return real_webs.judge(real_webs.folders())
+
+
+@pytest.fixture(scope="module")
+def crawled(walked: Walk, engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    assert walked.deepest < 20, "max_depth would hide pages from both"
+    return real_webs.crawl(tmp_path_factory.mktemp("real") / "crawl", real_webs.folders(), engine)
+
+
+def test_every_page_that_links_lead_to_is_fetched_once_and_no_other(
+    crawled: Crawl, walked: Walk
+) -> None:
+    assert len(walked.pages) > 3_500
+    assert difference(real_webs.fetched(crawled), walked.pages) == ([], [])
+
+
+def test_every_link_is_recorded_once_and_no_other(crawled: Crawl, walked: Walk) -> None:
+    assert len(walked.links) > 30_000
+    assert difference(real_webs.links(crawled), walked.links) == ([], [])
+
+
+def test_a_page_is_found_by_its_title(crawled: Crawl, walked: Walk) -> None:
+    found = real_webs.known_items(walked, Searcher.open(crawled.work))
+    assert found.keys() == real_webs.MANUALS.keys()
+    for host, answers in found.items():
+        assert answers.items >= 10
+        assert answers.first >= 0.9 * answers.items, host
+        assert answers.top3 >= 0.98 * answers.items, (host, answers.missed[:10])
+
+
+def difference(got: Iterable[T], wanted: Iterable[T]) -> tuple[list[T], list[T]]:
+    """What is missing, and what is too much or stands twice; a few of each."""
+    had, should = Counter(iter(got)), Counter(iter(wanted))
+    return list(should - had)[:10], list(had - should)[:10]
