@@ -1,10 +1,10 @@
 """How fast is a whole crawl, beside Scrapy's, on the same pages and links?
 
-    python bench/crawl.py [--pages 4000] [--scrapy-pages 400] [--docs FOLDER [--copies 8]]
+    python bench/crawl.py [--pages 4000] [--scrapy-pages 400] [--hosts 12] [--docs FOLDER]
 
 Both crawl whole hosts from their home pages. The hosts belong to a fakeweb on loopback, whose
-pages (90 KB with 300 links) are generated in advance, or which serves FOLDER under several host
-names. Gossamer crawls all hosts, Scrapy one or two. Both obey robots.txt, without delays, on all
+pages (90 KB with 300 links) are generated in advance, or which serves FOLDER as each of them.
+Gossamer crawls all hosts, Scrapy one or two. Both obey robots.txt, without delays, on all
 cores. Scrapy (scrapy_spider.py) fetches, extracts title, text and links, drops known URLs and
 writes JSON lines, in one process, and in two with one host each. "Tuned" removes fragments before
 requests are built. Most spiders do not, but it saves requests that the filter of known URLs would
@@ -18,10 +18,7 @@ Both clocks start when the crawler is ready (the reactor runs; the engine and it
 
 from __future__ import annotations
 
-import argparse
-import ctypes
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -31,8 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from local_settings import local_settings
-from measuring import tree_cpu_s
+from harness import Options, local_settings, report
+from measuring import adopt_orphans, children_s, tree_cpu_s
 
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Mix, Web
@@ -40,14 +37,13 @@ from gossamer.flow.rounds import ROUND
 from gossamer.storage.task_output import YIELD, YIELD_DDL
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
 
 SPIDER = Path(__file__).with_name("scrapy_spider.py")
-HOSTS = 12
-PAGE_BYTES = 90_000
 TEST_HOSTS = r"^http://[^/]+\.test/"
 
 
@@ -69,14 +65,6 @@ class Run:
     @property
     def cpu_ms(self) -> float:
         return 1000 * self.cpu_s / self.pages
-
-
-PR_SET_CHILD_SUBREAPER = 36
-
-
-def adopt_orphans() -> None:
-    """Adopt descendants whose parent ends, so that their CPU time is counted."""
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def rounds(work: Workspace) -> Iterator[StepReport]:
@@ -155,19 +143,14 @@ def scrapy(fake: FakeWeb, hosts: list[str], folder: Path, *, tuned: bool, most: 
     )
 
 
-def children_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def web_of(options: argparse.Namespace) -> Web:
     if options.docs:
-        docs = {f"docs-{number}.test": options.docs for number in range(options.copies)}
+        docs = {f"docs-{number}.test": options.docs for number in range(options.hosts)}
         return Web(hosts=0, docs=docs)
     return Web(
-        hosts=HOSTS,
-        pages_per_host=options.pages / HOSTS,
-        page_bytes=PAGE_BYTES,
+        hosts=options.hosts,
+        pages_per_host=options.pages / options.hosts,
+        page_bytes=options.page_bytes,
         mix=Mix.plain(),
         cache_bytes=4 << 30,
     )
@@ -198,12 +181,15 @@ def print_runs(runs: list[Run]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--pages", type=int, default=4_000)
-    parser.add_argument("--scrapy-pages", type=int, default=400)
-    parser.add_argument("--docs", type=Path, help="a folder of HTML files to crawl")
-    parser.add_argument("--copies", type=int, default=8, help="number of hosts that serve --docs")
-    options = parser.parse_args()
+    parser = Options(
+        __doc__,
+        pages=(4_000, 40),
+        scrapy_pages=(400, 8),
+        hosts=(12, 2),
+        page_bytes=(90_000, 9_000),
+    )
+    parser.add_argument("--docs", type=Path, help="a folder of HTML files, which each host serves")
+    options = parser.read()
     adopt_orphans()
     web = web_of(options)
     seeds = [f"http://{host}/" for host in web.hosts()]
@@ -224,6 +210,8 @@ def main() -> None:
     print_runs([ours, *theirs])
     each = ", ".join(f"{name} {1000 * s / ours.pages:.2f}" for name, s in steps.items())
     print(f"Gossamer's elapsed ms per page: {each}")
+    tuned = theirs[2]
+    report(f"{tuned.cpu_ms / ours.cpu_ms:.1f} × the pages per CPU second of tuned Scrapy")
 
 
 if __name__ == "__main__":

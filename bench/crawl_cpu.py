@@ -1,8 +1,8 @@
 """Where does the processor time of a whole crawl go, by step, process and thread?
 
-    python bench/crawl_cpu.py FOLDER...
+    python bench/crawl_cpu.py [--manual FOLDER]
 
-Each FOLDER holds a manual, which `gossamer crawl` makes searchable as in searchable.py. The CPU
+`gossamer crawl` makes a manual searchable, as in searchable.py. The CPU
 time of each thread of its processes (schedstat of proc(5)) is read PER_S times a second, and counts
 to the step that runs then. What a thread does between the last look and its end is lost, and so are
 processes that end meanwhile: the last line has the time that the kernel counted for all of them.
@@ -15,7 +15,6 @@ and between them.
 
 from __future__ import annotations
 
-import argparse
 import compileall
 import subprocess
 import sys
@@ -27,9 +26,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
-from crawl import adopt_orphans, children_s
-from local_settings import local_settings
-from searchable import HOST, OWN, reap_orphans
+from harness import Options, local_settings, manual, report
+from measuring import adopt_orphans, children_s, reap_orphans
+from searchable import HOST, OWN
 
 import gossamer as package
 from gossamer.fakeweb import FakeWeb, Web
@@ -107,30 +106,26 @@ def table(
     yield f"{'runs':16}" + "".join(f"{runs[each]:9}" for each in STEPS)
 
 
-def measure(folder: Path) -> None:
-    gossamer = str(Path(sys.executable).with_name("gossamer"))
-    with (
-        tempfile.TemporaryDirectory(prefix="crawl-cpu-") as scratch,
-        FakeWeb(Web(hosts=0, docs={HOST: folder}), log_path="/dev/null") as fake,
-    ):
-        Path(scratch, "gossamer.toml").write_text(local_settings(fake.address, OWN))
-        began_s, before_s = time.perf_counter(), children_s()
-        found = watched([gossamer, "crawl", scratch, f"http://{HOST}/"])
-        wall_s = time.perf_counter() - began_s
-        reap_orphans(fake.pid)
-        cpu_s = children_s() - before_s
-        reports = Store.open(open_backend(scratch)).manifest.history
-    print(f"\n{folder}", *table(found, reports), sep="\n")
-    print(f"{wall_s:.1f} s, {cpu_s:.1f} s of CPU in all processes", flush=True)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    options = Options(__doc__).read()
     adopt_orphans()
     compileall.compile_dir(package.__path__[0], quiet=1)
-    for folder in parser.parse_args().folders:
-        measure(folder)
+    gossamer = str(Path(sys.executable).with_name("gossamer"))
+    with tempfile.TemporaryDirectory(prefix="crawl-cpu-") as scratch:
+        folder, crawl = manual(options, scratch), Path(scratch, "crawl")
+        crawl.mkdir()
+        with FakeWeb(Web(hosts=0, docs={HOST: folder}), log_path="/dev/null") as fake:
+            (crawl / "gossamer.toml").write_text(local_settings(fake.address, OWN))
+            began_s, before_s = time.perf_counter(), children_s()
+            found = watched([gossamer, "crawl", str(crawl), f"http://{HOST}/"])
+            wall_s = time.perf_counter() - began_s
+            reap_orphans(fake.pid)
+            cpu_s = children_s() - before_s
+        manifest = Store.open(open_backend(str(crawl))).manifest
+        pages, history = manifest.totals("documents").rows, manifest.history
+    print(folder, *table(found, history), sep="\n")
+    print(f"{wall_s:.1f} s, {cpu_s:.1f} s of CPU in all processes, {pages:,} pages")
+    report(f"{1000 * cpu_s / pages:.1f} ms of CPU per page")
 
 
 if __name__ == "__main__":

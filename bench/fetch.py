@@ -1,6 +1,6 @@
 """How fast is the fetch step, beside bare aiohttp, bare pycurl, and Scrapy?
 
-    python bench/fetch.py [--hosts 200] [--pages 40] [--repeat 3] [--bytes 20000 90000]
+    python bench/fetch.py [--hosts 200] [--pages 40] [--repeat 3] [--page-bytes 20000]
 
 All clients fetch the same pages from one fakeweb in its own process, which has generated them
 before. It shares the machine's cores, so compare pages per second only within one table. "× 2" are
@@ -13,7 +13,6 @@ client has finished its imports. They stop with the last page, for Gossamer with
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import time
 from itertools import islice
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import fetch_clients
 import psutil
+from harness import Options, report
 
 from gossamer.fakeweb import FakeWeb, Mix, Web
 
@@ -80,7 +80,8 @@ def measure(client: str, hosts: fetch_clients.Hosts, fake: FakeWeb, processes: i
     return run
 
 
-def compare(page_bytes: int, hosts: int, pages: int, repeat: int) -> None:
+def compare(page_bytes: int, hosts: int, pages: int, repeat: int) -> dict[str, Run]:
+    """Return the best run of each client with one process."""
     web = Web(
         hosts=hosts,
         pages_per_host=8 * pages,  # sizes are Zipfian: so that even the smallest has enough
@@ -93,6 +94,7 @@ def compare(page_bytes: int, hosts: int, pages: int, repeat: int) -> None:
     print(f"{sum(map(len, listed.values())):,} pages of {page_bytes / 1000:.0f} KB, {hosts} hosts")
     print("               pages/s  CPU ms  web's  Gossamer × 2: pages/s  pages/CPU s")
     ours: Run | None = None
+    found = {}
     with FakeWeb(web, log_path="/dev/null") as fake:
         measure("pycurl", listed, fake, 1)  # the web generates pages on their first request
         for client in ("gossamer", "aiohttp", "pycurl", "scrapy"):
@@ -101,6 +103,7 @@ def compare(page_bytes: int, hosts: int, pages: int, repeat: int) -> None:
                 runs = [measure(client, asked, fake, processes) for _ in range(repeat)]
                 best = max(runs, key=lambda run: run.pages_per_s)
                 ours = ours or best
+                found[client] = best
                 each_ms = 1000 / best.pages
                 print(
                     f"{client:>9} × {processes} {best.pages_per_s:9,.0f}"
@@ -109,17 +112,17 @@ def compare(page_bytes: int, hosts: int, pages: int, repeat: int) -> None:
                     f"{best.cpu_s / best.pages / (ours.cpu_s / ours.pages):11.2f} ×",
                     flush=True,
                 )
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--hosts", type=int, default=200)
-    parser.add_argument("--pages", type=int, default=40, help="pages per host")
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--bytes", type=int, nargs="*", default=[20_000, 90_000])
-    options = parser.parse_args()
-    for page_bytes in options.bytes:
-        compare(page_bytes, options.hosts, options.pages, options.repeat)
+    options = Options(
+        __doc__, hosts=(200, 4), pages=(40, 4), repeat=(3, 1), page_bytes=(20_000, 2_000)
+    ).read()
+    found = compare(options.page_bytes, options.hosts, options.pages, options.repeat)
+    speed = found["gossamer"].pages_per_s / found["scrapy"].pages_per_s
+    bare = found["gossamer"].pages_per_s / found["aiohttp"].pages_per_s
+    report(f"{speed:.1f} × the pages/s of Scrapy, {bare:.2f} × those of bare aiohttp")
 
 
 if __name__ == "__main__":

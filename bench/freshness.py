@@ -1,6 +1,6 @@
 """How soon can news be found, and how many requests does that take?
 
-    python bench/freshness.py [--minutes 60] [--sites 40] [--a-minute 5] [--warm 3]
+    python bench/freshness.py [--minutes 60] [--sites 40] [--a-minute 5] [--warm 3] [--set LINE]
 
 SITES news sites on loopback, each with an address of its own, a home page, a feed of its newest 20
 items, and the items. They publish A_MINUTE items a minute each, at random moments (a Poisson
@@ -19,7 +19,6 @@ each step of the crawl. The servers and the queries share the machine's cores wi
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -39,12 +38,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.request import urlopen
 
 import numpy as np
-from local_settings import default_settings
+from harness import Options, default_settings, report
 
 from gossamer.fakeweb.draw import stream
 from gossamer.fakeweb.text import prose
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Awaitable, Callable, Iterable
 
     Served = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -57,7 +57,6 @@ LOOK_S = 1.0
 SENTENCES = 16
 GIVE_UP_S = 300
 """Items that were not found by then are not asked for any more, and count as so late."""
-END_S = 60.0
 
 
 class Item(NamedTuple):
@@ -202,11 +201,6 @@ def address(site: int) -> str:
     return f"127.0.0.{site + 2}"
 
 
-def settings(sites: int, port: int, search_port: int, more: Iterable[str]) -> str:
-    routes = {f"site{n}.test": f"{address(n)}:{port}" for n in range(sites)}
-    return "\n".join((default_settings(routes, {"serve.port": search_port}), *more, ""))
-
-
 class Finder:
     """Asks the search page for new items, and notes when it finds them."""
 
@@ -225,6 +219,9 @@ class Finder:
                 del self._waiting[slot]
                 continue
             self._ask(slot)
+
+    def has_found_all(self) -> bool:
+        return not self._waiting
 
     def _ask(self, slot: int) -> None:
         ask = f"http://127.0.0.1:{self._port}/api/search?verbatim=1&limit=100&q={word(slot)}"
@@ -261,20 +258,24 @@ def measure(options: argparse.Namespace, scratch: Path) -> None:
         search_port = free.getsockname()[1]
     folder = scratch / "crawl"
     folder.mkdir()
-    text = settings(len(sites), servers.port, search_port, options.set)
-    (folder / "gossamer.toml").write_text(text)
+    routes = {f"site{n}.test": f"{address(n)}:{servers.port}" for n in range(len(sites))}
+    settings = default_settings(routes, {"serve.port": search_port}, options.set)
+    (folder / "gossamer.toml").write_text(settings)
     items = [each for site in sites for each in site.items if each.published_s >= warm_s]
     finder = Finder(search_port, items)
     child = crawl(folder, len(sites))
     try:
-        while (now_s := time.time() - BEGAN_S) < seconds + END_S and child.poll() is None:
+        while child.poll() is None:
+            now_s = time.time() - BEGAN_S
+            if now_s > seconds and (finder.has_found_all() or now_s > seconds + options.end_s):
+                break
             finder.look()
             time.sleep(max(0.0, LOOK_S - (time.time() - BEGAN_S - now_s)))
     finally:
         child.send_signal(signal.SIGTERM)
         child.wait(60)
-    show(items, finder, servers, warm_s, seconds)
     show_steps(scratch / "steps.jsonl", warm_s)
+    show(items, finder, servers, warm_s, seconds)
 
 
 def show(
@@ -293,7 +294,8 @@ def show(
         print(f"  {kind:10} {count:8,} requests, {vain[kind]:8,} in vain")
     whole = sum(asked.values())
     print(f"in vain: {sum(vain.values()) / max(whole, 1):.1%} of {whole:,} requests", end="")
-    print(f"; {finder.queries:,} queries", flush=True)
+    print(f"; {finder.queries:,} queries")
+    report(f"news is searchable after {median:.0f} s (median)")
 
 
 def show_steps(path: Path, warm_s: float) -> None:
@@ -314,13 +316,18 @@ BEGAN_S = time.time()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--sites", type=int, default=40)
-    parser.add_argument("--a-minute", type=float, default=5, help="items that each site publishes")
-    parser.add_argument("--warm", type=float, default=3, help="minutes that do not count")
+    parser = Options(
+        __doc__,
+        minutes=(60.0, 0.1),
+        sites=(40, 2),
+        a_minute=(5.0, 60.0),
+        warm=(3.0, 0.0),
+        end_s=(60.0, 20.0),
+    )
     parser.add_argument("--set", action="append", default=[], help="a line for gossamer.toml")
-    options = parser.parse_args()
+    options = parser.read()
+    if options.tiny:
+        options.set.append("fetch.delay_s = 0.1")
     with tempfile.TemporaryDirectory(prefix="freshness-") as scratch:
         measure(options, Path(scratch))
 

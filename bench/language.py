@@ -2,8 +2,8 @@
 
     apt-get download debian-handbook gnome-user-docs gnucash-docs installation-guide-amd64 \
         stellarium-data wesnoth-1.16-data firefox-esr-l10n-{ar,bg,ca,…}
-    for package in *.deb; do dpkg -x $package FOLDER; done
-    python bench/language.py FOLDER
+    for package in *.deb; do dpkg -x $package FOLDER/languages; done
+    python bench/language.py --collections FOLDER     # the packages are in FOLDER/languages
 
 Real text in the languages of Debian's translators: manuals, a game with long dialogues, sky lore,
 a browser. Texts that are identical in two languages, and those left in English, are dropped. A
@@ -15,7 +15,7 @@ much a page's declared language helps if it is right, or harms if it is wrong.
 import gettext
 import random
 import re
-import sys
+import tempfile
 import time
 import zipfile
 from collections import Counter, defaultdict
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import py3langid
+from harness import Options, collection, generate_text, report
 from resiliparse.parse.lang import detect_fast
 from selectolax.lexbor import LexborHTMLParser
 
@@ -148,7 +149,8 @@ DETECTORS: dict[str, Callable[[str], str | None]] = {
 }
 
 
-def print_accuracy(kind: str, texts: list[Text]) -> None:
+def print_accuracy(kind: str, texts: list[Text]) -> list[float]:
+    """Print the shares of right answers, and return those of each detector."""
     count = Counter(text.language for text in texts)
     print(f"\n{kind:10}{'texts':>7}" + "".join(f"{name:>13}" for name in DETECTORS) + "   confused")
     right: dict[str, Counter[str]] = {name: Counter() for name in DETECTORS}
@@ -170,6 +172,7 @@ def print_accuracy(kind: str, texts: list[Text]) -> None:
     shares = [sum(right[name].values()) / len(texts) for name in DETECTORS]
     print(f"{'all':10}{len(texts):7}" + "".join(f"{share:13.2%}" for share in shares))
     print(f"{'µs':17}" + "".join(f"{cost:13.1f}" for cost in costs))
+    return shares
 
 
 def print_evidence(kinds: dict[str, list[Text]]) -> None:
@@ -191,16 +194,29 @@ def print_evidence(kinds: dict[str, list[Text]]) -> None:
         answers = [(language, language_of(text, hint)) for language, text, hint in cases]
         given = [(language, answer) for language, answer in answers if answer]
         right = sum(language == answer for language, answer in given)
-        print(f"{label:24}{len(given) / len(cases):10.1%}{right / len(given):16.2%}")
+        print(f"{label:24}{len(given) / len(cases):10.1%}{right / max(len(given), 1):16.2%}")
+
+
+def generate(folder: Path) -> Path:
+    """Write a handbook in some languages, where sources are expected."""
+    for language in ("de", "en", "es", "fr"):
+        pages = folder / "usr/share/doc/debian-handbook/html" / language
+        pages.mkdir(parents=True)
+        lines = generate_text(language, language, 50).splitlines()
+        titles = "".join(f"<h2>{' '.join(line.split()[:8])}</h2>" for line in lines)
+        text = f"{titles}<p>{'<p>'.join(lines)}"
+        (pages / "index.html").write_text(f"<!doctype html><meta charset=utf-8>{text}", "utf-8")
+    return folder
 
 
 def main() -> None:
-    kinds = sample(Path(sys.argv[1]))
-    if not all(kinds.values()):
-        sys.exit(f"{sys.argv[1]} holds no paragraphs or titles from these packages")
-    for kind, texts in kinds.items():
-        print_accuracy(kind, texts)
+    options = Options(__doc__).read()
+    with tempfile.TemporaryDirectory() as scratch:
+        kinds = sample(collection(options, "languages") or generate(Path(scratch)))
+    shares = {kind: print_accuracy(kind, texts) for kind, texts in kinds.items()}
     print_evidence(kinds)
+    (paragraphs, *_), (titles, their_titles, *_) = shares["paragraph"], shares["title"]
+    report(f"{paragraphs:.1%} of paragraphs, {titles:.1%} of titles (py3langid {their_titles:.1%})")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,20 @@
-"""CPU time and memory of this process and of all processes that it started."""
+"""CPU time and memory of this process and of those that it started."""
 
 from __future__ import annotations
 
+import ctypes
+import os
+import resource
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
 
 if TYPE_CHECKING:
     from typing import Self
+
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def tree_cpu_s(without: int | None = None) -> float:
@@ -19,6 +25,25 @@ def tree_cpu_s(without: int | None = None) -> float:
         for process in (me, *me.children(recursive=True))
         if process.pid != without
     )
+
+
+def children_s() -> float:
+    """CPU seconds of the children that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def adopt_orphans() -> None:
+    """Adopt descendants whose parent ends, so that their CPU time is counted."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def reap_orphans(without: int) -> None:
+    """Wait for the descendants that were adopted, so that their CPU time is counted."""
+    orphans = [each for each in psutil.Process().children() if each.pid != without]
+    for orphan in orphans:
+        with suppress(ChildProcessError):
+            os.waitpid(orphan.pid, 0)
 
 
 class Peak(threading.Thread):
@@ -38,8 +63,6 @@ class Peak(threading.Thread):
         while not self._ended.wait(0.3):
             total = 0
             for process in (this, *this.children(recursive=True)):
-                try:
+                with suppress(psutil.NoSuchProcess):
                     total += process.memory_info().rss
-                except psutil.NoSuchProcess:
-                    continue
             self.bytes = max(self.bytes, total)

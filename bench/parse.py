@@ -1,8 +1,8 @@
 """What does it cost to parse a page, stage by stage, beside other libraries?
 
-    python bench/parse.py [FOLDER] [--pages N]
+    python bench/parse.py [--manual FOLDER] [--pages N]
 
-FOLDER holds pages as .html or .html.gz, of which N with 20 to 400 KB are taken, evenly spread.
+Of the pages in FOLDER (.html or .html.gz), N with 20 to 400 KB are taken, evenly spread.
 Prints CPU ms per page on one core, the best of five runs for each page, and the same scaled to
 95 KB. The goal is 6 ms for 95 KB, including main text and links. Other libraries get the same
 decoded text: Scrapy's selectors (parsel, on lxml) extract links with anchors and the visible text,
@@ -11,15 +11,15 @@ resiliparse and trafilatura the main text. Libraries that are not installed are 
 
 from __future__ import annotations
 
-import argparse
 import gzip
+import tempfile
 import time
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
+from harness import Options, manual, report, skip
 from rich.console import Console
 from rich.table import Table
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
@@ -38,14 +38,16 @@ from gossamer.web.sketches import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
-DOCS = Path("/usr/share/doc/python3.11/html")
 URL = "https://example.org/dir/page.html"
 RULES = Rules()
 RUNS, MAX_S = 5, 20.0
 """Runs of each stage; no further run starts after MAX_S seconds."""
-MIN_BYTES, MAX_BYTES, PAGES = 20_000, 400_000, 100
+MIN_BYTES, MAX_BYTES = 20_000, 400_000
 STANDARD_BYTES = 95_000
+WHOLE = "parse_page: all of the above"
+PARSEL = "parsel: links, anchors, text"
 
 
 def pages_of(folder: Path, most: int) -> list[bytes]:
@@ -103,7 +105,7 @@ def stages(bodies: Sequence[bytes]) -> Iterator[tuple[str, float]]:
 def whole(pages: Sequence[Page]) -> Iterator[tuple[str, float]]:
     targets = [[link.dst for link in parse_page(page, RULES).links] for page in pages]
     filters = Filters.from_config(FilterConfig(deny=(r"\?replytocom=",)), ["example.org"], {})
-    yield "parse_page: all of the above", cost_ms(lambda page: parse_page(page, RULES), pages)
+    yield WHOLE, cost_ms(lambda page: parse_page(page, RULES), pages)
     with GuardedParser(RULES) as parser:
         parser.parse(pages[0])
         yield "… in its guarded process (elapsed)", cost_ms(parser.parse, pages, time.perf_counter)
@@ -112,7 +114,7 @@ def whole(pages: Sequence[Page]) -> Iterator[tuple[str, float]]:
 
 def peers(texts: Sequence[str]) -> Iterator[tuple[str, float]]:
     if find_spec("parsel") and find_spec("w3lib"):
-        yield "parsel: links, anchors, text", cost_ms(scrapy_like, texts)
+        yield PARSEL, cost_ms(scrapy_like, texts)
     if find_spec("resiliparse"):
         extract = import_module("resiliparse.extract.html2text").extract_plain_text
         yield "resiliparse: main text", cost_ms(lambda t: extract(t, main_content=True), texts)
@@ -138,13 +140,12 @@ def scrapy_like(text: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path, nargs="?", default=DOCS)
-    parser.add_argument("--pages", type=int, default=PAGES)
-    options = parser.parse_args()
-    bodies = pages_of(options.folder, options.pages)
+    options = Options(__doc__, pages=(100, 3)).read()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = manual(options, scratch)
+        bodies = pages_of(folder, options.pages)
     if not bodies:
-        parser.error(f"no page of {MIN_BYTES:,} to {MAX_BYTES:,} bytes in {options.folder}")
+        skip(f"no page of {MIN_BYTES:,} to {MAX_BYTES:,} bytes in {folder}")
     pages = [Page(URL, {"content-type": "text/html"}, body) for body in bodies]
     size = sum(map(len, bodies)) / len(bodies)
     links = sum(len(parse_page(page, RULES).links) for page in pages) / len(pages)
@@ -152,11 +153,16 @@ def main() -> None:
         *("stage", "ms per page", f"for {STANDARD_BYTES // 1000} KB"),
         title=f"{len(pages)} pages of {size / 1000:.0f} KB and {links:.0f} links",
     )
+    found: dict[str, float] = {}
     for rows in (stages(bodies), whole(pages), peers([decode(body, None)[0] for body in bodies])):
         for stage, ms in rows:
+            found[stage] = ms
             table.add_row(stage, f"{ms:.3f}", f"{ms * STANDARD_BYTES / size:.3f}")
         table.add_section()
     Console().print(table)
+    ours = found[WHOLE]
+    beside = f", {found[PARSEL] / ours:.1f} × faster than parsel" if PARSEL in found else ""
+    report(f"{ours * STANDARD_BYTES / size:.1f} ms for 95 KB{beside}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Is the fetcher polite, and as fast as politeness permits? Judged from the server's log.
 
-    python bench/politeness.py [hosts] [pages per host]
+    python bench/politeness.py [--hosts 1_100] [--pages 100]
 
 A fifth of the hosts share sixteen addresses, so that the limits per address take effect; the other
 hosts share an address with three others each. Some set a Crawl-delay, disallow a folder, or answer
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from harness import Options, report
 
 from gossamer.config import FetchConfig
 from gossamer.fakeweb import FakeWeb, Mix, Web, politeness_audit
@@ -126,7 +127,8 @@ def judged(web: Web, log: list[LogEntry], took_s: float) -> bool:
     for fault, times in faults.items():
         print(f"{times:10,} {fault}")
     print(f"{min(gap.seconds - gap.owed_s for gap in gaps) * 1000:10.1f} ms smallest margin")
-    print(f"{100 * least_s / spent_s:10.1f} % of the speed that the delays permit")
+    speed = least_s / spent_s
+    report(f"{sum(faults.values())} faults, {speed:.0%} of the speed that the delays permit")
     return not any(faults.values())
 
 
@@ -155,5 +157,5 @@ def main(hosts: int, pages: int) -> int:
 
 
 if __name__ == "__main__":
-    sizes = [int(size) for size in sys.argv[1:]]
-    sys.exit(main(*(sizes or [1_100, 100])))
+    sizes = Options(__doc__, hosts=(1_100, 15), pages=(100, 4)).read()
+    sys.exit(main(sizes.hosts, sizes.pages))

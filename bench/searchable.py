@@ -1,11 +1,11 @@
 """How long does it take from seeds to a search engine, beside Scrapy, on real manuals?
 
-    python bench/searchable.py FOLDER... [--scrapy-pages N] [--repeat 1]
+    python bench/searchable.py [--manual FOLDER] [--scrapy-pages N] [--repeat 1]
 
-Each FOLDER holds a manual with an index.html, and is served as one host on loopback, by a process
-that shares the machine's cores. Gossamer is the command `gossamer crawl`, from the start of its
-process to its end: everything is fetched, archived, parsed, ranked and indexed, with the default
-settings, except that it stays on the host, which is its user's own: so there is no delay. Scrapy
+The manual is served as one host on loopback, by a process that shares the machine's cores.
+Gossamer is the command `gossamer crawl`, from the start of its process to its end: everything is
+fetched, archived, parsed, ranked and indexed, with the default settings, except that it stays on
+the host, which is its user's own, so there is no delay. Scrapy
 (scrapy_spider.py) is one process that fetches the same pages, extracts title, text and links, and
 writes JSON lines: it has no archive and no index. "Tuned" removes fragments before requests are
 built, as most spiders do not. Its time counts from the start of its process as well. Both obey
@@ -20,20 +20,17 @@ it where PYTHONDONTWRITEBYTECODE is set, and each process would then compile all
 
 from __future__ import annotations
 
-import argparse
 import compileall
-import os
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-import psutil
-from crawl import adopt_orphans, children_s, scrapy
-from local_settings import local_settings
+from crawl import scrapy
+from harness import Options, local_settings, manual, report
+from measuring import adopt_orphans, children_s, reap_orphans
 
 import gossamer as package
 from gossamer.api import Crawl
@@ -79,14 +76,6 @@ def gossamer(fake: FakeWeb, folder: Path) -> Run:
     return Run(pages, size / pages, wall_s, cpu_s)
 
 
-def reap_orphans(host: int) -> None:
-    """Wait for the descendants that were adopted, so that their CPU time is counted."""
-    orphans = [each for each in psutil.Process().children() if each.pid != host]
-    for orphan in orphans:
-        with suppress(ChildProcessError):
-            os.waitpid(orphan.pid, 0)
-
-
 def spider(fake: FakeWeb, folder: Path, pages: int, most: int, *, tuned: bool) -> Run:
     """Run Scrapy; if it is stopped after `most` pages, tell what all `pages` would take it."""
     run = scrapy(fake, [HOST], folder, tuned=tuned, most=most)
@@ -99,38 +88,25 @@ def spider(fake: FakeWeb, folder: Path, pages: int, most: int, *, tuned: bool) -
     )
 
 
-def measure(folder: Path, most: int, repeat: int) -> None:
-    web = Web(hosts=0, docs={HOST: folder})
-    with (
-        tempfile.TemporaryDirectory(prefix="searchable-") as scratch,
-        FakeWeb(web, log_path="/dev/null") as fake,
-    ):
-        ours = min(
-            (gossamer(fake, Path(scratch, f"crawl-{number}")) for number in range(repeat)),
-            key=lambda run: run.wall_s,
-        )
-        theirs = {
-            f"Scrapy{' tuned' * tuned}": spider(
-                fake, Path(scratch, "items"), ours.pages, most, tuned=tuned
-            )
-            for tuned in (False, True)
-        }
-    print(f"\n{folder}", COLUMNS.format(*HEAD), ours.row("Gossamer"), sep="\n")
-    for name, run in theirs.items():
-        wall, cpu = run.wall_s / ours.wall_s, run.cpu_s / ours.cpu_s
-        print(run.row(name, (f"{wall:.1f} ×", f"{cpu:.1f} ×")), flush=True)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    parser = Options(__doc__, repeat=(1, 1))
     parser.add_argument("--scrapy-pages", type=int, default=0, help="0: all")
-    parser.add_argument("--repeat", type=int, default=1, help="crawls of which the fastest counts")
-    options = parser.parse_args()
+    options = parser.read()
     adopt_orphans()
     compileall.compile_dir(package.__path__[0], quiet=1)
-    for folder in options.folders:
-        measure(folder, options.scrapy_pages, options.repeat)
+    with tempfile.TemporaryDirectory(prefix="searchable-") as scratch:
+        folder = manual(options, scratch)
+        with FakeWeb(Web(hosts=0, docs={HOST: folder}), log_path="/dev/null") as fake:
+            crawls = (Path(scratch, f"crawl-{number}") for number in range(options.repeat))
+            ours = min((gossamer(fake, crawl) for crawl in crawls), key=lambda run: run.wall_s)
+            most, items = options.scrapy_pages, Path(scratch, "items")
+            plain = spider(fake, items, ours.pages, most, tuned=False)
+            tuned = spider(fake, items, ours.pages, most, tuned=True)
+    print(folder, COLUMNS.format(*HEAD), ours.row("Gossamer"), sep="\n")
+    for name, run in {"Scrapy": plain, "Scrapy tuned": tuned}.items():
+        wall, cpu = run.wall_s / ours.wall_s, run.cpu_s / ours.cpu_s
+        print(run.row(name, (f"{wall:.1f} ×", f"{cpu:.1f} ×")))
+    report(f"{tuned.wall_s / ours.wall_s:.1f} × as fast as tuned Scrapy, which has no index")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ BENCH = ROOT / "bench"
 @pytest.mark.parametrize(
     "sizes",
     [
-        pytest.param(["100000", "--hosts", "500"], id="within-a-task"),
-        pytest.param(["40000", "--hosts", "200", "--tasks", "20"], id="from-task-to-task"),
+        pytest.param(["--pages", "100000", "--hosts", "500"], id="within-a-task"),
+        pytest.param(["--pages", "40000", "--hosts", "200", "--tasks", "20"], id="from-task-to-task"),
     ],
 )
 def test_memory_stays_flat(sizes: list[str]) -> None:

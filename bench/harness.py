@@ -1,0 +1,124 @@
+"""What all scripts share: options, a manual to read, settings of a crawl, and how they report.
+
+A script answers the question that its docstring begins with. `run.py` runs them, each in a process
+of its own, and reads the line that `report` prints. All of them have these options:
+
+    --tiny                 sizes that take seconds: the script works, and measures nothing
+    --manual FOLDER        a manual in HTML with an index.html, by default Python's
+    --collections FOLDER   data that is no part of the project, in the folders that scripts name
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from gossamer.fakeweb.draw import stream
+from gossamer.fakeweb.text import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+MANUAL = Path("/usr/share/doc/python3.11/html")
+FIGURE = "figure: "
+SKIPPED = 77
+"""Exit code of a script that lacks what it needs, as for `make check` of automake."""
+LOOPBACK = {
+    "filter.scope": "any",
+    "fetch.delay_s": 0,
+    "fetch.delay_factor": 0,
+    "fetch.address_delay_s": 0,
+    "fetch.allow_networks": ["127.0.0.0/8"],
+}
+
+
+class Options(argparse.ArgumentParser):
+    """The options of a script: those that all have, and its sizes, as (usual, tiny)."""
+
+    def __init__(self, doc: str | None, **sizes: tuple[Any, Any]) -> None:
+        form = argparse.RawDescriptionHelpFormatter
+        super().__init__(description=doc, formatter_class=form)
+        self._sizes = sizes
+        self.add_argument("--tiny", action="store_true", help="run in seconds, and measure nothing")
+        self.add_argument("--manual", type=Path, default=MANUAL, help="HTML with an index.html")
+        self.add_argument("--collections", type=Path, help="data that is no part of the project")
+        for name, (usual, tiny) in sizes.items():
+            option = f"--{name.replace('_', '-')}"
+            self.add_argument(option, type=type(usual), help=f"{usual}; if tiny, {tiny}")
+
+    def read(self) -> argparse.Namespace:
+        """Read the command line. Sizes that it does not give are the usual or the tiny ones."""
+        options = self.parse_args()
+        for name, sizes in self._sizes.items():
+            if getattr(options, name) is None:
+                setattr(options, name, sizes[options.tiny])
+        return options
+
+
+def report(figure: str) -> None:
+    """Print the figure that answers the question, for the table of run.py."""
+    print(f"{FIGURE}{figure}", flush=True)
+
+
+def skip(reason: str) -> NoReturn:
+    """End the script, because it needs something that is not here."""
+    print(f"skipped: {reason}")
+    raise SystemExit(SKIPPED)
+
+
+def manual(options: argparse.Namespace, scratch: Path | str) -> Path:
+    """Return the folder of the manual; with --tiny, one with a few generated pages."""
+    if options.tiny:
+        return generate_manual(Path(scratch, "manual"))
+    if not (options.manual / "index.html").exists():
+        skip(f"needs {options.manual} (apt-get install python3.11-doc), or --manual FOLDER")
+    folder: Path = options.manual
+    return folder
+
+
+def collection(options: argparse.Namespace, name: str) -> Path | None:
+    """Return the folder NAME of the collections; None if tiny, when the script makes its own."""
+    if options.tiny:
+        return None
+    if options.collections is None or not (options.collections / name).is_dir():
+        skip(f"needs --collections FOLDER with a folder {name}")
+    folder: Path = options.collections / name
+    return folder
+
+
+def generate_manual(folder: Path, pages: int = 8, sentences: int = 400) -> Path:
+    """Write pages of English prose that link to each other."""
+    folder.mkdir(parents=True)
+    names = ["index.html", *(f"page-{number}.html" for number in range(1, pages))]
+    links = "".join(f'<li><a href="{name}">{name}</a></li>' for name in names)
+    for name in names:
+        text = generate_text("en", name, sentences)
+        paragraphs = "".join(f"<p>{line}</p>" for line in text.splitlines())
+        page = f"<title>About {name}</title><ul>{links}</ul><h1>About {name}</h1>{paragraphs}"
+        (folder / name).write_text(f"<!doctype html><meta charset=utf-8>{page}", encoding="utf-8")
+    return folder
+
+
+def generate_text(language: str, name: str, sentences: int) -> str:
+    """Return prose in a language, a paragraph per line, the same for each name."""
+    draw = stream(1, name).random
+    paragraphs = -(-sentences // 5)
+    return "\n".join(prose(language).plain(draw, 5) for _ in range(paragraphs))
+
+
+def local_settings(address: str, more: Mapping[str, object]) -> str:
+    """Return a gossamer.toml that resolves `*.test` to `address`, without delays."""
+    return default_settings({"*.test": address}, {**LOOPBACK, **more})
+
+
+def default_settings(
+    routes: Mapping[str, str], more: Mapping[str, object], lines: Iterable[str] = ()
+) -> str:
+    """Return a gossamer.toml that resolves host names by `routes`."""
+    settings = {"fetch.allow_networks": ["127.0.0.0/8"], **more}
+    # JSON's strings, numbers and arrays are also TOML's.
+    written = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
+    resolved = ", ".join(f'"{name}" = "{address}"' for name, address in routes.items())
+    return "\n".join((*written, f"fetch.resolve = {{ {resolved} }}", *lines, ""))
