@@ -41,7 +41,7 @@ _MODULES = {
     "gossamer.fetch.exchange": ("FetchResult", "Fetcher", "Request"),
     "gossamer.fetch.resource": ("Entry", "give_body", "give_folder"),
     "gossamer.fetch.http.streams": ("Stream", "connect", "connect_address"),
-    "gossamer.filters": ("UrlFilter",),
+    "gossamer.rules.filters": ("UrlFilter",),
     "gossamer.parse.reading.charset": ("decode",),
     "gossamer.parse.page": ("Content", "Link", "ParsedPage", "Rules"),
     "gossamer.parse.reading.references": ("References",),
