@@ -173,12 +173,12 @@ def test_waits_have_bounds(work: Workspace, finds: int, days: float, seconds: fl
 
 
 def test_the_shortest_wait_is_a_setting(work: Workspace) -> None:
-    with_update(work, listing_seconds=25.0)
+    with_update(work, feed_interval_s=25.0)
     assert wait_s(visited(work, 500)) == 25
 
 
 def test_without_the_setting_a_feed_is_due_as_any_page(work: Workspace) -> None:
-    with_update(work, listing_seconds=0.0)
+    with_update(work, feed_interval_s=0.0)
     found = visited(work, 500)
     assert wait_s(found) > 86_400
     assert found["interval_s"] == 30 * 86_400

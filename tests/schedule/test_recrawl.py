@@ -93,7 +93,7 @@ def test_the_doubt_of_a_signal_is_nearly_a_logarithm_where_dates_are_often_untru
 
 @given(st.floats(1e-6, 1e4), st.floats(0.001, 0.999))
 def test_before_any_visit_a_page_is_due_after_the_interval(days: float, chance: float) -> None:
-    usual = recrawl.usual_rate(UpdateConfig(interval_days=days, due_chance=chance))
+    usual = recrawl.usual_rate(UpdateConfig(interval_days=days, revisit_probability=chance))
     assert -math.expm1(-recrawl.rate(0.0, 0.0, usual) * days) == pytest.approx(chance)
 
 

@@ -171,13 +171,13 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "how often the page has changed",
         ),
     ] = 30
-    due_chance: Annotated[
+    revisit_probability: Annotated[
         float,
         Meta(
             ge=0.001,
             le=0.999,
-            description="a page is fetched again when it has changed with this probability, as "
-            "far as visits tell: with a smaller one, pages are fresher, and more requests in vain",
+            description="a page is due again when it has changed with this probability, estimated "
+            "from its visits; a smaller value keeps pages fresher and makes more requests in vain",
         ),
     ] = 0.1
     interval_factor: Annotated[
@@ -189,14 +189,14 @@ class UpdateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "changing, and longer for those that do not; 1: all pages have the same interval",
         ),
     ] = 16
-    listing_seconds: Annotated[
+    feed_interval_s: Annotated[
         float,
         Meta(
             ge=0,
             le=86_400,
-            description="seconds from one visit of a feed or sitemap to the next, if it keeps "
-            "listing new pages; more if there are few. `fetch.delay_s` and robots.txt count, too. "
-            "0: feeds and sitemaps are due as other pages are",
+            description="shortest interval between visits of a feed or sitemap that keeps listing "
+            "new pages; longer if it lists few. `fetch.delay_s` and robots.txt count, too. "
+            "0: feeds and sitemaps are scheduled like other pages",
         ),
     ] = 10
     scoring: Annotated[

@@ -239,7 +239,7 @@ def _rhythm(work: Workspace, row: Row) -> str:
         return f"{dated}, which alone tells a change with a probability of {told}"
     if row["interval_s"] != RHYTHM_S:
         if row["rate"]:
-            chance = percent(work.config.update.due_chance)
+            chance = percent(work.config.update.revisit_probability)
             return f"by then it has changed with a probability of {chance}, within bounds"
         return f"{duration(interval_s(work))} after its first visit (update.interval_days)"
     kind = "page in which visits found new links" if row["kind"] == "page" else row["kind"]

@@ -24,7 +24,7 @@ for a quarter of `update.interval_days`, I. The sum is least with T = √(I/2δ)
 is due, if not before. The column `date_rate` holds δ, an average in which each visit counts for
 DATES_SHARE of what is new. With I = 30, 15 true dates a day lead to a visit a day.
 
-A feed or sitemap is due after `update.listing_seconds` at the earliest. A hub, any other page in
+A feed or sitemap is due after `update.feed_interval_s` at the earliest. A hub, any other page in
 which a visit found something new, is due when its rhythm says so or its text has probably changed
 (recrawl.py), whichever is earlier, but not before HUB_S: what finds new URLs at each visit may be a
 trap. No wait is longer than `update.interval_days`.
@@ -130,7 +130,7 @@ def wait_s(config: UpdateConfig) -> Column:
     Of the columns of `learned`, and `kind`. In this time, a new page appears with the probability
     1/2; after a first visit, it is that of FIRST_WAITS_S.
     """
-    if not config.listing_seconds:
+    if not config.feed_interval_s:
         return F.lit(None).cast("double")
     usual_s = config.interval_days * DAY_S
     finds, days, kind = F.col("finds"), F.col("finding_days"), F.col("kind")
@@ -143,7 +143,7 @@ def wait_s(config: UpdateConfig) -> Column:
         prior_days = F.when(kind == listing, first_days).otherwise(prior_days)
     none_yet = (days + prior_days) / PRIOR_FINDS
     each_days = F.when(finds > 0, days / finds).otherwise(none_yet)
-    least_s = F.when(is_hub, HUB_S).otherwise(config.listing_seconds)
+    least_s = F.when(is_hub, HUB_S).otherwise(config.feed_interval_s)
     of_finds_s = math.log(2) * DAY_S * each_days
     wait = F.least(F.lit(usual_s), F.greatest(least_s, F.least(of_finds_s, of_dates_s)))
     return F.when(is_hub | kind.isin(*FIRST_WAITS_S), wait)

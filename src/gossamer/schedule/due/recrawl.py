@@ -34,7 +34,7 @@ visits that these find to be untrue. All dates count for it, also of pages that 
 few looks at a sitemap that dates all its pages now tell what it is. While a page waits, its days
 and dates are evidence, too: `rate` is (A + n·p)/(B + ℓ·t), as of the last visit or listing.
 
-A page is due again when it has changed with the probability `update.due_chance`, after
+A page is due again when it has changed with the probability `update.revisit_probability`, after
 `interval_days` multiplied or divided by `update.interval_factor` at most; but at once if signals
 alone make a change likelier than none. Of the pages that are due, those whose visit gains most are
 fetched first. The gain of a page of importance m is
@@ -111,7 +111,7 @@ def usual_rate(config: UpdateConfig) -> float:
 
 def due_doubt(config: UpdateConfig) -> float:
     """The X at which a page is due."""
-    return -math.log1p(-config.due_chance)
+    return -math.log1p(-config.revisit_probability)
 
 
 def rate(changes: Numbers, watched_days: Numbers, usual: Numbers | float) -> Numbers:
