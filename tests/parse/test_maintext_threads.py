@@ -1,4 +1,4 @@
-"""Articles and the comments on them. bench/comment_threads.py has pages of twenty templates."""
+"""Articles and the comments on them."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def crawl(web: FakeWeb, engine: Engine, tmp_path_factory: pytest.TempPathFactory
 def test_no_content_is_lost(web: FakeWeb, crawl: Crawl) -> None:
     dust = web.web.dust
     assert dust is not None
-    # A few groups cannot show that a parameter matters on a tenth of the pages: bench/dust.py does.
+    # A few groups cannot show that a parameter matters on a tenth of the pages.
     expected = {name for name in contents_of(dust) if not name.startswith("tenth")}
     assert len(expected) > PAGES * (len(SITES) - 1)
     fetched = crawl.dataset("responses").where("outcome = 'ok'").select("url").collect()

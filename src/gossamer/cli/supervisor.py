@@ -1,7 +1,7 @@
 """Keeps a crawl without end in a process of its own, and replaces that process between two rounds.
 
 The engine keeps about 40 KB of each query that it plans (Sail 0.7.2: whatever its session, and
-after that has been released, too; bench/endless.py), so a crawl would grow by a few MB per round,
+after that has been released, too), so a crawl would grow by a few MB per round,
 for ever. Its process therefore ends when it has grown by a part of `engine.memory_gb`
 (crawler_process.py), and another one goes on. The kernel may also kill it when memory is short, or
 a library may crash, in it or in one of its workers: then another one goes on, too, after a wait

@@ -17,8 +17,8 @@ Facts
     the filter that is pushed down to the probe side). A join with a union has more of them than
     there are processes. So each requests its first batch before it waits for a process.
   * Users wait for searches but not for tasks. So workers and the engine's threads run at a low
-    priority (NICE), and a server on the same machine stays fast (bench/search_while_indexing.py,
-    bench/graph_http.py). They lose nothing if no other process needs the cores.
+    priority (NICE), and a server on the same machine stays fast (bench/search_while_indexing.py).
+    They lose nothing if no other process needs the cores.
   * The kernel kills a worker when its parent ends (processes.py), even in a regular expression
     that never ends. An orphan that kept fetching would visit the same hosts as its successor.
 """

@@ -21,7 +21,7 @@ they are WAITING while requests are open and another one is allowed.
 
 Times are seconds of any monotonic clock; the caller passes them in. Rows are numbers that only the
 caller interprets.
-Cost: O(log hosts) for `next` and `done`, O(1) for `add`; bench/frontier.py.
+Cost: O(log hosts) for `next` and `done`, O(1) for `add`.
 """
 
 from __future__ import annotations

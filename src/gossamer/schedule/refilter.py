@@ -9,7 +9,7 @@ are kept, and so are pages that are gone or that others stand for (`gone`, `alia
 With rules for content types, pages whose last answer had a type that they refuse get the outcome
 `filtered_type`, as if they were fetched now.
 
-Cost: a pass over `pages`, in Python (bench/filter_rules.py), and the rows that change. Rules
+Cost: a pass over `pages`, in Python, and the rows that change. Rules
 for content types also take a pass over three columns of `responses`.
 """
 

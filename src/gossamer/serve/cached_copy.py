@@ -55,7 +55,7 @@ _LEADS = re.compile(r"""(?<=[\s/"':])h(?=ref\s*=(?!\s*["']?\#))""", re.IGNORECAS
 
 PIECE_CHARS = 32_768
 """A regular expression holds the interpreter until it is done. The event loop would stand still for
-a whole copy (`bench/pauses.py`), so markup is rewritten in pieces."""
+a whole copy, so markup is rewritten in pieces."""
 
 _TEXT = re.compile(r"text/.+|application/(?:.+\+)?(?:json|xml)|image/svg\+xml")
 

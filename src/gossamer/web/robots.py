@@ -6,8 +6,8 @@
 Why not a library: we used protego 0.7, but in the end only to match a single pattern. It decodes
 reserved octets (`%3F` becomes `?`), lets Crawl-delay and unknown records end a group, compares
 parts of product tokens and keeps versions in them, breaks lines at U+0085, and lets `/a$` match
-`/a%24`, too. Our own matching is one page of code (robots_rules.py). Measured by bench/robots.py on
-one core, beside another program:
+`/a%24`, too. Our own matching is one page of code (robots_rules.py). Measured on one
+core, beside another program:
 
                                             protego      this
     parse, with 53 rules                     0.3 ms    0.3 ms

@@ -1,7 +1,7 @@
 """Which pieces of a text, between white space, may have code, words in CamelCase, or unspaced text.
 
 Most of a text is prose. Pairs of neighbouring bytes tell it apart, with numpy: 11 ns per character,
-where reading all of it with the regular expressions takes 31 (bench/text_costs.py). The pairs
+where reading all of it with the regular expressions takes 31. The pairs
 include all that `written.py` looks for, and more. Non-ASCII bytes count as letters in code.
 """
 

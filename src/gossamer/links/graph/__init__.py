@@ -1,7 +1,7 @@
 """graph: links → graph. Which page links to which, and which host to which, in a few bits a link.
 
 Reads links and responses; replaces graph. Nodes are all pages that link or are linked to by a vote
-(`linkgraph.VOTES`) that counts (`linkgraph.counted`), and their hosts. They are numbered in the
+(`VOTES` in current_links.py) that counts (`counted`), and their hosts. They are numbered in the
 order of their names (`names.py`). Both graphs are written as BVGraph (`bvgraph/`), forward and
 transposed, which the programs of the WebGraph framework read (`building.py`):
 

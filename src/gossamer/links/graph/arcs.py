@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PARTS = "parts"
 LINKS = pa.schema([("links", pa.int64())])
 ARC_BYTES = 65
-"""Memory that a task takes per arc, 60 bytes in bench/graph_memory.py. A chunk of nodes
+"""Memory that a task takes per arc; 60 bytes were measured. A chunk of nodes
 is never divided."""
 
 

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 MEGABYTE = 1_000_000
 NAME_BYTES = 500
-"""Memory that a task takes per name: 220 bytes in bench/graph_memory.py, whose URLs have 71; longer
-ones take more."""
+"""Memory that a task takes per name: 220 bytes for URLs of 71; longer ones take more."""
 SAMPLES_PER_PART = 100
 NAMES, NUMBERS = "names", "numbers"
 """Kinds of scratch files."""

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 ENDS = ("src", "dst")
 ROW_BYTES = 60
 TEXT_COPIES = 6
-"""Memory that a task takes per row, and per byte of the columns of URLs as they are encoded; see
-bench/graph_memory.py."""
+"""Memory that a task takes per row, and per byte of the columns of URLs as they are encoded."""
 FEWEST_BYTES = 64 * MEGABYTE
 """Shares are not made smaller than this to occupy all workers."""
 SOURCES = pa.schema([("share", pa.int32()), ("src", pa.string()), ("round", pa.int32())])

@@ -1,6 +1,6 @@
 """PDF, read by PDFium, the reader of Chromium.
 
-Facts (bench/binary.py, 481 pages of 7 files, pypdfium2 5.15): 2 s of CPU with links and titles. For
+Facts (481 pages of 7 files, pypdfium2 5.15): 2 s of CPU with links and titles. For
 the text only, kreuzberg and pdf_oxide take 2.3 times as long, pypdf 10 and pdfminer.six 21 times.
 PDFium has one thread, adds 50 MB of address space, repairs broken cross-references, and opens files
 that are encrypted without a password. It rarely opens truncated files.

@@ -14,7 +14,7 @@ markup is text. For well-formed documents the elements are those that expat repo
 each alternative of the one regular expression is possessive or runs to the end of the text.
 
 Records with only leaf elements, which most sitemaps and many feeds consist of, are split in one
-step, in two thirds of the time. Cost: `bench/feeds.py`. Sitemaps take two to four times as long as
+step, in two thirds of the time. Cost: sitemaps take two to four times as long as
 with expat alone; the largest one allowed (50,000 URLs in six languages, 47 MB) takes 2 to 2.5 s,
 and 260 MB of memory.
 """

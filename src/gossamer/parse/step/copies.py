@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MIN_BODIES = 500
 """Rounds with fewer responses are not searched for copies, which would gain little. The query takes
-0.02 s on the embedded engine (bench/early_duplicates.py)."""
+0.02 s on the embedded engine."""
 MAX_COPIES = 1_000
 """Bodies of more pages do not move: a task would have too many of them, and as each file has many,
 reading the body once per file costs little."""

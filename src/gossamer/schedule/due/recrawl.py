@@ -59,7 +59,7 @@ Fact: the exponential function and the logarithm may differ between engines in t
 are replaced by terms of their series. The number of changes is 3 % too large at most. The gain is,
 with three terms, up to a third too small, for pages that have probably changed twice. The doubt is
 right for signals that are often untrue, and too large for others, which are believed anyway. In
-simulation, that makes no difference (bench/recrawl.py).
+simulation, that makes no difference.
 
 The formulas take and return columns, arrays of numpy, or single numbers. Each has one division: the
 embedded engine plans a divisor twice, because it looks for zeros, so it would plan the innermost of

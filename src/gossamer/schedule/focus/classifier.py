@@ -18,7 +18,7 @@ Facts
     words in two texts or more, the MOST_WORDS that tell most are kept.
   * Texts in scripts without spaces are taken apart into characters.
 
-Cost: about 40 µs for a text of 1.1 KB, most of which is to split it into words (bench/marks.py).
+Cost: about 40 µs for a text of 1.1 KB, most of which is to split it into words.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 After Abiteboul, Preda and Cobena ("Adaptive on-line page importance computation", WWW 2003). Each
 seed brings cash. A page that is fetched gives away all of its cash, and adds it to its history. The
-share `rank.damping` goes in equal parts to the pages that it votes for (`linkgraph.VOTES`), the
+share `rank.damping` goes in equal parts to the pages that it votes for (`current_links.VOTES`), the
 rest to a virtual page, which stands for the jumps of PageRank's random surfer. So a page that many
 important pages link to has much cash, even before it is fetched. A page that votes for none gives
 all of it to the virtual page, and so does one that is gone or excluded, now and whenever it

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 AHEAD = 2
 """How many requests a process has at once: one that it answers, and one that keeps it busy. More
 would queue in the process, where turns are no longer divided fairly between clients
-(fair_queue.py): in a flood of distinct queries (bench/attacks.py), 4 made the p99 of a visitor 1.8
+(fair_queue.py): in a flood of distinct queries, 4 made the p99 of a visitor 1.8
 times as high."""
 TOO_LITTLE_S = 0.01
 """With less time left than this, another replica would fail as well."""

@@ -1,8 +1,7 @@
 """The sections of a domain as a tree that a person opens step by step.
 
 What is read is that of the last count (`sections.run`), without the engine: one pass over the
-columns of the dataset, of which only the rows that are shown become Python objects
-(`bench/sections_page.py`).
+columns of the dataset, of which only the rows that are shown become Python objects.
 """
 
 from __future__ import annotations
