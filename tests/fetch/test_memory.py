@@ -21,7 +21,9 @@ BENCH = ROOT / "bench"
     "sizes",
     [
         pytest.param(["--pages", "100000", "--hosts", "500"], id="within-a-task"),
-        pytest.param(["--pages", "40000", "--hosts", "200", "--tasks", "20"], id="from-task-to-task"),
+        pytest.param(
+            ["--pages", "40000", "--hosts", "200", "--tasks", "20"], id="from-task-to-task"
+        ),
     ],
 )
 def test_memory_stays_flat(sizes: list[str]) -> None:
