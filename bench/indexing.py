@@ -126,7 +126,7 @@ class Bare:
 
 def hold(paths: Sequence[str]) -> None:
     os.nice(NICE)  # like the tasks
-    rows = told_apart(sorted_parts.merged(paths, ORDER))
+    rows = told_apart(sorted_parts.merge_sorted(paths, ORDER))
     _documents.extend(schema.document(row).to_dict() for row in rows)
     gc.freeze()  # spare the garbage collector these objects, which a loop over a stream lacks
 

@@ -39,7 +39,7 @@ from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.parse.content import parse_page
 from gossamer.parse.page import Page
-from gossamer.web.sketches import described
+from gossamer.web.sketches import hash_and_sketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -113,7 +113,7 @@ def similarity(one: str, other: str) -> float:
 def ours(texts: Sequence[str]) -> tuple[Found, float]:
     """What the step compares and finds similar; and the CPU seconds of the sketches alone."""
     began_s = time.process_time()
-    columns = [described(text, str(number)) for number, text in enumerate(texts)]
+    columns = [hash_and_sketch(text, str(number)) for number, text in enumerate(texts)]
     sketch_s = time.process_time() - began_s
     numbers: dict[int | None, int] = {
         text_hash: number for number, (text_hash, _) in enumerate(columns)

@@ -34,7 +34,7 @@ from gossamer.parse.process.guard import GuardedParser
 from gossamer.parse.reading.charset import decode
 from gossamer.parse.reading.language import language_of
 from gossamer.rules.filters import Filters
-from gossamer.web.sketches import described
+from gossamer.web.sketches import hash_and_sketch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -99,7 +99,7 @@ def stages(bodies: Sequence[bytes]) -> Iterator[tuple[str, float]]:
     )
     yield "main text", cost_ms(lambda pair: article(*pair), list(zip(trees, found, strict=True)))
     yield "language", cost_ms(language_of, mains)
-    yield "sketch, after parse_page", cost_ms(lambda main: described(main, None), mains)
+    yield "sketch, after parse_page", cost_ms(lambda main: hash_and_sketch(main, None), mains)
 
 
 def whole(pages: Sequence[Page]) -> Iterator[tuple[str, float]]:

@@ -98,7 +98,7 @@ def layer_of(root: Path, folder: Path, round_: int) -> Layer:
                 str(path.relative_to(root)),
                 pq.read_metadata(path).num_rows,
                 path.stat().st_size,
-                checksums.of_file(path),
+                checksums.checksum_file(path),
             )
             for path in sorted(folder.glob("*.parquet"))
         ),

@@ -15,7 +15,7 @@ from obstore.store import MemoryStore
 
 from gossamer.config import Config, EngineConfig
 from gossamer.engine.engine import Engine
-from gossamer.engine.lean_imports import without_collections
+from gossamer.engine.lean_imports import pause_collections
 from gossamer.state.settings_file import DEFAULTS
 from gossamer.state.workspace import Workspace
 from gossamer.storage import places
@@ -46,7 +46,7 @@ for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    with without_collections():
+    with pause_collections():
         return (yield)
 
 

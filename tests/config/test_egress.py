@@ -117,9 +117,9 @@ def test_an_invalid_group_is_refused_when_settings_are_read(text: str, named: st
 
 def test_the_environment_names_the_groups_of_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(GROUPS, raising=False)
-    assert egress.here() == frozenset()
+    assert egress.groups_here() == frozenset()
     monkeypatch.setenv(GROUPS, " eu, uni,")
-    assert egress.here() == {"eu", "uni"}
+    assert egress.groups_here() == {"eu", "uni"}
 
 
 @pytest.mark.parametrize(

@@ -169,16 +169,16 @@ def test_a_secret_comes_from_a_file_beside_the_settings(tmp_path: Path, end: str
     file = tmp_path / "password"
     file.write_bytes((PASSWORD + end).encode())
     file.chmod(0o600)
-    found = config.revealed(sited(file="password"), str(tmp_path))
+    found = config.reveal_secrets(sited(file="password"), str(tmp_path))
     assert found == structs.replace(
         found, sites=(SiteConfig(hosts="a.test", user="me", password=PASSWORD),)
     )
-    assert config.revealed(sited(file=str(file)), "/elsewhere") == found
+    assert config.reveal_secrets(sited(file=str(file)), "/elsewhere") == found
 
 
 def test_a_secret_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INTRA_PASSWORD", PASSWORD)
-    (site,) = config.revealed(sited(env="INTRA_PASSWORD"), "").sites
+    (site,) = config.reveal_secrets(sited(env="INTRA_PASSWORD"), "").sites
     assert site.password == PASSWORD
 
 
@@ -186,7 +186,7 @@ def test_headers_and_proxies_are_secrets_too(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("PROXY", "http://me:x@127.0.0.1:1")
     monkeypatch.setenv("KEY", "k")
     text = f'{SITE}proxy = {{ env = "PROXY" }}\nheaders = {{ X-Key = {{ env = "KEY" }} }}'
-    (site,) = config.revealed(config.loads(text, CONFIG_NAME).fetch, "").sites
+    (site,) = config.reveal_secrets(config.loads(text, CONFIG_NAME).fetch, "").sites
     assert (site.proxy, site.headers) == ("http://me:x@127.0.0.1:1", {"X-Key": "k"})
 
 
@@ -208,7 +208,7 @@ def test_a_secret_file_that_cannot_be_used_is_named(
         file.write_bytes(content)
         file.chmod(mode)
     with pytest.raises(ConfigError) as raised:
-        config.revealed(sited(file="password"), str(tmp_path))
+        config.reveal_secrets(sited(file="password"), str(tmp_path))
     assert raised.value.subject == str(file)
     assert what in raised.value.what
     assert raised.value.remedy
@@ -217,7 +217,7 @@ def test_a_secret_file_that_cannot_be_used_is_named(
 def test_a_variable_that_is_not_set_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INTRA_PASSWORD", raising=False)
     with pytest.raises(ConfigError, match=r"'a\.test': password: .*INTRA_PASSWORD is not set"):
-        config.revealed(sited(env="INTRA_PASSWORD"), "")
+        config.reveal_secrets(sited(env="INTRA_PASSWORD"), "")
 
 
 @pytest.mark.parametrize("secret", ["{}", '{ file = "a", env = "b" }', '{ fil = "a" }', "5"])

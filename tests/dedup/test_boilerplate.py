@@ -11,7 +11,7 @@ from gossamer import dedup
 from gossamer.dedup import boilerplate
 from gossamer.dedup.own_texts import OwnTexts, own_sketches, with_lines
 from gossamer.web.lines import line_hash
-from gossamer.web.sketches import described
+from gossamer.web.sketches import hash_and_sketch
 from tests.support.planted_duplicates import document, edited, prose, similarity, standing, store
 from tests.support.rows import by_url, put
 
@@ -237,4 +237,4 @@ def test_own_texts_are_by_definition_the_other_lines(work: Workspace) -> None:
         template = {"a": TEMPLATE, "b": OTHER, "c": ()}[each["url"].split("/")[2][0]]
         own = "\n".join(line for line in each["main_text"].split("\n") if line not in template)
         assert texts[number] == own
-        assert sketches[number] == described(own, "")[1]
+        assert sketches[number] == hash_and_sketch(own, "")[1]

@@ -84,7 +84,7 @@ def test_the_json_examples_have_the_form_that_gossamer_writes() -> None:
     (results,) = json_of("docs/searching.md")
     shown = json.loads(manifest)
     body = json.dumps({**shown, "xxh3": None})[: -len(', "xxh3": null}')].encode()
-    data = b'%s,"xxh3":"%s"}' % (body, checksums.of_bytes(body).encode())
+    data = b'%s,"xxh3":"%s"}' % (body, checksums.checksum_bytes(body).encode())
     written = json.loads(encode(decode(data, shown["version"], unlisted)))
     assert shown | {"xxh3": ""} == written | {"xxh3": ""}
     for text, kind in ((owner, Owner), (heartbeat, TaskProgress), (results, Results)):

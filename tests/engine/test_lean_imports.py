@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from gossamer.engine.lean_imports import without, without_collections
+from gossamer.engine.lean_imports import hide_package, pause_collections
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ def test_a_package_is_not_found_in_the_block_but_later(
 ) -> None:
     (tmp_path / "superfluous.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
-    with without("superfluous"), pytest.raises(ModuleNotFoundError):
+    with hide_package("superfluous"), pytest.raises(ModuleNotFoundError):
         importlib.import_module("superfluous")
     importlib.import_module("superfluous")
     del sys.modules["superfluous"]
@@ -26,7 +26,7 @@ def test_a_package_is_not_found_in_the_block_but_later(
 
 def test_nothing_is_collected_in_the_block_and_what_it_made_is_never_looked_at_again() -> None:
     try:
-        with without_collections():
+        with pause_collections():
             assert not gc.isenabled()
             kept = [[] for _ in range(1000)]  # type: ignore[var-annotated]
         assert gc.isenabled()
@@ -37,7 +37,7 @@ def test_nothing_is_collected_in_the_block_and_what_it_made_is_never_looked_at_a
 
 def test_the_collector_is_on_again_after_an_error() -> None:
     try:
-        with pytest.raises(ImportError), without_collections():
+        with pytest.raises(ImportError), pause_collections():
             raise ImportError
         assert gc.isenabled()
     finally:

@@ -18,7 +18,7 @@ from gossamer.fetch.cluster.fetch_lease import HANDOVER_S, Beat, Tenure
 from gossamer.fetch.part import Part
 from gossamer.flow import rounds
 from gossamer.schedule import generate
-from gossamer.storage.task_output import counted, counts_of
+from gossamer.storage.task_output import count_rows, counts_of
 from gossamer.web.urls import UrlRules
 from tests.support.loopback import page
 from tests.support.machine_clock import Clock
@@ -169,7 +169,7 @@ def fetched_numbers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def fetch_part(part: Part, _tenure: Tenure) -> list[Row]:
         numbers.append(part.number)
-        return counted({"ok": 5})
+        return count_rows({"ok": 5})
 
     monkeypatch.setattr(task, "fetch_part", fetch_part)
     monkeypatch.setattr(egress_scheduling, "PATIENCE_S", 0)

@@ -204,7 +204,7 @@ def test_a_run_does_not_wait_for_tasks_of_an_older_one_that_tried_again(tmp_path
 
 def test_a_run_that_is_to_stop_does_not_wait(folder: Path) -> None:
     beats(folder)
-    stopping.ask(str(folder))
+    stopping.request(str(folder))
     assert waits(folder) == 0
 
 
@@ -225,9 +225,9 @@ def test_on_object_storage_the_embedded_engine_needs_it_too(engine: Engine, s3: 
         assert run
         assert files.exists(f"{s3}/.fetching/run.json")
         Tenure(s3, run, 7).begin()
-    assert files.listed(f"{s3}/.fetching") == [f"{s3}/.fetching/{run}.7.0"]
+    assert files.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/{run}.7.0"]
     with fetch_lease.held(s3, engine):
-        assert files.listed(f"{s3}/.fetching") == [f"{s3}/.fetching/run.json"]
+        assert files.list_files(f"{s3}/.fetching") == [f"{s3}/.fetching/run.json"]
 
 
 def test_an_object_store_shows_at_once_whether_a_run_lives(

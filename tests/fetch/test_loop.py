@@ -124,7 +124,7 @@ def test_a_stop_commits_what_was_fetched_and_gives_back_the_rest(
     async def answer_and_stop(_: StreamReader, writer: StreamWriter) -> None:
         writer.write(page(b"x"))
         await writer.drain()
-        stopping.ask(str(tmp_path))
+        stopping.request(str(tmp_path))
 
     server.answers |= {"a.test/1": answer_and_stop, "slow.test/1": SILENCE}
     pages = [wanted("http://a.test/1", score=2.0), wanted("http://a.test/2")]
@@ -148,6 +148,6 @@ def test_the_end_of_the_round_cuts_off_what_is_open(
 def test_a_stop_before_the_first_request_counts(
     server: Loopback, crawl: Crawl, tmp_path: Path
 ) -> None:
-    stopping.ask(str(tmp_path))
+    stopping.request(str(tmp_path))
     assert crawl([wanted("http://a.test/1")]).outcomes() == ["postponed"]
     assert server.asked == []

@@ -20,7 +20,7 @@ from gossamer.fetch import responses as fetch_responses
 from gossamer.fetch.exchange import FetchResult
 from gossamer.fetch.responses import READ_BY_PARSERS, ResponseWriter, Wanted, truncation
 from gossamer.parse.step.stored import bodies, read_answers
-from gossamer.state.finished_files import Handover, taken
+from gossamer.state.finished_files import Handover, take_notes
 from gossamer.storage import checksums
 from gossamer.storage.warc import payload_digest
 from gossamer.tables import FETCHLIST, RESPONSES
@@ -356,16 +356,16 @@ def test_files_that_are_handed_over_become_smaller_and_their_archives_are_comple
     sizes = []
     for number in range(98):
         writer.add(wanted(f"http://a.test/{number}"), replace(PAGE, body=b"%d" % number))
-        for file in taken(str(tmp_path), "scratch/1"):
+        for file in take_notes(str(tmp_path), "scratch/1"):
             sizes.append(file.rows)
             answers = read_answers(str(tmp_path / file.path))
             assert all(stored for _, stored in bodies(str(tmp_path), answers))
-            assert checksums.of_file(tmp_path / file.path) == file.xxh3
+            assert checksums.checksum_file(tmp_path / file.path) == file.xxh3
     assert sizes == [20, 20, 15, 11, 8, 6, 5, 3, 3, 3, 3]
     written = [row["rows"] for row in writer.close() if row["name"] == "responses"]
     assert written == [*sizes, 1]
-    assert [file.rows for file in taken(str(tmp_path), "scratch/1")] == [1]
-    assert taken(str(tmp_path), "scratch/1") == []
+    assert [file.rows for file in take_notes(str(tmp_path), "scratch/1")] == [1]
+    assert take_notes(str(tmp_path), "scratch/1") == []
 
 
 def test_a_copy_never_refers_to_a_file_that_is_closed(

@@ -361,7 +361,9 @@ def workspace(folder: Path, rows: Sequence[Row], config: FetchConfig) -> Workspa
     store = Store.create(open_backend(str(folder)))
     path = folder / "fetchlist" / "list.parquet"
     write_rows(path, FETCHLIST.schema, rows)
-    file = File("fetchlist/list.parquet", len(rows), path.stat().st_size, checksums.of_file(path))
+    file = File(
+        "fetchlist/list.parquet", len(rows), path.stat().st_size, checksums.checksum_file(path)
+    )
     layer = Layer(ROUND, (file,) if rows else ())
     store.commit(StepReport("generate", ROUND, 0, 0.0), replace={"fetchlist": (layer,)})
     return Workspace(store, Config(fetch=config), _engine=OneProcess())  # type: ignore[arg-type]

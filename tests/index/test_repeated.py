@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from gossamer.index.repeated import told_apart
 from gossamer.search.searcher import Searcher
 from gossamer.web.lines import line_hash
-from gossamer.web.sketches import described
+from gossamer.web.sketches import hash_and_sketch
 from tests.support.harvest_steps import run_index
 from tests.support.rows import by_url, put
 
@@ -135,7 +135,7 @@ def put_texts(work: Workspace, texts: dict[str, str], *, is_doubtful: bool = Fal
             "url": url,
             "digest": url,
             "main_text": text,
-            "text_hash": described(text, None)[0],
+            "text_hash": hash_and_sketch(text, None)[0],
             "is_doubtful": is_doubtful,
         }
         for url, text in texts.items()

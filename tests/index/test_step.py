@@ -420,7 +420,7 @@ def test_documents_that_are_written_again_are_counted(work: Workspace) -> None:
         written = list(build(shard))
         base = {"en": layers_of(written, 1)["index"].files}
         assert all(
-            file.xxh3 == checksums.of_file(Path(work.root, file.path)) for file in base["en"]
+            file.xxh3 == checksums.checksum_file(Path(work.root, file.path)) for file in base["en"]
         )
         merged.append(counts_of(written)["merged"])
     assert merged == [0] * 7 + [14]

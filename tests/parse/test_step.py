@@ -16,7 +16,7 @@ from gossamer.rules.filter_rules import of_crawl
 from gossamer.rules.filter_rules.recipe import Recipe
 from gossamer.state.heartbeats import heartbeats
 from gossamer.status import overview
-from gossamer.web.sketches import described
+from gossamer.web.sketches import hash_and_sketch
 from tests.support.binary_files import docx
 from tests.support.hostile_pages import reopened
 from tests.support.stored_rounds import HOME, Fetched, archive_of, store_round, table, with_filter
@@ -80,7 +80,7 @@ def test_a_round_becomes_documents_and_links(work: Workspace) -> None:
         "main_text": "to AB",
         "boilerplate": "",
         "is_doubtful": True,
-        "text_hash": described("to AB", "Home")[0],
+        "text_hash": hash_and_sketch("to AB", "Home")[0],
         "sketch": None,
         "language": None,
         "language_hint": None,

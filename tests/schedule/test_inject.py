@@ -58,7 +58,7 @@ def test_a_url_a_line() -> None:
 def test_a_seed_without_a_scheme_means_https_unless_it_looks_like_a_local_server(
     text: str, url: str
 ) -> None:
-    assert seeds.seed(text, RULES) == url
+    assert seeds.normalize_seed(text, RULES) == url
 
 
 def test_the_older_form_of_a_line_per_host() -> None:
@@ -86,18 +86,18 @@ def test_a_comment_may_follow_a_seed() -> None:
 
 def test_white_space_around_a_typed_seed_is_ignored() -> None:
     typed = ["  http://localhost/x\n", " example.org "]
-    assert list(seeds.given(typed, RULES)) == ["http://localhost/x", "https://example.org/"]
+    assert list(seeds.parse_typed(typed, RULES)) == ["http://localhost/x", "https://example.org/"]
 
 
 def test_gzip_is_read(tmp_path: Path) -> None:
     path = tmp_path / "seeds"
     path.write_bytes(gzip.compress(b"http://a.example/\n"))
-    assert list(seeds.read(str(path), RULES)) == ["http://a.example/"]
+    assert list(seeds.read_list(str(path), RULES)) == ["http://a.example/"]
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"http://a.example/\n")))
-    assert list(seeds.read("-", RULES)) == ["http://a.example/"]
+    assert list(seeds.read_list("-", RULES)) == ["http://a.example/"]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_list_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | No
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(SeedError, match=r"seeds\.gz"):
-        list(seeds.read(str(path), RULES))
+        list(seeds.read_list(str(path), RULES))
 
 
 def test_seeds_become_pages(work: Workspace, tmp_path: Path) -> None:

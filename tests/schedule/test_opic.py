@@ -281,7 +281,7 @@ def test_a_crawl_of_an_older_version_begins_with_cash_spread_evenly(work: Worksp
     (file,), (path,) = layer.files, work.paths("pages")
     table = pq.read_table(path).drop_columns(["cash", "history"])
     pq.write_table(table.append_column("score", pa.array([1.0] * len(table))), path)
-    old = structs.replace(file, bytes=Path(path).stat().st_size, xxh3=checksums.of_file(path))
+    old = structs.replace(file, bytes=Path(path).stat().st_size, xxh3=checksums.checksum_file(path))
     with work.step("inject", 0) as draft:
         draft.replace["pages"] = (structs.replace(layer, files=(old,)),)
     run_round(work, {page("a"): "timeout"})

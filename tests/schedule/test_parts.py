@@ -149,7 +149,7 @@ def listed(work: Workspace) -> list[dict[str, Any]]:
 def test_without_the_setting_workers_are_not_asked(
     work: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(egress, "here", None)
+    monkeypatch.setattr(egress, "groups_here", None)
     put(work, "pages", [{"url": "http://a.example/"}])
     assert generate.run(work).counts == {"pages": 1}
     assert [row["egress"] for row in listed(work)] == [None]

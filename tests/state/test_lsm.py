@@ -56,7 +56,9 @@ def hash_of(url: str) -> int:
 
 def committed(work: Workspace, rows: list[dict[str, Any]]) -> None:
     with work.step("test", 1) as draft:
-        draft.replace["pages"] = lsm.put(work, PAGES, frame(work, "pages", rows), len(rows), 1)
+        draft.replace["pages"] = lsm.append_layer(
+            work, PAGES, frame(work, "pages", rows), len(rows), 1
+        )
 
 
 def fetches(work: Workspace, urls: str) -> dict[str, int]:
@@ -94,7 +96,7 @@ def test_put_folds_what_is_not_much_larger_and_keeps_every_row(work: Workspace) 
     for step in range(12):
         rows = frame(work, "pages", [{"url": f"u{step}", "fetches": step}, {"url": f"n{step}"}])
         with work.step("test", 1) as draft:
-            draft.replace["pages"] = lsm.put(work, PAGES, rows, 2, 1)
+            draft.replace["pages"] = lsm.append_layer(work, PAGES, rows, 2, 1)
         shapes.append([layer.rows for layer in work.store.manifest.layers("pages")])
     assert shapes[0] == [60, 2]
     assert shapes[1] == [60, 4]
@@ -113,7 +115,7 @@ def test_where_no_row_is_replaced_the_base_and_a_few_layers_stay_as_they_are(
     for number in range(4, 12):
         rows = frame(work, "shingled", [{"text": number}])
         with work.step("test", 1) as draft:
-            draft.replace["shingled"] = lsm.put(work, SHINGLED, rows, 1, 1)
+            draft.replace["shingled"] = lsm.append_layer(work, SHINGLED, rows, 1, 1)
         layers.append(work.store.manifest.layers("shingled"))
         assert layers[-1][0] == base
     assert [len(each) for each in layers] == [2, 3, 4, 5, 6, 7, 8, 2]

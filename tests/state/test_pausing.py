@@ -105,7 +105,7 @@ def test_a_paused_fetch_can_be_stopped(tmp_path: Path, monkeypatch: pytest.Monke
     async def run() -> None:
         fetch = asyncio.create_task(loop.run())
         await paused(server, 5, monkeypatch)
-        stopping.ask(str(tmp_path))
+        stopping.request(str(tmp_path))
         await fetch
 
     asyncio.run(run())

@@ -61,7 +61,7 @@ def test_one_signal_ends_the_fetch_and_keeps_what_it_has(
 ) -> None:
     async def stop(_: StreamReader, writer: StreamWriter) -> None:
         child.send_signal(number)
-        while not stopping.asked(str(folder)):  # noqa: ASYNC110  # another process makes it
+        while not stopping.requested(str(folder)):  # noqa: ASYNC110  # another process makes it
             await asyncio.sleep(0)
         writer.write(page(b"the third"))
 
@@ -92,7 +92,7 @@ def test_a_second_signal_aborts_and_the_next_run_is_not_stopped(
 ) -> None:
     async def stop_twice(reader: StreamReader, _: StreamWriter) -> None:
         child.send_signal(signal.SIGINT)
-        while not stopping.asked(str(folder)):  # noqa: ASYNC110  # another process makes it
+        while not stopping.requested(str(folder)):  # noqa: ASYNC110  # another process makes it
             await asyncio.sleep(0)
         child.send_signal(signal.SIGINT)
         await reader.read()
@@ -112,14 +112,14 @@ def test_a_second_signal_aborts_and_the_next_run_is_not_stopped(
 
 def test_signals_are_what_they_were_afterwards(tmp_path: Path) -> None:
     before = [signal.getsignal(number) for number in stopping.SIGNALS]
-    with stopping.on_signals(str(tmp_path)):
+    with stopping.stop_on_signals(str(tmp_path)):
         os.kill(os.getpid(), signal.SIGTERM)
-        assert stopping.asked(str(tmp_path))
+        assert stopping.requested(str(tmp_path))
     assert [signal.getsignal(number) for number in stopping.SIGNALS] == before
 
 
 def test_a_second_signal_that_a_library_drops_is_not_lost(tmp_path: Path) -> None:
-    with stopping.on_signals(str(tmp_path)) as signals:
+    with stopping.stop_on_signals(str(tmp_path)) as signals:
         os.kill(os.getpid(), signal.SIGINT)
         signals.check()
         with suppress(KeyboardInterrupt):
@@ -129,12 +129,12 @@ def test_a_second_signal_that_a_library_drops_is_not_lost(tmp_path: Path) -> Non
 
 
 def test_other_threads_are_not_told_of_signals(tmp_path: Path) -> None:
-    stopping.ask(str(tmp_path))
+    stopping.request(str(tmp_path))
     seen: list[bool] = []
 
     def run() -> None:
-        with stopping.on_signals(str(tmp_path)):
-            seen.append(stopping.asked(str(tmp_path)))
+        with stopping.stop_on_signals(str(tmp_path)):
+            seen.append(stopping.requested(str(tmp_path)))
 
     thread = threading.Thread(target=run)
     thread.start()

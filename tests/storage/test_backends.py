@@ -151,7 +151,7 @@ def test_a_holder_who_has_not_yet_said_who_it_is_is_respected(tmp_path: Path) ->
 def test_a_full_disk_leaves_the_last_state_whole_and_frees_what_it_wrote(small_disk: Path) -> None:
     store = Store.create(LocalBackend(small_disk))
     store.backend.create("pages/1", bytes(300_000))
-    layer = Layer(1, (File("pages/1", 1, 300_000, checksums.of_bytes(bytes(300_000))),))
+    layer = Layer(1, (File("pages/1", 1, 300_000, checksums.checksum_bytes(bytes(300_000))),))
     store.commit(StepReport("update", 1, 0, 0.0), append={"pages": layer})
     with pytest.raises(StoreFull, match=r"pages/2.*no space left") as error:
         store.backend.create("pages/2", bytes(900_000))

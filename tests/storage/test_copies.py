@@ -17,7 +17,7 @@ import pytest
 from gossamer.errors import ConfigError, StoreError
 from gossamer.storage import copies as local_copies
 from gossamer.storage import files, parquet, places
-from gossamer.storage.checksums import of_bytes
+from gossamer.storage.checksums import checksum_bytes
 from gossamer.storage.copies import FETCHED_AT_ONCE
 from gossamer.storage.objects.bucket import Bucket
 from gossamer.storage.store import File
@@ -110,13 +110,16 @@ def test_a_task_keeps_what_it_has_written(s3: str, cache: Path) -> None:
             )
             for file in (old, replaced)
         }
-    assert kept == {old.path: (3, old.xxh3), replaced.path: (5, of_bytes(b"after"))}
-    assert files.listed(f"{s3}/{place}") == [f"{s3}/{place}/meta.json", f"{s3}/{place}/old.store"]
+    assert kept == {old.path: (3, old.xxh3), replaced.path: (5, checksum_bytes(b"after"))}
+    assert files.list_files(f"{s3}/{place}") == [
+        f"{s3}/{place}/meta.json",
+        f"{s3}/{place}/old.store",
+    ]
     assert files.read(f"{s3}/{place}/old.store") == b"old"
     assert files.read(f"{s3}/{place}/meta.json") == b"after"
     assert files.read(f"{s3}/{replaced.path}") == b"before"
     files.remove(f"{s3}/{place}/meta.json")
-    copy = local_copies.local(f"{s3}/{place}/meta.json", of_bytes(b"after"))
+    copy = local_copies.local(f"{s3}/{place}/meta.json", checksum_bytes(b"after"))
     assert copy.read_bytes() == b"after", "what a task has written is in the cache, too"
     assert not list(cache.glob("work-*"))
 
@@ -230,7 +233,10 @@ def test_the_end_of_a_table_is_read_without_a_copy(s3: str, tmp_path: Path, cach
 
 def test_what_was_written_here_is_not_fetched(s3: str, tmp_path: Path) -> None:
     (tmp_path / "part.parquet").write_bytes(b"rows")
-    assert local_copies.keep(tmp_path / "part.parquet", s3, "pages/a") == (4, of_bytes(b"rows"))
+    assert local_copies.keep(tmp_path / "part.parquet", s3, "pages/a") == (
+        4,
+        checksum_bytes(b"rows"),
+    )
     url = f"{s3}/pages/a/part.parquet"
     assert files.read(url) == b"rows"
     files.remove(url)

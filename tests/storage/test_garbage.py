@@ -100,7 +100,7 @@ def links_of(root: Path) -> Layer:
     """A file of the dataset links, written as a task would."""
     path = f"links/{Store.open(LocalBackend(root)).attempt('links').partition('/')[2]}/{PARQUET}"
     LocalBackend(root).create(path, b"rows")
-    return Layer(1, (File(path, 1, 4, checksums.of_bytes(b"rows")),))
+    return Layer(1, (File(path, 1, 4, checksums.checksum_bytes(b"rows")),))
 
 
 def write(root: Path, *paths: str) -> None:

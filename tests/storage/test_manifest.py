@@ -87,7 +87,7 @@ def of_format_2(store: Store, version: int, layers: list[Layer], rounds: int) ->
         "format": 2,
     }
     text = json.dumps(body, separators=(",", ":")).encode()[:-1]
-    return b'%s,"xxh3":"%s"}' % (text, checksums.of_bytes(text).encode())
+    return b'%s,"xxh3":"%s"}' % (text, checksums.checksum_bytes(text).encode())
 
 
 @pytest.mark.parametrize("rounds", [1, 300])

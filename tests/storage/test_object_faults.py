@@ -20,7 +20,7 @@ from gossamer.fakeweb import FakeWeb, Mix, Web
 from gossamer.fetch.cluster.fetch_lease import Tenure
 from gossamer.storage import copies, files
 from gossamer.storage.objects import bucket as buckets
-from gossamer.storage.objects.bucket import Bucket, located
+from gossamer.storage.objects.bucket import Bucket, locate_object
 from tests.support.command_line import gossamer
 from tests.support.crawl_settings import loopback_settings
 from tests.support.crawl_tables import answers, damaged_records, tables
@@ -54,7 +54,7 @@ def faulty(s3: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Front]:  # noqa
 
 
 def test_requests_are_repeated_whatever_happens_to_them(s3: str, faulty: Front) -> None:
-    bucket, key = located(f"{s3}/x")
+    bucket, key = locate_object(f"{s3}/x")
     root = key.rpartition("/")[0]
     bucket.put(key, BODY)
     faulty.busy = faulty.cut = SHARE
@@ -150,7 +150,7 @@ def test_init_refuses_a_server_that_ignores_conditions(s3: str, faulty: Front) -
     assert list(Bucket(s3).list()) == []
     faulty.forgets = False
     gossamer("init", s3)
-    assert f"{s3}/gossamer.toml" in files.listed(s3)
+    assert f"{s3}/gossamer.toml" in files.list_files(s3)
 
 
 def test_the_engine_reads_large_objects_from_a_store_that_fails(

@@ -21,8 +21,8 @@ from gossamer.storage.lock_holder import Holder
 from gossamer.storage.objects import aws_profiles, lease
 from gossamer.storage.objects import bucket as buckets
 from gossamer.storage.objects.backend import ObjectBackend
-from gossamer.storage.objects.bucket import Bucket, parsed
-from gossamer.storage.objects.errors import translated
+from gossamer.storage.objects.bucket import Bucket, split_url
+from gossamer.storage.objects.errors import translate_error
 from gossamer.storage.store import Store
 from tests.support.bare_stores import put, report
 from tests.support.loopback import NOTHING, Loopback, page
@@ -113,14 +113,14 @@ def test_a_writer_that_was_paused_beyond_its_lease_commits_nothing(
 
 def test_a_lease_is_taken_over_once_and_given_back() -> None:
     bucket = in_memory().bucket
-    with lease.held(bucket, ELSEWHERE) as was_lost:
+    with lease.hold_lease(bucket, ELSEWHERE) as was_lost:
         assert not was_lost
         with pytest.raises(Locked, match=r"4711 on elsewhere.*gossamer crawl") as error:
-            lease.held(bucket, ELSEWHERE).__enter__()
+            lease.hold_lease(bucket, ELSEWHERE).__enter__()
         assert "free after 30 s" in error.value.remedy
         assert lease.holder_of(bucket) == ELSEWHERE
     assert lease.holder_of(bucket) is None
-    with lease.held(bucket, ELSEWHERE) as was_lost:
+    with lease.hold_lease(bucket, ELSEWHERE) as was_lost:
         assert not was_lost
     assert lease.newest(bucket).epoch == 2
     assert sorted(found.path for found in bucket.list()) == [
@@ -134,16 +134,16 @@ def test_the_lease_of_a_process_of_this_machine_that_is_gone_is_free() -> None:
         gone.wait()
     bucket = in_memory().bucket
     holder = structs.replace(Holder.me(), pid=gone.pid)
-    lost = lease.held(bucket, holder)
+    lost = lease.hold_lease(bucket, holder)
     lost.__enter__()
     assert lease.holder_of(bucket) is None
-    with lease.held(bucket, ELSEWHERE) as was_lost:
+    with lease.hold_lease(bucket, ELSEWHERE) as was_lost:
         assert was_lost
 
 
 def test_beats_keep_a_lease_alive() -> None:
     bucket = in_memory().bucket
-    with lease.held(bucket, ELSEWHERE, beat_s=0.01):
+    with lease.hold_lease(bucket, ELSEWHERE, beat_s=0.01):
         begun = lease.newest(bucket).beat_at
         while lease.newest(bucket).beat_at == begun:
             threading.Event().wait(0.01)
@@ -153,14 +153,14 @@ def test_beats_keep_a_lease_alive() -> None:
 def test_a_process_that_slept_through_an_epoch_withdraws(monkeypatch: pytest.MonkeyPatch) -> None:
     bucket = in_memory().bucket
     before = lease.newest(bucket)
-    with lease.held(bucket, ELSEWHERE), monkeypatch.context() as patched:
+    with lease.hold_lease(bucket, ELSEWHERE), monkeypatch.context() as patched:
         pass
-    with lease.held(bucket, ELSEWHERE):
+    with lease.hold_lease(bucket, ELSEWHERE):
         states = iter([before])
         newest = lease.newest
         patched.setattr(lease, "newest", lambda of: next(states, None) or newest(of))
         with pytest.raises(Locked, match="elsewhere"):
-            lease.held(bucket, Holder.me()).__enter__()
+            lease.hold_lease(bucket, Holder.me()).__enter__()
         assert newest(bucket).epoch == 2
 
 
@@ -170,7 +170,7 @@ def test_who_lost_the_lock_deletes_nothing_of_the_next_holder(
     backend = in_memory()
     Store.create(backend)
     former = Store.open(backend)
-    lost = lease.held(backend.bucket, ELSEWHERE)  # it never gives it back
+    lost = lease.hold_lease(backend.bucket, ELSEWHERE)  # it never gives it back
     lost.__enter__()
     own = put(former, "links")
     monkeypatch.setattr(lease, "LEASE_S", 0)
@@ -228,8 +228,8 @@ def test_a_creation_whose_answer_was_lost_is_no_conflict(monkeypatch: pytest.Mon
 
 
 def test_urls() -> None:
-    assert parsed("s3://bucket") == ("s3", "bucket", "")
-    assert parsed("gs://my.bucket/a/b/") == ("gs", "my.bucket", "a/b")
+    assert split_url("s3://bucket") == ("s3", "bucket", "")
+    assert split_url("gs://my.bucket/a/b/") == ("gs", "my.bucket", "a/b")
     assert open_backend("az://container/crawl/").url == "az://container/crawl"
     for url in (
         "s3://",
@@ -315,7 +315,7 @@ def test_a_server_that_is_not_there_is_told_soon(
 
 def test_without_credentials_the_remedy_names_the_variables() -> None:
     text = "Error performing PUT http://169.254.169.254/latest/api/token … status code: 403"
-    error = translated("s3://bucket", text)
+    error = translate_error("s3://bucket", text)
     assert "no credentials were found" in str(error)
     assert "AWS_ACCESS_KEY_ID" in error.remedy
 

@@ -12,7 +12,7 @@ from gossamer.api import Crawl
 from gossamer.errors import StoreError, UsageError
 from gossamer.storage import parquet, places
 from gossamer.storage.objects import aws_profiles
-from gossamer.storage.places import placed
+from gossamer.storage.places import local_path
 
 if TYPE_CHECKING:
     from gossamer.engine.engine import Engine
@@ -56,17 +56,17 @@ def test_a_user_without_a_home_is_told_where_to_name_a_cache(
     ],
 )
 def test_all_but_scratch_files_of_a_machine_are_where_they_are(path: str) -> None:
-    assert placed(path) == path
+    assert local_path(path) == path
 
 
 def test_scratch_files_of_a_machine_are_in_its_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(places.CACHE, "/cache")
     attempt = "scratch/here-4711-0123abcd"
-    one, other = (placed(f"s3://bucket/{crawl}/{attempt}") for crawl in ("one", "other"))
+    one, other = (local_path(f"s3://bucket/{crawl}/{attempt}") for crawl in ("one", "other"))
     assert one.startswith("/cache/work-4711-")
     assert one.endswith("-0123abcd")
     assert one != other
-    assert placed(f"s3://bucket/one/{attempt}/part/a.parquet") == f"{one}/part/a.parquet"
+    assert local_path(f"s3://bucket/one/{attempt}/part/a.parquet") == f"{one}/part/a.parquet"
 
 
 def test_a_step_of_the_embedded_engine_needs_no_objects_for_scratch(
@@ -76,12 +76,12 @@ def test_a_step_of_the_embedded_engine_needs_no_objects_for_scratch(
     before = dict(work.store.backend.sizes(""))
     (file,) = work.scratch_files(engine.spark.range(0, 7, 1, 1))
     path = f"{s3}/{file.path}"
-    assert Path(placed(path)).stat().st_size == file.bytes
+    assert Path(local_path(path)).stat().st_size == file.bytes
     assert parquet.read_table(path).num_rows == file.rows == 7
     assert engine.read([path], "id long").count() == 7
     assert dict(work.store.backend.sizes("")) == before
     work.sweep()
-    assert not Path(placed(path)).parent.exists()
+    assert not Path(local_path(path)).parent.exists()
 
 
 def test_a_copy_that_was_deleted_meanwhile_is_an_error(

@@ -13,10 +13,10 @@ from gossamer.storage.task_output import (
     YIELD,
     ParquetWriter,
     balance,
-    counted,
+    count_rows,
     counts_of,
+    file_row,
     layers_of,
-    written,
 )
 from gossamer.tables import RANKS
 
@@ -31,7 +31,7 @@ def test_rows_are_written_with_the_dataset_s_columns_and_types(tmp_path: Path) -
     (row,) = writer.close()
     file = tmp_path / str(row["path"])
     assert (row["name"], row["rows"], row["bytes"]) == ("ranks", 3, file.stat().st_size)
-    assert row["xxh3"] == checksums.of_file(file)
+    assert row["xxh3"] == checksums.checksum_file(file)
     assert pq.read_table(file).schema.equals(RANKS.schema)
     assert pq.read_table(file).to_pydict() == {"url": ["a", "b", "c"], "rank": [1.0, 2.0, 0.5]}
 
@@ -53,11 +53,11 @@ def test_nothing_written_is_no_file(tmp_path: Path) -> None:
 
 def test_what_tasks_yield_becomes_layers_and_counts() -> None:
     rows = [
-        written("links", "links/b", 2, 20, "b" * 16),
-        written("documents", "documents/a", 1, 10, "d" * 16),
-        *counted({"parsed": 3, "failed": 1}),
-        written("links", "links/a", 1, 10, "a" * 16),
-        *counted({"parsed": 2}),
+        file_row("links", "links/b", 2, 20, "b" * 16),
+        file_row("documents", "documents/a", 1, 10, "d" * 16),
+        *count_rows({"parsed": 3, "failed": 1}),
+        file_row("links", "links/a", 1, 10, "a" * 16),
+        *count_rows({"parsed": 2}),
     ]
     assert pa.RecordBatch.from_pylist(rows, schema=YIELD).num_rows == 6
     assert layers_of(rows, 7) == {

@@ -27,7 +27,9 @@ def put(store: Store, dataset: str, data: bytes = b"rows", round_: int = 1) -> L
     ending = "warc.gz" if dataset == "warc" else "parquet"
     path = f"{store.attempt(dataset)}/{uuid.uuid4().hex}.{ending}"
     store.backend.create(path, data)
-    return Layer(round_, (File(path, rows=2, bytes=len(data), xxh3=checksums.of_bytes(data)),))
+    return Layer(
+        round_, (File(path, rows=2, bytes=len(data), xxh3=checksums.checksum_bytes(data)),)
+    )
 
 
 def unlisted(listing: Listing, kind: type[Entry]) -> tuple[Entry, ...]:

@@ -87,7 +87,7 @@ class ChangingWeb:
                 draft.append |= layers(work, name, [rows[::2], rows[1::2]], round_)
             if states:
                 known, _ = work.scratch(frame(work, "pages", states))
-                draft.replace["pages"] = lsm.put(work, PAGES, known, len(states), round_)
+                draft.replace["pages"] = lsm.append_layer(work, PAGES, known, len(states), round_)
 
     def document(self, url: str, round_: int) -> Row:
         text = prose(self.draw.randrange(80), self.draw.choice((20, 200)))

@@ -73,7 +73,7 @@ def object_store(folder: Path, *options: str, address: str = ADDRESS) -> Iterato
 
 def forget_stores() -> None:
     """Let this process read the environment again."""
-    bucket.opened.cache_clear()
+    bucket.open_bucket.cache_clear()
     bucket._whole.cache_clear()
 
 

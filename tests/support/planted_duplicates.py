@@ -45,7 +45,7 @@ def similarity(one: Sequence[str], other: Sequence[str]) -> float:
 
 def document(url: str, text: Sequence[str], title: str = "", **more: Any) -> dict[str, Any]:
     main = " ".join(text)
-    text_hash, sketch = sketches.described(main, title)
+    text_hash, sketch = sketches.hash_and_sketch(main, title)
     plain = {"outcome": "parsed", "noindex": False, "digest": url, "main_text": main}
     plain |= {"fetched_ms": 0, "headings": []}
     return plain | {"url": url, "title": title, "text_hash": text_hash, "sketch": sketch} | more

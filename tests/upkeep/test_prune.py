@@ -255,10 +255,12 @@ def test_a_file_stays_whose_index_lacks_bodies(work: Workspace) -> None:
     last = max((row for row in rows if row.round == 1), key=lambda row: row.warc_offset)
     index = Path(work.root, last.warc_file.replace(".warc.gz", ".cdxj"))
     lines = index.read_bytes().splitlines(keepends=True)
-    some = b"".join(line for line in lines if int(cdxj.read(line)[2].offset) < last.warc_offset)
+    some = b"".join(
+        line for line in lines if int(cdxj.parse_line(line)[2].offset) < last.warc_offset
+    )
     path = f"{work.store.attempt('warc')}/{index.name}"
     work.store.backend.create(path, some)
-    new = File(path, 0, len(some), checksums.of_bytes(some))
+    new = File(path, 0, len(some), checksums.checksum_bytes(some))
     with work.step("test", 8) as draft:
         draft.replace["warc"] = tuple(
             structs.replace(

@@ -58,13 +58,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("word", REFUSED)
 def test_what_is_not_a_url_is_refused_with_the_remedy(word: str) -> None:
     with pytest.raises(SeedError) as raised:
-        list(seeds.given(["https://example.org/", word], RULES))
+        list(seeds.parse_typed(["https://example.org/", word], RULES))
     assert REFUSED[word] in str(raised.value)
 
 
 @pytest.mark.parametrize("word", TAKEN)
 def test_what_is_a_url_is_taken(word: str) -> None:
-    assert list(seeds.given([word], RULES)) == [TAKEN[word]]
+    assert list(seeds.parse_typed([word], RULES)) == [TAKEN[word]]
 
 
 @pytest.mark.parametrize("word", ["not a url", "seeds.txt", "-", "missing.txt"])
@@ -96,7 +96,7 @@ def test_a_list_may_be_a_pipe() -> None:
     os.write(write, b"https://example.org/\n")
     os.close(write)
     try:
-        assert list(seeds.read(f"/dev/fd/{read}", RULES)) == ["https://example.org/"]
+        assert list(seeds.read_list(f"/dev/fd/{read}", RULES)) == ["https://example.org/"]
     finally:
         os.close(read)
 
@@ -104,7 +104,7 @@ def test_a_list_may_be_a_pipe() -> None:
 def test_a_standard_input_that_is_closed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(SeedError, match="the standard input is closed"):
-        list(seeds.read("-", RULES))
+        list(seeds.read_list("-", RULES))
 
 
 @pytest.mark.parametrize("contact", ["me\nX-Forged: yes", "me\r", "me\x1b[2J", "x" * 2000])

@@ -16,7 +16,7 @@ from gossamer.web.sketches import (
     MIN_WORDS,
     SHINGLE_WORDS,
     VALUES,
-    described,
+    hash_and_sketch,
     shingles,
     similarity,
     sketch,
@@ -49,7 +49,7 @@ def test_words_are_equal_where_their_hashes_are(text: str) -> None:
 @example("\ufdfa" * 17_000)
 @example("\U000323af\U00020000")
 def test_any_text_has_hashes(text: str) -> None:
-    text_hash, sketch = described(text, text)
+    text_hash, sketch = hash_and_sketch(text, text)
     assert (text_hash is None) == (words(text).size == 0)
     assert text_hash is None or -(1 << 63) <= text_hash < 1 << 63
     assert sketch is None or len(sketch) == 4 * VALUES
@@ -67,12 +67,12 @@ def test_any_text_has_hashes(text: str) -> None:
     ids=["case", "white space", "punctuation", "quotes", "full-width letters"],
 )
 def test_texts_of_the_same_words_are_the_same(other: str) -> None:
-    assert described(PROSE, "One") == described(other, "one")
+    assert hash_and_sketch(PROSE, "One") == hash_and_sketch(other, "one")
 
 
 def test_decomposed_letters_are_the_same() -> None:
     text = "élève à Noël " * MIN_WORDS
-    assert described(text, None) == described(unicodedata.normalize("NFD", text), None)
+    assert hash_and_sketch(text, None) == hash_and_sketch(unicodedata.normalize("NFD", text), None)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_decomposed_letters_are_the_same() -> None:
     [("ab c", "a bc"), ("a b", "b a"), ("a", "a a"), ("กา", "กี"), ("कि", "का"), ("a", "a1")],
 )
 def test_other_words_have_another_hash(one: str, other: str) -> None:
-    assert described(one, None)[0] != described(other, None)[0]
+    assert hash_and_sketch(one, None)[0] != hash_and_sketch(other, None)[0]
 
 
 def test_a_text_is_compared_with_its_title() -> None:
@@ -88,13 +88,13 @@ def test_a_text_is_compared_with_its_title() -> None:
     short = "please enable JavaScript"
     for text in (short, PROSE):
         (one, same, other), sketches = zip(
-            *(described(text, title) for title in ("One", "one", "Other")), strict=True
+            *(hash_and_sketch(text, title) for title in ("One", "one", "Other")), strict=True
         )
         assert one == same != other
         assert len({*sketches}) == 1
-    assert described(short, "One")[1] is None
-    assert described("one two", "three") != described("one", "two three")
-    assert described("…", "One") == (None, None) == described(None, "One")
+    assert hash_and_sketch(short, "One")[1] is None
+    assert hash_and_sketch("one two", "three") != hash_and_sketch("one", "two three")
+    assert hash_and_sketch("…", "One") == (None, None) == hash_and_sketch(None, "One")
 
 
 def test_characters_of_scripts_without_spaces_are_words() -> None:
@@ -156,7 +156,7 @@ def test_similarity_is_that_of_sets(one: set[int], other: set[int]) -> None:
 
 def test_stored_sketches_stay_comparable() -> None:
     """Another process, another run, another release: a change here makes old crawls unusable."""
-    text_hash, sketch = described(PROSE, None)
+    text_hash, sketch = hash_and_sketch(PROSE, None)
     assert sketch is not None
     code = f"from gossamer.web.sketches import described; print(described({PROSE!r}, None))"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout

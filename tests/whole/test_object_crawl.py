@@ -19,7 +19,7 @@ from gossamer.state import pausing, stopping, workspace
 from gossamer.state.heartbeats import Heartbeat, clear, heartbeats
 from gossamer.storage import files, parquet
 from gossamer.storage.backends import open_backend
-from gossamer.storage.checksums import of_bytes
+from gossamer.storage.checksums import checksum_bytes
 from gossamer.storage.names import is_collected, is_made_here
 from gossamer.storage.objects import bucket
 from gossamer.storage.store import Store
@@ -169,11 +169,11 @@ def test_requests_to_stop_and_pause_and_progress_are_objects(
 ) -> None:
     Store.create(open_backend(s3))
     monkeypatch.setattr(files, "POLL_S", 0)
-    assert not stopping.asked(s3)
-    stopping.ask(s3)
-    assert stopping.asked(s3)
-    with stopping.on_signals(s3):
-        assert not stopping.asked(s3)
+    assert not stopping.requested(s3)
+    stopping.request(s3)
+    assert stopping.requested(s3)
+    with stopping.stop_on_signals(s3):
+        assert not stopping.requested(s3)
     assert pausing.reason(s3, 1e9) is None
     gossamer("pause", s3)
     assert pausing.reason(s3, 0) == pausing.ASKED
@@ -188,10 +188,10 @@ def test_requests_to_stop_and_pause_and_progress_are_objects(
 
 
 def test_what_is_polled_is_asked_for_at_a_bounded_rate(s3: str) -> None:
-    assert not files.polled(f"{s3}/flag")
+    assert not files.exists_lately(f"{s3}/flag")
     files.touch(f"{s3}/flag")
     assert files.exists(f"{s3}/flag")
-    assert not files.polled(f"{s3}/flag")  # as it was a moment ago
+    assert not files.exists_lately(f"{s3}/flag")  # as it was a moment ago
 
 
 @pytest.mark.parametrize("where", ["here", "there"])
@@ -206,22 +206,22 @@ def test_files_are_written_once_and_read_at_any_place(
         file.write(data[at : at + 100_000])
     assert not files.exists(path) or where == "here"
     file.close()
-    assert (file.size, file.tell(), file.xxh3) == (len(data), len(data), of_bytes(data))
+    assert (file.size, file.tell(), file.xxh3) == (len(data), len(data), checksum_bytes(data))
     assert file.closed
     assert files.read(path) == data
-    with files.opened(path) as reader:
+    with files.open_file(path) as reader:
         for at in (2_999_990, 0, 1_000_000, len(data) - 3):
             reader.seek(at)
             assert reader.read(70_000) == data[at : at + 70_000]
         assert reader.read() == b""
         assert reader.seek(-5, 2) == len(data) - 5
         assert reader.read() == data[-5:]
-    for ask in (files.read, files.opened, files.modified_ms):
+    for ask in (files.read, files.open_file, files.modified_ms):
         with pytest.raises(FileNotFoundError):
             ask(f"{root}/none")
     files.remove(path)
     files.remove(path)
-    assert files.listed(f"{root}/warc") == []
+    assert files.list_files(f"{root}/warc") == []
 
 
 def test_parquet_is_read_by_pyarrow_as_from_a_folder(s3: str, tmp_path: Path) -> None:
@@ -234,9 +234,9 @@ def test_parquet_is_read_by_pyarrow_as_from_a_folder(s3: str, tmp_path: Path) ->
     assert parquet.read_table(paths[0]).equals(table)
     assert parquet.read_table(paths, columns=["n"]).num_rows == 400_000
     assert parquet.read_table(paths, filters=[("n", "=", 70_001)]).num_rows == 2
-    assert parquet.metadata(paths[0]).num_rows == parquet.opened(paths[0]).metadata.num_rows
+    assert parquet.metadata(paths[0]).num_rows == parquet.open_parquet(paths[0]).metadata.num_rows
     assert parquet.schema(paths[0]).names == ["url", "n"]
-    with parquet.opened(paths[0], pre_buffer=False) as file:
+    with parquet.open_parquet(paths[0], pre_buffer=False) as file:
         assert file.read_row_group(3).equals(table.slice(60_000, 20_000))
     with pytest.raises(FileNotFoundError):
         parquet.read_table(f"{s3}/pages/none")

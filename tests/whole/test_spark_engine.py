@@ -16,7 +16,7 @@ from gossamer.errors import EngineError, StoreFull
 from gossamer.state import table_io
 from gossamer.state.workspace import Workspace
 from gossamer.storage.backends import LocalBackend
-from gossamer.storage.checksums import of_file
+from gossamer.storage.checksums import checksum_file
 from gossamer.storage.store import Store
 from gossamer.tables import RANKS
 from tests.support import engine_tasks
@@ -77,7 +77,7 @@ def test_tasks_compute_the_checksums_of_much(
     monkeypatch.setattr(table_io, "CHECKED_HERE_BYTES", 0)
     monkeypatch.setattr(LocalBackend, "checksum", None)  # in this process
     files = work.write(rows.repartition(3), "ranks", 1).files
-    assert [file.xxh3 for file in files] == [of_file(tmp_path / file.path) for file in files]
+    assert [file.xxh3 for file in files] == [checksum_file(tmp_path / file.path) for file in files]
     assert len(files) > 1
 
 

@@ -127,7 +127,7 @@ def crawl(
 
     Example: gossamer crawl my-web https://example.org/ --contact bot@example.org --rounds 3
     """
-    from gossamer.engine.lean_imports import without_collections
+    from gossamer.engine.lean_imports import pause_collections
     from gossamer.engine.worker_start import started_ahead
     from gossamer.flow.preparation import prepare_worker
 
@@ -139,7 +139,7 @@ def crawl(
 
         raise typer.Exit(keep_crawling(crawl, serve=with_page, as_json=as_json))
     with started_ahead(prepare_worker):  # it imports its libraries while we import ours
-        with without_collections():
+        with pause_collections():
             from gossamer.cli import crawl_run
             from gossamer.engine.spark_client import import_client
 

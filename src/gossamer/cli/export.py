@@ -31,7 +31,7 @@ def export(paths: Iterable[str], schema: pa.Schema, form: str, out: BinaryIO) ->
     def batches() -> Iterable[pa.RecordBatch]:
         nonlocal count
         for path in paths:
-            with parquet.opened(path) as file:
+            with parquet.open_parquet(path) as file:
                 for batch in file.iter_batches(BATCH_ROWS, columns=schema.names):
                     count += batch.num_rows
                     yield _with_all(batch, schema)

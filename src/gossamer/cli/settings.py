@@ -51,10 +51,10 @@ def require_contact(crawl: Crawl) -> str:
 
 def own_hosts(urls: Iterable[str]) -> tuple[str, ...]:
     """The host names of these seeds, without ports, for `fetch.own`."""
-    from gossamer.web.seeds import seed
+    from gossamer.web.seeds import normalize_seed
     from gossamer.web.urls import UrlRules, host_of
 
-    normal = filter(None, (seed(url, UrlRules()) for url in urls))
+    normal = filter(None, (normalize_seed(url, UrlRules()) for url in urls))
     names = (re.sub(r":[0-9]+$", "", host_of(url)) for url in normal)
     return tuple(dict.fromkeys(names))
 

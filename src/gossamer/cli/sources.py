@@ -49,9 +49,9 @@ def from_server(url: str, config: Config, folder: str) -> Page:
     import uvloop
     from msgspec import structs
 
-    from gossamer.config import revealed
+    from gossamer.config import reveal_secrets
 
-    config = structs.replace(config, fetch=revealed(config.fetch, folder))
+    config = structs.replace(config, fetch=reveal_secrets(config.fetch, folder))
     return uvloop.run(_fetch(normal(url, config.urls), config))
 
 

@@ -34,7 +34,7 @@ from gossamer.cli.systemd import Supervisor
 from gossamer.cli.terminal import echo_event
 from gossamer.engine.processes import start_python
 from gossamer.errors import EngineError, UsageError
-from gossamer.state.stopping import SIGNALS, WATCHED, heed_parent
+from gossamer.state.stopping import SIGNALS, WATCHED, obey_parent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def hold(descriptor: int) -> Line:
     """Make this process the one that crawls, and return its connection with its parent."""
     line = Line(Connection(descriptor))
     sys.argv[0] = line.program
-    heed_parent()
+    obey_parent()
     return line
 
 

@@ -33,7 +33,7 @@ from gossamer.config.crawling import (
 from gossamer.config.fetching import FetchConfig, SiteConfig
 from gossamer.config.files import closed_to_others, read_text
 from gossamer.config.parsing import ParseConfig
-from gossamer.config.problems import SHOWN_CHARS, explained
+from gossamer.config.problems import SHOWN_CHARS, explain_message
 from gossamer.config.searching import (
     DedupConfig,
     GraphConfig,
@@ -44,7 +44,7 @@ from gossamer.config.searching import (
     RankingConfig,
     ServeConfig,
 )
-from gossamer.config.secrets import PUBLIC_HEADERS, has_secrets, revealed, secret_files
+from gossamer.config.secrets import PUBLIC_HEADERS, has_secrets, reveal_secrets, secret_files
 from gossamer.config.table import Line, Secret, Table
 from gossamer.errors import RESTORE, ConfigError
 from gossamer.web.urls import UrlRules
@@ -79,7 +79,7 @@ __all__ = [
     "load",
     "load_tables",
     "loads",
-    "revealed",
+    "reveal_secrets",
     "secret_files",
 ]
 
@@ -115,7 +115,7 @@ def loads(text: str, source: str | Path) -> Config:
     try:
         return msgspec.convert(tables, Config)
     except msgspec.ValidationError as error:
-        raise ConfigError(source, explained(str(error), tables, Config), REMEDY) from None
+        raise ConfigError(source, explain_message(str(error), tables, Config), REMEDY) from None
 
 
 def load(path: Path) -> Config:
@@ -154,7 +154,7 @@ def checked_line(text: str, source: str) -> str:
     try:
         return msgspec.convert(text, Line)
     except msgspec.ValidationError as error:
-        what = f"{text[:SHOWN_CHARS]!r}: {explained(str(error), {})}"
+        what = f"{text[:SHOWN_CHARS]!r}: {explain_message(str(error), {})}"
         raise ConfigError(source, what, "give one line of text") from None
 
 

@@ -20,7 +20,7 @@ from fnmatch import translate
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.errors import ConfigError
-from gossamer.web.addresses import parse_address, without_port
+from gossamer.web.addresses import parse_address, strip_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -41,14 +41,14 @@ class Egress:
     """The groups of the setting. Raises ValueError if one is invalid."""
 
     def __init__(self, setting: Mapping[str, Sequence[str]]) -> None:
-        self._groups = [_Group.of(name, entries) for name, entries in setting.items()]
+        self._groups = [_Group.parse(name, entries) for name, entries in setting.items()]
 
     def group(self, host: str, address: str | None = None) -> int | None:
         """The number of a host's group, in the order of the setting; None: it has none.
 
         The host is as in `pages`; `address` is the last one that is known.
         """
-        name = without_port(host)
+        name = strip_port(host)
         where = parse_address(name) or (parse_address(address) if address else None)
         matching = (n for n, group in enumerate(self._groups) if group.matches(name, where))
         return next(matching, None)
@@ -63,7 +63,7 @@ class _Group(NamedTuple):
     """Their last addresses."""
 
     @classmethod
-    def of(cls, name: str, entries: Sequence[str]) -> _Group:
+    def parse(cls, name: str, entries: Sequence[str]) -> _Group:
         if _GROUP.fullmatch(name) is None:
             raise ValueError(f"egress: a group cannot be named {name!r}: use letters, digits, _.-")
         patterns, networks = [], []
@@ -100,20 +100,20 @@ def _span(network: Network) -> tuple[tuple[int, int], tuple[int, int]]:
     return (version, int(network.network_address)), (version, int(network.broadcast_address))
 
 
-def here() -> frozenset[str]:
+def groups_here() -> frozenset[str]:
     """The groups of this process."""
-    return frozenset(_listed(GROUPS))
+    return frozenset(_read_list(GROUPS))
 
 
-def reported(_task: int) -> Iterator[dict[str, list[str]]]:
+def report_groups(_task: int) -> Iterator[dict[str, list[str]]]:
     """A task of `Engine.map_tasks` that tells the groups of its worker."""
-    yield {"groups": sorted(here())}
+    yield {"groups": sorted(groups_here())}
 
 
-def sources() -> dict[int, str]:
+def source_addresses() -> dict[int, str]:
     """The addresses from which this process connects, by family. Raises ConfigError."""
     found: dict[int, str] = {}
-    for text in _listed(ADDRESSES):
+    for text in _read_list(ADDRESSES):
         try:
             address = ipaddress.ip_address(text)
         except ValueError as error:
@@ -137,5 +137,5 @@ def _unusable(text: str, why: str) -> ConfigError:
     return ConfigError(f"{ADDRESSES}={text}", why, remedy)
 
 
-def _listed(variable: str) -> Iterator[str]:
+def _read_list(variable: str) -> Iterator[str]:
     return filter(None, map(str.strip, os.environ.get(variable, "").split(",")))

@@ -35,7 +35,7 @@ def read_text(path: Path, remedy: str, max_bytes: int = MAX_BYTES) -> tuple[str,
             raise ConfigError(
                 path, f"cannot be read: it is longer than {max_bytes:,} bytes", remedy
             )
-        return decoded(data, path, remedy), state
+        return decode_settings(data, path, remedy), state
     except FileNotFoundError as error:
         if path.is_symlink():
             target = os.readlink(path)  # noqa: PTH115  # as text
@@ -46,7 +46,7 @@ def read_text(path: Path, remedy: str, max_bytes: int = MAX_BYTES) -> tuple[str,
         raise ConfigError(path, f"cannot be read: {_reason(error)}", remedy) from None
 
 
-def decoded(data: bytes, path: object, remedy: str) -> str:
+def decode_settings(data: bytes, path: object, remedy: str) -> str:
     """The text of a settings file. Raises ConfigError."""
     try:
         return data.decode()

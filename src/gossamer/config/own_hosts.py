@@ -16,7 +16,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from gossamer.web.addresses import is_network, parse_address, without_port
+from gossamer.web.addresses import is_network, parse_address, strip_port
 
 if TYPE_CHECKING:
     from gossamer.config import FetchConfig
@@ -46,7 +46,7 @@ class Own:
 
     def has(self, host: str, address: str | None = None) -> bool:
         """Whether a host (as in `pages`, maybe with a port) or its address is the user's own."""
-        name = without_port(host)
+        name = strip_port(host)
         if any(fnmatchcase(name, pattern) for pattern in self._patterns):
             return True
         return any(self._has_address(text) for text in (name, address) if text)

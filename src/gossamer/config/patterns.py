@@ -45,7 +45,7 @@ class Patterns:
     """
 
     def __init__(self, key: str, patterns: Iterable[str], remedy: str = FEWER) -> None:
-        self._set = _compiled(key, tuple(patterns), remedy)
+        self._set = _compile_set(key, tuple(patterns), remedy)
 
     def found_in(self, text: str) -> bool:
         """Whether one of the patterns occurs anywhere in the text."""
@@ -58,7 +58,7 @@ class Patterns:
 
 
 @lru_cache(maxsize=8)
-def _compiled(key: str, patterns: tuple[str, ...], remedy: str) -> re2.Set | None:
+def _compile_set(key: str, patterns: tuple[str, ...], remedy: str) -> re2.Set | None:
     if not patterns:
         return None
     options = _options()

@@ -26,23 +26,23 @@ _ENUM = re.compile("^Invalid enum value ")
 _UNKNOWN = re.compile(r"^Object contains unknown field `(.*)`$", re.DOTALL)
 
 
-def explained(message: str, tables: Any, kind: type = Any) -> str:
+def explain_message(message: str, tables: Any, kind: type = Any) -> str:
     """Rewrite msgspec's message about these tables, which should be of a kind."""
     problem, key = match.groups() if (match := _AT.match(message)) else (message, "")
     if unknown := _UNKNOWN.match(problem):
         where = f" in {key}" if key else ""
-        return f"unknown key `{unknown[1]}`{where}{_meant(kind, key, unknown[1])}"
+        return f"unknown key `{unknown[1]}`{where}{_suggest_key(kind, key, unknown[1])}"
     if _ENUM.match(problem) and isinstance(valid := _type_at(kind, key), LiteralType):
         problem = f"expected one of {', '.join(map(repr, valid.values))}"
     problem = problem.replace(f"matching regex {LINE!r}", "without control characters")
     problem = problem[:1].lower() + problem[1:]
     if not key:
         return problem
-    shown = "" if key.startswith("fetch.sites") else _shown(_value(tables, key))
+    shown = "" if key.startswith("fetch.sites") else _show_value(_value(tables, key))
     return f"{key}{shown}: {problem}"
 
 
-def _meant(kind: type, key: str, name: str) -> str:
+def _suggest_key(kind: type, key: str, name: str) -> str:
     """A key that was probably meant by an unknown one, as a question; or nothing."""
     table = _type_at(kind, key)
     names = [field.name for field in table.fields] if isinstance(table, StructType) else []
@@ -79,7 +79,7 @@ def _value(tables: Any, key: str) -> Any:
     return value
 
 
-def _shown(value: Any) -> str:
+def _show_value(value: Any) -> str:
     if isinstance(value, bool | float | str) or (
         isinstance(value, int) and value.bit_length() <= SHOWN_BITS
     ):

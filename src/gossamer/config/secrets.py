@@ -2,7 +2,7 @@
 
 A secret is written in gossamer.toml, in a file of its own, or in an environment variable. Both
 files are refused if other users can read them, as ssh refuses such keys. Only code that fetches
-calls `revealed`; no other code holds a secret from outside gossamer.toml.
+calls `reveal_secrets`; no other code holds a secret from outside gossamer.toml.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def has_secrets(config: FetchConfig) -> bool:
     )
 
 
-def revealed(config: FetchConfig, folder: str) -> FetchConfig:
+def reveal_secrets(config: FetchConfig, folder: str) -> FetchConfig:
     """Replace references to secrets by what files (relative to `folder`) and variables contain.
 
     Raises ConfigError if a secret is missing, empty, or in a file that other users can read.
     """
-    sites = tuple(_revealed(site, folder) for site in config.sites)
+    sites = tuple(_reveal_site(site, folder) for site in config.sites)
     return structs.replace(config, sites=sites)
 
 
@@ -59,10 +59,10 @@ def secret_files(config: FetchConfig) -> tuple[str, ...]:
     return tuple(value.file for value in values if isinstance(value, Secret) and value.file)
 
 
-def _revealed(site: SiteConfig, folder: str) -> SiteConfig:
+def _reveal_site(site: SiteConfig, folder: str) -> SiteConfig:
     def reveal(key: str, value: str | Secret) -> str:
         where = f"fetch.sites {site.hosts!r}: {key}"
-        return value if isinstance(value, str) else _read(where, value, folder)
+        return value if isinstance(value, str) else _read_secret(where, value, folder)
 
     return structs.replace(
         site,
@@ -72,7 +72,7 @@ def _revealed(site: SiteConfig, folder: str) -> SiteConfig:
     )
 
 
-def _read(key: str, secret: Secret, folder: str) -> str:
+def _read_secret(key: str, secret: Secret, folder: str) -> str:
     if secret.env:
         if value := os.environ.get(secret.env):
             return value

@@ -85,7 +85,9 @@ def run(work: Workspace) -> StepReport:
     with work.step(STEP, work.round) as draft:
         forgotten = similar.outdated(work)
         damaged = any(work.store.damaged(table.name) for table in STORED)
-        since = unread.since(work, JUDGED, INPUTS, _settings(work), anew=forgotten or damaged)
+        since = unread.unread_inputs(
+            work, JUDGED, INPUTS, _settings(work), anew=forgotten or damaged
+        )
         before = known.stored(work, anew=since.anew)
 
         def judged() -> tuple[DataFrame, DataFrame, Known, Mirrors]:
@@ -144,7 +146,7 @@ def run(work: Workspace) -> StepReport:
             FEW,
         )
         draft.replace |= found.layers(work)
-        draft.replace[JUDGED.name] = unread.write(work, JUDGED, INPUTS, _settings(work))
+        draft.replace[JUDGED.name] = unread.write_record(work, JUDGED, INPUTS, _settings(work))
     return draft.done
 
 

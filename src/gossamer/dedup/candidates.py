@@ -156,7 +156,7 @@ def _counting(task: Shared) -> Iterator[tuple[Integers, Integers]]:
 def _bands(root: str, paths: Iterable[str]) -> Iterator[tuple[Integers, Integers]]:
     """The texts in files of `text` and `bands` that have bands, and these, in batches."""
     for path in paths:
-        with parquet.opened(f"{root}/{path}") as file:
+        with parquet.open_parquet(f"{root}/{path}") as file:
             for batch in file.iter_batches(READ_ROWS, columns=["text", "bands"], use_threads=False):
                 column = batch.column("bands")
                 _, offsets, bands = column.buffers()

@@ -87,7 +87,7 @@ def search(task: Search) -> list[Row]:
 def _pairs(task: Search) -> Iterator[tuple[Integers, Integers]]:
     columns = ["one", "other", "similarity"]
     for path in task.pairs:
-        with parquet.opened(f"{task.root}/{path}") as file:
+        with parquet.open_parquet(f"{task.root}/{path}") as file:
             for batch in file.iter_batches(READ_PAIRS, columns=columns, use_threads=False):
                 similar = batch.filter(pc.greater_equal(batch.column(2), task.similarity))
                 yield similar.column(0).to_numpy(), similar.column(1).to_numpy()

@@ -46,7 +46,7 @@ class Messages:
         self._socket.close()
 
 
-def encoded(batch: pa.RecordBatch) -> pa.Buffer:
+def encode_batch(batch: pa.RecordBatch) -> pa.Buffer:
     """A batch with its schema, as a message."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as writer:
@@ -54,7 +54,7 @@ def encoded(batch: pa.RecordBatch) -> pa.Buffer:
     return sink.getvalue()
 
 
-def decoded(message: pa.Buffer) -> pa.RecordBatch:
+def decode_batch(message: pa.Buffer) -> pa.RecordBatch:
     """The batch in a message, which it keeps in memory."""
     with pa.ipc.open_stream(message) as reader:
         return reader.read_next_batch()

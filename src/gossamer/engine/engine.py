@@ -26,15 +26,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import pyarrow as pa
 
 from gossamer import errors
-from gossamer.engine.pool import Pool, at_low_priority
+from gossamer.engine.pool import Pool, call_at_low_priority
 from gossamer.engine.spark_client import connect
 from gossamer.engine.worker_start import end_unused
 from gossamer.errors import EngineError, GossamerError, StoreError
 from gossamer.storage.copies import near_all
 from gossamer.storage.errors import full
 from gossamer.storage.files import exists
-from gossamer.storage.objects.errors import translated
-from gossamer.storage.places import placed
+from gossamer.storage.objects.errors import translate_error
+from gossamer.storage.places import local_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,7 +75,7 @@ class Engine:
             url = config.url
             if url == "local":
                 self._pool = started.enter_context(closing(Pool(self.workers, prepare)))
-                server = at_low_priority(partial(_start_sail, config, self.workers))
+                server = call_at_low_priority(partial(_start_sail, config, self.workers))
                 started.callback(server.stop)
                 url = "sc://{}:{}".format(*server.listening_address)
             else:
@@ -107,19 +107,19 @@ class Engine:
     def read(self, paths: list[str], ddl: str) -> DataFrame:
         """Read Parquet files as one DataFrame with exactly these columns; no files give no rows."""
         if not paths:
-            return self.spark.createDataFrame([], self._parsed(ddl))
-        return self.spark.read.schema(ddl).parquet(*self.named(paths))
+            return self.spark.createDataFrame([], self._parse_ddl(ddl))
+        return self.spark.read.schema(ddl).parquet(*self.file_names(paths))
 
-    def named(self, paths: Sequence[str]) -> list[str]:
+    def file_names(self, paths: Sequence[str]) -> list[str]:
         """Files to be read, as the engine knows them.
 
         The embedded engine reads copies of small objects, and Spark `s3://` by Hadoop's `s3a://`.
         """
         if self._pool is None:
-            return list(map(_by_hadoop, paths))
+            return list(map(_hadoop_url, paths))
         names, now_s = near_all(paths), time.monotonic()
         for name, path in zip(names, paths, strict=True):
-            if name != placed(path):
+            if name != local_path(path):
                 self._copies[name] = now_s
         return names
 
@@ -141,7 +141,7 @@ class Engine:
 
     def target(self, folder: str) -> str:
         """A folder to be written, as the engine knows it."""
-        return placed(folder) if self._pool is not None else _by_hadoop(folder)
+        return local_path(folder) if self._pool is not None else _hadoop_url(folder)
 
     def no_rows(self, like: DataFrame) -> DataFrame:
         """No rows with the columns of others.
@@ -166,7 +166,7 @@ class Engine:
 
         return cast("DataFrame", Remote(LocalRelation(table), cast("Any", self.spark)))
 
-    def _parsed(self, ddl: str) -> StructType:
+    def _parse_ddl(self, ddl: str) -> StructType:
         """The columns of a DDL, which only the server can parse: it is asked once for each."""
         from pyspark.sql.types import StructType
 
@@ -182,7 +182,7 @@ class Engine:
         if not paths:
             return self.read(paths, ddl)
         read = self.spark.read.schema(ddl).option("pushdown_filters", "true")
-        return read.parquet(*self.named(paths))
+        return read.parquet(*self.file_names(paths))
 
     def map_partitions(self, df: DataFrame, fn: PartitionFunction, ddl: str) -> DataFrame:
         """Run `fn` over the Arrow batches of each partition, in a separate process.
@@ -192,7 +192,7 @@ class Engine:
         many processes as there are workers.
         """
         wrapped = fn if self._pool is None else self._pool.wrap(fn)
-        return df.mapInArrow(wrapped, self._parsed(ddl))
+        return df.mapInArrow(wrapped, self._parse_ddl(ddl))
 
     def map_tasks(
         self,
@@ -217,11 +217,11 @@ class Engine:
         if not tasks:
             return []
         if at_home and self._pool is not None and len(tasks) == 1:
-            return at_low_priority(lambda: list(fn(tasks[0])))
+            return call_at_low_priority(lambda: list(fn(tasks[0])))
         one_each = self.spark.range(0, len(tasks), 1, len(tasks))
         run = partial(_run_tasks, tuple(tasks), fn, schema)
         with engine_errors(), self._in_order(run, more) as ordered:
-            rows = one_each.mapInArrow(ordered, self._parsed(ddl))
+            rows = one_each.mapInArrow(ordered, self._parse_ddl(ddl))
             return [row.asDict() for row in rows.collect()]
 
     def run_beside(
@@ -242,7 +242,7 @@ class Engine:
         return nullcontext(run) if self._pool is None else self._pool.wrap_in_order(run, more)
 
 
-def _by_hadoop(path: str) -> str:
+def _hadoop_url(path: str) -> str:
     return path.replace("s3://", "s3a://", 1) if path.startswith("s3://") else path
 
 
@@ -302,7 +302,7 @@ def _translate(text: str, disk: str) -> GossamerError:
     if "No space left on device" in text or "Disk quota exceeded" in text:
         return full(disk)
     if _STORE_FAILED.search(text):
-        return translated("the batch engine", text)
+        return translate_error("the batch engine", text)
     remedy = "see the message above"
     if "Failed to allocate" in text:
         remedy = "raise engine.memory_gb, or make the step's sizes smaller"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gossamer.engine.lean_imports import without
+from gossamer.engine.lean_imports import hide_package
 
 
 def forgo_pandas() -> None:
@@ -17,5 +17,5 @@ def forgo_pandas() -> None:
 
     Whoever imports pandas later gets it, and pyarrow converts its objects where it is asked to.
     """
-    with without("pandas"):
+    with hide_package("pandas"):
         pa.array([0])

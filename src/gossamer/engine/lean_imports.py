@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def without_collections() -> Iterator[None]:
+def pause_collections() -> Iterator[None]:
     """Do not collect garbage in the block, and never look again at what exists at its end.
 
     For programs: garbage of a caller would stay for ever.
@@ -49,7 +49,7 @@ class _Refusing(MetaPathFinder):
 
 
 @contextmanager
-def without(package: str) -> Iterator[None]:
+def hide_package(package: str) -> Iterator[None]:
     """In the block, a package is not found, unless it was imported before."""
     refusing = _Refusing(package)
     sys.meta_path.insert(0, refusing)

@@ -42,7 +42,7 @@ import pyarrow as pa
 from pyspark import cloudpickle
 
 from gossamer.engine import worker_start
-from gossamer.engine.batches import Messages, decoded, encoded
+from gossamer.engine.batches import Messages, decode_batch, encode_batch
 from gossamer.engine.lean_arrow import forgo_pandas
 from gossamer.errors import EngineError, GossamerError, WorkerDied
 from gossamer.storage.errors import system_error
@@ -62,7 +62,7 @@ _dumps: Callable[[object], bytes] = cloudpickle.dumps  # pyspark's copy has no t
 
 _POOLS: dict[str, Pool] = {}
 """Open pools by token. The engine pickles functions even within one process, and a pool cannot be
-pickled, so `_run` looks it up here."""
+pickled, so `_run_in_pool` looks it up here."""
 
 
 class _Call(NamedTuple):
@@ -98,7 +98,7 @@ class Pool:
 
     def wrap(self, fn: PartitionFunction) -> PartitionFunction:
         """Return a picklable function that runs `fn` here, in up to `size` processes."""
-        return partial(_run, self._token, _Call(uuid.uuid4().hex, self._size), _dumps(fn))
+        return partial(_run_in_pool, self._token, _Call(uuid.uuid4().hex, self._size), _dumps(fn))
 
     @contextmanager
     def wrap_in_order(self, fn: PartitionFunction, more: int = 0) -> Iterator[PartitionFunction]:
@@ -111,7 +111,7 @@ class Pool:
         call = _Call(uuid.uuid4().hex, self._size + more)
         self._numbers[call] = count()
         try:
-            yield partial(_run, self._token, call, _dumps(fn))
+            yield partial(_run_in_pool, self._token, call, _dumps(fn))
         finally:
             del self._numbers[call]
 
@@ -119,10 +119,10 @@ class Pool:
         self, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
     ) -> Iterator[pa.RecordBatch]:
         """Run a pickled function over one partition; `call` identifies the wrapped function."""
-        batches = _begun(batches)
+        batches = _start_batches(batches)
         numbers = self._numbers.get(call)
         if numbers is not None:
-            batches = _renumbered(batches, numbers)
+            batches = _renumber(batches, numbers)
         worker = self._take(call)
         reusable = False  # it died, or the engine abandoned the partition
         try:
@@ -191,18 +191,18 @@ class Pool:
         worker.end()
 
 
-def _run(
+def _run_in_pool(
     token: str, call: _Call, fn: bytes, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     return _POOLS[token].run(call, fn, batches)
 
 
-def _begun(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _start_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same batches, of which the first one is there."""
     return chain(list(islice(batches, 1)), batches)
 
 
-def _renumbered(
+def _renumber(
     batches: Iterator[pa.RecordBatch], numbers: Iterator[int]
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
@@ -238,9 +238,9 @@ class _Worker:
                 kind = self._messages.receive()
                 if kind == b"next":
                     batch = next(batches, None)
-                    self._messages.send(b"" if batch is None else encoded(batch))
+                    self._messages.send(b"" if batch is None else encode_batch(batch))
                 elif kind == b"batch":
-                    yield decoded(self._messages.receive())
+                    yield decode_batch(self._messages.receive())
                 elif kind == b"error":
                     raise _TaskError(cloudpickle.loads(self._messages.receive()))
                 else:
@@ -263,7 +263,7 @@ class _Worker:
         self._messages.close()
 
 
-def at_low_priority(call: Callable[[], Result]) -> Result:
+def call_at_low_priority(call: Callable[[], Result]) -> Result:
     """Call a function in a thread with the priority of workers, which threads it starts inherit.
 
     On Linux, each thread has a priority of its own (sched(7)).
@@ -297,7 +297,7 @@ def work(descriptor: int, prepare: bytes) -> None:
             fn = messages.receive()
             try:
                 for batch in cloudpickle.loads(fn)(_pull(messages)):
-                    data = encoded(batch)
+                    data = encode_batch(batch)
                     messages.send(b"batch")
                     messages.send(data)
             except Exception as error:  # noqa: BLE001  # the parent raises it
@@ -315,7 +315,7 @@ def _pull(messages: Messages) -> Iterator[pa.RecordBatch]:
         data = messages.receive()
         if not data:
             return
-        yield decoded(data)
+        yield decode_batch(data)
 
 
 def _portable(error: Exception) -> bytes:

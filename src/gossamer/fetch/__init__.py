@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer.config import revealed
+from gossamer.config import reveal_secrets
 from gossamer.config.egress import POSTPONED
 from gossamer.config.own_hosts import Own
 from gossamer.errors import MissingFile, Stopped, UsageError
@@ -49,7 +49,7 @@ from gossamer.state import lsm, stopping
 from gossamer.storage import parquet
 from gossamer.storage.task_output import counts_of, layers_of
 from gossamer.tables import HOSTS
-from gossamer.web.addresses import parse_address, without_port
+from gossamer.web.addresses import parse_address, strip_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -71,7 +71,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
     secret of [[fetch.sites]] cannot be read.
     """
     round_ = work.round
-    config = round_length.of_fetch(work, revealed(work.config.fetch, work.root))
+    config = round_length.of_fetch(work, reveal_secrets(work.config.fetch, work.root))
     if "fetch" in work.store.manifest.steps_of(round_):
         raise UsageError(
             work.root, f"round {round_} was already fetched", f"gossamer parse {work.root}"
@@ -84,7 +84,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
     stranger = first_stranger(_distinct(paths, "host"), config)
     if stranger is not None and not config.contact:
         raise nameless(work.root, stranger)
-    with stopping.on_signals(work.root) as signals, work.step("fetch", round_) as draft:
+    with stopping.stop_on_signals(work.root) as signals, work.step("fetch", round_) as draft:
         known = known_hosts(work, round_)
         attempt = work.store.attempt
         attempts = (attempt("responses"), attempt("warc"), attempt("hosts"))
@@ -107,7 +107,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
         if left:
             draft.counts[POSTPONED] = _pages(paths, {part.number for part in left})
         signals.check()
-    if stopping.asked(work.root):
+    if stopping.requested(work.root):
         raise Stopped(
             work.root,
             f"the fetch of round {round_} was stopped; what was fetched is kept",
@@ -160,7 +160,7 @@ def first_stranger(hosts: Iterable[str], config: FetchConfig) -> str | None:
     """
     networks, patterns, own = Networks(config.allow_networks), routes(config), Own(config)
     for host in hosts:
-        name = without_port(host)
+        name = strip_port(host)
         address = parse_address(name)
         if address is None:
             is_local = name == "localhost" or matching(name, patterns) is not None

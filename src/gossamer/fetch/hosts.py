@@ -74,7 +74,7 @@ class HostBook:
         """Read from Parquet files with the columns of `hosts` and one row per host."""
         book = cls()
         for path in paths:
-            for batch in parquet.opened(path).iter_batches(columns=HOSTS.column_names):
+            for batch in parquet.open_parquet(path).iter_batches(columns=HOSTS.column_names):
                 for row in batch.to_pylist():
                     book._take(row)
         return book

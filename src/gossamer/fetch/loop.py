@@ -218,7 +218,7 @@ class FetchLoop:
         if now_s >= self._cancel_s:
             for request in self._requests:
                 request.cancel()
-        elif self._cancel_s == inf and (now_s >= self._ends_s or stopping.asked(self._root)):
+        elif self._cancel_s == inf and (now_s >= self._ends_s or stopping.requested(self._root)):
             self._cancel_s = now_s + GRACE_S
             self._frontier.stop(TIME_OVER if now_s >= self._ends_s else STOPPED)
 

@@ -64,7 +64,7 @@ class Fetchers:
         schemes = frozenset(rules.schemes)
         plugins = installed(schemes - BUILT_IN)
         allowed = (*config.allow_networks, *Own(config).networks)
-        networks = Networks(allowed, sources=egress.sources())
+        networks = Networks(allowed, sources=egress.source_addresses())
         bodies = Bodies(config)
         fetchers: dict[str, Fetcher] = {}
         async with AsyncExitStack() as stack:

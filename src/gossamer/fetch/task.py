@@ -20,7 +20,7 @@ from gossamer.rules.filter_rules.recipe import index_of
 from gossamer.state.finished_files import Handover
 from gossamer.state.heartbeats import Heartbeat
 from gossamer.storage import parquet
-from gossamer.storage.task_output import ParquetWriter, Row, counted
+from gossamer.storage.task_output import ParquetWriter, Row, count_rows
 from gossamer.tables import HOSTS
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def fetch_part(part: Part, tenure: Tenure | None = None) -> list[Row]:
     hosts = ParquetWriter(part.root, HOSTS.name, part.attempts[2])
     for batch in book.rows(visits.hosts(), pages.depths(), time.monotonic()):
         hosts.write(batch)
-    return writer.close() + hosts.close() + counted(heartbeat.counts)
+    return writer.close() + hosts.close() + count_rows(heartbeat.counts)
 
 
 def read_part(part: Part) -> PageRows:

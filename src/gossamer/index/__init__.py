@@ -111,7 +111,7 @@ def run(work: Workspace) -> StepReport:
         draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
         for table, rows in ((INDEXED, pending.held(stale)), (REPEATED, pending.repeated)):
             draft.replace[table.name] = (work.write(rows, table.name, work.round),)
-        draft.replace[GATHERED.name] = unread.write(work, GATHERED, INPUTS, settings(work))
+        draft.replace[GATHERED.name] = unread.write_record(work, GATHERED, INPUTS, settings(work))
     return draft.done
 
 

@@ -139,7 +139,7 @@ def build(shard: Shard) -> Iterator[task_output.Row]:
     folder = f"{shard.attempt}/{shard_folder(shard.number)}"
     heartbeat = Heartbeat(shard.root, "index", shard.round, str(shard.number), shard.changes)
     paths = (f"{shard.root}/{name}" for name in shard.rows)
-    rows = told_apart(sorted_parts.merged(paths, ["index_language", "url", "adds"]))
+    rows = told_apart(sorted_parts.merge_sorted(paths, ["index_language", "url", "adds"]))
     for language, ours in groupby(rows, key=itemgetter("index_language")):
         base = {PurePath(file.path).name: file for file in shard.base.get(language, ())}
         place = f"{folder}/{language}"
@@ -161,7 +161,7 @@ def build(shard: Shard) -> Iterator[task_output.Row]:
             segments = _segments((path / schema.META).read_bytes())
             made = sum(held for name, (held, _) in segments.items() if name not in before)
             alive = sum(held - dead for held, dead in segments.values())
-            yield from task_output.counted({"merged": max(made - feed.added, 0)})
+            yield from task_output.count_rows({"merged": max(made - feed.added, 0)})
             if alive:
                 yield from _listed(shard.root, place, path, alive, base)
     heartbeat.finish()
@@ -178,7 +178,7 @@ def _listed(
         if file.name not in LOCKS:
             rows = documents if file.name == schema.META else 0
             kept = copies.keep(file, root, place, base.get(file.name), by_content=True)
-            yield task_output.written("index", f"{place}/{file.name}", rows, *kept)
+            yield task_output.file_row("index", f"{place}/{file.name}", rows, *kept)
 
 
 @contextmanager

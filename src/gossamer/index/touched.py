@@ -42,7 +42,7 @@ class Touched(NamedTuple):
 
 def since(work: Workspace, *, anew: bool) -> Inputs:
     """What is new since the index was last brought up to date."""
-    return unread.since(work, GATHERED, INPUTS, settings(work), anew=anew)
+    return unread.unread_inputs(work, GATHERED, INPUTS, settings(work), anew=anew)
 
 
 def settings(work: Workspace) -> str:

@@ -142,7 +142,7 @@ def met(work: Workspace, links: DataFrame, answers: DataFrame, round_: int) -> M
             voters.alias("linked_from"),
         )
     )
-    return Met(lsm.put(work, DOMAINS, rows, count, round_), rows) if count else None
+    return Met(lsm.append_layer(work, DOMAINS, rows, count, round_), rows) if count else None
 
 
 def _votes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

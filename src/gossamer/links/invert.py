@@ -38,7 +38,7 @@ def run(work: Workspace) -> StepReport:
     read = (LINKS, RESPONSES)
     few = sum(layer.rows for layer in work.store.manifest.layers(LINKS.name)) <= FEW_LINKS
     anew = few or bool(work.store.damaged(INLINKS.name))
-    new = unread.since(work, INVERTED, read, anew=anew)
+    new = unread.unread_inputs(work, INVERTED, read, anew=anew)
     with work.step("invert", work.round) as draft:
         if new.anew:
             layer = work.write(inverted(current_links.votes(work)), INLINKS.name, work.round)
@@ -48,7 +48,7 @@ def run(work: Workspace) -> StepReport:
             rows, count = work.scratch(updated(work, new))
             lsm.draft_rows(work, draft, INLINKS, rows, count, anew=False)
             draft.counts["changed"] = count
-        draft.replace[INVERTED.name] = unread.write(work, INVERTED, read)
+        draft.replace[INVERTED.name] = unread.write_record(work, INVERTED, read)
     return draft.done
 
 

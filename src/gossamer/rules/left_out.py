@@ -16,7 +16,7 @@ from gossamer.rules.filter_rules import of_crawl
 from gossamer.rules.filter_rules.index import NONE
 from gossamer.rules.filter_rules.language import KINDS
 from gossamer.rules.filters import Filters
-from gossamer.state.lookup import opened
+from gossamer.state.lookup import open_checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -125,7 +125,9 @@ class LeftOut:
     def _read(self, layer: Layer) -> Iterable[str]:
         """The hosts of seeds. Hardly any row group has seeds, and its statistics often say so."""
         for file in layer.files:
-            with opened(f"{self._work.root}/{file.path}", "pages", ["source", "host"]) as parquet:
+            with open_checked(
+                f"{self._work.root}/{file.path}", "pages", ["source", "host"]
+            ) as parquet:
                 for group in range(parquet.num_row_groups):
                     if not _may_hold(parquet.metadata.row_group(group), "source", "seed"):
                         continue

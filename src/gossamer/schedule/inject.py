@@ -63,8 +63,8 @@ def run(
                 yield entry
 
     with work.step("inject", work.round) as draft:
-        given = seeds.given(urls, rules)
-        listed = (seeds.read(source, rules) for source in lists)
+        given = seeds.parse_typed(urls, rules)
+        listed = (seeds.read_list(source, rules) for source in lists)
         folder = work.scratch_attempt()
         paths = list(_write(reported(chain(given, *listed)), work.root, folder))
         seeded, wanted = work.scratch(work.engine.read(paths, "url string").distinct())
@@ -81,12 +81,16 @@ def run(
         fetched = bool(work.store.manifest.layers(HOSTS.name))
         forgiven = work.scratch(second_chances(work, rows))[0] if fetched else None
         settled = depths.settle(work, rows, count, forgiven, are_nearer=known > 0)
-        draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
+        draft.replace["pages"] = lsm.append_layer(
+            work, PAGES, settled.pages, settled.page_count, work.round
+        )
         draft.replace["due_times"] = histogram.put(work, histogram.moves(rows), settled.pages)
         if fetched:
             hosts, host_count = work.scratch(settled.hosts)
             if host_count:
-                draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
+                draft.replace["hosts"] = lsm.append_layer(
+                    work, HOSTS, hosts, host_count, work.round
+                )
         draft.counts.update(seeds=count, bad_lines=bad)
     return draft.done
 

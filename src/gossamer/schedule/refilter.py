@@ -122,7 +122,7 @@ def run(work: Workspace, *, dry_run: bool = False, samples: int = 0) -> Applied:
             moves = histogram.moves(rows, F.sum("spent").alias("spent"))
             virtual = virtual.after(0, sum(move.spent or 0 for move in moves))
             draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
-            draft.replace["pages"] = lsm.put(work, PAGES, new, count, work.round)
+            draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
             draft.replace["due_times"] = histogram.put(work, moves, new)
         draft.counts |= found.counts
     return found._replace(report=draft.done)

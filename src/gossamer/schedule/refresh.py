@@ -58,7 +58,7 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
         )
         if count:
             new = rows.select(*PAGES.column_names)
-            draft.replace["pages"] = lsm.put(work, PAGES, new, count, work.round)
+            draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
             draft.replace["due_times"] = histogram.put(work, histogram.moves(rows), new)
         draft.counts["pages"] = count
     return draft.done

@@ -109,13 +109,15 @@ def put(
     virtual = virtual.after(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
     draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
     settled = depths.settle(work, rows, count, are_nearer=any(m.nearer for m in moves))
-    draft.replace["pages"] = lsm.put(work, PAGES, settled.pages, settled.page_count, work.round)
+    draft.replace["pages"] = lsm.append_layer(
+        work, PAGES, settled.pages, settled.page_count, work.round
+    )
     draft.replace["due_times"] = histogram.put(work, moves, settled.pages)
     if any(m.met for m in moves):
         draft.replace["habits"] = habits.put(work, rows)
     if settled.host_count:
         hosts, host_count = work.scratch(settled.hosts)
-        draft.replace["hosts"] = lsm.put(work, HOSTS, hosts, host_count, work.round)
+        draft.replace["hosts"] = lsm.append_layer(work, HOSTS, hosts, host_count, work.round)
     return settled.page_count
 
 
@@ -147,7 +149,7 @@ def learn(work: Workspace, draft: Draft) -> None:
         virtual, flows = opic.virtual_page(work), opic.no_flows(work)
         rows, _ = work.scratch(changed(work, before, found, answers, flows, virtual.given))
         new = rows.select(*PAGES.column_names)
-        draft.replace["pages"] = lsm.put(work, PAGES, new, count, work.round)
+        draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
         draft.replace["due_times"] = histogram.put(work, histogram.moves(rows), new)
         draft.replace["virtual_page"] = opic.write(work, virtual.after(count, 0), work.round)
     draft.counts["new_urls"] = count

@@ -31,16 +31,16 @@ def join_documents(work: Workspace, wanted: DataFrame, *columns: str) -> DataFra
     rounds = {row["round"]: row["number"] for row in counts}
     first, last = min(rounds, default=0), max(rounds, default=0)
     if first == last:
-        return _since(work, wanted, first, *columns)
-    newest = _since(work, wanted.where(F.col("round") == last), last, *columns)
+        return _join_documents_since(work, wanted, first, *columns)
+    newest = _join_documents_since(work, wanted.where(F.col("round") == last), last, *columns)
     older = wanted.where(F.col("round") < last)
     urls = []
     if sum(rounds.values()) - rounds[last] <= FEW:
         urls = [row["url"] for row in older.select("url").collect()]
-    return newest.unionByName(_since(work, older, first, *columns, urls=urls))
+    return newest.unionByName(_join_documents_since(work, older, first, *columns, urls=urls))
 
 
-def _since(
+def _join_documents_since(
     work: Workspace, wanted: DataFrame, first: int, *columns: str, urls: Sequence[str] = ()
 ) -> DataFrame:
     """As `join_documents`, with files of this round or later ones. `urls`: those of `wanted`."""

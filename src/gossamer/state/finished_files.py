@@ -37,10 +37,10 @@ class Handover(NamedTuple):
             files.replace(note, msgspec.json.encode(msgspec.convert(row, File)))
 
 
-def taken(root: str, folder: str) -> list[File]:
+def take_notes(root: str, folder: str) -> list[File]:
     """Take the notes in a folder: return the files that they name, and delete them."""
     found = []
-    for note in files.listed(f"{root}/{folder}"):
+    for note in files.list_files(f"{root}/{folder}"):
         if note.endswith(".json"):  # else it is being written
             found.append(msgspec.json.decode(files.read(note), type=File))
             files.remove(note)

@@ -94,7 +94,7 @@ class Heartbeat:
 
 def heartbeats(folder: str) -> Iterator[TaskProgress]:
     """Yield the last record of every task, of any step and round."""
-    for path in files.listed(f"{folder}/heartbeats"):
+    for path in files.list_files(f"{folder}/heartbeats"):
         if not path.endswith(".json"):
             continue
         try:
@@ -106,7 +106,7 @@ def heartbeats(folder: str) -> Iterator[TaskProgress]:
 def clear(folder: str, step: str) -> None:
     """Delete the records of a step before it runs again, including drafts of dead tasks."""
     of_step = re.compile(rf"{step}-\d+\.(?:json|\d+\.draft)")
-    for path in files.listed(f"{folder}/heartbeats"):
+    for path in files.list_files(f"{folder}/heartbeats"):
         if of_step.fullmatch(path.rpartition("/")[2]):
             files.remove(path)
 

@@ -108,7 +108,7 @@ class Lookup:
             for number, row in places:
                 path = self._path(layer, number)
                 groups = self._groups_of(path)
-                with opened(path, dataset, wanted, groups.metadata) as file:
+                with open_checked(path, dataset, wanted, groups.metadata) as file:
                     for batch in _run(file, groups.starts, key, value, row, wanted):
                         yield from batch.select(columns).to_pylist()
 
@@ -133,7 +133,7 @@ class Lookup:
             path = self._path(layer, number)
             groups = self._groups_of(path)
             rows = [np.empty(0, np.int64)]
-            with opened(path, dataset, [key], groups.metadata) as file:
+            with open_checked(path, dataset, [key], groups.metadata) as file:
                 for group, start in enumerate(groups.starts.tolist()):
                     keys = file.read_row_group(group, [key], use_threads=False).column(key)
                     same = pc.indices_nonzero(pc.equal(keys, value)).to_numpy()
@@ -158,7 +158,7 @@ class Lookup:
         self._work.store.check(layer.files)
         hashes, places = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for number in range(len(layer.files)):
-            with opened(self._path(layer, number), dataset, [key]) as file:
+            with open_checked(self._path(layer, number), dataset, [key]) as file:
                 column = file.read([key]).column(key)
             of_rows = np.fromiter(map(hash, column.to_pylist()), np.int64, len(column))
             starts = np.flatnonzero(np.diff(of_rows, prepend=~of_rows[:1]))
@@ -208,12 +208,12 @@ def _batches(
 
 
 @contextmanager
-def opened(
+def open_checked(
     path: str, dataset: str, columns: Sequence[str], metadata: pq.FileMetaData | None = None
 ) -> Iterator[pq.ParquetFile]:
     """Open a file of a dataset, and check that it has these columns."""
     # Without pre_buffer, only the chunks of these columns are read, when they are decoded.
-    with _errors(path), parquet.opened(path, metadata=metadata, pre_buffer=False) as file:
+    with _errors(path), parquet.open_parquet(path, metadata=metadata, pre_buffer=False) as file:
         lacking = [name for name in columns if name not in file.schema_arrow.names]
         if lacking:
             what = f"has no column {', '.join(lacking)}: another version of Gossamer wrote it"

@@ -104,16 +104,18 @@ def rows_for_some(
     base, *newer = (layer.select(*names) for layer in layers(work, dataset, some=True))
     keys, _ = work.scratch(keys.toDF(key).distinct())
     if not newer:
-        return work.scratch(_with_keys(work, dataset, base, keys))[0]
+        return work.scratch(_rows_with_keys(work, dataset, base, keys))[0]
     cut = [layer.join(keys, on=key, how="left_semi") for layer in newer]
     recent, count = work.scratch(newest(cut, key))
     if count:
         keys, _ = work.scratch(keys.join(recent.select(key), on=key, how="left_anti"))
-    older, _ = work.scratch(_with_keys(work, dataset, base, keys))
+    older, _ = work.scratch(_rows_with_keys(work, dataset, base, keys))
     return recent.unionByName(older)
 
 
-def _with_keys(work: Workspace, dataset: Dataset, base: DataFrame, keys: DataFrame) -> DataFrame:
+def _rows_with_keys(
+    work: Workspace, dataset: Dataset, base: DataFrame, keys: DataFrame
+) -> DataFrame:
     """The rows of the base that have some keys.
 
     Hashes have fewer bytes than URLs, and are compared faster.
@@ -172,15 +174,15 @@ def _foldable(work: Workspace, dataset: Dataset, rows: int) -> int:
 
 
 def compact(work: Workspace, dataset: Dataset, layer: Layer) -> tuple[Layer, ...]:
-    """As `put`, for a layer that is already written."""
+    """As `append_layer`, for a layer that is already written."""
     old = work.store.manifest.layers(dataset.name)
     if not _foldable(work, dataset, layer.rows):
         return (*old, layer)
     rows = work.engine.read([f"{work.root}/{file.path}" for file in layer.files], dataset.ddl)
-    return put(work, dataset, rows, layer.rows, layer.round)
+    return append_layer(work, dataset, rows, layer.rows, layer.round)
 
 
-def put(
+def append_layer(
     work: Workspace, dataset: Dataset, rows: DataFrame, count: int, round_: int
 ) -> tuple[Layer, ...]:
     """Write rows (each key once, about `count` of them) as the newest layer of a dataset.
@@ -205,11 +207,11 @@ def put(
 def draft_rows(
     work: Workspace, draft: Draft, dataset: Dataset, rows: DataFrame, count: int, *, anew: bool
 ) -> None:
-    """Draft rows, as for `put`, as the newest layer of a dataset; `anew`: as the only one."""
+    """Draft rows as the newest layer of a dataset, or with `anew` as its only one."""
     if anew:
         draft_layer(work, draft, dataset, work.write(rows, dataset.name, work.round), anew=True)
     elif count:
-        draft.replace[dataset.name] = put(work, dataset, rows, count, work.round)
+        draft.replace[dataset.name] = append_layer(work, dataset, rows, count, work.round)
 
 
 def draft_layer(

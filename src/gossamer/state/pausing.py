@@ -41,7 +41,7 @@ def resume(root: str) -> None:
 
 def reason(root: str, min_free_gb: float) -> str | None:
     """Why a crawl must pause; None if it need not."""
-    if files.polled(_flag(root)):
+    if files.exists_lately(_flag(root)):
         return ASKED
     if is_object_url(root):  # a bucket is never full
         return None

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gossamer import config as configs
-from gossamer.config.files import decoded
+from gossamer.config.files import decode_settings
 from gossamer.errors import RESTORE, ConfigError, Conflict
 from gossamer.storage import files
 from gossamer.storage.backends import rewrite
@@ -41,7 +41,7 @@ def read_settings(root: str) -> Config:
         raise ConfigError(path, "cannot be read: no such object", RESTORE) from None
     if not data.strip():
         raise ConfigError(path, "is empty; its settings are lost", RESTORE)
-    config = configs.loads(decoded(data, path, RESTORE), path)
+    config = configs.loads(decode_settings(data, path, RESTORE), path)
     lists = filter(None, (config.rank.trusted_file, config.rank.distrusted_file))
     named = (*configs.files_beside(config), *lists)
     if beside := [name for name in named if not Path(name).is_absolute()]:

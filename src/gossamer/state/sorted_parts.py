@@ -36,7 +36,7 @@ def parts(files: Iterable[File]) -> dict[int, list[File]]:
     return dict(sorted(found.items()))
 
 
-def merged(
+def merge_sorted(
     paths: Iterable[str], order: Sequence[str], columns: Sequence[str] | None = None
 ) -> Iterator[dict[str, Any]]:
     """The rows of files sorted by `order`, merged in that order; only `columns`, or all.
@@ -47,6 +47,6 @@ def merged(
 
 
 def _rows(path: str, columns: Sequence[str] | None) -> Iterator[dict[str, Any]]:
-    with parquet.opened(path, buffer_size=READ_BUFFER_BYTES) as file:
+    with parquet.open_parquet(path, buffer_size=READ_BUFFER_BYTES) as file:
         for batch in file.iter_batches(BATCH_ROWS, columns=columns, use_threads=False):
             yield from batch.to_pylist()

@@ -1,8 +1,8 @@
 """Stopping a running step early, on any engine: a file in the crawl folder.
 
 Tasks run in other processes, maybe on other machines, and share only the crawl folder. While
-`on_signals` is open, the first SIGINT (Ctrl-C) or SIGTERM creates the file, and the step then ends
-in order. The second signal has its usual effect.
+`stop_on_signals` is open, the first SIGINT (Ctrl-C) or SIGTERM creates the file, and the step then
+ends in order. The second signal has its usual effect.
 
 Ctrl-C reaches every process of a terminal's job, and the end of a service may reach all of its
 processes. A process that is watched over by its parent (`leave_to_parent`) would get the signal a
@@ -35,17 +35,17 @@ def leave_to_parent() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def heed_parent() -> None:
+def obey_parent() -> None:
     """Treat WATCHED as other processes treat Ctrl-C. Until now it has killed this process."""
     signal.signal(WATCHED, signal.default_int_handler)
 
 
-def asked(root: str) -> bool:
+def requested(root: str) -> bool:
     """Whether the tasks of a crawl should end."""
-    return files.polled(_flag(root))
+    return files.exists_lately(_flag(root))
 
 
-def ask(root: str) -> None:
+def request(root: str) -> None:
     """Ask the running step to end."""
     files.touch(_flag(root))
 
@@ -56,7 +56,7 @@ def heed_nobody() -> None:
 
 
 class Signals:
-    """The signals that arrived while `on_signals` was open."""
+    """The signals that arrived while `stop_on_signals` was open."""
 
     def __init__(self) -> None:
         self.aborted = False
@@ -71,7 +71,7 @@ class Signals:
 
 
 @contextmanager
-def on_signals(root: str) -> Iterator[Signals]:
+def stop_on_signals(root: str) -> Iterator[Signals]:
     """While open, signals ask the step to end; does nothing outside of the main thread.
 
     Only the main thread can handle signals.
@@ -85,14 +85,14 @@ def on_signals(root: str) -> Iterator[Signals]:
     def first(_number: int, _frame: FrameType | None) -> None:
         for number in before:
             signal.signal(number, second)
-        ask(root)
+        request(root)
 
     def second(number: int, _frame: FrameType | None) -> None:
         signals.aborted = True
         restore()
         signal.raise_signal(number)
 
-    before = {number: signal.signal(number, first) for number in _heeded()}
+    before = {number: signal.signal(number, first) for number in _watched_signals()}
 
     def restore() -> None:
         for number, handler in before.items():
@@ -104,7 +104,7 @@ def on_signals(root: str) -> Iterator[Signals]:
         restore()
 
 
-def _heeded() -> tuple[signal.Signals, ...]:
+def _watched_signals() -> tuple[signal.Signals, ...]:
     watched = signal.getsignal(WATCHED) is signal.default_int_handler
     return (WATCHED,) if watched else SIGNALS
 

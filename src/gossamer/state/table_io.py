@@ -19,7 +19,7 @@ from gossamer.storage import copies
 from gossamer.storage.backends import LocalBackend, open_backend
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.objects.bucket import is_object_url
-from gossamer.storage.places import new_scratch, placed
+from gossamer.storage.places import local_path, new_scratch
 from gossamer.storage.store import File, Layer, Store
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DATASETS
@@ -170,12 +170,14 @@ class Tables:
         is_kept = dataset != SCRATCH
         uploads = is_kept and is_object_url(self.root) and self._is_embedded
         attempt = self.store.attempt(dataset) if is_kept and not uploads else self.scratch_attempt()
-        with engine_errors(placed(f"{self.root}/{attempt}")):
+        with engine_errors(local_path(f"{self.root}/{attempt}")):
             rows = df.write.partitionBy(*by).option("compression", "zstd")
             if (kind := DATASETS.get(dataset)) is not None:
                 rows = rows.options(**_sizes(kind))
             rows.parquet(self.engine.target(f"{self.root}/{attempt}"))
-        listed = [each for each in sorted(self._listed(attempt)) if each[0].endswith(".parquet")]
+        listed = [
+            each for each in sorted(self._attempt_files(attempt)) if each[0].endswith(".parquet")
+        ]
         footers = parquet.footers([f"{self.root}/{path}" for path, _ in listed])
         files = (
             File(path, footer.num_rows, size)
@@ -185,10 +187,10 @@ class Tables:
         if not is_kept:
             return found
         if uploads:
-            return self._uploaded(found, self.store.attempt(dataset))
-        return self._checked(found)
+            return self._upload(found, self.store.attempt(dataset))
+        return self._add_checksums(found)
 
-    def _checked(self, files: Sequence[File]) -> tuple[File, ...]:
+    def _add_checksums(self, files: Sequence[File]) -> tuple[File, ...]:
         """Files with their checksums, which the engine does not report: each file is read again.
 
         Those of a cluster are on other machines, or even objects. So tasks read them, if it is
@@ -203,11 +205,11 @@ class Tables:
             found = {row["path"]: row["xxh3"] for row in rows}
         return tuple(structs.replace(file, xxh3=found[file.path]) for file in files)
 
-    def _uploaded(self, files: Sequence[File], attempt: str) -> tuple[File, ...]:
+    def _upload(self, files: Sequence[File], attempt: str) -> tuple[File, ...]:
         """Files of scratch as those of an attempt on object storage."""
         made = []
         for file in files:
-            here = Path(placed(f"{self.root}/{file.path}"))
+            here = Path(local_path(f"{self.root}/{file.path}"))
             size, xxh3 = copies.keep(here, self.root, attempt)
             made.append(File(f"{attempt}/{here.name}", file.rows, size, xxh3))
         return tuple(made)
@@ -217,15 +219,15 @@ class Tables:
         while self._scratch:
             attempt = self._scratch.pop()
             url = f"{self.root}/{attempt}"
-            if (here := placed(url)) != url:
+            if (here := local_path(url)) != url:
                 shutil.rmtree(here, ignore_errors=True)
             else:
-                self.store.backend.delete([path for path, _ in self._listed(attempt)])
+                self.store.backend.delete([path for path, _ in self._attempt_files(attempt)])
 
-    def _listed(self, attempt: str) -> Iterator[tuple[str, int]]:
+    def _attempt_files(self, attempt: str) -> Iterator[tuple[str, int]]:
         """The files of an attempt, with their sizes."""
         url = f"{self.root}/{attempt}"
-        if (here := placed(url)) == url:
+        if (here := local_path(url)) == url:
             yield from self.store.backend.sizes(attempt)
             return
         for path, size in LocalBackend(here).sizes(""):

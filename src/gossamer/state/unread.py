@@ -42,7 +42,7 @@ class Inputs(NamedTuple):
         ]
 
 
-def since(
+def unread_inputs(
     work: Workspace,
     record: Dataset,
     tables: Sequence[Dataset],
@@ -59,8 +59,8 @@ def since(
     for name in stacks:
         work.store.files(name)  # checks them
     if not (anew or work.store.damaged(record.name)):
-        known = _recorded(work, record)
-        if _made(work, tables, settings) <= known.items():
+        known = _read_record(work, record)
+        if _expected_record(work, tables, settings) <= known.items():
             read = int(known[VERSION])
             return Inputs(anew=False, layers={name: newer(of, read) for name, of in stacks.items()})
     return Inputs(anew=True, layers=stacks)
@@ -83,27 +83,32 @@ def read_until(work: Workspace, record: Dataset) -> int | None:
     """The version that a step has read; None if it has read nothing, or if nothing says so."""
     if work.store.damaged(record.name):
         return None
-    version = _recorded(work, record).get(VERSION)
+    version = _read_record(work, record).get(VERSION)
     return None if version is None else int(version)
 
 
-def write(
+def write_record(
     work: Workspace, record: Dataset, tables: Sequence[Dataset], settings: str = ""
 ) -> tuple[Layer, ...]:
     """Write the rows of the record: everything that there is now has been read."""
-    rows = [(VERSION, str(work.store.manifest.version)), *sorted(_made(work, tables, settings))]
+    rows = [
+        (VERSION, str(work.store.manifest.version)),
+        *sorted(_expected_record(work, tables, settings)),
+    ]
     writer = ParquetWriter(work.root, record.name, work.store.attempt(record.name))
     columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
     writer.write(pa.table(columns, schema=record.schema))
     return (layers_of(writer.close(), work.round)[record.name],)
 
 
-def _recorded(work: Workspace, record: Dataset) -> dict[str, str]:
+def _read_record(work: Workspace, record: Dataset) -> dict[str, str]:
     tables = [parquet.read_table(path) for path in work.paths(record.name)]
     return {row["kind"]: row["name"] for table in tables for row in table.to_pylist()}
 
 
-def _made(work: Workspace, tables: Sequence[Dataset], settings: str) -> set[tuple[str, str]]:
+def _expected_record(
+    work: Workspace, tables: Sequence[Dataset], settings: str
+) -> set[tuple[str, str]]:
     """What must not have changed: the settings, and the oldest rows of datasets that only grow."""
     stacks = work.store.manifest.layers
     growing = (table.name for table in tables if not table.newest_wins)

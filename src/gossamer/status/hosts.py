@@ -13,7 +13,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer.state.lookup import opened
+from gossamer.state.lookup import open_checked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,5 +102,5 @@ def _newest(paths: Iterable[str]) -> pa.Table:
 
 
 def _read(path: str, columns: list[str]) -> pa.Table:
-    with opened(path, "hosts", columns) as file:
+    with open_checked(path, "hosts", columns) as file:
         return file.read(columns)

@@ -22,7 +22,7 @@ import msgspec
 from gossamer.errors import StoreError, UsageError
 from gossamer.storage import checksums, ownership
 from gossamer.storage.errors import OWNER_REMEDY, disk_errors
-from gossamer.storage.lock_holder import Holder, locked
+from gossamer.storage.lock_holder import Holder, locked_error
 from gossamer.storage.objects.bucket import Bucket, is_object_url
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class LocalBackend:
                 draft.unlink(missing_ok=True)
 
     def checksum(self, path: str) -> str:
-        return checksums.of_file(self.root / path)
+        return checksums.checksum_file(self.root / path)
 
     def sync(self, paths: Iterable[str]) -> None:
         """Sync files and their folders at once: a journal writes them together then."""
@@ -210,7 +210,7 @@ class LocalBackend:
         self._claimed.pop(folder, None)
         if link.is_symlink():
             with disk_errors(link):
-                self._claimed[folder] = ownership.claimed(self.root, folder, crawl, named)
+                self._claimed[folder] = ownership.claim_folder(self.root, folder, crawl, named)
 
     @contextmanager
     def lock(self, holder: Holder) -> Iterator[bool]:
@@ -222,7 +222,7 @@ class LocalBackend:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise locked(path, _decoded(os.pread(descriptor, 4096, 0))) from None
+                raise locked_error(path, _decode_holder(os.pread(descriptor, 4096, 0))) from None
             os.truncate(descriptor, 0)
             with disk_errors(path):
                 os.pwrite(descriptor, msgspec.json.encode(holder), 0)
@@ -235,7 +235,7 @@ class LocalBackend:
 
     def holder(self) -> Holder | None:
         try:
-            holder = _decoded((self.root / ".lock").read_bytes())
+            holder = _decode_holder((self.root / ".lock").read_bytes())
         except OSError:
             return None
         return holder if holder is not None and holder.lives() else None
@@ -265,7 +265,7 @@ class MemoryBackend:
             self.contents[path] = data
 
     def checksum(self, path: str) -> str:
-        return checksums.of_bytes(self.read(path))
+        return checksums.checksum_bytes(self.read(path))
 
     def sync(self, paths: Iterable[str]) -> None:
         for path in paths:
@@ -299,7 +299,7 @@ class MemoryBackend:
     def lock(self, holder: Holder) -> Iterator[bool]:
         with self._guard:
             if self._holder is not None:
-                raise locked(self.url, self._holder)
+                raise locked_error(self.url, self._holder)
             self._holder = holder
         try:
             yield False
@@ -338,7 +338,7 @@ def rewrite(path: str, data: bytes, *, private: bool = False) -> None:
             draft.unlink(missing_ok=True)
 
 
-def _decoded(record: bytes) -> Holder | None:
+def _decode_holder(record: bytes) -> Holder | None:
     """The record in a lock's file; None if its holder has not written it yet."""
     try:
         return msgspec.json.decode(record, type=Holder)

@@ -63,7 +63,7 @@ class Shared:
         return [attempts for each, attempts in self.open.items() if each is not reader]
 
 
-def with_later(
+def rebase_layers(
     layers: Sequence[Layer], read: Sequence[Layer], newest: Sequence[Layer], version: int
 ) -> Sequence[Layer] | None:
     """The layers that replace those that were `read`, and what others have appended since.

@@ -20,11 +20,11 @@ CHUNK_BYTES = 1 << 20
 """Bytes per read. At this size xxhash and read(2) release the GIL, so threads run in parallel."""
 
 
-def of_bytes(data: bytes) -> str:
+def checksum_bytes(data: bytes) -> str:
     return xxhash.xxh3_64_hexdigest(data)
 
 
-def of_file(path: str | PathLike[str]) -> str:
+def checksum_file(path: str | PathLike[str]) -> str:
     """The checksum of a file, which is read in chunks."""
     hasher, buffer = xxhash.xxh3_64(), bytearray(CHUNK_BYTES)
     view = memoryview(buffer)

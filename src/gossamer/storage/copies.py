@@ -32,8 +32,8 @@ import xxhash
 from gossamer.errors import ConfigError, StoreError
 from gossamer.storage import checksums, files
 from gossamer.storage.errors import FULL, disk_errors, system_error
-from gossamer.storage.objects.bucket import is_object_url, located
-from gossamer.storage.places import CACHE, WORK, cache, is_in_work, placed
+from gossamer.storage.objects.bucket import is_object_url, locate_object
+from gossamer.storage.places import CACHE, WORK, cache, is_in_work, local_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +65,7 @@ def local(path: str, xxh3: str = "") -> Path:
     `xxh3`: the checksum of the file, if it is known. Raises FileNotFoundError, StoreFull, and
     StoreError if a fetched object has another checksum.
     """
-    path = placed(path)
+    path = local_path(path)
     copy = _place(path, xxh3)
     if not is_object_url(path):
         return copy
@@ -79,7 +79,7 @@ def near(path: str) -> str:
 
     Its copy is known by its URL. Raises FileNotFoundError.
     """
-    path = placed(path)
+    path = local_path(path)
     if not is_object_url(path) or path in _large:
         return path
     copy = _place(path, "")
@@ -136,7 +136,7 @@ def workshop(root: str, place: str) -> Iterator[Path]:
 
     On object storage it has the same name, and files are lost that were not passed to `keep`.
     """
-    path = placed(f"{root}/{place}")
+    path = local_path(f"{root}/{place}")
     if is_object_url(path):
         with _work() as work:
             here = work / place
@@ -163,11 +163,11 @@ def keep(
         if not are_objects:
             return linked.bytes, linked.xxh3
         if linked.bytes <= COPIED_BYTES:
-            bucket, key = located(f"{root}/{linked.path}")
-            bucket.copy(key, located(path)[1])
+            bucket, key = locate_object(f"{root}/{linked.path}")
+            bucket.copy(key, locate_object(path)[1])
             return linked.bytes, linked.xxh3
     if not are_objects:
-        return file.stat().st_size, checksums.of_file(file)
+        return file.stat().st_size, checksums.checksum_file(file)
     made = files.create(path)
     with file.open("rb") as source:
         shutil.copyfileobj(source, made, files.PART_BYTES)
@@ -184,7 +184,7 @@ def _place(path: str, xxh3: str) -> Path:
     """Where a file is on this machine, or would be."""
     if not is_object_url(path):
         return Path(path)
-    name = xxh3 or f"{checksums.of_bytes(path.encode())}-url"
+    name = xxh3 or f"{checksums.checksum_bytes(path.encode())}-url"
     return cache() / name[:2] / name
 
 
@@ -207,7 +207,7 @@ def _is_link(path: str, xxh3: str, file: Path) -> bool:
 
 def _fetch(url: str, copy: Path, xxh3: str = "", most: float = inf) -> bool:
     """Fetch an object, unless another process has done so meanwhile. False: it is too large."""
-    bucket, key = located(url)
+    bucket, key = locate_object(url)
     draft = copy.with_name(f".{copy.name}.{uuid.uuid4().hex}")
     hasher = xxhash.xxh3_64()
     with _cache_errors(copy):

@@ -28,7 +28,7 @@ def damage_errors(root: str, paths: Callable[[], Iterable[str]]) -> Iterator[Non
     try:
         yield
     except EngineError as error:
-        if any(sign in error.what for sign in SIGNS) and (found := damaged(paths())):
+        if any(sign in error.what for sign in SIGNS) and (found := find_damaged(paths())):
             raise found from error
         raise
     except (pa.ArrowException, OSError) as error:
@@ -36,12 +36,12 @@ def damage_errors(root: str, paths: Callable[[], Iterable[str]]) -> Iterator[Non
             raise
         if isinstance(error, OSError) and error.errno is not None:
             raise system_error(error, root) from error
-        if found := damaged(paths()):
+        if found := find_damaged(paths()):
             raise found from error
         raise
 
 
-def damaged(paths: Iterable[str]) -> MissingFile | None:
+def find_damaged(paths: Iterable[str]) -> MissingFile | None:
     """The first Parquet file that cannot be read to its end. First all footers, which are quick."""
     listed = list(paths)
     for read in (_read_footer, _read_whole):
@@ -54,10 +54,10 @@ def damaged(paths: Iterable[str]) -> MissingFile | None:
 
 
 def _read_footer(path: str) -> None:
-    parquet.opened(path).close()
+    parquet.open_parquet(path).close()
 
 
 def _read_whole(path: str) -> None:
-    with parquet.opened(path) as file:
+    with parquet.open_parquet(path) as file:
         for _ in file.iter_batches():
             pass

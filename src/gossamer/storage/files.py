@@ -2,7 +2,7 @@
 
 A path is that of a file, or the URL of an object: `f"{work.root}/{file.path}"` is either. Files of
 datasets are written once, from the beginning to the end (`create`), and read at any place
-(`opened`); those of Parquet are read by parquet.py. Small files that are written again, such as
+(`open_file`); those of Parquet are read by parquet.py. Small files that are written again, such as
 progress and requests to stop, are replaced as a whole (`replace`).
 """
 
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from gossamer.storage.checksums import ChecksummedFile, Running
 from gossamer.storage.errors import disk_errors
-from gossamer.storage.objects.bucket import Bucket, is_object_url, located
+from gossamer.storage.objects.bucket import Bucket, is_object_url, locate_object
 from gossamer.storage.objects.errors import bucket_errors
-from gossamer.storage.places import placed
+from gossamer.storage.places import local_path
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -56,7 +56,7 @@ class NewFile(Protocol):
 
 def create(path: str) -> NewFile:
     """Create a file, and its folder. Raises FileExistsError, StoreFull and StoreError."""
-    path = placed(path)
+    path = local_path(path)
     if is_object_url(path):
         return NewObject(path)
     with disk_errors(path):
@@ -73,9 +73,9 @@ def write(path: str, data: bytes) -> NewFile:
     return file
 
 
-def opened(path: str) -> BinaryIO:
+def open_file(path: str) -> BinaryIO:
     """Open a file for reading at any place. Raises FileNotFoundError."""
-    path = placed(path)
+    path = local_path(path)
     if is_object_url(path):
         return io.BufferedReader(OpenObject(path), RANGE_BYTES)
     return open(path, "rb", buffering=BUFFER_BYTES)  # noqa: PTH123  # as above
@@ -83,7 +83,7 @@ def opened(path: str) -> BinaryIO:
 
 def read(path: str) -> bytes:
     """Raises FileNotFoundError."""
-    bucket, place = _of(path)
+    bucket, place = _locate(path)
     return Path(place).read_bytes() if bucket is None else bucket.get(place)
 
 
@@ -92,7 +92,7 @@ def replace(path: str, data: bytes) -> None:
 
     Its folder must exist.
     """
-    bucket, place = _of(path)
+    bucket, place = _locate(path)
     if bucket is not None:
         bucket.put(place, data)
         return
@@ -104,14 +104,14 @@ def replace(path: str, data: bytes) -> None:
 
 def make_folder(path: str) -> None:
     """Make sure that a folder exists; buckets have none."""
-    bucket, place = _of(path)
+    bucket, place = _locate(path)
     if bucket is None:
         Path(place).mkdir(parents=True, exist_ok=True)
 
 
 def touch(path: str) -> None:
     """Make sure that a file exists. Its folder must exist."""
-    bucket, place = _of(path)
+    bucket, place = _locate(path)
     if bucket is None:
         Path(place).touch()
     else:
@@ -119,7 +119,7 @@ def touch(path: str) -> None:
 
 
 def exists(path: str) -> bool:
-    bucket, place = _of(path)
+    bucket, place = _locate(path)
     if bucket is None:
         return os.path.exists(place)  # noqa: PTH110  # tasks ask this twice a second
     try:
@@ -129,9 +129,9 @@ def exists(path: str) -> bool:
     return True
 
 
-def polled(path: str) -> bool:
+def exists_lately(path: str) -> bool:
     """Whether a file exists, for those who ask often. Of an object, it may be two seconds old."""
-    if not is_object_url(placed(path)):
+    if not is_object_url(local_path(path)):
         return exists(path)
     asked_s, found = _polled.get(path, (-POLL_S, False))
     if time.monotonic() - asked_s >= POLL_S:
@@ -145,7 +145,7 @@ _polled: dict[str, tuple[float, bool]] = {}
 
 def remove(path: str) -> None:
     """Delete a file, if it is there."""
-    bucket, place = _of(path)
+    bucket, place = _locate(path)
     if bucket is None:
         Path(place).unlink(missing_ok=True)
     else:
@@ -153,9 +153,9 @@ def remove(path: str) -> None:
         _polled.pop(path, None)
 
 
-def listed(folder: str) -> list[str]:
+def list_files(folder: str) -> list[str]:
     """The paths of the files in a folder, sorted; [] if there is none."""
-    bucket, place = _of(folder)
+    bucket, place = _locate(folder)
     if bucket is None:
         return sorted(map(str, Path(place).glob("*")))
     root = folder.removesuffix(place)
@@ -164,16 +164,16 @@ def listed(folder: str) -> list[str]:
 
 def modified_ms(path: str) -> int:
     """When a file was last written. Raises FileNotFoundError."""
-    bucket, place = _of(path)
+    bucket, place = _locate(path)
     if bucket is None:
         return int(Path(place).stat().st_mtime * 1000)
     return int(bucket.modified(place).timestamp() * 1000)
 
 
-def _of(path: str) -> tuple[Bucket | None, str]:
+def _locate(path: str) -> tuple[Bucket | None, str]:
     """The bucket of an object and its key, or None and the path of a file."""
-    path = placed(path)
-    return located(path) if is_object_url(path) else (None, path)
+    path = local_path(path)
+    return locate_object(path) if is_object_url(path) else (None, path)
 
 
 class NewObject(Running):
@@ -181,7 +181,7 @@ class NewObject(Running):
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._bucket, self._key = located(url)
+        self._bucket, self._key = locate_object(url)
         self._writer: WritableFile | None = self._bucket.writer(
             self._key, PART_BYTES, PARTS_AT_ONCE
         )
@@ -209,7 +209,7 @@ class OpenObject(io.RawIOBase):
 
     def __init__(self, url: str, tail_bytes: int = 0) -> None:
         super().__init__()
-        self._bucket, self._key = located(url)
+        self._bucket, self._key = locate_object(url)
         self._at = 0
         self._tail = b""
         if tail_bytes:

@@ -108,7 +108,7 @@ class Listings:
             return "the manifest names this listing, but it is gone"
         except OSError as error:
             return f"cannot be read: {error.strerror}"
-        if checksums.of_bytes(data) != listing.xxh3:
+        if checksums.checksum_bytes(data) != listing.xxh3:
             return "is damaged: its checksum is not the one in the manifest"
         return data
 
@@ -123,7 +123,7 @@ class Listings:
                 for listing in stack.listings
             }
             for found in read.values():
-                restored += self._restored(found)
+                restored += self._restore_files(found)
             whole = {
                 listing
                 for listing, found in read.items()
@@ -137,7 +137,7 @@ class Listings:
         state = dataclasses.replace(manifest, datasets=stacks, reports=reports)
         return Mended(state, len(restored), lost)
 
-    def _restored(self, found: Mapping[str, bytes | str]) -> Iterator[str]:
+    def _restore_files(self, found: Mapping[str, bytes | str]) -> Iterator[str]:
         """Write damaged files of a listing again, if one of them is whole, and yield their paths.
 
         `found`: by path, its bytes or what is wrong with them.
@@ -161,7 +161,7 @@ class Listings:
 
         It keeps the listings that still hold. New layers without a version get this one.
         """
-        kept = before.listings if layers is None else self._kept(before.listings, layers)
+        kept = before.listings if layers is None else self._keep_listings(before.listings, layers)
         newest = before.newest if layers is None else layers[sum(each.entries for each in kept) :]
         gone = Stack(before.listings[len(kept) :], before.newest)
         old = set(entries(gone, Layer, self.read))
@@ -179,7 +179,9 @@ class Listings:
             replaced = {file for file in replaced if file.path not in named}
         return Change(stack, tuple(added), tuple(replaced))
 
-    def _kept(self, listings: tuple[Listing, ...], layers: Sequence[Layer]) -> tuple[Listing, ...]:
+    def _keep_listings(
+        self, listings: tuple[Listing, ...], layers: Sequence[Layer]
+    ) -> tuple[Listing, ...]:
         """The listings, from the oldest on, whose layers are the first of `layers`."""
         at = 0
         for number, listing in enumerate(listings):
@@ -206,12 +208,12 @@ class Listings:
         older: list[Listing | Entry] = [*stack.listings, *stack.newest[:moved]]
         made: list[Listing] = []
         while older and not (made and isinstance(older[-1], Listing)):
-            entries = self._popped(older, kind)
+            entries = self._pop_listing(older, kind)
             made.append(self._write(new_listing_path(name, version), entries))
         kept = [listing for listing in older if isinstance(listing, Listing)]
         return Stack((*kept, *reversed(made)), stack.newest[moved:])
 
-    def _popped(self, older: list[Listing | Entry], kind: type[Entry]) -> tuple[Entry, ...]:
+    def _pop_listing(self, older: list[Listing | Entry], kind: type[Entry]) -> tuple[Entry, ...]:
         """Remove from the end what belongs into one listing, and return its entries."""
         parts: list[tuple[Entry, ...]] = []
         size = 0
@@ -230,7 +232,7 @@ class Listings:
         rounds = min(entry.round for entry in entries), max(entry.round for entry in entries)
         totals = _totals(entries)
         listing = Listing(
-            path, len(data), checksums.of_bytes(data), rounds, *totals, is_doubled=True
+            path, len(data), checksums.checksum_bytes(data), rounds, *totals, is_doubled=True
         )
         for each in listing.paths:
             self._backend.create(each, data)

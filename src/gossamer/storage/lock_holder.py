@@ -40,7 +40,7 @@ class Holder(msgspec.Struct, frozen=True):
         return began_s * 1000 <= self.since_ms  # otherwise another process has got its number
 
 
-def locked(path: object, by: Holder | None) -> Locked:
+def locked_error(path: object, by: Holder | None) -> Locked:
     """The error for a crawl that is locked; `by`: None if the holder is not known yet."""
     if by is None:
         return Locked(path, "another process has locked this crawl", "wait for it to end")

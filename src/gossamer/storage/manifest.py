@@ -247,13 +247,13 @@ def encode(manifest: Manifest) -> bytes:
         FORMAT,
     )
     body = msgspec.json.encode(written)[:-1]
-    return b'%s,"xxh3":"%s"}' % (body, checksums.of_bytes(body).encode())
+    return b'%s,"xxh3":"%s"}' % (body, checksums.checksum_bytes(body).encode())
 
 
 def decode(data: bytes, version: int, reader: Reader) -> Manifest:
     """Decode the manifest of this version. Raises UnreadableManifest."""
     end = _END.search(data)
-    if end is not None and checksums.of_bytes(data[: end.start()]) != end[1].decode():
+    if end is not None and checksums.checksum_bytes(data[: end.start()]) != end[1].decode():
         raise UnreadableManifest("is damaged: its checksum does not match")
     try:
         found = msgspec.json.decode(data, type=_Format).format
@@ -264,7 +264,7 @@ def decode(data: bytes, version: int, reader: Reader) -> Manifest:
             )
         if end is None:
             raise UnreadableManifest("is damaged: the checksum at its end is missing")
-        manifest = _decoded(data, reader, old=found == OLD_FORMAT)
+        manifest = _decode_manifest(data, reader, old=found == OLD_FORMAT)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnreadableManifest(f"is damaged: {error}") from None
     if manifest.version != version:
@@ -272,11 +272,11 @@ def decode(data: bytes, version: int, reader: Reader) -> Manifest:
     return manifest
 
 
-def _decoded(data: bytes, reader: Reader, *, old: bool) -> Manifest:
+def _decode_manifest(data: bytes, reader: Reader, *, old: bool) -> Manifest:
     if old:
         before = msgspec.json.decode(data, type=_Old)
         datasets = {
-            name: Stack(newest=tuple(map(_dated, layers)))
+            name: Stack(newest=tuple(map(_with_version, layers)))
             for name, layers in before.datasets.items()
         }
         reports = Stack(newest=before.history)
@@ -288,7 +288,7 @@ def _decoded(data: bytes, reader: Reader, *, old: bool) -> Manifest:
     return Manifest(read.version, read.crawl, read.round, *stacks, reader=reader)
 
 
-def _dated(layer: Layer) -> Layer:
+def _with_version(layer: Layer) -> Layer:
     """A layer of an older Gossamer with versions: its round, which is not above the right one."""
     if layer.version:
         return layer

@@ -28,7 +28,9 @@ class Owner(msgspec.Struct, frozen=True):
     dataset: str
 
 
-def claimed(root: Path, dataset: str, crawl: str, named: Callable[[], Collection[str]]) -> Path:
+def claim_folder(
+    root: Path, dataset: str, crawl: str, named: Callable[[], Collection[str]]
+) -> Path:
     """Return the folder that a dataset's link leads to, after marking it as this crawl's.
 
     `named` returns the paths in the manifest. Raises Occupied if the folder belongs to another
@@ -42,14 +44,14 @@ def claimed(root: Path, dataset: str, crawl: str, named: Callable[[], Collection
         raise Occupied(link, f"leads to {target}, inside or around the crawl", _elsewhere(link))
     mine = Owner(crawl, str(root), dataset)
     mark = target / OWNER_MARK
-    owner = _read(mark)
+    owner = _read_owner(mark)
     if owner is None:
         _check_files(link, target, {path for path in named() if path.startswith(f"{dataset}/")})
         owner = _write_first(mark, mine)
     if owner == mine:
         return target
     of_this = (owner.crawl, owner.dataset) == (crawl, dataset)
-    if not of_this or _resolved(Path(owner.folder, dataset)) == target:
+    if not of_this or _resolve(Path(owner.folder, dataset)) == target:
         whose = f"belongs to {owner.dataset} of the crawl {owner.folder}"
         raise Occupied(link, f"leads to {target}, which {whose}", _elsewhere(link))
     mark.write_bytes(msgspec.json.encode(mine))  # the crawl was moved
@@ -78,7 +80,7 @@ def _elsewhere(link: Path) -> str:
     return f"make {link} a link to an empty folder of its own"
 
 
-def _read(mark: Path) -> Owner | None:
+def _read_owner(mark: Path) -> Owner | None:
     try:
         return msgspec.json.decode(mark.read_bytes(), type=Owner)
     except FileNotFoundError:
@@ -94,11 +96,11 @@ def _write_first(mark: Path, owner: Owner) -> Owner:
         with mark.open("xb") as file:
             file.write(msgspec.json.encode(owner))
     except FileExistsError:
-        return _read(mark) or owner
+        return _read_owner(mark) or owner
     return owner
 
 
-def _resolved(path: Path) -> Path | None:
+def _resolve(path: Path) -> Path | None:
     try:
         return path.resolve(strict=True)
     except OSError:

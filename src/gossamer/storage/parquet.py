@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from gossamer.storage.copies import near, near_all
 from gossamer.storage.files import OpenObject
 from gossamer.storage.objects.bucket import is_object_url
-from gossamer.storage.places import placed
+from gossamer.storage.places import local_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def read_table(paths: str | Sequence[str], **options: Any) -> pa.Table:
     return pa.concat_tables(pq.read_table(_source(path), **options) for path in each)
 
 
-def opened(path: str, **options: Any) -> pq.ParquetFile:
+def open_parquet(path: str, **options: Any) -> pq.ParquetFile:
     return pq.ParquetFile(_source(path), **options)
 
 
@@ -47,18 +47,18 @@ def schema(path: str) -> pa.Schema:
 
 def footers(paths: Sequence[str]) -> list[pq.FileMetaData]:
     """As `metadata`, of files whose rows are not read here: of an object, only its end is."""
-    sources = list(map(placed, paths))
+    sources = list(map(local_path, paths))
     if not any(map(is_object_url, sources)):
         return list(map(pq.read_metadata, sources))
     with ThreadPoolExecutor(FOOTERS_AT_ONCE) as threads:
-        return list(threads.map(lambda source: pq.read_metadata(_by_ranges(source)), sources))
+        return list(threads.map(lambda source: pq.read_metadata(_open_by_ranges(source)), sources))
 
 
 def _source(path: str) -> Any:
-    return _by_ranges(near(path))
+    return _open_by_ranges(near(path))
 
 
-def _by_ranges(path: str) -> Any:
+def _open_by_ranges(path: str) -> Any:
     if not is_object_url(path):
         return path
     return pa.PythonFile(OpenObject(path, TAIL_BYTES), mode="r")

@@ -5,7 +5,7 @@
 
 A step of the embedded engine runs on one machine, so its scratch files need not be objects. Their
 names tell: those in `scratch/here-…` are in the cache of the machine that runs the step. All that
-opens files asks `placed`, so tasks join the root of the crawl and the name of a scratch file as
+opens files asks `local_path`, so tasks join the root of the crawl and the name of a scratch file as
 they do for any other.
 """
 
@@ -40,7 +40,7 @@ def cache() -> Path:
         raise UsageError(f"${CACHE}", what, "set it to a folder for them") from None
 
 
-def placed(path: str) -> str:
+def local_path(path: str) -> str:
     """The path of a scratch file of a step on this machine; any other path or URL as it is."""
     found = _SCRATCH.fullmatch(path) if is_object_url(path) else None
     if found is None:

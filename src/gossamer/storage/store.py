@@ -28,7 +28,7 @@ from msgspec import structs
 
 from gossamer.errors import RESTORE, Conflict, CorruptManifest, MissingFile, NotACrawl
 from gossamer.storage.backends import Backend
-from gossamer.storage.branches import Shared, lacking, own, with_later
+from gossamer.storage.branches import Shared, lacking, own, rebase_layers
 from gossamer.storage.garbage import Attempts
 from gossamer.storage.listings import Listings, Mended, recent
 from gossamer.storage.lock_holder import Holder
@@ -163,7 +163,7 @@ class Store:
                 name: self._listings.changed(
                     before.datasets.get(name, Stack()),
                     date,
-                    self._with_later(name, replace[name]) if name in replace else None,
+                    self._rebase_layers(name, replace[name]) if name in replace else None,
                     append.get(name),
                 )
                 for name in dict.fromkeys((*replace, *append))
@@ -201,11 +201,11 @@ class Store:
         if self not in self._shared.open:
             raise Conflict(self.url, "this step was given up meanwhile", "run it again")
 
-    def _with_later(self, name: str, layers: Sequence[Layer]) -> Sequence[Layer]:
+    def _rebase_layers(self, name: str, layers: Sequence[Layer]) -> Sequence[Layer]:
         if name in self.unknown:
             return layers
         read, newest = self.manifest.layers(name), self._shared.newest.layers(name)
-        if (found := with_later(layers, read, newest, self.manifest.version)) is None:
+        if (found := rebase_layers(layers, read, newest, self.manifest.version)) is None:
             raise Conflict(self.url, f"{name}: another step replaced it", "run the step again")
         return found
 
@@ -304,12 +304,12 @@ class Store:
         """Lock the crawl for writing, and read its newest state. Raises Locked and Occupied."""
         with self.backend.lock(self.holder()) as was_lost:
             self.refresh()
-            while was_lost and not self._fenced():
+            while was_lost and not self._fence():
                 self.refresh()
             self.claim()
             yield
 
-    def _fenced(self) -> bool:
+    def _fence(self) -> bool:
         """Commit the same state once more, so that a former holder of the lock gets Conflict.
 
         False if that one has just committed, which is all that it can.

@@ -98,14 +98,14 @@ class ParquetWriter:
         with disk_errors(self._path):
             self._writer.close()
             file.close()
-        return [written(self._dataset, self._relative, self._rows, file.size, file.xxh3)]
+        return [file_row(self._dataset, self._relative, self._rows, file.size, file.xxh3)]
 
 
-def written(dataset: str, path: str, rows: int, size: int, xxh3: str) -> Row:
+def file_row(dataset: str, path: str, rows: int, size: int, xxh3: str) -> Row:
     return {"name": dataset, "path": path, "rows": rows, "bytes": size, "xxh3": xxh3}
 
 
-def counted(counts: Mapping[str, int]) -> list[Row]:
+def count_rows(counts: Mapping[str, int]) -> list[Row]:
     return [
         {"name": name, "path": None, "rows": n, "bytes": 0, "xxh3": None}
         for name, n in counts.items()

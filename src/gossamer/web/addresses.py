@@ -12,7 +12,7 @@ NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 _PORT = re.compile(r":[0-9]+$")
 
 
-def without_port(host: str) -> str:
+def strip_port(host: str) -> str:
     """The name or address of a host as in `pages`."""
     return host if host.endswith("]") else _PORT.sub("", host)
 

@@ -134,11 +134,11 @@ def _path(url: str) -> str:
 
 
 def _normal(text: bytes) -> str:
-    return _ESCAPES.sub(lambda escape: _escaped(escape[0]), text).decode("ascii")
+    return _ESCAPES.sub(lambda escape: _escape(escape[0]), text).decode("ascii")
 
 
 @cache  # for 740 different arguments
-def _escaped(escape: bytes) -> bytes:
+def _escape(escape: bytes) -> bytes:
     triplet = len(escape) == len("%41")
     octet = int(escape[1:], 16) if triplet else escape[0]
     return bytes((octet,)) if triplet and octet in _UNRESERVED else b"%%%02X" % octet

@@ -64,7 +64,7 @@ class BadLine:
         return f"{self.source}:{self.line}: {self.why}: {self.text[:SHOWN_CHARS]!r}"
 
 
-def read(source: str, rules: UrlRules) -> Iterator[str | BadLine]:
+def read_list(source: str, rules: UrlRules) -> Iterator[str | BadLine]:
     """Yield each seed of a list as a normalised URL, and each invalid line as a BadLine.
 
     Raises SeedError if the list cannot be read completely.
@@ -76,13 +76,13 @@ def read(source: str, rules: UrlRules) -> Iterator[str | BadLine]:
         raise SeedError(source, f"cannot be read: {error}", "pass a text or gzip file") from None
 
 
-def given(words: Iterable[str], rules: UrlRules) -> Iterator[str]:
+def parse_typed(words: Iterable[str], rules: UrlRules) -> Iterator[str]:
     """Yield seeds typed by a user as normalised URLs. Raises SeedError at the first invalid one.
 
     A name without scheme and port must be below a public suffix: `seeds.txt` is more likely a file.
     """
     for word in map(str.strip, words):
-        url = None if word == STDIN or _undecodable(word) else seed(word, rules)
+        url = None if word == STDIN or _undecodable(word) else normalize_seed(word, rules)
         if SCHEME.match(word) is None:
             if word == STDIN or Path(word).is_file():
                 what = "the standard input" if word == STDIN else "a file"
@@ -110,7 +110,7 @@ def given(words: Iterable[str], rules: UrlRules) -> Iterator[str]:
 
 def check(words: Iterable[str], lists: Iterable[str], rules: UrlRules) -> None:
     """Raise SeedError if a word is not a valid seed, or a list does not exist."""
-    for _ in given(words, rules):
+    for _ in parse_typed(words, rules):
         pass
     for source in lists:
         if source != STDIN and not Path(source).exists():
@@ -138,11 +138,11 @@ def parse(lines: Iterable[bytes], source: str, rules: UrlRules) -> Iterator[str 
             continue
         _host, tab, rest = text.partition("\t")
         for word in rest.split("\t") if tab else [text]:
-            url = seed(word.strip(), rules)
+            url = normalize_seed(word.strip(), rules)
             yield url or BadLine(source, number, word, "not a URL that can be crawled")
 
 
-def seed(text: str, rules: UrlRules) -> str | None:
+def normalize_seed(text: str, rules: UrlRules) -> str | None:
     """The normalised URL that a text means, with a scheme added if it lacks one."""
     if SCHEME.match(text):
         return normalize(text, rules=rules)

@@ -57,7 +57,7 @@ _COOKIELESS = re.compile(
 )
 
 
-def without_sessions(path: str) -> str:
+def strip_session_ids(path: str) -> str:
     """Remove the session ids from a path in normal percent-encoding."""
     if ";" in path:
         path = _PATH_PARAMETER.sub("", path)

@@ -85,11 +85,11 @@ _FUNCTIONS = np.array([_odd(3_000 + number, 32) for number in range(VALUES)], np
 
 def words(text: str) -> Words:
     """The hash of each word of a text, in their order."""
-    chunks = [_hashed(chunk) for chunk in _CHUNK.findall(text)]
+    chunks = [_hash_words(chunk) for chunk in _CHUNK.findall(text)]
     return np.concatenate(chunks) if chunks else np.empty(0, np.uint64)
 
 
-def _hashed(chunk: str) -> Words:
+def _hash_words(chunk: str) -> Words:
     codes = np.frombuffer(
         unicodedata.normalize("NFKC", chunk).encode("utf-32-le", "surrogatepass"), "<u4"
     )
@@ -163,7 +163,7 @@ def sketch(shingles: Shingles) -> Sketch:
     return least
 
 
-def described(text: str | None, title: str | None) -> tuple[int | None, bytes | None]:
+def hash_and_sketch(text: str | None, title: str | None) -> tuple[int | None, bytes | None]:
     """The columns `text_hash` and `sketch` of a page with this main text: see gossamer.tables.
 
     The hash is a signed number of 64 bits, None without words. It is also that of the title, which

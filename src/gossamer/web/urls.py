@@ -45,7 +45,7 @@ import ada_url
 from msgspec import Meta, Struct
 
 from gossamer.web import session_ids
-from gossamer.web.session_ids import SESSION, without_sessions
+from gossamer.web.session_ids import SESSION, strip_session_ids
 from gossamer.web.suffixes import registrable
 
 if TYPE_CHECKING:
@@ -279,11 +279,11 @@ def _plainly(href: str, base: _Base | None, pattern: re.Pattern[str]) -> str | N
         if base is not None:
             return (base.origin if href[0] == "/" else base.directory) + href
     elif base is not None and (upwards := _UPWARDS.fullmatch(href)):
-        return _above(base, upwards.end(1) // len("../")) + href[upwards.end(1) :]
+        return _folder_above(base, upwards.end(1) // len("../")) + href[upwards.end(1) :]
     return None
 
 
-def _above(base: _Base, levels: int) -> str:
+def _folder_above(base: _Base, levels: int) -> str:
     """The folder this many levels above that of a base; the root has none above it."""
     directory, root = base.directory, len(base.origin) + 1
     end = len(directory)
@@ -329,7 +329,7 @@ def _fold(url: str, rules: UrlRules, schemes: frozenset[str], plain: re.Pattern[
     if scheme not in schemes:
         return None
     if scheme in WEB:
-        path, query = without_sessions(_fold_escapes(path)), _fold_query(query, rules)
+        path, query = strip_session_ids(_fold_escapes(path)), _fold_query(query, rules)
     elif scheme == "ftp":
         path, query = _fold_names(_FTP_TYPE.sub("", path)), ""
     elif scheme == "file":
@@ -344,17 +344,18 @@ def _fold_query(query: str, rules: UrlRules) -> str:
     parameters = _fold_escapes(query).split("&")
     if ";" in query:
         parameters = [
-            ";".join(map("".join, _kept(_SEMICOLON.split(each), rules))) for each in parameters
+            ";".join(map("".join, _kept_parameters(_SEMICOLON.split(each), rules)))
+            for each in parameters
         ]
-    pairs = _kept(filter(None, parameters), rules)
+    pairs = _kept_parameters(filter(None, parameters), rules)
     if rules.sort_parameters:
         pairs.sort()
     return "&".join(map("".join, pairs))
 
 
-def _kept(parameters: Iterable[str], rules: UrlRules) -> list[tuple[str, str, str]]:
+def _kept_parameters(parameters: Iterable[str], rules: UrlRules) -> list[tuple[str, str, str]]:
     """The parameters that are not dropped, each as name, `=` and value."""
-    names, prefixes = _dropped(rules.drop_parameters)
+    names, prefixes = _split_dropped_names(rules.drop_parameters)
     kept = []
     for parameter in parameters:
         pair = parameter.partition("=")
@@ -374,7 +375,7 @@ def _fold_escapes(text: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _dropped(parameters: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+def _split_dropped_names(parameters: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
     """Split names into exact ones and prefixes (those that end with `*`), in lower case."""
     folded = [name.lower() for name in parameters]
     return (

@@ -38,7 +38,7 @@ def run(work: Workspace) -> StepReport:
     with work.step("boilerplate", work.round) as draft:
         tables = BOILERPLATE, OWN_TEXTS, HOST_DOCUMENTS
         damaged = any(work.store.damaged(table.name) for table in tables)
-        since = unread.since(work, COUNTED, INPUTS, anew=damaged)
+        since = unread.unread_inputs(work, COUNTED, INPUTS, anew=damaged)
         known, described = (
             work.engine.read([], table.ddl) if damaged else lsm.current(work, table)
             for table in tables[:2]
@@ -58,5 +58,5 @@ def run(work: Workspace) -> StepReport:
             texts, number = own_texts(work, since, known, hosts, described)
         draft.counts["described"] = number
         lsm.draft_rows(work, draft, OWN_TEXTS, texts, number, anew=damaged)
-        draft.replace[COUNTED.name] = unread.write(work, COUNTED, INPUTS)
+        draft.replace[COUNTED.name] = unread.write_record(work, COUNTED, INPUTS)
     return draft.done

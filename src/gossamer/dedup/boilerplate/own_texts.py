@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from gossamer.dedup.own_texts import OwnTexts
 from gossamer.state.documents import join_documents
 from gossamer.tables import DOCUMENTS, OWN_TEXTS
-from gossamer.web.sketches import described
+from gossamer.web.sketches import hash_and_sketch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +118,7 @@ def described_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
         repeats: list[bool] = []
         known = (batch.column(name).to_pylist() for name in ("title", "text_hash"))
         for title, text_hash, (own, repeated) in zip(*known, own_texts.divided(batch), strict=True):
-            own_hash, sketch = described(own, title) if repeated else (text_hash, None)
+            own_hash, sketch = hash_and_sketch(own, title) if repeated else (text_hash, None)
             repeats.append(bool(repeated))
             texts.append(None if repeated and sketch is None else own_hash)
             sketches.append(sketch)

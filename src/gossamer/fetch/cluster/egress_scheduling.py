@@ -22,7 +22,7 @@ from gossamer.config import egress
 from gossamer.fetch.cluster import fetch_lease
 from gossamer.fetch.cluster.fetch_lease import Tenure
 from gossamer.state import stopping
-from gossamer.storage.task_output import YIELD, YIELD_DDL, counted
+from gossamer.storage.task_output import YIELD, YIELD_DDL, count_rows
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -68,12 +68,12 @@ class Offer:
 def fetched(engine: Engine, parts: Sequence[Part]) -> tuple[list[Row], list[Part]]:
     """Fetch parts: the rows of YIELD of all tasks, and the parts that no worker could fetch."""
     if engine.is_local or not any(part.egress for part in parts):
-        here = egress.here()
+        here = egress.groups_here()
         mine = [part for part in parts if part.egress <= here]
         left = [part for part in parts if not part.egress <= here]
         return engine.map_tasks(mine, _fetch, YIELD, YIELD_DDL), left
     rows, left, tries = [], list(parts), 0
-    while left and tries < TRIES and not stopping.asked(left[0].root):
+    while left and tries < TRIES and not stopping.requested(left[0].root):
         offer = Offer(tuple(left), fetch_lease.claims(left[0].root, left[0].run or ""))
         tasks = [(offer, task) for task in range(max(engine.workers, len(left)))]
         found = engine.map_tasks(tasks, _fetch_one, YIELD, YIELD_DDL)
@@ -95,7 +95,7 @@ def take(
     """Claim a part for a task; None if there is none for its worker. Those of groups come first."""
     turn = task % len(offer.parts)
     in_turn = (*offer.parts[turn:], *offer.parts[:turn])  # tasks that start at once seldom collide
-    mine = [part for part in in_turn if part.egress <= egress.here()]
+    mine = [part for part in in_turn if part.egress <= egress.groups_here()]
     mine.sort(key=lambda part: -len(part.egress))
     free = offer.free()
     for part in mine:
@@ -128,4 +128,4 @@ def _fetch_one(given: tuple[Offer, int]) -> list[Row]:
     if taken is None:
         return []
     part, held = taken
-    return [*fetch_part(part, held), *counted({FETCHED: part.number})]
+    return [*fetch_part(part, held), *count_rows({FETCHED: part.number})]

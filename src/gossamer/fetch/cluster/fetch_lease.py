@@ -88,7 +88,7 @@ def held(
     beats.start()
     try:
         for _ in range(int(HANDOVER_S / LOOK_S) if follows else 0):
-            if stopping.asked(root):
+            if stopping.requested(root):
                 break
             wait(LOOK_S)
         for path in _claims(folder):
@@ -221,4 +221,4 @@ def _claim(run: str, part: int, number: int) -> str:
 
 
 def _claims(folder: str) -> list[str]:
-    return [path for path in files.listed(folder) if _CLAIM.search(path)]
+    return [path for path in files.list_files(folder) if _CLAIM.search(path)]

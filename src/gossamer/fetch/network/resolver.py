@@ -20,7 +20,7 @@ from gossamer.config.own_hosts import Own
 from gossamer.fetch.network.dns import Dns, Found
 from gossamer.fetch.network.networks import ForbiddenAddress
 from gossamer.fetch.network.routes import matching, routes
-from gossamer.web.addresses import parse_address, without_port
+from gossamer.web.addresses import parse_address, strip_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ class Resolver(AbstractResolver):
 
         None if it has no allowed address. Never raises, except CancelledError.
         """
-        name = without_port(host)
+        name = strip_port(host)
         try:
             async with nullcontext() if self._needs_no_lookup(name) else self._prefetches:
                 first, *_ = await self.resolve(name)

@@ -189,7 +189,7 @@ def reconcile(work: Workspace, draft: Draft) -> None:
     rows, count = work.scratch(due_again(work, lost).unionByName(known_again(work)))
     draft.counts["pages_due"] = count
     if count:
-        draft.replace[PAGES.name] = lsm.put(work, PAGES, rows, count, work.round)
+        draft.replace[PAGES.name] = lsm.append_layer(work, PAGES, rows, count, work.round)
         draft.replace[DUE_TIMES.name] = histogram.counted(work, rows)
         draft.replace[VIRTUAL_PAGE.name] = opic.write(work, opic.recounted(work, rows), work.round)
 

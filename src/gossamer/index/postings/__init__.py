@@ -124,7 +124,7 @@ def collect(task: Documents) -> Iterator[task_output.Row]:
     numbered = task_output.ParquetWriter(task.root, "numbered", task.numbered, name=name)
     words, combiner = plain(), Combiner()
     rows: list[dict[str, Any]] = []
-    for number, row in enumerate(sorted_parts.merged(task.files, ["url"]), task.first):
+    for number, row in enumerate(sorted_parts.merge_sorted(task.files, ["url"]), task.first):
         counts = Counter(terms(row, words))
         combiner.add(number, counts)
         rows.append(
@@ -144,7 +144,11 @@ def collect(task: Documents) -> Iterator[task_output.Row]:
     numbered.write(pa.Table.from_pylist(rows, NUMBERED.schema))
     runs.write(combiner.take())
     heartbeat.finish()
-    yield from (*runs.close(), *numbered.close(), *task_output.counted({"documents": task.count}))
+    yield from (
+        *runs.close(),
+        *numbered.close(),
+        *task_output.count_rows({"documents": task.count}),
+    )
 
 
 def terms(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> Iterator[str]:
@@ -172,8 +176,8 @@ def write(task: Terms) -> Iterator[task_output.Row]:
     A term's rows contain its document frequency, so the counts of its runs are read first.
     """
     partition = Writer(task.root, task.attempt, task.part, task.parts)
-    counts = sorted_parts.merged(task.files, ["term", "first"], ["term", "first", "count"])
-    runs = sorted_parts.merged(task.files, ["term", "first"])
+    counts = sorted_parts.merge_sorted(task.files, ["term", "first"], ["term", "first", "count"])
+    runs = sorted_parts.merge_sorted(task.files, ["term", "first"])
     done: Counter[str] = Counter()
     by_term = itemgetter("term")
     for (term, sizes), (_, its) in zip(
@@ -182,7 +186,7 @@ def write(task: Terms) -> Iterator[task_output.Row]:
         df = sum(size["count"] for size in sizes)
         partition.write(term, df, (pairs_of(run["pairs"]) for run in its))
         done.update(terms=1, postings=df)
-    yield from (*partition.close(), *task_output.counted(done))
+    yield from (*partition.close(), *task_output.count_rows(done))
 
 
 def _part(key: str, work: Workspace) -> Column:

@@ -77,7 +77,7 @@ def opened(path: str) -> pq.ParquetFile:
     Raises StoreError if it is damaged.
     """
     try:
-        return parquet.opened(path, memory_map=True)
+        return parquet.open_parquet(path, memory_map=True)
     except (OSError, pa.ArrowInvalid) as error:
         remedy = "build it again: gossamer postings"
         raise StoreError(path, f"is damaged: {error}", remedy) from None

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from gossamer.engine.lean_imports import without
+from gossamer.engine.lean_imports import hide_package
 
-with without("scipy"):
+with hide_package("scipy"):
     import numba
     import numba.np.arraymath
     from numba import types

@@ -110,7 +110,7 @@ def encode(task: Range) -> Iterator[task_output.Row]:
         starts = rows.starts[first : first + CHUNK + 1]
         writer.append(Csr(starts - starts[0], rows.targets[starts[0] : starts[-1]]))
     name, size, xxh3 = writer.close()[0]
-    yield task_output.written(PARTS, f"{task.scratch}/{name}", writer.arcs, size, xxh3)
+    yield task_output.file_row(PARTS, f"{task.scratch}/{name}", writer.arcs, size, xxh3)
     if task.hosts:
         found = between(rows.starts, rows.targets, firsts(task.hosts), task.first)
         yield runs.write(task.root, task.scratch, runs.FORWARD, task.number, found)

@@ -60,7 +60,7 @@ def write(work: Workspace, covered: Covered | Imported, attempt: str) -> File:
     data = msgspec.json.encode(covered)
     path = f"{attempt}/{IMPORTED if isinstance(covered, Imported) else NAME}"
     work.store.backend.create(path, data)
-    return File(path, 0, len(data), checksums.of_bytes(data))
+    return File(path, 0, len(data), checksums.checksum_bytes(data))
 
 
 def since(work: Workspace, now: Covered) -> Recent | None:

@@ -187,7 +187,7 @@ def _renumbered(
                     made.append(runs.write(work.root, scratch, kind, at, each))
             at += degrees.size
         dropped = {"links_of_bad_lines": of_bad_lines, "self_links": to_themselves}
-        return [*made, *task_output.counted(dropped)]
+        return [*made, *task_output.count_rows(dropped)]
 
     with ThreadPoolExecutor(work.engine.workers) as threads:
         made = [row for rows in threads.map(write, range(0, graph.nodes, size)) for row in rows]

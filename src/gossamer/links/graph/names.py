@@ -349,7 +349,7 @@ class _Opened:
             if self._number != file:
                 self._number = file
                 metadata = self._metadata[file]
-                self._file = parquet.opened(path, metadata=metadata, pre_buffer=False)
+                self._file = parquet.open_parquet(path, metadata=metadata, pre_buffer=False)
             # pyarrow's threads take longer to wake up than a group takes to decode.
             numbers = [group.number for group in groups]
             return self._file.read_row_groups(numbers, ["name"], use_threads=False).column(0)

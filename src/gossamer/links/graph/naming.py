@@ -56,7 +56,7 @@ def counted_batches(paths: Iterable[str]) -> Iterator[tuple[pa.LargeStringArray,
 def _read(paths: Iterable[str], columns: list[str]) -> Iterator[pa.RecordBatch]:
     for path in paths:
         try:
-            with parquet.opened(path) as file:
+            with parquet.open_parquet(path) as file:
                 yield from file.iter_batches(BATCH, columns=columns)
         except (OSError, pa.ArrowException) as error:
             raise MissingFile(path, str(error).strip()) from None

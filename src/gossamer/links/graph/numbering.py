@@ -166,7 +166,7 @@ def save_names(root: str, scratch: str, number: int, listed: pa.LargeStringArray
         with pa.ipc.new_file(file, batch.schema) as writer:
             writer.write(batch)
         file.close()
-    return task_output.written(NAMES, path, len(listed), file.size, "")
+    return task_output.file_row(NAMES, path, len(listed), file.size, "")
 
 
 def _cuts(paths: Sequence[str], memory: int) -> list[tuple[int, ...]]:

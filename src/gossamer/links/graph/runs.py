@@ -22,7 +22,7 @@ from gossamer.storage import files, task_output
 from gossamer.storage.copies import local
 from gossamer.storage.errors import disk_errors
 from gossamer.storage.objects.bucket import is_object_url
-from gossamer.storage.places import placed
+from gossamer.storage.places import local_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -110,7 +110,7 @@ def save(root: str, attempt: str, name: str, number: int, array: Numbers | Indic
     with disk_errors(f"{root}/{path}"):
         np.lib.format.write_array(file, array, allow_pickle=False)
         file.close()
-    return task_output.written(name, path, array.shape[-1], file.size, "")
+    return task_output.file_row(name, path, array.shape[-1], file.size, "")
 
 
 def load(path: str) -> Numbers:
@@ -121,14 +121,14 @@ def load(path: str) -> Numbers:
 
 def sliced(path: str) -> Numbers | _Remote:
     """An array of one dimension, of which only the slices that are used are read."""
-    return _Remote(path) if is_object_url(placed(path)) else load(path)
+    return _Remote(path) if is_object_url(local_path(path)) else load(path)
 
 
 class _Remote:
     """An array in an object."""
 
     def __init__(self, url: str) -> None:
-        self._file = files.opened(url)
+        self._file = files.open_file(url)
         np.lib.format.read_magic(self._file)
         (self._size,), _, self._type = np.lib.format.read_array_header_1_0(self._file)
         self._first = self._file.tell()

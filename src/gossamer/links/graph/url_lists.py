@@ -105,7 +105,7 @@ def normalise(task: Piece) -> Iterator[task_output.Row]:
     writer = ParquetWriter(task.root, "scratch", task.scratch, name=name, schema=NORMAL)
     writer.write(pa.table({"number": numbers, "url": urls, "text": invalid}, NORMAL))
     yield from writer.close()
-    yield from task_output.counted({"bad_lines": urls.count(None)})
+    yield from task_output.count_rows({"bad_lines": urls.count(None)})
 
 
 def _is_utf8(line: bytes) -> bool:

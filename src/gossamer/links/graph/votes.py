@@ -161,7 +161,7 @@ def _counting(share: Share, columns: Sequence[str]) -> pa.Table:
 
 def _read(groups: Groups, columns: Sequence[str], share: Share) -> pa.Table:
     by_number = [*ENDS, "relation"]
-    with parquet.opened(groups.path, read_dictionary=by_number) as file:
+    with parquet.open_parquet(groups.path, read_dictionary=by_number) as file:
         table = file.read_row_groups(
             groups.numbers, [*columns, "relation", "nofollow"], use_threads=False
         )

@@ -29,7 +29,7 @@ from gossamer.links.rank.previous_run import recalled, remember
 from gossamer.links.rank.ranking import Ranking, Written
 from gossamer.links.rank.rows import Threads, Votes
 from gossamer.links.rank.shares import factors
-from gossamer.state.lookup import opened
+from gossamer.state.lookup import open_checked
 from gossamer.storage.store import Layer
 from gossamer.storage.task_output import ParquetWriter, layers_of
 
@@ -204,7 +204,7 @@ def _keys(
     listed = graph.listed
     if found.listed:
         listed, left = graph.added, apart(graph.forward)[0].nodes
-        with opened(found.listed, dataset.name, dataset.key) as file:
+        with open_checked(found.listed, dataset.name, dataset.key) as file:
             for batch in file.iter_batches(naming.BATCH, columns=[*dataset.key]):
                 keys = batch.column(0)[:left]
                 left -= len(keys)

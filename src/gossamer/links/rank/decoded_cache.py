@@ -70,5 +70,5 @@ def _named(work: Workspace, graph: Stored, domains: Indices) -> list[File]:
 def _name(graph: Stored, domains: Indices) -> str:
     built, _ = apart(graph.transposed)
     which = f"{graph.base} {beyond(graph.transposed)} ".encode()
-    identity = checksums.of_bytes(which + domains[: built.nodes].tobytes())
+    identity = checksums.checksum_bytes(which + domains[: built.nodes].tobytes())
     return f"votes-{identity}.u32"

@@ -19,7 +19,7 @@ from gossamer.links.graph import naming
 from gossamer.links.graph.text import text_of
 from gossamer.links.rank import kernels
 from gossamer.state import lsm
-from gossamer.state.lookup import opened
+from gossamer.state.lookup import open_checked
 from gossamer.storage import parquet
 from gossamer.tables import DATASETS, PAGES
 from gossamer.web.urls import host_column
@@ -128,7 +128,7 @@ def known(
 
 def _fetched_keys(work: Workspace, kind: str) -> Iterator[pa.LargeStringArray]:
     for file in work.scratch_files(fetched(work, kind)):
-        with parquet.opened(f"{work.root}/{file.path}") as keys:
+        with parquet.open_parquet(f"{work.root}/{file.path}") as keys:
             for batch in keys.iter_batches(naming.BATCH):
                 yield batch.column("key").cast(pa.large_string())
 
@@ -137,7 +137,7 @@ def _last_ranks(work: Workspace, dataset: str) -> Iterator[tuple[pa.LargeStringA
     """Keys and their ranks, in batches. Raises MissingFile or StoreError for damaged files."""
     (key,) = DATASETS[dataset].key
     for stored in work.store.files(dataset):
-        with opened(f"{work.root}/{stored.path}", dataset, [key, "rank"]) as file:
+        with open_checked(f"{work.root}/{stored.path}", dataset, [key, "rank"]) as file:
             for batch in file.iter_batches(naming.BATCH, columns=[key, "rank"]):
                 keys = batch.column(key).cast(pa.large_string())
                 yield keys, batch.column("rank").fill_null(0).to_numpy()

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from gossamer.links.graph import naming
 from gossamer.links.graph.overlaid import apart
 from gossamer.links.rank.fetched_nodes import Known
-from gossamer.state.lookup import opened
+from gossamer.state.lookup import open_checked
 from gossamer.storage import checksums
 from gossamer.storage.store import File
 from gossamer.tables import RANKED_NODES
@@ -74,7 +74,7 @@ def remember(
     data = msgspec.msgpack.encode(found)
     path = f"{work.store.attempt(RANKED_NODES.name)}/{NAME}"
     work.store.backend.create(path, data)
-    return (File(path, found.rows, len(data), checksums.of_bytes(data)),)
+    return (File(path, found.rows, len(data), checksums.checksum_bytes(data)),)
 
 
 def recalled(work: Workspace, graph: Stored) -> Known | None:
@@ -140,7 +140,7 @@ def _unread(work: Workspace, last: Remembered) -> list[Layer] | None:
 def _ranks(work: Workspace, last: Remembered, built: int) -> tuple[Floats, pa.LargeStringArray]:
     """The last ranks, and the URLs of those that follow the nodes of the graph as it was built."""
     work.store.files("ranks")  # checks them
-    with opened(f"{work.root}/{last.ranks}", "ranks", ["url", "rank"]) as file:
+    with open_checked(f"{work.root}/{last.ranks}", "ranks", ["url", "rank"]) as file:
         ranks = file.read(["rank"]).column(0).fill_null(0).to_numpy()
         groups = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
         ends = np.cumsum(groups)
@@ -155,7 +155,7 @@ def _statuses(work: Workspace, layers: Sequence[Layer]) -> Iterator[Statuses]:
     for layer in layers:
         work.store.check(layer.files)
         for stored in layer.files:
-            with opened(f"{work.root}/{stored.path}", "pages", ["url", "status"]) as file:
+            with open_checked(f"{work.root}/{stored.path}", "pages", ["url", "status"]) as file:
                 for batch in file.iter_batches(BATCH, columns=["url", "status"]):
                     urls = batch.column("url").cast(pa.large_string())
                     is_fetched = pc.equal(batch.column("status"), "fetched")

@@ -44,7 +44,7 @@ from gossamer.parse.step.job import job_of
 from gossamer.parse.step.stored import Piece
 from gossamer.parse.step.task import Early, Job, Share, parse_share
 from gossamer.state import pausing
-from gossamer.state.finished_files import taken
+from gossamer.state.finished_files import take_notes
 from gossamer.state.heartbeats import clear
 from gossamer.storage import files, parquet
 from gossamer.storage.store import File
@@ -177,7 +177,7 @@ class Ahead:
         most, min_free_gb = max(1, work.engine.workers - 1), work.config.store.min_free_gb
         waiting: list[File] = []
         while not self._over.wait(LOOK_S):
-            waiting += taken(work.root, folder)
+            waiting += take_notes(work.root, folder)
             self._tasks = [task for task in self._tasks if task.is_alive()]
             while waiting and len(self._tasks) < most:
                 if pausing.reason(work.root, min_free_gb) is not None:

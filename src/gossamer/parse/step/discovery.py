@@ -86,7 +86,7 @@ def announced_before(paths: Sequence[str]) -> Iterator[Announced]:
 
 def _fetched(path: str, since_ms: int) -> Iterator[tuple[dict[str, Any], int | None]]:
     """Yield the newer robots.txt files with their hosts' depths. Bodies of others stay unread."""
-    with parquet.opened(path) as hosts:
+    with parquet.open_parquet(path) as hosts:
         for batch in hosts.iter_batches(HOSTS_AT_ONCE, columns=["depth", "robots"]):
             kept = batch.column("robots")
             files = pc.list_flatten(kept)

@@ -28,9 +28,9 @@ from gossamer.rules.filters import filters_of
 from gossamer.state.heartbeats import Heartbeat
 from gossamer.storage import files
 from gossamer.storage.names import SCRATCH
-from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, Row, counted
+from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, Row, count_rows
 from gossamer.tables import DOCUMENTS, LINKS
-from gossamer.web.sketches import described
+from gossamer.web.sketches import hash_and_sketch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -139,9 +139,9 @@ def parse_share(job: Job, share: Share) -> list[Row]:
     for found in announced_before(links):
         writer.add_announced(found)
     heartbeat.finish()
-    written = writer.close() + left.close() + counted(heartbeat.counts)
+    written = writer.close() + left.close() + count_rows(heartbeat.counts)
     if unreadable:
-        written += counted({"unreadable": len(unreadable)})
+        written += count_rows({"unreadable": len(unreadable)})
         if job.unreadable is not None:
             urls = ParquetWriter(job.root, SCRATCH, job.unreadable, schema=UNREADABLE)
             urls.write(pa.Table.from_pylist(unreadable, UNREADABLE))
@@ -301,7 +301,7 @@ class PageWriter:
         """Write what is left. Return rows of YIELD: the files, and counts."""
         self._flush()
         files = [*self._documents.close(), *self._links.close(), *self._rewriter.close()]
-        return files + counted(self._counts)
+        return files + count_rows(self._counts)
 
     def _flush_when_full(self) -> None:
         if len(self._document_rows) >= FLUSH_PAGES or self._waiting_chars >= FLUSH_CHARS:
@@ -347,7 +347,7 @@ def document_row(answer: ResponseRow, page: ParsedPage, links: int) -> tuple[Any
         main,
         boilerplate,
         page.is_doubtful,
-        *described(main, page.title),
+        *hash_and_sketch(main, page.title),
         page.language,
         page.language_hint,
         page.authors,

@@ -99,7 +99,7 @@ def lessons(work: Workspace, answers: DataFrame, met: DataFrame, round_: int) ->
             one = Window.partitionBy("key").orderBy("url")
             single = new.withColumn("place", F.row_number().over(one)).where("place = 1")
             single, rows = work.scratch(single.drop("place"))
-            replace[URL_FORMS.name] = lsm.put(work, URL_FORMS, single, rows, round_)
+            replace[URL_FORMS.name] = lsm.append_layer(work, URL_FORMS, single, rows, round_)
     changed, count = with_ended_trials(work, changed, count, answers)
     after = applied(work, changed, count, answers, met)
     return after._replace(replace=replace | after.replace)
@@ -132,9 +132,11 @@ def applied(
     round_ = work.round
     turns, changed, count = settled(work, changed, count, answers, met)
     if turns is not None:
-        replace[ALIASES.name] = lsm.put(work, ALIASES, turns.aliases, turns.alias_count, round_)
+        replace[ALIASES.name] = lsm.append_layer(
+            work, ALIASES, turns.aliases, turns.alias_count, round_
+        )
     if count:
-        replace[URL_RULES.name] = lsm.put(work, URL_RULES, changed, count, round_)
+        replace[URL_RULES.name] = lsm.append_layer(work, URL_RULES, changed, count, round_)
         counts["url_rules"] = changed.where(F.col("state") == ACTIVE).count()
     if work.store.manifest.layers(REWRITTEN.name):
         replace[REWRITTEN.name] = ()

@@ -114,7 +114,7 @@ def put(work: Workspace, pages: DataFrame) -> tuple[Layer, ...]:
         for name in names
     }
     new, count = work.scratch(rows.withColumns({n: v.cast("long") for n, v in halved.items()}))
-    return lsm.put(work, HABITS, new, count, work.round)
+    return lsm.append_layer(work, HABITS, new, count, work.round)
 
 
 def host() -> Column:

@@ -132,5 +132,5 @@ def _put(
     )
     rows, count = work.scratch(new)
     if count:
-        draft.replace[PAGES.name] = lsm.put(work, PAGES, rows, count, work.round)
+        draft.replace[PAGES.name] = lsm.append_layer(work, PAGES, rows, count, work.round)
     draft.counts["pages"] = count

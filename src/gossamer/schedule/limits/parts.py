@@ -55,8 +55,8 @@ def slots(work: Workspace) -> list[Slot]:
         return []
     engine = work.engine
     if engine.is_local:
-        return [egress.here()] * engine.workers
-    rows = engine.map_tasks(range(engine.workers), egress.reported, SLOTS, SLOTS_DDL)
+        return [egress.groups_here()] * engine.workers
+    rows = engine.map_tasks(range(engine.workers), egress.report_groups, SLOTS, SLOTS_DDL)
     return [frozenset(row["groups"]) for row in rows]
 
 

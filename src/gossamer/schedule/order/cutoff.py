@@ -71,7 +71,7 @@ def _row_groups(path: str) -> Iterator[_Group]:
 
 
 def _first_rows(group: _Group, rows: int) -> pa.RecordBatch:
-    with parquet.opened(group.path, pre_buffer=False) as file:
+    with parquet.open_parquet(group.path, pre_buffer=False) as file:
         return next(file.iter_batches(rows, row_groups=[group.number], use_threads=False))
 
 

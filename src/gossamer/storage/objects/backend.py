@@ -69,11 +69,11 @@ class ObjectBackend:
         now_s = self._clock()
         seen = {path: each for path, each in self._seen.items() if now_s - each[1] < SEEN_S}
         found = {path: seen[path][0] for path in paths if path in seen}
-        new = self._found([path for path in paths if path not in found])
+        new = self._look_up_sizes([path for path in paths if path not in found])
         self._seen = seen | {path: (size, now_s) for path, size in new.items()}
         return found | new
 
-    def _found(self, paths: Collection[str]) -> dict[str, int]:
+    def _look_up_sizes(self, paths: Collection[str]) -> dict[str, int]:
         by_folder: dict[str, list[str]] = {}
         for path in paths:
             by_folder.setdefault(path.partition("/")[0], []).append(path)
@@ -117,7 +117,7 @@ class ObjectBackend:
         """Do nothing: there are no links in a bucket."""
 
     def lock(self, holder: Holder) -> AbstractContextManager[bool]:
-        return lease.held(self.bucket, holder)
+        return lease.hold_lease(self.bucket, holder)
 
     def holder(self) -> Holder | None:
         return lease.holder_of(self.bucket)

@@ -85,7 +85,7 @@ def is_object_url(path: str) -> bool:
     return path.startswith(tuple(f"{scheme}://" for scheme in SCHEMES))
 
 
-def parsed(url: str) -> tuple[str, str, str]:
+def split_url(url: str) -> tuple[str, str, str]:
     """The scheme, bucket and key of a URL. Raises UsageError."""
     found = _URL.fullmatch(url)
     key = (found[3] or "").strip("/") if found else ""
@@ -113,15 +113,15 @@ class Bucket:
         self.url, self._key, self._store = url, "", store
         self._is_patient = is_patient or store is not None
         if store is None:
-            scheme, name, self._key = parsed(url)
+            scheme, name, self._key = split_url(url)
             self.url = "/".join(filter(None, (f"{scheme}://{name}", self._key)))
             self._root = f"{scheme}://{name}"
 
     def get(self, path: str) -> bytes:
-        return self._asked(path, lambda store, key: bytes(store.get(key).bytes()))
+        return self._request(path, lambda store, key: bytes(store.get(key).bytes()))
 
     def get_range(self, path: str, start: int, end: int) -> bytes:
-        return self._asked(
+        return self._request(
             path, lambda store, key: bytes(store.get_range(key, start=start, end=end))
         )
 
@@ -135,13 +135,13 @@ class Bucket:
             found = store.get(key, options={"range": {"suffix": size}})
             return bytes(found.bytes()), found.meta["size"]
 
-        return self._asked(path, tail)
+        return self._request(path, tail)
 
     def size(self, path: str) -> int:
-        return self._asked(path, lambda store, key: store.head(key)["size"])
+        return self._request(path, lambda store, key: store.head(key)["size"])
 
     def modified(self, path: str) -> datetime:
-        return self._asked(path, lambda store, key: store.head(key)["last_modified"])
+        return self._request(path, lambda store, key: store.head(key)["last_modified"])
 
     def writer(self, path: str, part_bytes: int, parts_at_once: int) -> WritableFile:
         """Write an object piece by piece. It exists when the writer is closed by `complete`."""
@@ -167,7 +167,7 @@ class Bucket:
 
     def stream(self, path: str) -> tuple[int, Iterator[bytes]]:
         """The size of an object, and its bytes piece by piece, which need not be read."""
-        found = self._asked(path, lambda store, key: store.get(key))
+        found = self._request(path, lambda store, key: store.get(key))
         return found.meta["size"], self._pieces(path, found)
 
     def _pieces(self, path: str, found: GetResult) -> Iterator[bytes]:
@@ -183,24 +183,24 @@ class Bucket:
 
     def copy(self, path: str, target: str) -> None:
         """Copy an object within the store, which moves no bytes over the network."""
-        self._asked(path, lambda store, key: store.copy(key, self._key_of(target)))
+        self._request(path, lambda store, key: store.copy(key, self._key_of(target)))
 
     def put(self, path: str, data: bytes) -> None:
         """Write an object, or replace one."""
-        self._asked(path, lambda store, key: store.put(key, data, use_multipart=False))
+        self._request(path, lambda store, key: store.put(key, data, use_multipart=False))
 
     def create(self, path: str, data: bytes) -> None:
         """Write an object that does not exist yet, atomically. Raises FileExistsError."""
         writer = {WRITER: uuid.uuid4().hex}
         try:
-            self._asked(
+            self._request(
                 path,
                 lambda store, key: store.put(
                     key, data, mode="create", attributes=writer, use_multipart=False
                 ),
             )
         except FileExistsError:
-            found = self._asked(path, lambda store, key: store.get(key).attributes.get(WRITER))
+            found = self._request(path, lambda store, key: store.get(key).attributes.get(WRITER))
             if found != writer[WRITER]:  # or else the answer to an earlier try was lost
                 raise
 
@@ -219,7 +219,7 @@ class Bucket:
                 pages = None
                 raise
 
-        while some := self._asked(folder, page):
+        while some := self._request(folder, page):
             for each in some:
                 path = each["path"][len(self._key) :].lstrip("/")
                 yield Found(path, each["size"], each["last_modified"])
@@ -230,11 +230,11 @@ class Bucket:
         if not (gone := list(paths)):
             return
         try:
-            self._asked("", lambda store, _: store.delete(list(map(self._key_of, gone))))
+            self._request("", lambda store, _: store.delete(list(map(self._key_of, gone))))
         except FileNotFoundError:  # S3 ignores them; Azure and Google end here
             for path in gone:
                 with suppress(FileNotFoundError):
-                    self._asked(path, lambda store, key: store.delete(key))
+                    self._request(path, lambda store, key: store.delete(key))
 
     def _key_of(self, path: str) -> str:
         return "/".join(filter(None, (self._key, path)))
@@ -242,9 +242,9 @@ class Bucket:
     def _store_for(self, *, uploads: bool = False) -> ObjectStore:
         if self._store is not None:
             return self._store
-        return opened(self._root, is_patient=self._is_patient, uploads=uploads)
+        return open_bucket(self._root, is_patient=self._is_patient, uploads=uploads)
 
-    def _asked(self, path: str, request: Callable[[ObjectStore, str], Answer]) -> Answer:
+    def _request(self, path: str, request: Callable[[ObjectStore, str], Answer]) -> Answer:
         """What the store answers to a request for a path, which is repeated if that was lost.
 
         obstore repeats requests itself, but not those of whose answer a part has arrived.
@@ -266,9 +266,9 @@ class Bucket:
                 return answer
 
 
-def located(url: str) -> tuple[Bucket, str]:
+def locate_object(url: str) -> tuple[Bucket, str]:
     """The bucket and the key of an object."""
-    scheme, name, key = parsed(url)
+    scheme, name, key = split_url(url)
     return _whole(f"{scheme}://{name}"), key
 
 
@@ -279,11 +279,11 @@ def _whole(root: str) -> Bucket:
 
 
 @cache
-def opened(root: str, *, is_patient: bool, uploads: bool = False) -> ObjectStore:
+def open_bucket(root: str, *, is_patient: bool, uploads: bool = False) -> ObjectStore:
     """The store of a bucket, by the environment of this process. Raises UsageError."""
     from obstore.store import AzureStore, GCSStore, S3Store
 
-    scheme, name, _ = parsed(root)
+    scheme, name, _ = split_url(root)
     retry: RetryConfig = {
         "backoff": BACKOFF,
         "max_retries": RETRIES if is_patient else FIRST_RETRIES,

@@ -59,19 +59,19 @@ def bucket_errors(url: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         if (code := _CODE.search(str(error))) is not None and code[1] in CODES:
-            raise translated(url, str(error)) from None
+            raise translate_error(url, str(error)) from None
         raise FileNotFoundError(errno.ENOENT, "no such object", url) from None
     except AlreadyExistsError:
         raise FileExistsError(errno.EEXIST, "object exists", url) from None
     except BaseError as error:
-        raise translated(url, str(error)) from None
+        raise translate_error(url, str(error)) from None
     except OSError as error:
         if error.errno is not None:
             raise
-        raise translated(url, str(error)) from None  # of a writer
+        raise translate_error(url, str(error)) from None  # of a writer
 
 
-def translated(url: str, text: str) -> StoreError:
+def translate_error(url: str, text: str) -> StoreError:
     """The StoreError for the text of an error of obstore."""
     status, code, retries = _STATUS.search(text), _CODE.search(text), _RETRIES.search(text)
     after = f", after {retries[1]} retries" if retries else ""

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from gossamer.errors import Locked, StoreError
-from gossamer.storage.lock_holder import Holder, locked
+from gossamer.storage.lock_holder import Holder, locked_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Lease(NamedTuple):
 
 
 @contextmanager
-def held(bucket: Bucket, holder: Holder, beat_s: float = BEAT_S) -> Iterator[bool]:
+def hold_lease(bucket: Bucket, holder: Holder, beat_s: float = BEAT_S) -> Iterator[bool]:
     """Hold the lock of a crawl. Raises Locked.
 
     Yields whether the former holder has not given it back: it may still be there, and unaware.
@@ -58,15 +58,15 @@ def held(bucket: Bucket, holder: Holder, beat_s: float = BEAT_S) -> Iterator[boo
     if before.epoch and not before.has_ended:
         by = _holder(bucket, before.epoch)
         if (by is None or by.lives()) and age_s(bucket, before) < LEASE_S:
-            raise _locked(bucket, before.epoch)
+            raise _locked_error(bucket, before.epoch)
     epoch = before.epoch + 1
     try:
         bucket.create(_path(epoch, "json"), msgspec.json.encode(holder))
     except FileExistsError:
-        raise _locked(bucket, epoch) from None
+        raise _locked_error(bucket, epoch) from None
     if (now := newest(bucket).epoch) > epoch:  # others went on while this process slept
         bucket.delete([_path(epoch, "json")])
-        raise _locked(bucket, now)
+        raise _locked_error(bucket, now)
     bucket.delete([each.path for each in bucket.list(FOLDER) if _epoch(each.path) < epoch])
     over = threading.Event()
     threading.Thread(target=_beat, args=(bucket, epoch, over, beat_s), daemon=True).start()
@@ -124,7 +124,7 @@ def _holder(bucket: Bucket, epoch: int) -> Holder | None:
         return None
 
 
-def _locked(bucket: Bucket, epoch: int) -> Locked:
-    error = locked(f"{bucket.url}/{_path(epoch, 'json')}", _holder(bucket, epoch))
+def _locked_error(bucket: Bucket, epoch: int) -> Locked:
+    error = locked_error(f"{bucket.url}/{_path(epoch, 'json')}", _holder(bucket, epoch))
     remedy = f"{error.remedy}; the lock of a process that is gone is free after {LEASE_S:.0f} s"
     return Locked(error.subject, error.what, remedy)

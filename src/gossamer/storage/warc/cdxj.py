@@ -87,13 +87,13 @@ def line(
     return b"%b %b %b\n" % (key(url).encode(), timestamp(date).encode(), present)
 
 
-def read(line: bytes) -> tuple[bytes, int, Entry]:
+def parse_line(line: bytes) -> tuple[bytes, int, Entry]:
     """Return a line's key, its time as a number of 14 digits, and its fields."""
     key_, time, fields = line.split(b" ", 2)
     return key_, int(time), msgspec.json.decode(fields, type=Entry)
 
 
-def moved(line: bytes, offset: int, filename: str) -> bytes:
+def move_capture(line: bytes, offset: int, filename: str) -> bytes:
     """Return the line of a capture whose record was copied, with its new place."""
     place, _, fields = line.partition(b" {")
     entry = msgspec.json.decode(b"{" + fields)
@@ -111,18 +111,18 @@ def key(url: str) -> str:
     plain = _PLAIN.fullmatch(url)
     if plain:
         host, path, query = plain.groups("")
-        return f"{_reversed(host)}){path or '/'}{query}".lower()
+        return f"{_reverse_host(host)}){path or '/'}{query}".lower()
     parts = _PARTS.fullmatch(url)
     if parts is None:
         return url
     scheme, host, port, path, query = parts.groups("")
     port = f":{port}" if port and port != _DEFAULT_PORTS.get(scheme) else ""
-    found = (f"{_reversed(host)}{port})" if host else f"{scheme}:") + _path(path)
+    found = (f"{_reverse_host(host)}{port})" if host else f"{scheme}:") + _path(path)
     query = _query(query)
     return f"{found}?{query}" if query else found
 
 
-def _reversed(host: str) -> str:
+def _reverse_host(host: str) -> str:
     name = host.lower().strip("[]")
     if www := _WWW.match(name):
         name = name[www.end() :]

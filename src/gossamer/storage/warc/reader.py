@@ -37,7 +37,7 @@ class WarcReader:
     """Reads bodies of one file by offset, fastest in file order. A context manager."""
 
     def __init__(self, path: str | Path) -> None:
-        self._file = files.opened(str(path))
+        self._file = files.open_file(str(path))
 
     def __enter__(self) -> Self:
         return self

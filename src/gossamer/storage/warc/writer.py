@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gossamer import __version__
 from gossamer.storage import files
 from gossamer.storage.errors import disk_errors
-from gossamer.storage.task_output import Row, written
+from gossamer.storage.task_output import Row, file_row
 from gossamer.storage.warc import cdxj
 from gossamer.storage.warc.records import block_digest, plain, record, warc_date, warc_fields
 
@@ -103,7 +103,7 @@ class WarcWriter:
         if stored is not None:
             self.revisit(capture, stored)
             return stored.offset
-        file = self._opened(capture.date_ms)
+        file = self._open_archive(capture.date_ms)
         offset = self.size
         record_id = self._next_id()
         fields = f"WARC-Payload-Digest: sha1:{capture.digest}\r\n"
@@ -137,7 +137,7 @@ class WarcWriter:
             if not known.not_modified:
                 fields += "WARC-Truncated: length\r\n"
             fields += f"{block_digest(capture.head)}Content-Type: {HTTP_RESPONSE}\r\n"
-        file = self._opened(capture.date_ms)
+        file = self._open_archive(capture.date_ms)
         self._append(file, capture, "revisit", self._next_id(), fields, capture.head)
 
     def close(self) -> list[Row]:
@@ -154,8 +154,8 @@ class WarcWriter:
         index_file = index_path(self.path)
         lines = files.write(f"{self._root}/{index_file}", index)
         return [
-            written("warc", self.path, len(self._index), self.size, self._file.xxh3),
-            written("warc", index_file, 0, lines.size, lines.xxh3),
+            file_row("warc", self.path, len(self._index), self.size, self._file.xxh3),
+            file_row("warc", index_file, 0, lines.size, lines.xxh3),
         ]
 
     def _append(
@@ -203,7 +203,7 @@ class WarcWriter:
             )
         )
 
-    def _opened(self, date_ms: int) -> NewFile:
+    def _open_archive(self, date_ms: int) -> NewFile:
         """Return the open file, created with its warcinfo record if necessary."""
         if self._file is None:
             self._file = files.create(self._full_path)

@@ -183,7 +183,7 @@ def sort(job: Job, paths: Sequence[str]) -> Iterator[Row]:
     held: list[pa.Table] = []
     size = 0
     for path in paths:
-        with parquet.opened(f"{job.root}/{path}") as file:
+        with parquet.open_parquet(f"{job.root}/{path}") as file:
             for number in range(file.num_row_groups):
                 held.append(_read(file, number, job.dataset))
                 size += held[-1].nbytes
@@ -205,7 +205,7 @@ def merge(job: Job, part: Range) -> list[Row]:
     groups = Groups(job, job.dataset, job.attempt, job.sizes.group)
     with ExitStack() as open_:
         files = [
-            open_.enter_context(parquet.opened(f"{job.root}/{path}", pre_buffer=False))
+            open_.enter_context(parquet.open_parquet(f"{job.root}/{path}", pre_buffer=False))
             for path in part.paths
         ]
         for rows in blocks(job, [Run(job, file, part) for file in files]):

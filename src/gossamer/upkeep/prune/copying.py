@@ -19,7 +19,7 @@ import pyarrow as pa
 from gossamer.storage import files, parquet
 from gossamer.storage.errors import disk_errors
 from gossamer.storage.names import SCRATCH
-from gossamer.storage.task_output import ParquetWriter, Row, written
+from gossamer.storage.task_output import ParquetWriter, Row, file_row
 from gossamer.storage.warc import ARCHIVE, WarcReader, cdxj, index_path
 
 if TYPE_CHECKING:
@@ -75,18 +75,18 @@ def copy(job: Job, archives: Sequence[Archive]) -> list[Row]:
             file.write(warcinfo(f"{job.root}/{source.path}", min(source.lines), source.offsets))
         for source in sources:
             places = file.size + np.cumsum(source.lengths) - source.lengths
-            with files.opened(f"{job.root}/{source.path}") as original:
+            with files.open_file(f"{job.root}/{source.path}") as original:
                 for begin, length in runs(source.offsets, source.lengths):
                     _copy(original, begin, length, file)
             for old, new in zip(source.offsets.tolist(), places.tolist(), strict=True):
-                index.append(cdxj.moved(source.lines[old], new, PurePath(path).name))
+                index.append(cdxj.move_capture(source.lines[old], new, PurePath(path).name))
             before, after = ([name] * places.size for name in (source.path, path))
             moves.write(pa.table([before, source.offsets, after, places], names=MOVED.names))
         file.close()
     lines = files.write(f"{job.root}/{index_path(path)}", b"".join(sorted(index)))
     return [
-        written("warc", path, len(index), file.size, file.xxh3),
-        written("warc", index_path(path), 0, lines.size, lines.xxh3),
+        file_row("warc", path, len(index), file.size, file.xxh3),
+        file_row("warc", index_path(path), 0, lines.size, lines.xxh3),
         *moves.close(),
     ]
 
@@ -100,7 +100,7 @@ def _sources(job: Job, archives: Sequence[Archive]) -> Iterator[Source]:
     for path, index, _ in archives:
         within = slice(*(np.searchsorted(names, path, side) for side in ("left", "right")))
         lines = files.read(f"{job.root}/{index}").splitlines()
-        of_offset = {int(cdxj.read(line)[2].offset): line for line in lines}
+        of_offset = {int(cdxj.parse_line(line)[2].offset): line for line in lines}
         yield Source(path, of_offset, offsets[within], lengths[within])
 
 
@@ -119,7 +119,7 @@ def warcinfo(path: str, first: int, offsets: NDArray[np.int64]) -> bytes:
             places = [
                 place for place in places if reader.fields(place[0])["warc-record-id"] in named
             ]
-    with files.opened(path) as file:
+    with files.open_file(path) as file:
         return b"".join(_piece(file, begin, end - begin) for begin, end in places)
 
 

@@ -65,7 +65,7 @@ def rewrite(
 ) -> list[Row]:
     """Write a file again, group by group, if some of its rows change."""
     number, path = task
-    with parquet.opened(f"{root}/{path}") as file:
+    with parquet.open_parquet(f"{root}/{path}") as file:
         groups = range(file.num_row_groups)
         columns = (file.read_row_group(group, ["warc_file"])["warc_file"] for group in groups)
         named = {name for each in columns for name in each.unique().to_pylist()} - {None}

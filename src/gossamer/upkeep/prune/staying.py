@@ -74,7 +74,7 @@ def _read(root: str, attempt: str, archives: Sequence[Archive]) -> Iterator[Yiel
     writer = ParquetWriter(root, SCRATCH, attempt, schema=CAPTURES)
     for archive in archives:
         index = files.read(f"{root}/{archive.index_file}")
-        entries = [(time, entry) for _, time, entry in map(cdxj.read, index.splitlines())]
+        entries = [(time, entry) for _, time, entry in map(cdxj.parse_line, index.splitlines())]
         entries.sort(key=lambda each: int(each[1].offset))
         begins = [int(entry.offset) for _, entry in entries]
         ends = [*begins[1:], archive.bytes]

@@ -148,7 +148,7 @@ def _roles(
     kept = (F.col("fit") | F.col("waits")).alias("kept")
     flags = {name: np.zeros(names.count, np.bool_) for name in ("begins", "kept")}
     for file in work.scratch_files(wanted.select("name", "begins", kept)):
-        for rows in parquet.opened(f"{work.root}/{file.path}").iter_batches():
+        for rows in parquet.open_parquet(f"{work.root}/{file.path}").iter_batches():
             numbers = names.numbers(rows["name"])
             for name, values in flags.items():
                 has = rows[name].to_numpy(zero_copy_only=False) & (numbers >= 0)

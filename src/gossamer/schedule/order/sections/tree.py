@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from gossamer.errors import StoreError
 from gossamer.schedule.order.sections import ANYWHERE, COUNTS, enclosing
-from gossamer.state.lookup import opened
+from gossamer.state.lookup import open_checked
 from gossamer.tables import SECTIONS
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _read(work: Workspace, wanted: Mask) -> pa.Table:
     schema = pa.schema([SECTIONS.schema.field(name) for name in COLUMNS])
     found = []
     for path in work.paths(SECTIONS.name):
-        with opened(path, SECTIONS.name, COLUMNS) as file:
+        with open_checked(path, SECTIONS.name, COLUMNS) as file:
             batches = file.iter_batches(columns=list(COLUMNS))
             found += [batch.filter(wanted(batch)).cast(schema) for batch in batches]
     return pa.Table.from_batches(found, schema)
