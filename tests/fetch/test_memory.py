@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.repository import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BENCH = ROOT / "bench"
 
@@ -27,16 +23,16 @@ BENCH = ROOT / "bench"
     ],
 )
 def test_memory_stays_flat(sizes: list[str]) -> None:
-    run(BENCH / "memory.py", *sizes)
+    run(str(BENCH / "memory.py"), *sizes)
 
 
 @pytest.mark.long
 def test_memory_does_not_grow_with_an_archive_on_object_storage() -> None:
-    run(ROOT / "tests" / "support" / "archive_memory.py")
+    run("-m", "tests.support.archive_memory")
 
 
-def run(script: Path, *options: str) -> None:
+def run(*words: str) -> None:
     done = subprocess.run(
-        [sys.executable, str(script), *options], capture_output=True, text=True, check=False
+        [sys.executable, *words], capture_output=True, text=True, check=False, cwd=ROOT
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -24,7 +24,7 @@ from gossamer.storage.warc import (
     response_head,
     responses,
 )
-from gossamer.storage.warc.reindexing import index_of
+from gossamer.storage.warc.cdxj import index_of
 from tests.support.captures import DATE, DATE_MS, HTML, INFO, file_capture, http_capture, write
 
 if TYPE_CHECKING:

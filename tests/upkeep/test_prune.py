@@ -26,7 +26,7 @@ from gossamer.storage import checksums
 from gossamer.storage.store import File
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.storage.warc import Known, WarcWriter, cdxj, payload_digest, read_response
-from gossamer.storage.warc.reindexing import index_of
+from gossamer.storage.warc.cdxj import index_of
 from gossamer.tables import RESPONSES, UNPARSED
 from gossamer.upkeep import compaction, prune
 from tests.support.captures import http_capture

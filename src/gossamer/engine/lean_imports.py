@@ -57,3 +57,17 @@ def hide_package(package: str) -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(refusing)
+
+
+def forgo_pandas() -> None:
+    """Let pyarrow find no pandas when it looks for it, once per process.
+
+    Fact (pyarrow 26): its first array or scalar imports pandas, if it is installed, to recognise
+    its objects. Spark Connect's client requires pandas, but tasks have no use for it, and importing
+    it in each worker takes time and memory that a small crawl notices. Code that imports pandas
+    later gets it, and pyarrow then converts its objects where it is asked to.
+    """
+    import pyarrow as pa
+
+    with hide_package("pandas"):
+        pa.array([0])

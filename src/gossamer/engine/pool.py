@@ -43,7 +43,7 @@ from pyspark import cloudpickle
 
 from gossamer.engine import worker_start
 from gossamer.engine.batches import Messages, decode_batch, encode_batch
-from gossamer.engine.lean_arrow import forgo_pandas
+from gossamer.engine.lean_imports import forgo_pandas
 from gossamer.errors import EngineError, GossamerError, WorkerDied
 from gossamer.storage.errors import system_error
 

@@ -38,11 +38,10 @@ from gossamer.tables.fetching import (
     VIRTUAL_PAGE,
     WARC,
 )
-from gossamer.tables.filtering import FILTER_RULES
-from gossamer.tables.focusing import FIT_WORDS, MARKS
-from gossamer.tables.linking import CENTRALITY, FARMS
-from gossamer.tables.parsing import (
-    DOCUMENTS,
+from gossamer.tables.focusing import FILTER_RULES, FIT_WORDS, MARKS
+from gossamer.tables.linking import (
+    CENTRALITY,
+    FARMS,
     GRAPH,
     HOST_RANKS,
     HOST_SIZES,
@@ -51,8 +50,8 @@ from gossamer.tables.parsing import (
     LINKS,
     RANKED_NODES,
     RANKS,
-    UNPARSED,
 )
+from gossamer.tables.parsing import DOCUMENTS, UNPARSED
 from gossamer.tables.searching import GATHERED, INDEX, INDEXED, NUMBERED, POSTINGS, REPEATED
 from gossamer.tables.url_rules import ALIASES, REWRITTEN, URL_FORMS, URL_RULES
 

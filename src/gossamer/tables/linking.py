@@ -1,8 +1,118 @@
-"""Datasets of what the link graph says about pages and hosts."""
+"""Datasets of links, the link graph, and what it says about pages and hosts."""
 
 from __future__ import annotations
 
-from gossamer.tables.dataset import Column, Dataset
+from gossamer.tables.dataset import Column, Dataset, record_of_inputs
+
+LINKS = Dataset(
+    "links",
+    "links between pages",
+    key=("round", "src", "dst"),
+    writer="parse",
+    readers=("parse", "update", "mark", "invert", "graph", "rank"),
+    newest_wins=False,
+    columns=(
+        Column("round", "int", "the round that fetched src"),
+        Column("src", "string", "the linking page, or a robots.txt"),
+        Column("dst", "string", "the linked page, normalised"),
+        Column("anchor", "string", "text of the link; of several, the first non-empty one"),
+        Column(
+            "relation",
+            "string",
+            "element or role: a, area, frame, iframe, refresh, canonical, alternate, amphtml, "
+            "next, prev, feed; with parse.media also img, srcset, image, video; in feeds and "
+            "sitemaps entry, enclosure, sitemap; in robots.txt sitemap; or redirect",
+        ),
+        Column("nofollow", "boolean", "rel=nofollow, ugc or sponsored, or the page is nofollow"),
+        Column("dated_ms", "long", "when dst was published or changed, by a feed or sitemap"),
+        Column("depth", "int", "src's depth when it was fetched, plus 1 unless a redirect"),
+        Column("hops", "int", "src's hops plus 1 for a redirect, else 0"),
+        Column("first", "boolean", "src was fetched for the first time"),
+    ),
+)
+
+INLINKS = Dataset(
+    "inlinks",
+    "the pages that link to each page, with their anchor texts",
+    key=("dst",),
+    writer="invert",
+    readers=("index",),
+    newest_wins=True,
+    columns=(
+        Column("dst", "string", "the page"),
+        Column("count", "long", "number of linking pages"),
+        Column(
+            "sources",
+            "array<struct<src:string,anchor:string>>",
+            "linking pages and their anchor texts, at most 200, in the order of their URLs",
+        ),
+        Column(
+            "further",
+            "array<struct<src:string,anchor:string>>",
+            "the linking pages after these, at most 100, which take the places of those that go",
+        ),
+    ),
+    group_rows=8_192,
+)
+
+INVERTED = record_of_inputs("inverted", "on what inlinks are based", "invert", "links, responses")
+
+GRAPH = Dataset(
+    "graph",
+    "the link graphs of pages and of hosts, forward and transposed, in the format of WebGraph",
+    key=(),
+    writer="graph",
+    readers=("graph.queries", "graph.centrality", "rank"),
+    newest_wins=False,
+)
+
+RANKS = Dataset(
+    "ranks",
+    "PageRank of fetched pages, and of all others in the link graph",
+    key=("url",),
+    writer="rank",
+    readers=("generate", "index", "postings"),
+    newest_wins=True,
+    columns=(
+        Column("url", "string", "the page"),
+        Column("rank", "double", "a probability; all ranks sum to 1; null: it has lost all links"),
+    ),
+)
+
+RANKED_NODES = Dataset(
+    "ranked_nodes",
+    "which rows of ranks are of fetched pages, the graph whose nodes the rows are, and its links",
+    key=(),
+    writer="rank",
+    readers=("rank",),
+    newest_wins=False,
+)
+
+HOST_SIZES = Dataset(
+    "host_sizes",
+    "how many ranked pages each host has",
+    key=("host",),
+    writer="rank",
+    readers=("generate", "dedup", "index", "postings"),
+    newest_wins=True,
+    columns=(
+        Column("host", "string", "as in pages"),
+        Column("pages", "long", "its rows of ranks, but for those without a rank"),
+    ),
+)
+
+HOST_RANKS = Dataset(
+    "host_ranks",
+    "PageRank of hosts, by the links between them, each pair of hosts once",
+    key=("host",),
+    writer="rank",
+    readers=("generate", "index", "postings"),
+    newest_wins=True,
+    columns=(
+        Column("host", "string", "as in pages"),
+        Column("rank", "double", "a probability; all ranks sum to 1; null: it has lost all links"),
+    ),
+)
 
 CENTRALITY = Dataset(
     "centrality",

@@ -41,7 +41,7 @@ from gossamer.schedule.order import opic
 from gossamer.state import lsm
 from gossamer.storage.names import HISTORY
 from gossamer.storage.store import File, Layer
-from gossamer.storage.warc.reindexing import index_of
+from gossamer.storage.warc.cdxj import index_of
 from gossamer.tables import (
     COUNTED,
     DATASETS,
