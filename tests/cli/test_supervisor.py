@@ -225,7 +225,7 @@ def test_a_signal_to_all_processes_counts_once(
 def test_the_last_of_several_signals_kills_a_crawl_that_does_not_end(folder: Path) -> None:
     deaf = (
         "import signal\nfrom gossamer.state import stopping\n"
-        "stopping.heed_parent = lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+        "stopping.obey_parent = lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
     )
     with Service(folder, deaf) as service:
         service.until(step="generate")
