@@ -156,7 +156,7 @@ def test_rules_for_sites_are_tried(file: Path, tmp_path: Path) -> None:
 
 def test_rules_of_the_crawl_hold_unless_others_are_given(crawl: str, file: Path) -> None:
     with Path(crawl, "gossamer.toml").open("a") as settings:
-        settings.write('parse.rules = "rules.toml"')
+        settings.write('parse.site_rules = "rules.toml"')
     Path(crawl, "rules.toml").write_text(RULES)
     words = [file, "--url", HOME, "--crawl", crawl]
     assert as_json(*words)["title"] == "The rose"

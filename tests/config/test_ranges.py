@@ -34,7 +34,7 @@ NUMBERS = [key for key, found in settings() if found & {int, float}]
 TEXTS = [key for key, found in settings() if str in found and key != "ranking.profile"]
 PATTERNS = {"filter.allow", "filter.deny", "filter.skip_extensions", "urls.drop_parameters"}
 """Texts that may contain a line feed; they are compared with URLs, which never contain one."""
-PLAIN = {"filter.scope", "parse.extractor"}
+PLAIN = {"filter.scope"}
 
 
 def refused(text: str) -> str:

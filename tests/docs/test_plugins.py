@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gossamer import plugins
-from gossamer.parse import Link, Rules, parse_response
-from gossamer.parse.parsers import check, installed
+from gossamer.parse import Link, parse_response
+from gossamer.parse.parsers import installed_parsers
 from gossamer.rules import filters
 from gossamer.schedule import generate
 from gossamer.schedule.due.due_pages import due_pages
@@ -42,16 +42,16 @@ def test_the_documented_package_reads_pages(
 ) -> None:
     install(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    installed.cache_clear()
+    installed_parsers.cache_clear()
     try:
-        check(Rules())
+        installed_parsers()
         page = parse_response(
             "https://example.org/a/b",
             {"Content-Type": "text/gemini; charset=utf-8"},
             "# Gärten \n\nWords of it.\n=> c  The  next\n=>\n=> mailto:a@b.example\n".encode(),
         )
     finally:
-        installed.cache_clear()
+        installed_parsers.cache_clear()
     assert (page.outcome, page.content_type, page.charset) == ("parsed", "text/gemini", "utf-8")
     assert (page.title, page.headings) == ("Gärten", ("Gärten",))
     assert page.text == "Gärten\nWords of it.\nThe next"

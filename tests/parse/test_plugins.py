@@ -12,7 +12,7 @@ from gossamer import parse
 from gossamer.errors import ConfigError, EngineError
 from gossamer.parse import Rules
 from gossamer.parse.page import Page, ParsedPage
-from gossamer.parse.parsers import installed
+from gossamer.parse.parsers import installed_parsers
 from gossamer.parse.process.guard import GuardedParser
 from tests.support.stored_rounds import HOME, Fetched, store_round
 
@@ -64,10 +64,10 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         entries = "".join(f"{kind} = {name}:{what}\n" for kind, what in parsers.items())
         (info / "entry_points.txt").write_text(f"[gossamer.parsers]\n{entries}")
-        installed.cache_clear()
+        installed_parsers.cache_clear()
 
     yield install
-    installed.cache_clear()
+    installed_parsers.cache_clear()
     for name in names:
         sys.modules.pop(name, None)
 

@@ -111,7 +111,7 @@ def test_each_round_is_replaced_by_what_today_s_settings_make_of_it(parsed: Work
 def test_rules_for_sites_hold_for_what_is_parsed_again(parsed: Workspace) -> None:
     rule = '[[rule]]\nname = "r"\nurl = "https://example.org/*"\ntitle = "a"\ndate = "time"'
     Path(parsed.root, "rules.toml").write_text(rule)
-    reset(parsed, parse={"rules": "rules.toml"})
+    reset(parsed, parse={"site_rules": "rules.toml"})
     assert rounds.reparse(parsed).counts["unmatched_r_date"] == 2
     assert [row["title"] for n in (1, 2) for row in table(parsed, "documents", n)] == ["A", "B"]
 

@@ -233,7 +233,7 @@ title = "h2"
 
 def test_a_file_of_rules(tmp_path: Path) -> None:
     (tmp_path / "rules.toml").write_text(RULES)
-    rules = sites_of(ParseConfig(rules="rules.toml"), str(tmp_path))
+    rules = sites_of(ParseConfig(site_rules="rules.toml"), str(tmp_path))
     assert rules == (
         SiteRule(
             name="example",
@@ -246,7 +246,7 @@ def test_a_file_of_rules(tmp_path: Path) -> None:
         ),
         SiteRule(name="rest", url="https://example.org/*", title=("h2",)),
     )
-    assert sites_of(ParseConfig(rules=str(tmp_path / "rules.toml")), "/elsewhere") == rules
+    assert sites_of(ParseConfig(site_rules=str(tmp_path / "rules.toml")), "/elsewhere") == rules
     assert sites_of(ParseConfig(), str(tmp_path)) == ()
     (tmp_path / "none.toml").write_text("")
     assert read_site_rules(tmp_path / "none.toml") == ()
@@ -302,12 +302,14 @@ def test_a_pattern_that_fits_no_url_is_told(tmp_path: Path, url: str) -> None:
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"rules\.toml: cannot be read"):
-        sites_of(ParseConfig(rules="rules.toml"), str(tmp_path))
+        sites_of(ParseConfig(site_rules="rules.toml"), str(tmp_path))
 
 
 def with_rules(work: Workspace, text: str) -> Workspace:
     Path(work.root, "rules.toml").write_text(text)
-    return replace(work, config=structs.replace(work.config, parse=ParseConfig(rules="rules.toml")))
+    return replace(
+        work, config=structs.replace(work.config, parse=ParseConfig(site_rules="rules.toml"))
+    )
 
 
 @pytest.mark.folder

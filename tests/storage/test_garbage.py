@@ -232,7 +232,7 @@ def test_what_a_cut_off_init_leaves_does_not_keep_the_next_one_from_its_work(
 
 
 def test_settings_that_are_there_before_are_kept(tmp_path: Path) -> None:
-    settings = 'fetch.contact = "me@example.org"\nparse.rules = "rules.toml"'
+    settings = 'fetch.contact = "me@example.org"\nparse.site_rules = "rules.toml"'
     (tmp_path / "gossamer.toml").write_text(settings)
     (tmp_path / "rules.toml").write_text("")
     gossamer("init", tmp_path)

@@ -139,7 +139,7 @@ def load(path: Path) -> Config:
 def files_beside(config: Config) -> tuple[str, ...]:
     """The files that settings name, most of them beside gossamer.toml."""
     lists = (*config.filter.files, *secret_files(config.fetch), *config.serve.node_files)
-    named = (config.parse.rules, *lists)
+    named = (config.parse.site_rules, *lists)
     return tuple(filter(None, named))
 
 

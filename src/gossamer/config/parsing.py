@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -65,14 +65,7 @@ class ParseConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             "has Landlock and seccomp; set it to false for a plugin's parser that needs more"
         ),
     ] = True
-    extractor: Annotated[
-        Literal["gossamer", "trafilatura"],
-        Meta(
-            description="what finds the main text of HTML; `trafilatura` is slower, and must be "
-            "installed"
-        ),
-    ] = "gossamer"
-    rules: Annotated[
+    site_rules: Annotated[
         Line,
         Meta(
             description="TOML file with rules for single sites (docs/parsing.md), relative to the "

@@ -63,8 +63,6 @@ class Rules(Struct, frozen=True, kw_only=True):
     max_text_chars: int = 10_000_000
     media: bool = True
     """Whether the URLs of images and videos count as links."""
-    extractor: str = "gossamer"
-    """What extracts the main text of HTML: `gossamer` or `trafilatura`."""
     sandbox: bool = True
     """Whether the parsing process gives up access to files, network and other programs."""
     sites: tuple[SiteRule, ...] = ()
@@ -78,7 +76,6 @@ class Rules(Struct, frozen=True, kw_only=True):
             max_links=config.parse.max_links,
             max_text_chars=config.parse.max_text_chars,
             media=config.parse.media,
-            extractor=config.parse.extractor,
             sandbox=config.parse.sandbox,
             sites=sites,
             urls=config.urls,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from gossamer.errors import ConfigError
 from gossamer.parse.documents import BINARY_TYPES
 from gossamer.parse.documents.files import parse_file
-from gossamer.parse.html import parse_html, trafilatura_text
+from gossamer.parse.html import parse_html
 from gossamer.parse.html.site_rules import sites_of
 from gossamer.parse.listing import LISTING_TYPES, parse_listing
 from gossamer.parse.page import Rules
@@ -53,7 +53,7 @@ def parser_of(mime: str) -> Parser | None:
 
     Raises ConfigError if a parser of an installed package cannot be used.
     """
-    return installed().get(mime) or BUILT_IN.get(mime)
+    return installed_parsers().get(mime) or BUILT_IN.get(mime)
 
 
 def rules_of(config: Config, root: str, sites: tuple[SiteRule, ...] | None = None) -> Rules:
@@ -62,19 +62,12 @@ def rules_of(config: Config, root: str, sites: tuple[SiteRule, ...] | None = Non
     `sites` replaces the site rules that the settings name. Raises ConfigError.
     """
     rules = Rules.of(config, sites_of(config.parse, root) if sites is None else sites)
-    check(rules)
+    installed_parsers()
     return rules
 
 
-def check(rules: Rules) -> None:
-    """Raise ConfigError if a package's parser, or the extractor in the settings, is unusable."""
-    installed()
-    if rules.extractor == "trafilatura":
-        trafilatura_text.check()
-
-
 @cache
-def installed() -> Mapping[str, Parser]:
+def installed_parsers() -> Mapping[str, Parser]:
     """Return the parsers of installed packages by media type. Raises ConfigError."""
     found: dict[str, Parser] = {}
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.value):

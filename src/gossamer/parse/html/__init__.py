@@ -7,8 +7,7 @@ The life of a page:
      these two formats.
   2. `metadata.py` interprets what was collected: title, authors and image with `meta_names.py` and
      `schema_org.py`, dates with `page_dates.py`.
-  3. `gossamer.parse.maintext` extracts the main text from the outline that `lines.py` makes, or
-     `trafilatura_text.py` does if the settings ask for it.
+  3. `gossamer.parse.maintext` extracts the main text from the outline that `lines.py` makes.
   4. A rule for the site overrides all of this (`site_rules.py`, with `selectors.py`).
 """
 
@@ -21,7 +20,6 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser
 from gossamer.parse.html.findings import MAX_TITLE_CHARS
 from gossamer.parse.html.metadata import metadata
 from gossamer.parse.html.site_rules import rule_for, ruled
-from gossamer.parse.html.trafilatura_text import by_trafilatura
 from gossamer.parse.html.walk import findings
 from gossamer.parse.maintext import MainText, main_text
 from gossamer.parse.page import ParsedPage
@@ -63,9 +61,7 @@ def _read(body: bytes, label: str | None, rules: Rules) -> tuple[Reading, Lexbor
     found = findings(tree, rules)
     if MICRODATA in text:
         found.head_metadata.add_microdata(tree)
-    other = by_trafilatura(text, tree) if rules.extractor == "trafilatura" else ""
-    main = MainText(other) if other else article(tree, found)
-    return Reading(found, charset, found.lines.visible(), main), tree
+    return Reading(found, charset, found.lines.visible(), article(tree, found)), tree
 
 
 @latest

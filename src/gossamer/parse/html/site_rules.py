@@ -52,7 +52,7 @@ _URL = re.compile(r"(?:\*|[a-z*][a-z0-9+.*-]*://[^/A-Z]*(?:/|\*$))[^\s#]*")
 
 def sites_of(config: ParseConfig, root: str) -> tuple[SiteRule, ...]:
     """Return the site rules of the crawl in the folder `root`. Raises ConfigError."""
-    return read_site_rules(Path(root, config.rules)) if config.rules else ()
+    return read_site_rules(Path(root, config.site_rules)) if config.site_rules else ()
 
 
 def read_site_rules(path: Path) -> tuple[SiteRule, ...]:

@@ -245,14 +245,14 @@ def main(max_cpu_s: int) -> None:
 
 
 def serve(rules: Rules, max_cpu_s: int, pages: IO[bytes], answers: IO[bytes]) -> None:
-    """Answer pages. Exits if the parsers that the settings require cannot be used.
+    """Answer pages. Exits if the parser of an installed package cannot be used.
 
     Raises BrokenPipeError if the other end was closed before an answer.
     """
-    from gossamer.parse.parsers import check  # the parent needs no parsers
+    from gossamer.parse.parsers import installed_parsers  # the parent needs no parsers
 
     try:
-        check(rules)
+        installed_parsers()
     except ConfigError as error:
         sys.exit(str(error))
     _limit(resource.RLIMIT_AS, _address_bytes() + MAX_MEMORY_BYTES)
