@@ -91,7 +91,8 @@ def datasets() -> str:
 
 
 def of_whom(dataset: Dataset) -> str:
-    return f"Written by {dataset.writer}, read by {', '.join(dataset.readers)}."
+    readers = f", read by {', '.join(dataset.readers)}" if dataset.readers else ""
+    return f"Written by {dataset.writer}{readers}."
 
 
 def settings() -> str:

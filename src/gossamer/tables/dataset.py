@@ -96,8 +96,8 @@ def record_of_inputs(name: str, holds: str, writer: str, kinds: str) -> Dataset:
             Column(
                 "name",
                 "string",
-                "the version of the crawl that was read; that of the oldest rows of the dataset; "
-                "or the settings",
+                "the version of the crawl that was read; the version of the oldest rows; or the "
+                "settings",
             ),
         ),
     )

@@ -98,7 +98,7 @@ SIMILAR = Dataset(
 
 SHINGLED = Dataset(
     "shingled",
-    "what is compared of texts, as far as they were candidates, so that they are not read again",
+    "the shingles of texts that were candidates, so that these texts are not read again",
     key=("text",),
     writer="dedup",
     readers=("dedup",),
@@ -110,7 +110,7 @@ SHINGLED = Dataset(
             "binary",
             "its least shingle in each of 112 equal ranges of hashes, or 2^32 - 1: 32 bits each",
         ),
-        Column("bits", "int", "of its shingles, those are kept whose lowest bits are 0: so many"),
+        Column("bits", "int", "only shingles with this many lowest bits of 0 are kept"),
         Column("shingles", "binary", "hashes of its shingles, each once, sorted: 32 bits each"),
     ),
     # A harvest reads few rows, far apart. Of pages with 16 of them, it would read a third.

@@ -52,8 +52,8 @@ FILTER_RULES = Dataset(
         Column("enabled", "boolean", "false: it is kept, but does not apply"),
         Column("created_ms", "long", "when it was added"),
         Column("pages", "long", "of a generated rule: known pages that it refuses"),
-        Column("asked", "long", "those of them that were asked for, none of which was fit"),
+        Column("asked", "long", "of these, pages that were requested; none was fit"),
         Column("domain_fit", "long", "fit pages of the registrable domain"),
-        Column("reached", "long", "pages that must be reached, and are without those it refuses"),
+        Column("reached", "long", "pages that must be reachable, and are without the refused ones"),
     ),
 )
