@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import StoreError
-from gossamer.index import postings
 from gossamer.index.format.analysis import plain
 from gossamer.index.postings import blocks, combiner
+from gossamer.index.postings import step as postings
 from gossamer.index.postings.blocks import Partition, Writer, partition_of
 from gossamer.index.postings.combiner import Combiner, pairs_of
 from gossamer.index.postings.reader import Reader

@@ -187,7 +187,7 @@ def scores_of(
         (
             "title",
             "anchors",
-            "lead",
+            "first_words",
             "pairs",
             "boilerplate",
             "title_phrase",
@@ -215,7 +215,7 @@ def test_what_a_page_says_again_counts_once(tmp_path: Path) -> None:
         {"title": "Storm", "text": text},
         {"title": "Storm", "text": f"Storm\n{text}", **again},
     ]
-    once, repeated = scores_of(tmp_path, "storm", pages, lead=1.0)
+    once, repeated = scores_of(tmp_path, "storm", pages, first_words=1.0)
     assert once == pytest.approx(repeated)
 
 
@@ -409,7 +409,7 @@ def test_a_page_about_a_name_comes_before_pages_about_its_members(tmp_path: Path
         assert searcher.search(query).hits[0].url == "http://a.example/class"
 
 
-LATER = " ".join(f"word{number}" for number in range(schema.LEAD_WORDS))
+LATER = " ".join(f"word{number}" for number in range(schema.FIRST_WORDS))
 
 
 @pytest.mark.parametrize(
@@ -422,7 +422,7 @@ def test_pages_that_begin_with_the_words_come_first(
 ) -> None:
     monkeypatch.setattr(ranking, "FEW_MATCHES", few)
     pages = [{"title": "A", "text": f"{LATER} {words}"}, {"title": "B", "text": f"{words} {LATER}"}]
-    last, first = scores_of(tmp_path / "lead", query, pages, lead=1.0)
+    last, first = scores_of(tmp_path / "lead", query, pages, first_words=1.0)
     assert first > last
     assert scores_of(tmp_path / "none", query, pages) == pytest.approx([last, last])
 

@@ -244,6 +244,6 @@ def test_any_text_has_an_answer(searcher: Searcher, text: str) -> None:
 
 
 def test_a_joined_word_is_no_code_that_other_words_end_with() -> None:
-    pages = Summed({"": {"": 9}, "written": {"box": 2, "settings": 3}, "code": {"-settings": 1}})
+    pages = Summed({"": {"": 9}, "exact_form": {"box": 2, "settings": 3}, "code": {"-settings": 1}})
     typed = typed_words(["box-settings"], analyzer_for("en"), pages)
     assert [each.terms for each in typed] == [("box",), ("settings",)]

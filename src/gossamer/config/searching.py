@@ -277,10 +277,10 @@ class RankingConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True
     pairs: Annotated[
         Weight, Meta(description="neighbouring words of the query that are close in the text")
     ] = 0.4
-    lead: Annotated[
+    first_words: Annotated[
         Weight, Meta(description="match in the title or the first words of the text")
     ] = 0.4
-    written: Annotated[
+    exact_form: Annotated[
         Weight, Meta(description="words and code as they were typed, in the text and in the title")
     ] = 2.0
     coverage: Annotated[

@@ -41,7 +41,7 @@ BOUND_SMOOTHING = 10
 each of its words as frequent as stop words."""
 PREFERRED = 3.0
 """The logarithm of how much more likely users ask in their own language than in another one."""
-STEMMED = {"written": "text", "title_written": "title"}
+STEMMED = {"exact_form": "text", "title_exact_form": "title"}
 """By field without stemming and without stop words, the field that has the stop words."""
 
 
@@ -170,7 +170,7 @@ def _stop_words(words: Sequence[Words], language: str, other: str) -> dict[str, 
     """The forms of words that are stop words in another language, each with its term there."""
     found: dict[str, str] = {}
     for word in words:
-        forms = analyzer_for(language).written.analyze(word.text)
+        forms = analyzer_for(language).exact_form.analyze(word.text)
         terms = analyzer_for(other).analyzed(word.text)
         if len(forms) == len(terms) and not analyzer_for(other).has_content_word(word.text):
             found.update(zip(forms, terms, strict=True))

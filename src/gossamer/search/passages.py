@@ -14,8 +14,13 @@ from collections import deque
 from heapq import heapify, heappop, heapreplace
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.index.format.analysis import FIRST_UNSPACED, OTHER, analyzer_for, is_unspaced
-from gossamer.index.format.camel_case import camel_parts
+from gossamer.index.format.analysis import (
+    FIRST_UNSPACED,
+    OTHER,
+    analyzer_for,
+    camel_parts,
+    is_unspaced,
+)
 from gossamer.index.format.stored_text import Window, windows
 
 if TYPE_CHECKING:

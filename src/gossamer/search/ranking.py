@@ -8,8 +8,8 @@ score(page) = words + coverage + names + typed + exact + pairs + language + popu
               may lack some: a lower bound for each word as in BM25+ (Lv and Zhai, "Lower-bounding
               term frequency normalization", CIKM 2011), less for each word of a longer query.
   names       BM25 of each word in the title, where it counts once, and in anchor texts, and its idf
-              if title or first words of the main text have it (`lead`), each times its weight.
-  typed       joined words as phrases, and words and code as they were typed (`written.py`).
+              if title or first words of the text have it (`first_words`), each times its weight.
+  typed       joined words as phrases, and words and code as they were typed (`exact_form.py`).
   exact       BM25 of the words as a phrase in the title, and a large bonus if they, or all but one
               of them, are the whole title: most queries for a certain page use its title.
   pairs       BM25 of each two neighbouring words of the query that occur within PAIR_SLOP
@@ -47,13 +47,22 @@ from tantivy import Occur, Query
 from gossamer.index.format.analysis import OTHER, analyzer_for, is_unspaced
 from gossamer.index.format.schema import title_keys, words_key
 from gossamer.search import query as query_tree
-from gossamer.search.clauses import CandidateQuery, added, all_of, any_of, with_optional
+from gossamer.search.clauses import (
+    CandidateQuery,
+    added,
+    all_of,
+    any_of,
+    leading,
+    unit_once,
+    unit_query,
+    with_optional,
+    without_text,
+)
 from gossamer.search.filters import exceptions, filter_query
 from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.statistics import idf_correction, idf_sum
 from gossamer.search.typed_forms import bonuses, pages_having, typed_terms
-from gossamer.search.unit_queries import leading, unit_once, unit_query, without_text
 from gossamer.search.units import (
     in_a_row,
     neighbours,
@@ -334,7 +343,7 @@ class QueryPlan:
     @cached_property
     def _typed_queries(self) -> Sequence[Query]:
         """What is on a page as it was typed: words joined in this way, forms, code, options."""
-        typed = bonuses(self._meant.typed, self._schema, self._whole, self._weights.written)
+        typed = bonuses(self._meant.typed, self._schema, self._whole, self._weights.exact_form)
         further = [
             self._scored(field, unit, weight * share)
             for field, share in (("text", 1.0), ("title", self._weights.title))
@@ -381,7 +390,9 @@ class QueryPlan:
             self._scored("text", pair, self._weights.pairs * self._meant.weights[at], PAIR_SLOP)
             for at, pair in neighbours(self._units)
         ]
-        led = {unit: weight * self._weights.lead for unit, weight in self._weighted[:MAX_NAMES]}
+        led = {
+            unit: weight * self._weights.first_words for unit, weight in self._weighted[:MAX_NAMES]
+        }
         return [*pairs, *leading(self._schema, led, self._statistics, self._whole)]
 
     def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:

@@ -20,8 +20,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 from rapidfuzz.process import extract
 from tantivy import Occur, Query
 
-from gossamer.index.format.analysis import analyzer_for, plain
-from gossamer.index.format.camel_case import camel_parts
+from gossamer.index.format.analysis import analyzer_for, camel_parts, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -24,9 +24,9 @@ SCORED = (
     "boilerplate",
     "title",
     "anchors",
-    "written",
+    "exact_form",
     "code",
-    "title_written",
+    "title_exact_form",
     "title_code",
 )
 """Fields whose words count for the score."""

@@ -1,10 +1,10 @@
-"""What a query asks for as it is written: forms of words, and code (`index/format/written.py`).
+"""What a query asks for as it is written: forms of words, and code (`index/format/exact_form.py`).
 
 `C++` has the word `c`, and `ets` the same stem as `et`. A page that has a word of the query as it
 was typed gets a bonus: the idf of this form in the text, and that of the form in the title, each
-times the weight `written`. In a query of n words, the weight of forms is divided by n², and that of
-code that says no more than its words (`std::vec`, unlike `C++`) by n, because the longer a query
-is, the more likely it is prose.
+times the weight `ranking.exact_form`. In a query of n words, the weight of forms is divided by n²,
+and that of code that says no more than its words (`std::vec`, unlike `C++`) by n, because the
+longer a query is, the more likely it is prose.
 
 Code counts if a page has all its parts. So does a page whose title has one word of the code, and
 whose text has the others: the page about `Optional` explains `Optional.orElseThrow` without calling
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tantivy import Query
 
 from gossamer.index.format.analysis import MAX_KEPT, spaced
-from gossamer.index.format.written import code_in, pieces_of
+from gossamer.index.format.exact_form import code_in, pieces_of
 from gossamer.search.clauses import all_of, any_of
 from gossamer.search.statistics import idf
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gossamer.search.statistics import Frequencies
 
 TEXT, TITLE = "", "title_"
-"""Prefixes of the fields `written` and `code`: in all text about a page, and in its title."""
+"""Prefixes of the fields `exact_form` and `code`: in all text about a page, and in its title."""
 MAX_FORMS = 3
 """In a query of more words, only code counts."""
 MAX_FORM_PAGES = 20_000
@@ -74,7 +74,7 @@ def is_more_than_words(typed: str) -> bool:
 
 def forms_of(typed: str, analyzer: Analyzer) -> Unit:
     """The words of a typed text as they stand, without stop words."""
-    return tuple(analyzer.written.analyze(typed))
+    return tuple(analyzer.exact_form.analyze(typed))
 
 
 def symbols_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
@@ -137,7 +137,7 @@ def pages_having(terms: Unit, schema: Schema, part: str = TEXT) -> Query:
 
 def field_of(term: str, part: str = TEXT) -> str:
     """The field that has a form, or code, which has symbols in it."""
-    return f"{part}code" if _SYMBOL.search(term) else f"{part}written"
+    return f"{part}code" if _SYMBOL.search(term) else f"{part}exact_form"
 
 
 def _explaining(typed: Typed, schema: Schema, pages: Frequencies) -> Iterator[Query]:

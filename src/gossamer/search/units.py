@@ -12,8 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gossamer.index.format.analysis import MAX_KEPT, is_unspaced
-from gossamer.index.format.camel_case import camel_parts
+from gossamer.index.format.analysis import MAX_KEPT, camel_parts, is_unspaced
 from gossamer.search.query import Words
 
 if TYPE_CHECKING:

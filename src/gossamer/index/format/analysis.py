@@ -29,10 +29,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
-from gossamer.index.format.camel_case import HUMP, camel_parts
-
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from tantivy import TextAnalyzer
 
@@ -88,6 +86,13 @@ UNSPACED = re.compile(
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[\w--[_{_UNSPACED}]]+|[{_UNSPACED}]"
 _FIRST_WORDS = re.compile(rf"[{UNSPACED.pattern[1:-1]}]|[^\W_{UNSPACED.pattern[1:-1]}]+")
+MAX_CAMEL_CHARS = 80
+"""A longer word is data, not CamelCase."""
+
+HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|[A-Z][a-z])")
+"""What texts with CamelCase have. It is found quickly, because it begins with a capital."""
+_HUMP = re.compile(r"[a-z][0-9]*[A-Z]|[A-Z]{2}[a-z]{2}")
+_HUMPS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _ASCII_WORDS = bytes(byte if chr(byte).isalnum() else ord(" ") for byte in range(256))
 """Replaces what is not part of a word."""
 _QUERY_STOP_WORDS = ["versus", "vs"]
@@ -97,7 +102,7 @@ _QUERY_STOP_WORDS = ["versus", "vs"]
 class Analyzer:
     """Splits text in one language into words.
 
-    `terms` makes the terms of a text, and `written` its words without stemming.
+    `terms` makes the terms of a text, and `exact_form` its words without stemming.
     """
 
     def __init__(self, language: str) -> None:
@@ -116,7 +121,7 @@ class Analyzer:
         self.splits_unspaced = self._by_pattern = language in _BY_PATTERN
         # Words that are not stemmed, and those of scripts with marks, have no second form.
         none = [Filter.remove_long(1)] if self._by_pattern else []
-        self.written = _built(Tokenizer.simple(), [*none, lower, *stop, fold])
+        self.exact_form = _built(Tokenizer.simple(), [*none, lower, *stop, fold])
         self.analyzed = lru_cache(MAX_KEPT)(self._analyzed)
         self.has_content_word = lru_cache(MAX_KEPT)(self._has_content_word)
         self._stem = lru_cache(MAX_KEPT)(self._stemmed)
@@ -124,7 +129,7 @@ class Analyzer:
     def words(self, text: str) -> list[tuple[str, Span]]:
         """The terms of a text, each with its span.
 
-        Runs of scripts without spaces are split in any language (`written.split_unspaced`).
+        Runs of scripts without spaces are split in any language (`exact_form.split_unspaced`).
         """
         if self._by_pattern:
             return _tokens(self.terms, text)
@@ -206,7 +211,7 @@ def first_words(text: str, number: int) -> str:
 
 @cache
 def spaced() -> TextAnalyzer:
-    """What stands between spaces, in lower case: words, and code (`written.code_in`)."""
+    """What stands between spaces, in lower case: words, and code (`exact_form.code_in`)."""
     return _built(Tokenizer.whitespace(), (Filter.ascii_fold(), Filter.lowercase()))
 
 
@@ -236,6 +241,13 @@ def _beginning_with(initials: str) -> re.Pattern[str]:
     others = (rf"\x{a + 1:02x}-\x{b - 1:02x}" for a, b in pairwise(codes) if b - a > 1)
     first = f"[^{''.join(others)}]"
     return re.compile(rf"{first}(?<=[^\W_])(?<![^\W_]{first})[^\W_]*")
+
+
+def camel_parts(word: str) -> Sequence[str]:
+    """The parts of a word in CamelCase; none of another word."""
+    if word.islower() or len(word) > MAX_CAMEL_CHARS or not word.isascii():
+        return ()
+    return _HUMPS.findall(word) if _HUMP.search(word) else ()
 
 
 def _camel_case(text: str) -> Iterator[Span]:

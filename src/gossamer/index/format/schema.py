@@ -7,23 +7,23 @@ A shard is a folder, and each language in it has an index of its own below (`ana
           every domain above them), copy_site (those of them that are not above the page's own
           host), language, kind, title_key, and hash_prefix: some bits of the page's key, a short
           term to find it by
-  words   title, anchors, address, text, lead, boilerplate, vocabulary, and what is as written.
+  words   title, anchors, address, text, first_words, boilerplate, vocabulary, and exact forms.
           `text` has all text about the page: title, headings, description, main text, each anchor
           once, the address. So a page matches a word if and only if `text` has it, and one posting
-          list suffices. `lead` has the title and the first words of the main text. In `text`,
-          `title` and `lead`, words in CamelCase are followed by their parts, and so are runs of
-          scripts without spaces if the language's words are not split there.
+          list suffices. `first_words` has the title and the first words of the main text. In
+          `text`, `title` and `first_words`, words in CamelCase are followed by their parts, and so
+          are runs of scripts without spaces if the language's words are not split there.
           `boilerplate` is the rest of the visible text: navigation and the like. `vocabulary` has
-          the words of title, headings and anchors without stemming, for spelling. `written` has
-          the words of `text` without stemming, and `code` its code; `title_written` and
-          `title_code` have those of the title (`written.py`)
+          the words of title, headings and anchors without stemming, for spelling. `exact_form` has
+          the words of `text` without stemming, and `code` its code; `title_exact_form` and
+          `title_code` have those of the title (`exact_form.py`)
   values  date_ms (published, else modified), its year, fetched_ms, key (see `page_key`), and
           static_rank (PageRank divided by its mean, when the page was written)
   stored  stored_document: the fields of a result (StoredDocument, as MessagePack)
 
 The main text is stored whole, in pieces (`stored_text.py`), because a snippet may show any part.
 Its lines that the site repeats are stored apart (`common`), as a snippet shows another part if it
-can. They come last in `text`, and `lead` has none of them.
+can. They come last in `text`, and `first_words` has none of them.
 """
 
 from __future__ import annotations
@@ -43,9 +43,8 @@ import xxhash
 from gossamer.errors import StoreError
 from gossamer.index.format import stored_text
 from gossamer.index.format.analysis import analyzer_for, first_words, plain_words, spaced, whole
+from gossamer.index.format.exact_form import code_in, marked_pieces, pieces_of, split_parts
 from gossamer.index.format.kinds import kind_of
-from gossamer.index.format.marked import marked_pieces
-from gossamer.index.format.written import code_in, pieces_of, split_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
 META = "meta.json"
 """The file in which tantivy lists the segments of an index."""
-FORMAT = 13
+FORMAT = 14
 """Increment whenever the fields or the text analysis change; the index is then rebuilt."""
 
 NAMES = ("url", "hash_prefix", "host", "site", "copy_site", "language", "kind", "title_key")
@@ -63,17 +62,17 @@ WORDS = (
     "anchors",
     "address",
     "text",
-    "lead",
+    "first_words",
     "boilerplate",
     "vocabulary",
-    "written",
+    "exact_form",
     "code",
-    "title_written",
+    "title_exact_form",
     "title_code",
 )
-LEAD_WORDS = 20
+FIRST_WORDS = 20
 """The first words of a page's main text, after title and headings: they say what it is about."""
-LEAD_CHARS = 2_000
+FIRST_CHARS = 2_000
 """Characters of the main text in which they are sought."""
 
 STORED_BLOCK_BYTES = 4_096
@@ -88,17 +87,17 @@ MIN_YEAR, MAX_YEAR = 1990, 2100
 """Dates outside these years are mistakes and have no year in the facet."""
 
 _HYPHENED = re.compile(r"-\w")
-_TERMS, _PLAIN, _WRITTEN, _CODE = "terms", "plain", "written", "code"
+_TERMS, _PLAIN, _EXACT_FORM, _CODE = "terms", "plain", "exact_form", "code"
 _TOKENIZERS = {
     "address": _PLAIN,
     "vocabulary": _PLAIN,
-    "written": _WRITTEN,
-    "title_written": _WRITTEN,
+    "exact_form": _EXACT_FORM,
+    "title_exact_form": _EXACT_FORM,
     "code": _CODE,
     "title_code": _CODE,
 }
 _OPTIONS = {"anchors": "freq"} | dict.fromkeys(
-    ("vocabulary", "written", "code", "title_written", "title_code"), "basic"
+    ("vocabulary", "exact_form", "code", "title_exact_form", "title_code"), "basic"
 )
 
 
@@ -190,7 +189,7 @@ def open_index(folder: Path) -> tantivy.Index:
 def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
     index.register_tokenizer(_TERMS, analyzer_for(language).terms)
     index.register_tokenizer(_PLAIN, spaced())
-    index.register_tokenizer(_WRITTEN, analyzer_for(language).written)
+    index.register_tokenizer(_EXACT_FORM, analyzer_for(language).exact_form)
     index.register_tokenizer(_CODE, spaced())
     return index
 
@@ -266,13 +265,13 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
     for part in parts:
         document.add_text("text", part)
     joined = "\n".join(parts)
-    document.add_text("written", joined)
-    document.add_text("title_written", title)
+    document.add_text("exact_form", joined)
+    document.add_text("title_exact_form", title)
     splits = analyzer_for(row["index_language"]).splits_unspaced
     _add_parts(document, "text", "code", marked_pieces(joined), splits_unspaced=splits)
-    lead = "\n".join((title, first_words(unnamed(text[:LEAD_CHARS], names), LEAD_WORDS)))
+    lead = "\n".join((title, first_words(unnamed(text[:FIRST_CHARS], names), FIRST_WORDS)))
     lead_parts = split_parts(pieces_of(lead), splits_unspaced=splits)
-    document.add_text("lead", "\n".join((lead, *lead_parts)))
+    document.add_text("first_words", "\n".join((lead, *lead_parts)))
     _add_parts(document, "title", "title_code", pieces_of(title), splits_unspaced=splits)
     document.add_text("vocabulary", plain_words("\n".join(names)))
     if boilerplate:

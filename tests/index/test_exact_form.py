@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.index.format.analysis import spaced
-from gossamer.index.format.camel_case import camel_parts
-from gossamer.index.format.marked import MAX_PIECES, marked_pieces
-from gossamer.index.format.written import (
+from gossamer.index.format.analysis import camel_parts, spaced
+from gossamer.index.format.exact_form import (
     MAX_CAMEL_CASE,
+    MAX_PIECES,
     code_in,
+    marked_pieces,
     pieces_of,
     split_unspaced,
     split_words,

@@ -1,0 +1,183 @@
+"""The step `postings`: map documents to runs of postings, and reduce these to partitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import accumulate, groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import functions as F
+
+from gossamer.index.format import schema, selection
+from gossamer.index.format.analysis import plain
+from gossamer.index.postings.blocks import Writer
+from gossamer.index.postings.combiner import RUN, RUN_DDL, Combiner, pairs_of
+from gossamer.index.postings.retrieval import norm
+from gossamer.state import sorted_parts
+from gossamer.state.heartbeats import Heartbeat, clear
+from gossamer.storage import task_output
+from gossamer.tables import NUMBERED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    import tantivy
+    from pyspark.sql import Column, DataFrame
+
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File, Layer, StepReport
+
+TEXTS = ("title", "description", "text")
+"""Columns of documents whose words are indexed."""
+NUMBERED_ROWS = 4_000
+"""Rows per row group, which is what must be read for the URL of one document."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A map task: files of documents sorted by URL, and the number of the first document."""
+
+    root: str
+    round: int
+    part: int
+    files: list[str]
+    first: int
+    count: int
+    runs: str
+    numbered: str
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A reduce task: files of the runs of a partition's terms, sorted by term and document."""
+
+    root: str
+    part: int
+    parts: int
+    files: list[str]
+    attempt: str
+
+
+def run(work: Workspace) -> StepReport:
+    clear(work.root, "postings")
+    with work.step("postings", work.round) as draft:
+        found = work.engine.map_tasks(
+            mappers(work), collect, task_output.YIELD, task_output.YIELD_DDL
+        )
+        made = task_output.layers_of(found, work.round)
+        tasks = reducers(work, made.get("scratch"))
+        found += work.engine.map_tasks(tasks, write, task_output.YIELD, task_output.YIELD_DDL)
+        made = task_output.layers_of(found, work.round)
+        for dataset in ("postings", "numbered"):
+            draft.replace[dataset] = (made[dataset],) if dataset in made else ()
+        draft.counts.update(task_output.counts_of(found))
+    return draft.done
+
+
+def mappers(work: Workspace) -> list[Documents]:
+    """The map tasks, which share the documents that can be found."""
+    chosen = selection.dispositions(work).where("disposition = 'indexed'").select("url", "round")
+    dealt = (
+        work.read("documents")
+        .join(chosen, on=["url", "round"], how="inner")
+        .select("url", *TEXTS, _part("url", work))
+    )
+    shares = sorted_parts.parts(_sorted(work, dealt, "url"))
+    counts = [sum(file.rows for file in files) for files in shares.values()]
+    attempts = work.scratch_attempt(), work.store.attempt("numbered")
+    return [
+        Documents(work.root, work.round, part, _paths(work, files), first, count, *attempts)
+        for (part, files), count, first in zip(
+            shares.items(), counts, accumulate(counts, initial=0), strict=False
+        )
+    ]
+
+
+def collect(task: Documents) -> Iterator[task_output.Row]:
+    """Map: write the runs and the numbered documents, and list their files."""
+    heartbeat = Heartbeat(task.root, "postings", task.round, str(task.part), task.count)
+    runs = task_output.ParquetWriter(task.root, "scratch", task.runs, schema=RUN)
+    name = f"{task.part:04d}-"
+    numbered = task_output.ParquetWriter(task.root, "numbered", task.numbered, name=name)
+    words, combiner = plain(), Combiner()
+    rows: list[dict[str, Any]] = []
+    for number, row in enumerate(sorted_parts.merge_sorted(task.files, ["url"]), task.first):
+        counts = Counter(terms(row, words))
+        combiner.add(number, counts)
+        rows.append(
+            {
+                "number": number,
+                "url": row["url"],
+                "words": counts.total(),
+                "norm": norm(counts.values()),
+            }
+        )
+        if len(rows) == NUMBERED_ROWS:
+            numbered.write(pa.Table.from_pylist(rows, NUMBERED.schema))
+            rows.clear()
+        if combiner.full:
+            runs.write(combiner.take())
+        heartbeat.beat()
+    numbered.write(pa.Table.from_pylist(rows, NUMBERED.schema))
+    runs.write(combiner.take())
+    heartbeat.finish()
+    yield from (
+        *runs.close(),
+        *numbered.close(),
+        *task_output.count_rows({"documents": task.count}),
+    )
+
+
+def terms(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> Iterator[str]:
+    """The terms of a document, each as often as it occurs."""
+    for name in TEXTS:
+        yield from words.analyze(schema.composed(row[name]))
+
+
+def reducers(work: Workspace, runs: Layer | None) -> list[Terms]:
+    """The reduce tasks, each with all runs of its partition's terms."""
+    if runs is None:
+        return []
+    written = work.engine.read(_paths(work, runs.files), RUN_DDL)
+    shuffled = written.select("*", _part("term", work))
+    attempt, parts = work.store.attempt("postings"), work.config.postings.partitions
+    return [
+        Terms(work.root, part, parts, _paths(work, of_part), attempt)
+        for part, of_part in sorted_parts.parts(_sorted(work, shuffled, "term", "first")).items()
+    ]
+
+
+def write(task: Terms) -> Iterator[task_output.Row]:
+    """Reduce: write a partition, list its file, and count terms and postings.
+
+    A term's rows contain its document frequency, so the counts of its runs are read first.
+    """
+    partition = Writer(task.root, task.attempt, task.part, task.parts)
+    counts = sorted_parts.merge_sorted(task.files, ["term", "first"], ["term", "first", "count"])
+    runs = sorted_parts.merge_sorted(task.files, ["term", "first"])
+    done: Counter[str] = Counter()
+    by_term = itemgetter("term")
+    for (term, sizes), (_, its) in zip(
+        groupby(counts, by_term), groupby(runs, by_term), strict=True
+    ):
+        df = sum(size["count"] for size in sizes)
+        partition.write(term, df, (pairs_of(run["pairs"]) for run in its))
+        done.update(terms=1, postings=df)
+    yield from (*partition.close(), *task_output.count_rows(done))
+
+
+def _part(key: str, work: Workspace) -> Column:
+    """The task of a URL, or the partition of a term as in `blocks.partition_of`."""
+    return F.expr(f"pmod(xxhash64({key}), {work.config.postings.partitions})").alias("part")
+
+
+def _sorted(work: Workspace, rows: DataFrame, *order: str) -> tuple[File, ...]:
+    dealt = rows.repartition(work.config.postings.partitions, "part")
+    return work.scratch_files(dealt.sortWithinPartitions("part", *order), by=["part"])
+
+
+def _paths(work: Workspace, files: Iterable[File]) -> list[str]:
+    return [f"{work.root}/{file.path}" for file in files]

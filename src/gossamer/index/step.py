@@ -1,0 +1,187 @@
+"""The step `index`: find out which pages have changed, and change the parts that hold them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from gossamer.errors import StoreError
+from gossamer.index.changes import ADDED, KEPT, REMOVED, REPLACED, with_copies
+from gossamer.index.format import selection
+from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
+from gossamer.index.pending import Move, Pending, lies_in
+from gossamer.index.repeated import with_lines
+from gossamer.index.touched import INPUTS, settings, since
+from gossamer.state import sorted_parts, unread
+from gossamer.state.heartbeats import clear
+from gossamer.storage import parquet, task_output
+from gossamer.storage.store import Layer
+from gossamer.tables import DATASETS, DOCUMENTS, GATHERED, INDEXED, REPEATED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from pyspark.sql import DataFrame
+
+    from gossamer.index.format.layout import Key
+    from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import File, StepReport
+
+TEXTS = (
+    "title",
+    "description",
+    "headings",
+    "language",
+    "content_type",
+    "published_ms",
+    "modified_ms",
+    "image",
+    "nosnippet",
+    "fetched_ms",
+    "boilerplate",
+    "is_doubtful",
+)
+"""Columns of a document that are passed to the tasks unchanged."""
+
+BESIDE = 1
+"""Tasks beyond the number of workers: the first tier is small and need not wait for a shard."""
+
+
+def run(work: Workspace) -> StepReport:
+    clear(work.root, "index")
+    _check_documents(work)
+    with work.step("index", work.round) as draft:
+        draft.counts.update(selection.counts(work))
+        parts, damaged = _parts(work)
+        if damaged:
+            draft.counts["damaged_parts"] = len(damaged)
+        old, known = (
+            work.read(name) if parts else work.engine.read([], DATASETS[name].ddl)
+            for name in (INDEXED.name, REPEATED.name)
+        )
+        pending = Pending(work, old, known, since(work, anew=not parts))
+        moves = pending.moves()
+        stale = damaged | {
+            key
+            for key, files in parts.items()
+            if key not in damaged and _is_stale(work.root, files, key, moves)
+        }
+        if stale:
+            pending.with_parts(stale)
+            moves = pending.moves()
+        draft.counts.update(_totals(moves, stale))
+        touched = {key for move in moves for key in move.touches()} | stale
+        files_of_rows = work.scratch_files(_rows(work, pending, stale), by=["shard"])
+        base = {key: parts[key] for key in parts if key in touched - stale}
+        written = list(
+            work.engine.map_tasks(
+                _tasks(work, files_of_rows, base),
+                build,
+                task_output.YIELD,
+                task_output.YIELD_DDL,
+                BESIDE,
+            )
+        )
+        draft.counts.update({name: n for name, n in task_output.counts_of(written).items() if n})
+        new = task_output.layers_of(written, work.round).get("index")
+        files = [file for key in parts if key not in touched for file in parts[key]]
+        files += new.files if new else ()
+        draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
+        for table, rows in ((INDEXED, pending.held(stale)), (REPEATED, pending.repeated)):
+            draft.replace[table.name] = (work.write(rows, table.name, work.round),)
+        draft.replace[GATHERED.name] = unread.write_record(work, GATHERED, INPUTS, settings(work))
+    return draft.done
+
+
+def _parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
+    """The files of the existing parts, and which parts are damaged and must be rebuilt.
+
+    If a dataset that describes them is damaged, all parts are rebuilt.
+    """
+    if work.store.damaged("indexed") or work.store.damaged("repeated"):
+        return {}, set()
+    parts = parts_of(work.store.listed("index"))
+    broken = {damage.file for damage in work.store.damaged("index")}
+    return parts, {key for key, files in parts.items() if not broken.isdisjoint(files)}
+
+
+def _check_documents(work: Workspace) -> None:
+    """Raise StoreError if a file lacks a column, so that text would be lost."""
+    for path in work.paths("documents"):
+        if not {*DOCUMENTS.column_names} <= {*parquet.schema(path).names}:
+            remedy = "parse all pages again: gossamer reparse"
+            raise StoreError(path, "was parsed by an older version", remedy)
+
+
+def _totals(moves: Iterable[Move], stale: Collection[Key]) -> Counter[str]:
+    """Pages by kind of change; `renewed`: unchanged pages whose part is rebuilt."""
+    totals: Counter[str] = Counter()
+    for move in moves:
+        if move.change != KEPT:
+            totals[move.change] += move.pages
+        elif (move.shard, move.index_language) in stale:
+            totals["renewed"] += move.pages
+    return totals
+
+
+def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[Move]) -> bool:
+    """Whether too many of a part's documents would be deleted, so that it must be rebuilt."""
+    held, dead = size_of(root, files)
+    dead += sum(
+        move.pages
+        for move in moves
+        if move.change in (REPLACED, REMOVED) and key == (move.old_shard, move.old_index_language)
+    )
+    return dead > MAX_DEAD * held
+
+
+def _rows(work: Workspace, pending: Pending, stale: Collection[Key]) -> DataFrame:
+    """The input of the tasks: documents to add and URLs to delete, sorted within their shard."""
+    changed = pending.changed
+    again = (F.col("change") == KEPT) & lies_in(stale, "")
+    pages = changed.where(F.col("change").isin(ADDED, REPLACED) | again).select(
+        "url", "round", "shard", "index_language", "static_rank", F.lit(True).alias("adds")
+    )
+    documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
+    described = with_lines(pages, pending.lines).join(pending.anchors, on="url", how="left")
+    adds = with_copies(described, pending.dispositions).join(
+        # Texts come last: a join holds its left side in memory, and streams its right.
+        documents.select("url", "round", "host", *TEXTS, F.col("main_text").alias("text")),
+        on=["url", "round"],
+    )
+    gone = changed.where(F.col("change").isin(REPLACED, REMOVED) & ~lies_in(stale, "old_")).select(
+        "url",
+        F.col("old_shard").alias("shard"),
+        F.col("old_index_language").alias("index_language"),
+        F.lit(False).alias("adds"),
+    )
+    return (
+        adds.unionByName(gone, allowMissingColumns=True)
+        .repartition(work.config.index.shards + 1, "shard")
+        .sortWithinPartitions("shard", "index_language", "url", "adds")
+    )
+
+
+def _tasks(
+    work: Workspace, rows: Iterable[File], base: Mapping[Key, Iterable[File]]
+) -> list[Shard]:
+    attempt = work.store.attempt("index")
+    return [
+        Shard(
+            work.root,
+            work.round,
+            number,
+            tuple(file.path for file in files),
+            sum(file.rows for file in files),
+            {
+                index_language: tuple(held)
+                for (shard, index_language), held in base.items()
+                if shard == number
+            },
+            attempt,
+            work.config.index.memory_mb * 1_000_000,
+        )
+        for number, files in sorted_parts.parts(rows).items()
+    ]
