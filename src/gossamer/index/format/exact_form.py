@@ -20,7 +20,7 @@ tantivy's regular expressions are slow (`analysis.py`), so these are Python's. T
 piece of a text between white space once, and of a long text only the pieces that may contain code,
 words in CamelCase, or unspaced text (`marked_pieces`). Most of a text is prose. Pairs of
 neighbouring bytes distinguish it, with numpy: 11 ns per character, where reading all of it with the
-regular expressions takes 31 (bench/text_costs.py). The pairs include everything that the
+regular expressions takes 31. The pairs include everything that the
 expressions match, and more. Non-ASCII bytes count as letters in code.
 """
 
