@@ -158,7 +158,8 @@ def test_stored_sketches_stay_comparable() -> None:
     """Another process, another run, another release: a change here makes old crawls unusable."""
     text_hash, sketch = hash_and_sketch(PROSE, None)
     assert sketch is not None
-    code = f"from gossamer.web.sketches import hash_and_sketch; print(hash_and_sketch({PROSE!r}, None))"
+    call = f"print(hash_and_sketch({PROSE!r}, None))"
+    code = f"from gossamer.web.sketches import hash_and_sketch; {call}"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
     assert printed.decode().strip() == repr((text_hash, sketch))
     assert (text_hash, sketch[:8].hex()) == (-8141730613873411177, "bb25d50495370b00")
