@@ -14,10 +14,10 @@ from gossamer.config import Config
 from gossamer.errors import UsageError
 from gossamer.links import graph
 from gossamer.rules.filter_rules import stored
-from gossamer.schedule.focus import generated_rules
-from gossamer.schedule.focus.generated_rules.candidates import LEAST_ASKED, MOST, candidates
-from gossamer.schedule.order import sections
-from gossamer.schedule.order.sections import Section
+from gossamer.schedule.focus.generated_rules import step as generated_rules
+from gossamer.schedule.focus.generated_rules.candidates import LEAST_ASKED, MOST, choose_candidates
+from gossamer.schedule.order.sections import step as sections
+from gossamer.schedule.order.sections.step import Section
 from gossamer.state.workspace import Workspace
 from gossamer.storage.backends import LocalBackend
 from gossamer.storage.store import Store
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gossamer.engine.engine import Engine
-    from gossamer.schedule.focus.generated_rules import Generated
+    from gossamer.schedule.focus.generated_rules.step import Generated
 
 HOME = "http://site.example/"
 FIT = 60
@@ -45,7 +45,7 @@ def section(name: str, known: int, asked: int, fit: int = 0) -> Section:
 
 def chosen(*others: Section, refused: Iterable[str] = (), wanted: Iterable[str] = ()) -> list[str]:
     site = [section("site.example/", 1000, 500, FIT), section("site.example/a/", 90, 90, FIT)]
-    found = candidates([*site, *others], FIT, [*refused], [*wanted])
+    found = choose_candidates([*site, *others], FIT, [*refused], [*wanted])
     return [each.section.section for each in found.get("site.example", ())]
 
 
@@ -78,8 +78,8 @@ def test_a_site_cannot_make_the_proof_long() -> None:
 
 def test_a_domain_with_few_fit_pages_has_no_rules() -> None:
     rows = [section("site.example/", 1000, 500, FIT), section("site.example/tag/", SIZE, SIZE)]
-    assert candidates(rows, FIT, [])
-    assert not candidates(rows, FIT + 1, [])
+    assert choose_candidates(rows, FIT, [])
+    assert not choose_candidates(rows, FIT + 1, [])
 
 
 def test_a_section_with_a_large_part_that_is_unknown_may_be_worth_it() -> None:

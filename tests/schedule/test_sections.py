@@ -17,9 +17,13 @@ from gossamer.config import Config
 from gossamer.config.crawling import GenerateConfig
 from gossamer.errors import Locked
 from gossamer.schedule import generate
-from gossamer.schedule.order import sections
-from gossamer.schedule.order.sections import EVERYTHING, MAX_FOLDERS, enclosing
-from gossamer.schedule.order.sections import worth as worths
+from gossamer.schedule.order.sections import finds, section_names, step
+from gossamer.schedule.order.sections.section_names import (
+    EVERYTHING,
+    MAX_FOLDERS,
+    enclosing_sections,
+)
+from gossamer.schedule.order.sections.worth import FEW, TRIED, add_section_worth
 from gossamer.storage import parquet
 from gossamer.storage.backends import LocalBackend
 from gossamer.storage.store import Store
@@ -33,16 +37,18 @@ if TYPE_CHECKING:
 
 
 def test_the_folder_of_a_url(engine: Engine) -> None:
-    rows = engine.rows(pa.table({"url": URLS})).select("url", sections.folder(F.col("url")))
+    rows = engine.rows(pa.table({"url": URLS})).select(
+        "url", section_names.folder_column(F.col("url"))
+    )
     assert dict(rows.collect()) == {url: folder_of(url) for url in URLS}
 
 
 def test_the_sections_that_a_folder_is_in() -> None:
-    assert list(enclosing("h/a/b/")) == ["h/a/b/", "*/a/b/", "h/a/", "*/a/", "h/", "*/"]
-    assert list(enclosing("h/v?id")) == ["h/v?id", "*/v?id", "h/", "*/"]
-    deep = list(enclosing("h/" + "x/" * 20))
+    assert list(enclosing_sections("h/a/b/")) == ["h/a/b/", "*/a/b/", "h/a/", "*/a/", "h/", "*/"]
+    assert list(enclosing_sections("h/v?id")) == ["h/v?id", "*/v?id", "h/", "*/"]
+    deep = list(enclosing_sections("h/" + "x/" * 20))
     assert deep[0] == "h/" + "x/" * MAX_FOLDERS
-    assert next(iter(enclosing("h/" + "x/" * 20 + "v?id"))) == deep[0]
+    assert next(iter(enclosing_sections("h/" + "x/" * 20 + "v?id"))) == deep[0]
     assert deep[-1] == EVERYTHING
 
 
@@ -59,12 +65,12 @@ def test_sections_are_counted_by_definition(work: Workspace) -> None:
     put_pages(work, rows)
     known, fit = Counter[str](), Counter[str]()
     for row in rows:
-        for section in enclosing(folder_of(row["url"])):
+        for section in enclosing_sections(folder_of(row["url"])):
             known[section] += 1
             fit[section] += row["outcome"] is not None and row["fit"]
     found = count_now(work)
     assert {name: row["known"] for name, row in found.items()} == {
-        name: pages for name, pages in known.items() if pages >= sections.LEAST_PAGES
+        name: pages for name, pages in known.items() if pages >= step.LEAST_PAGES
     }
     assert {name: row["fit"] for name, row in found.items()} == {name: fit[name] for name in found}
     assert found["*/x/"]["domain"] == "*"
@@ -76,7 +82,7 @@ def test_sections_are_counted_by_definition(work: Workspace) -> None:
 
 def test_an_empty_crawl_has_no_sections(work: Workspace) -> None:
     assert count_now(work) == {}
-    assert sections.of_domain(work, None) == []
+    assert step.sections_of_domain(work, None) == []
 
 
 def links(work: Workspace, pairs: list[tuple[str, str]]) -> Any:
@@ -91,12 +97,12 @@ def put_round(work: Workspace, pairs: list[tuple[str, str]], new: set[str]) -> N
     rows = [{"url": url, "new": url in new, "asked": url in asked} for url in urls]
     changed = work.engine.rows(pa.Table.from_pylist(rows))
     with work.step("test", work.round) as draft:
-        draft.replace[FINDS.name] = sections.put_finds(work, links(work, pairs), changed)
+        draft.replace[FINDS.name] = finds.write_finds(work, links(work, pairs), changed)
 
 
 def finds_of(work: Workspace) -> dict[tuple[str, str | None], float]:
     rows = [row for path in work.paths(FINDS.name) for row in parquet.read_table(path).to_pylist()]
-    return {(row["source"], row["target"]): row["pages"] / sections.UNIT for row in rows}
+    return {(row["source"], row["target"]): row["pages"] / finds.UNIT for row in rows}
 
 
 def test_a_new_page_counts_for_all_pages_that_it_was_found_on(work: Workspace) -> None:
@@ -116,7 +122,7 @@ def test_finds_are_merged_into_sections_when_these_are_counted(work: Workspace) 
     for n in range(3):
         put_round(work, [(f"http://a.example/seldom{n}/", pages[n])], {pages[n]})
     count_now(work)
-    kept = 3 / sections.FORGETTING
+    kept = 3 / finds.FORGETTING
     assert finds_of(work) == {
         ("a.example/", "a.example/x/"): pytest.approx(kept),
         ("a.example/", None): pytest.approx(kept),
@@ -155,9 +161,19 @@ def test_what_has_hardly_been_tried_is_worth_as_much_as_the_worst_beside_it(
     found = count_now(work)
     assert found["a.example/tag/"]["worth"] < found["a.example/new/"]["worth"] < 0.1
     assert found["a.example/begun/"]["worth"] > 0.7
-    assert found["a.example/new/"]["trial"] == pytest.approx(worths.FEW / 500)
-    assert found["a.example/begun/"]["trial"] == pytest.approx((10 + 10 + worths.FEW) / 100)
+    assert found["a.example/new/"]["trial"] == pytest.approx(FEW / 500)
+    assert found["a.example/begun/"]["trial"] == pytest.approx((10 + 10 + FEW) / 100)
     assert found["a.example/text/"]["trial"] == found["a.example/tag/"]["trial"] == 0
+
+
+@pytest.mark.parametrize(("asked", "is_known_well"), [(TRIED - 1, False), (TRIED, True)])
+def test_a_section_that_was_tried_often_enough_is_judged_by_itself(
+    work: Workspace, asked: int, is_known_well: bool
+) -> None:
+    """Although the section beside it is worth nothing."""
+    rows = [page(f"http://a.example/text/{n}", asked=n < asked, fit=True) for n in range(100)]
+    put_pages(work, rows + [page(f"http://a.example/tag/{n}") for n in range(50)])
+    assert (count_now(work)["a.example/text/"]["worth"] > 0.995) is is_known_well
 
 
 def test_trials_are_a_share_of_a_round(work: Workspace) -> None:
@@ -264,7 +280,7 @@ def test_worths_are_shares(rows: list[tuple[str, str, int]]) -> None:
             "pages": pa.array([n for _, _, n in own] * 2, pa.int64()),
         }
     )
-    found = worths.with_worth(table, finds, 1, 1_000, 1)
+    found = add_section_worth(table, finds, 1, 1_000, 1)
     for column in ("worth", "trial"):
         assert all(0 <= value <= 1 for value in found[column].to_pylist())
 
@@ -288,15 +304,15 @@ def test_a_round_takes_the_pages_of_worthy_sections(work: Workspace) -> None:
 
 def test_sections_are_counted_again_when_pages_or_rounds_have_grown(work: Workspace) -> None:
     put_pages(work, [page(f"http://a.example/x/{n}") for n in range(100)])
-    assert sections.are_due(work)
-    first = sections.of_domain(work, "a.example")
+    assert step.recount_is_due(work)
+    first = step.sections_of_domain(work, "a.example")
     assert [each.section for each in first] == ["a.example/", "a.example/x/"]
-    assert not sections.are_due(work)
+    assert not step.recount_is_due(work)
     put_rows(work, "pages", [page(f"http://a.example/x/{n}") for n in range(100, 110)])
     with work.step("test", work.round) as draft:
         draft.replace["virtual_page"] = ()
-    assert sections.are_due(work)
-    assert sections.of_domain(work, "a.example")[0].known == 110
+    assert step.recount_is_due(work)
+    assert step.sections_of_domain(work, "a.example")[0].known == 110
 
 
 @pytest.mark.folder
@@ -308,23 +324,23 @@ def test_what_was_learned_may_be_lost(work: Workspace, dataset: str) -> None:
     before = count_now(work)
     (path,) = work.paths(dataset)
     Path(path).unlink()
-    assert sections.are_due(work) == (dataset == SECTIONS.name)
+    assert step.recount_is_due(work) == (dataset == SECTIONS.name)
     put_round(work, [(pages[0], pages[2])], {pages[2]})
     assert count_now(work).keys() == before.keys()
-    assert not sections.are_due(work)
+    assert not step.recount_is_due(work)
 
 
 def test_finds_stay_few_files(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sections, "MOST_LAYERS", 2)
+    monkeypatch.setattr(step, "MOST_LAYERS", 2)
     put_pages(work, [page(f"http://a.example/x/{n}") for n in range(20)])
     count_now(work)
     due = []
     for n in range(3):
         put_round(work, [("http://a.example/x/1", f"http://a.example/x/{n}")], set())
-        due.append(sections.are_due(work))
+        due.append(step.recount_is_due(work))
     assert due == [False, False, True]
     count_now(work)
-    assert not sections.are_due(work)
+    assert not step.recount_is_due(work)
 
 
 @pytest.mark.folder
@@ -334,11 +350,11 @@ def test_while_another_process_writes_the_sections_are_those_of_the_last_time(
     put_pages(work, [page(f"http://a.example/x/{n}") for n in range(20)])
     other = Store(LocalBackend(Path(work.root)))
     with other.lock(), pytest.raises(Locked):
-        sections.of_domain(work, None)
-    before = sections.of_domain(work, None)
+        step.sections_of_domain(work, None)
+    before = step.sections_of_domain(work, None)
     put_rows(work, "virtual_page", [{"pages": 99}])
     with work.step("test", work.round) as draft:
         draft.replace["virtual_page"] = work.store.manifest.layers("virtual_page")[1:]
-    assert sections.are_due(work)
+    assert step.recount_is_due(work)
     with other.lock():
-        assert sections.of_domain(work, None) == before
+        assert step.sections_of_domain(work, None) == before

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from gossamer import Crawl
 from gossamer.fakeweb import FakeWeb, Web
-from gossamer.schedule.order.sections import enclosing
+from gossamer.schedule.order.sections.section_names import enclosing_sections
 from gossamer.serve.drawing import labels, section_map
 from gossamer.serve.web import HEADERS
 from gossamer.state.workspace import Workspace
@@ -78,7 +78,7 @@ def client(crawled: Crawl) -> Iterator[httpx.Client]:
 def counts_of(crawled: Crawl, section: str) -> dict[str, int]:
     """By definition, from the rows of pages."""
     pages = by_url(crawled.pages())
-    inside = [row for url, row in pages.items() if section in enclosing(folder_of(url))]
+    inside = [row for url, row in pages.items() if section in enclosing_sections(folder_of(url))]
     fetched = [row for row in inside if row["status"] == "fetched"]
     asked = sum(row["outcome"] is not None for row in inside)
     return {

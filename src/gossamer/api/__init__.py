@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gossamer.links.graph.queries import LinkGraph
     from gossamer.rules.url_rules.listing import Tested, UrlRule
     from gossamer.schedule.focus.marks import Mark
-    from gossamer.schedule.order.sections import Section
+    from gossamer.schedule.order.sections.step import Section
     from gossamer.search.results import Results
     from gossamer.status.explanation import Explanation
     from gossamer.storage.store import Layer, StepReport
@@ -268,10 +268,10 @@ class Crawl:
 
     def sections(self, domain: str | None = None) -> list[Section]:
         """What the parts of a host or domain, or of all hosts, hold (see sections/)."""
-        from gossamer.schedule.order import sections
+        from gossamer.schedule.order.sections.step import sections_of_domain
 
         with self.work.errors():
-            return sections.of_domain(self.work, domain)
+            return sections_of_domain(self.work, domain)
 
     def pages(self) -> DataFrame:
         """Every known URL, once (dataset pages), as a Spark DataFrame."""

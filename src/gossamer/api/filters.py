@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gossamer.rules.filter_rules.of_crawl import Listed
-    from gossamer.schedule.focus.generated_rules import Generated
+    from gossamer.schedule.focus.generated_rules.step import Generated
     from gossamer.schedule.refilter import Applied, Tested
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
@@ -84,8 +84,8 @@ class CrawlFilters:
         which no rule changes. `least_fit`: domains with fewer fit pages have no rules.
         """
         from gossamer.links import graph
-        from gossamer.schedule.focus import generated_rules
-        from gossamer.schedule.order import sections
+        from gossamer.schedule.focus.generated_rules import step as generated_rules
+        from gossamer.schedule.order.sections import step as sections
 
         with self._work.store.lock(), self._work.errors():
             sections.run(self._work)

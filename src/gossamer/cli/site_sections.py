@@ -10,7 +10,7 @@ from gossamer.cli.arguments import AsJson, CrawlFolder
 from gossamer.cli.terminal import echo_json, printable
 
 if TYPE_CHECKING:
-    from gossamer.schedule.order.sections import Section
+    from gossamer.schedule.order.sections.step import Section
 
 DEPTH = 3
 WIDTH = 44

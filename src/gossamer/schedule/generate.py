@@ -43,8 +43,10 @@ from gossamer.schedule.due.due_pages import (
 )
 from gossamer.schedule.focus import fit_prediction, fitness
 from gossamer.schedule.limits import parts
-from gossamer.schedule.order import cutoff, opic, score_buckets, scoring, sections
+from gossamer.schedule.order import cutoff, opic, score_buckets, scoring
 from gossamer.schedule.order.page_ranks import with_ranks
+from gossamer.schedule.order.sections.page_worth import add_page_worth
+from gossamer.schedule.order.sections.step import count_sections, recount_is_due
 from gossamer.schedule.own_hosts import mark_own_hosts
 from gossamer.state import lsm
 from gossamer.storage.store import Layer
@@ -152,8 +154,8 @@ def due_now(
 
 def known_sections(work: Workspace, draft: Draft) -> tuple[Layer, ...]:
     """The layers of `sections`, after counting them anew if the scoring needs that."""
-    if scoring.load(work.config.update.scoring).needs_worth and sections.are_due(work):
-        draft.replace |= sections.counted(work)
+    if scoring.load(work.config.update.scoring).needs_worth and recount_is_due(work):
+        draft.replace |= count_sections(work)
     return draft.replace.get(SECTIONS.name, work.store.manifest.layers(SECTIONS.name))
 
 
@@ -167,7 +169,7 @@ def scored(work: Workspace, due: DataFrame, held: Sequence[Layer] = ()) -> DataF
     if score.needs_ranks:
         due, _ = work.scratch(with_ranks(work, due))
     if score.needs_worth:
-        due = sections.with_worth(work, due, held)
+        due = add_page_worth(work, due, held)
     due = recrawl.with_gain(due, work.now_ms(), work.config.update)
     factor = F.col("gain") * polling.ahead(work.now_ms())
     used = ("inlinks", "cash", "history", "rank", "host_rank", "worth", "rate", "gain")

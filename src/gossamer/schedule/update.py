@@ -26,7 +26,8 @@ from gossamer.schedule.due import habits, histogram, polling, recrawl
 from gossamer.schedule.due.due_pages import due_ms, is_refused
 from gossamer.schedule.focus import fit_prediction, fitness, marks
 from gossamer.schedule.limits import new_url_limits
-from gossamer.schedule.order import opic, scoring, sections
+from gossamer.schedule.order import opic, scoring
+from gossamer.schedule.order.sections.finds import write_finds
 from gossamer.state import lsm
 from gossamer.tables import HOSTS, LINKS, PAGES, RESPONSES
 from gossamer.tables.fetching import RHYTHM_S
@@ -91,7 +92,7 @@ def run(work: Workspace) -> StepReport:
         rows = changed(work, before, found, answers, flows, virtual.given, turns, *known_of)
         rows, count = work.scratch(rows)
         if scoring.load(work.config.update.scoring).needs_worth:
-            draft.replace["finds"] = sections.put_finds(work, links, rows)
+            draft.replace["finds"] = write_finds(work, links, rows)
         draft.counts["touched"] = put(work, draft, rows, count, virtual)
     return draft.done
 

@@ -38,8 +38,9 @@ from gossamer.schedule.due import polling, recrawl
 from gossamer.schedule.due.due_pages import NEVER_AGAIN, due_ms, interval_s
 from gossamer.schedule.focus import fit_prediction, fitness, marks
 from gossamer.schedule.focus.classifier import split
-from gossamer.schedule.order import scoring, sections
+from gossamer.schedule.order import scoring
 from gossamer.schedule.order.page_ranks import with_ranks
+from gossamer.schedule.order.sections.page_worth import add_page_worth
 from gossamer.search.page_info import PageInfo
 from gossamer.state import lsm
 from gossamer.state.lookup import Lookup
@@ -339,7 +340,7 @@ def _figures(work: Workspace, row: Row) -> Row:
     if product.needs_ranks:
         rows = with_ranks(work, rows)
     if product.needs_worth:
-        rows = sections.with_worth(work, rows, work.store.manifest.layers(SECTIONS.name))
+        rows = add_page_worth(work, rows, work.store.manifest.layers(SECTIONS.name))
     rows = recrawl.with_gain(rows, work.now_ms(), config)
     signals = generate.signals(work)
     factors = {f"factor_{n}": factor(signals) for n, factor in enumerate(product.factors)}

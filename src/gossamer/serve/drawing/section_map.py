@@ -20,7 +20,12 @@ from gossamer.serve.drawing.treemap import Box, squarified
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gossamer.schedule.order.sections.tree import Counts, Opened, Part, Parts
+    from gossamer.schedule.order.sections.tree import (
+        Counts,
+        OpenSection,
+        SectionCounts,
+        Subsections,
+    )
 
     Href = Callable[[str], str]
     Further = Callable[[int], str]
@@ -92,10 +97,10 @@ class _Box(NamedTuple):
     label: str
     counts: Counts
     href: str | None
-    inner: Parts | None = None
+    inner: Subsections | None = None
 
 
-def drawn(opened: Opened, size: str, colour: str, href: Href, further: Further) -> Markup:
+def drawn(opened: OpenSection, size: str, colour: str, href: Href, further: Further) -> Markup:
     """Draw the parts of a section. `size`: of SIZES; `colour`: of COLOURS.
 
     `href`: the link of a part; `further`: that of all parts from a place on.
@@ -128,9 +133,9 @@ def label(section: str, around: str) -> str:
     return labels.visible(unquote(name if around else name.removesuffix("/")))
 
 
-def _boxes(opened: Opened, area: float, href: Href, further: Further) -> list[_Box]:
+def _boxes(opened: OpenSection, area: float, href: Href, further: Further) -> list[_Box]:
     """The boxes of a section, in descending order of their pages."""
-    shown = opened.parts.some(MOST)
+    shown = opened.parts.page(MOST)
     shown = shown[: _own_boxes(shown, opened.parts.total, opened.counts.known, area, LEAST_AREA)]
     boxes = [
         _Box(
@@ -138,12 +143,12 @@ def _boxes(opened: Opened, area: float, href: Href, further: Further) -> list[_B
             label(part.section, opened.section),
             part.counts,
             href(part.section),
-            opened.inner.within(part.section),
+            opened.inner.in_section(part.section),
         )
         for part in shown
     ]
     if others := opened.parts.total - len(shown):
-        counts = opened.parts.counts.without(*(part.counts for part in shown))
+        counts = opened.parts.counts.minus(*(part.counts for part in shown))
         name = f"{others:,} {'other' if shown else 'parts'}{'s' if shown and others > 1 else ''}"
         boxes.append(_Box(name, name, counts, further(len(shown))))
     if opened.rest.known:
@@ -153,7 +158,7 @@ def _boxes(opened: Opened, area: float, href: Href, further: Further) -> list[_B
 
 
 def _own_boxes(
-    parts: Sequence[Part], total: int, known: int, area: float, least_area: float
+    parts: Sequence[SectionCounts], total: int, known: int, area: float, least_area: float
 ) -> int:
     """How many of the largest parts have boxes of their own. A single other one has, too."""
     own = sum(part.counts.known * area >= least_area * known for part in parts)
@@ -184,11 +189,11 @@ def _filled(box: _Box, place: Box, colour: Colour) -> Markup:
     """The rectangle of a box, and those of the parts in it; what is in none has its own colour."""
     within = Box(0, 0, place.width, place.height)
     known, area = box.counts.known, place.width * place.height
-    parts = [] if box.inner is None else box.inner.some(MOST)
+    parts = [] if box.inner is None else box.inner.page(MOST)
     parts = [part for part in parts if part.counts.known * area >= LEAST_INNER_AREA * known]
-    rest = box.counts.without(*(part.counts for part in parts))
+    rest = box.counts.minus(*(part.counts for part in parts))
     filled = _RECT.format(kind=colour.kind(rest if rest.known else box.counts), **within._asdict())
-    sizes: list[tuple[int, Part | None]] = [(part.counts.known, part) for part in parts]
+    sizes: list[tuple[int, SectionCounts | None]] = [(part.counts.known, part) for part in parts]
     sizes += [(rest.known, None)] if rest.known else []
     sizes.sort(key=lambda size: -size[0])
     boxes = squarified([known for known, _ in sizes], within)

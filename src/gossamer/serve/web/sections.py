@@ -11,7 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from gossamer.errors import ConfigError
-from gossamer.schedule.order.sections import ANYWHERE, refusal, tree
+from gossamer.schedule.order.sections import refusal, tree
+from gossamer.schedule.order.sections.section_names import ANYWHERE
 from gossamer.serve.drawing import section_map
 from gossamer.serve.drawing.section_map import COLOURS
 from gossamer.serve.web import answers
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from gossamer.rules.left_out import LeftOut
-    from gossamer.schedule.order.sections.tree import Counts, Opened
+    from gossamer.schedule.order.sections.tree import Counts, OpenSection
     from gossamer.state.workspace import Workspace
 
 SHOWN = 50
@@ -106,7 +107,7 @@ class Sectioning:
         offset, limit = answers.span(request, SHOWN, MAX_SHOWN)
         parts = [
             PartCounts(part.section, _counts(part.counts))
-            for part in opened.parts.some(limit, offset)
+            for part in opened.parts.page(limit, offset)
         ]
         return answers.json(
             SectionOpened(
@@ -126,7 +127,7 @@ class Sectioning:
         offset, limit = answers.span(request, SHOWN, MAX_SHOWN)
         self._work.store.refresh()
         containing = request.query_params.get("q", "")
-        total, found = tree.domains(self._work, containing, limit, offset)
+        total, found = tree.find_domains(self._work, containing, limit, offset)
         shown = [DomainCounts(each.domain, each.hosts, _counts(each.counts)) for each in found]
         return answers.json(DomainsFound(total, shown))
 
@@ -134,7 +135,9 @@ class Sectioning:
         query = request.query_params.get("q", "").strip()
         offset = answers.number(request, "offset", 0, strict=False)
         is_counted = bool(self._work.store.refresh().layers(SECTIONS.name))
-        total, found = tree.domains(self._work, query, SHOWN, offset) if is_counted else (0, [])
+        total, found = (
+            tree.find_domains(self._work, query, SHOWN, offset) if is_counted else (0, [])
+        )
         return answers.page(
             "domains.html",
             path=self._work.root,
@@ -170,7 +173,7 @@ class Sectioning:
             "sections.html",
             opened=opened,
             crumbs=_crumbs(opened),
-            parts=opened.parts.some(SHOWN, offset),
+            parts=opened.parts.page(SHOWN, offset),
             offset=offset,
             shown=SHOWN,
             to=to,
@@ -184,29 +187,31 @@ class Sectioning:
             in_force=self._in_force(opened),
         )
 
-    def _opened(self, request: Request) -> Opened:
+    def _opened(self, request: Request) -> OpenSection:
         domain, section = (request.query_params.get(name, "") for name in ("domain", "section"))
         self._work.store.refresh()
-        opened = tree.opened_at(self._work, domain, section)
+        opened = tree.open_section(self._work, domain, section)
         if opened is None:
             name = section or domain
             raise HTTPException(404, f"{name}: no section of ten pages or more has this name")
         return opened
 
-    def _in_force(self, opened: Opened) -> str | None:
+    def _in_force(self, opened: OpenSection) -> str | None:
         """Which rule decides about the beginning of a section, or why rules cannot be read."""
         if not opened.section or opened.domain == ANYWHERE:
             return None
-        schemes = refusal.schemes(opened.section)
+        schemes = refusal.schemes_of(opened.section)
         try:
-            found = [self._left_out.rule(url) for url in refusal.prefixes(opened.section, schemes)]
+            found = [
+                self._left_out.rule(url) for url in refusal.url_prefixes(opened.section, schemes)
+            ]
         except ConfigError as error:
             return str(error)
         placed = next(filter(None, found), None)
         return placed and f"A rule in force decides already: {placed.rule.text} ({placed.place})"
 
 
-def _crumbs(opened: Opened) -> list[tuple[str, str]]:
+def _crumbs(opened: OpenSection) -> list[tuple[str, str]]:
     """The labels of the sections around one, and of itself, each with the section.
 
     Without the host, if the domain has no other: then the page of the domain is that of the host.
@@ -217,11 +222,11 @@ def _crumbs(opened: Opened) -> list[tuple[str, str]]:
     return list(zip(labels, names, strict=True))[opened.hosts == 1 :]
 
 
-def _rules(opened: Opened) -> list[str]:
+def _rules(opened: OpenSection) -> list[str]:
     if opened.section:
-        found = refusal.rules(opened.section)
+        found = refusal.rules_against_section(opened.section)
     else:
-        found = refusal.rules_of_domain(opened.domain)
+        found = refusal.rules_against_domain(opened.domain)
     return [rule.text for rule in found]
 
 

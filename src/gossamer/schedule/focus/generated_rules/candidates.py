@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gossamer.schedule.order import sections
+from gossamer.schedule.order.sections.section_names import ANYWHERE, enclosing_sections
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from gossamer.schedule.order.sections import Section
+    from gossamer.schedule.order.sections.step import Section
 
 LEAST_ASKED = 50
 """Pages of a section that were asked for. If none of 50 that were drawn at random is fit, then with
@@ -28,7 +28,7 @@ class Candidate(NamedTuple):
     """Fit pages of its domain."""
 
 
-def candidates(
+def choose_candidates(
     found: Iterable[Section],
     least_fit: int,
     refused: Collection[str] = (),
@@ -41,21 +41,21 @@ def candidates(
     in it. At most MOST of a domain, and none of one with fewer fit pages than `least_fit`.
     """
     inside = frozenset(wanted)
-    around = {each for section in wanted for each in sections.enclosing(section)}
+    around = {each for section in wanted for each in enclosing_sections(section)}
     by_domain: dict[str, list[Section]] = {}
     for each in found:
-        if not each.section.startswith(sections.ANYWHERE):
+        if not each.section.startswith(ANYWHERE):
             by_domain.setdefault(each.domain, []).append(each)
     chosen = {}
     for domain, those in sorted(by_domain.items()):
         fit = sum(each.fit for each in those if each.level == 1)
-        barren = _barren(those) if fit >= least_fit else []
+        barren = _sections_without_fit_pages(those) if fit >= least_fit else []
         some = [
             each
             for each in barren
             if (each.known > fit or each.section in refused)
             and each.section not in around
-            and inside.isdisjoint(sections.enclosing(each.section))
+            and inside.isdisjoint(enclosing_sections(each.section))
         ]
         if some:
             largest_first = sorted(some, key=lambda each: (-each.known, each.section))
@@ -63,12 +63,12 @@ def candidates(
     return chosen
 
 
-def _barren(of_domain: Iterable[Section]) -> list[Section]:
+def _sections_without_fit_pages(of_domain: Iterable[Section]) -> list[Section]:
     """The sections of which no page is fit, and enough were asked for, of each large part, too."""
     without_fit = [each for each in of_domain if not each.fit]
     parts: dict[str, list[Section]] = {}
     for each in without_fit:
-        for around in sections.enclosing(each.section):
+        for around in enclosing_sections(each.section):
             parts.setdefault(around, []).append(each)
     return [
         each

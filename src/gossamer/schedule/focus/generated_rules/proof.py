@@ -31,7 +31,7 @@ class Site:
         """
         self._names = names
         name = host_name(domain).rstrip()
-        self._nodes = _beginning(names, [f"{name} ", f"{name},"])
+        self._nodes = _nodes_with_prefixes(names, [f"{name} ", f"{name},"])
         rows = graph.several(self._nodes)
         places = np.searchsorted(self._nodes, rows.targets)
         inside = places < self._nodes.size
@@ -40,7 +40,7 @@ class Site:
         self._targets = places[inside]
         self._starts = np.flatnonzero(starts[self._nodes])
         self._refused = np.zeros(self._nodes.size, np.bool_)
-        self._kept = kept[self._nodes] & self._reached(self._refused)
+        self._kept = kept[self._nodes] & self._reachable(self._refused)
 
     @property
     def kept(self) -> int:
@@ -53,28 +53,28 @@ class Site:
         Returns the number of such pages.
         """
         refused = self._refused.copy()
-        refused[np.searchsorted(self._nodes, _beginning(self._names, map(name_of, prefixes)))] = (
-            True
-        )
-        lost = int(np.count_nonzero(self._kept & ~self._reached(refused)))
+        refused[
+            np.searchsorted(self._nodes, _nodes_with_prefixes(self._names, map(name_of, prefixes)))
+        ] = True
+        lost = int(np.count_nonzero(self._kept & ~self._reachable(refused)))
         if not lost:
             self._refused = refused
         return lost
 
-    def _reached(self, refused: Flags) -> Flags:
+    def _reachable(self, refused: Flags) -> Flags:
         reached = np.zeros(self._nodes.size, np.bool_)
-        _spread(self._first, self._targets, self._starts, refused, reached)
+        _mark_reached(self._first, self._targets, self._starts, refused, reached)
         return reached
 
 
-def _beginning(names: Names, prefixes: Iterable[str]) -> Numbers:
+def _nodes_with_prefixes(names: Names, prefixes: Iterable[str]) -> Numbers:
     """The nodes whose names begin with one of these, which do not begin with each other."""
     ranges = [each for prefix in prefixes for each in names.beginning(prefix)]
     return np.sort(np.concatenate([np.arange(each.start, each.stop) for each in ranges]))
 
 
 @compiled
-def _spread(
+def _mark_reached(
     first: Numbers, targets: Numbers, starts: Numbers, refused: Flags, reached: Flags
 ) -> None:
     """Mark what links lead to from the starts, without the nodes that are refused."""

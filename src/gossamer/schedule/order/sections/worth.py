@@ -39,23 +39,29 @@ if TYPE_CHECKING:
     Flags = npt.NDArray[np.bool_]
 
 PRIOR = 3.0
+"""Visits that what is known of a larger section counts as."""
 UNKNOWN = 1.0
 """The share of fit pages in a web of which nothing is known."""
 LATER = 0.5
+"""The share of what is found behind new pages that counts: the rest is found in other ways."""
 WORTHY = 0.5
 TRIED = 30
+"""Requested pages with which a rest is known well enough."""
 FEW = 6
 SMALL = 2 * TRIED
+"""Pages of a rest up to which all are on trial."""
 
 
 class Tree(NamedTuple):
-    """Sections, in the order of a table, and then the rest of each: the places of others.
+    """Places of sections, in the order of a table, and after them the places of their rests.
 
-    They are that `around` each, and the same path on all hosts. The rest of a section lies in it.
+    Each array holds one entry per place. The rest of a section lies in that section.
     """
 
     around: Places
+    """The place of the section around it."""
     everywhere: Places
+    """The place of the same path on all hosts."""
     levels: Places
     are_rests: Flags
 
@@ -83,14 +89,22 @@ class Tree(NamedTuple):
             np.arange(2 * count) >= count,
         )
 
-    def with_rests(self, counts: Floats) -> Floats:
-        """Counts of sections, and of their rests."""
+    def append_rests(self, counts: Floats) -> Floats:
+        """Append the counts of their rests to those of sections."""
         (inner,) = np.nonzero((self.levels > 1) & ~self.are_rests)
         inside = np.bincount(self.around[inner], counts[inner], counts.size)
         return np.append(counts, np.maximum(counts - inside, 0))
 
 
-def with_worth(
+class PageCounts(NamedTuple):
+    """Pages of sections and of their rests, by place in the tree."""
+
+    known: Floats
+    asked: Floats
+    fit: Floats
+
+
+def add_section_worth(
     sections: pa.Table, finds: pa.Table, unit: int, pages: int, explore_share: float
 ) -> pa.Table:
     """Add the columns `worth` and `trial` to the rows of `sections`, which include all pages.
@@ -98,50 +112,78 @@ def with_worth(
     `finds` counts pages in parts of `unit`; `pages`: those of a round.
     """
     tree = Tree.of(sections)
-    known, asked, fit = (
-        tree.with_rests(sections[name].to_numpy().astype(np.float64))
-        for name in ("known", "asked", "fit")
+    counts = PageCounts(
+        *(
+            tree.append_rests(sections[name].to_numpy().astype(np.float64))
+            for name in PageCounts._fields
+        )
     )
-    of_visits = pc.is_null(finds["target"])
-    names = sections["section"]
-    seen = _of_all(tree, _placed(finds.filter(of_visits), names, unit))
-    visits = np.bincount(seen.source, seen.pages, len(known)).astype(np.float64)
-    source, target, found = _of_all(tree, _placed(finds.filter(pc.invert(of_visits)), names, unit))
-    yields = Yields(source, target, LATER * found / (visits[source] + PRIOR))
-    index = indices(_smoothed(tree, fit, asked), yields)
-    worth = _smoothed(tree, index * asked, asked)
-    elsewhere = tree.everywhere
-    size, tried = known[elsewhere], asked[elsewhere]
-    is_new = (tried < TRIED) & (tried < size) & tree.are_rests
-    worth = _cautious(tree, worth, index, asked, tried >= TRIED)
-    (on_trial,) = np.nonzero(is_new & tree.are_of_all)
-    wanted = np.where(size > SMALL, np.minimum(tried + FEW, size - tried), size - tried)
-    weights = _novelty(tree, is_new, tried) / np.maximum(size, FEW)
-    worthy = tree.are_rests & ~tree.are_of_all & (worth >= WORTHY)
-    room = pages - np.sum((known - asked)[worthy])
-    explored = max(explore_share * pages, room / 2) if explore_share else 0.0
-    more = np.zeros(len(known))
-    more[on_trial] = _shared_out(wanted[on_trial], weights[on_trial], explored)
-    # Those that have been on trial before are among them.
-    share = (tried + more[elsewhere]) / np.maximum(size, 1)
-    trial = np.where(is_new & (explored > 0), share, 0.0)
+    worth = _worth_of_visits(tree, counts, _yields(tree, finds, sections["section"], unit))
+    explored = _explored_pages(tree, counts, worth, pages, explore_share)
+    trial = _trial_shares(tree, counts, explored)
     for name, column in (("worth", worth), ("trial", trial)):
         sections = sections.append_column(name, pa.array(column[tree.are_rests]))
     return sections
 
 
+def _yields(tree: Tree, finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
+    """Return how many new pages a visit to each section brings, less what is found LATER anyway."""
+    of_visits = pc.is_null(finds["target"])
+    seen = _spread_outwards(tree, _place_finds(finds.filter(of_visits), names, unit))
+    visits = np.bincount(seen.source, seen.pages, len(tree.levels)).astype(np.float64)
+    source, target, found = _spread_outwards(
+        tree, _place_finds(finds.filter(pc.invert(of_visits)), names, unit)
+    )
+    return Yields(source, target, LATER * found / (visits[source] + PRIOR))
+
+
+def _worth_of_visits(tree: Tree, counts: PageCounts, yields: Yields) -> Floats:
+    """Return the worth of a visit to each section; a cautious one of sections hardly tried."""
+    index = indices(_smooth_means(tree, counts.fit, counts.asked), yields)
+    worth = _smooth_means(tree, index * counts.asked, counts.asked)
+    is_tried = counts.asked[tree.everywhere] >= TRIED
+    return _lower_untried(tree, worth, index, counts.asked, is_tried)
+
+
+def _explored_pages(
+    tree: Tree, counts: PageCounts, worth: Floats, pages: int, explore_share: float
+) -> float:
+    """Return how many pages of a round are on trial at most."""
+    if not explore_share:
+        return 0.0
+    worthy = tree.are_rests & ~tree.are_of_all & (worth >= WORTHY)
+    room = pages - np.sum((counts.known - counts.asked)[worthy])
+    return float(max(explore_share * pages, room / 2))
+
+
+def _trial_shares(tree: Tree, counts: PageCounts, explored: float) -> Floats:
+    """Return the share of each section's pages that is on trial, `explored` pages in all."""
+    size, tried = (each[tree.everywhere] for each in (counts.known, counts.asked))
+    if not explored:
+        return np.zeros(len(size))
+    is_new = (tried < TRIED) & (tried < size) & tree.are_rests
+    wanted = np.where(size > SMALL, np.minimum(tried + FEW, size - tried), size - tried)
+    weights = _novelty(tree, is_new, tried) / np.maximum(size, FEW)
+    (paths,) = np.nonzero(is_new & tree.are_of_all)
+    more = np.zeros(len(size))
+    more[paths] = _share_out(wanted[paths], weights[paths], explored)
+    # Those that have been on trial before are among them.
+    share = (tried + more[tree.everywhere]) / np.maximum(size, 1)
+    return np.where(is_new, share, 0.0)
+
+
 def _outwards(section: str) -> list[str]:
-    """The sections around one, of the same host, from the inner to the outer ones; then itself."""
+    """Return the sections around one, on the same host, innermost first; then itself."""
     path, _, _ = section.partition("?")
     host, *folders = path.split("/")[:-1]
     most = len(folders) if "?" in section else len(folders) - 1
     return ["/".join([host, *folders[:n], ""]) for n in range(most, -1, -1)] + [section]
 
 
-def _smoothed(tree: Tree, sums: Floats, counts: Floats) -> Floats:
-    """The means of sections. PRIOR of what each counts is of the section that it is part of.
+def _smooth_means(tree: Tree, sums: Floats, counts: Floats) -> Floats:
+    """Return the mean of each section, to which the section that it is part of adds PRIOR visits.
 
-    That is the same path on all hosts; of such a path, the one around it.
+    It is part of the same path on all hosts; such a path is part of the one around it.
     """
     mean = np.full(len(sums), UNKNOWN)
     of_all = tree.are_of_all
@@ -154,8 +196,13 @@ def _smoothed(tree: Tree, sums: Floats, counts: Floats) -> Floats:
     return mean
 
 
-def _cautious(tree: Tree, worth: Floats, index: Floats, asked: Floats, is_tried: Flags) -> Floats:
-    """The worth of sections; PRIOR of what others count is of the worst beside, or one around."""
+def _lower_untried(
+    tree: Tree, worth: Floats, index: Floats, asked: Floats, is_tried: Flags
+) -> Floats:
+    """Lower the worth of sections that were hardly tried; return all.
+
+    The worst section beside them that was tried, or else the one around, counts as PRIOR visits.
+    """
     worst = np.full(len(worth), np.inf)
     np.minimum.at(worst, tree.around[is_tried], worth[is_tried])
     for level in range(2, tree.depth + 1):
@@ -167,7 +214,7 @@ def _cautious(tree: Tree, worth: Floats, index: Floats, asked: Floats, is_tried:
 
 
 def _novelty(tree: Tree, is_new: Flags, tried: Floats) -> Floats:
-    """How much there is to learn from each new section: the less, the more beside it were tried.
+    """Return how much each new section can teach: the less, the more beside it were tried.
 
     A calendar has ever more years and months, and a forum may have a folder for each thread: none
     of them has many pages, so those that were tried in part count in part. All that is new within a
@@ -187,8 +234,8 @@ def _novelty(tree: Tree, is_new: Flags, tried: Floats) -> Floats:
     return novelty
 
 
-def _shared_out(wanted: Floats, weights: Floats, most: float) -> Floats:
-    """What each gets of so many pages: all that it wants, or the same multiple of its weight."""
+def _share_out(wanted: Floats, weights: Floats, most: float) -> Floats:
+    """Share out `most` pages: each gets all that it wants, or the same multiple of its weight."""
     is_full = np.zeros(len(wanted), np.bool_)
     while True:
         rest = np.sum(weights[~is_full])
@@ -199,7 +246,8 @@ def _shared_out(wanted: Floats, weights: Floats, most: float) -> Floats:
         is_full |= over
 
 
-def _placed(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
+def _place_finds(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
+    """Return finds by the places of rests, in pages."""
     source, target = (
         pc.index_in(finds[name], names).fill_null(0).to_numpy().astype(np.int64)
         for name in ("source", "target")
@@ -207,20 +255,20 @@ def _placed(finds: pa.Table, names: pa.ChunkedArray, unit: int) -> Yields:
     return Yields(len(names) + source, len(names) + target, finds["pages"].to_numpy() / unit)
 
 
-def _of_all(tree: Tree, finds: Yields) -> Yields:
-    """The finds of the sections around each, too, and of the same paths on all hosts."""
+def _spread_outwards(tree: Tree, finds: Yields) -> Yields:
+    """Add the same finds to the sections around, and to the same paths on all hosts."""
     found = [finds]
     for _ in range(tree.depth - 1):
         source, target, pages = found[-1]
         below = tree.levels[source] > 1
         found.append(Yields(tree.around[source[below]], target[below], pages[below]))
-    (source, target, pages), everywhere = _joined(found), tree.everywhere
+    (source, target, pages), everywhere = _concatenate(found), tree.everywhere
     own = everywhere[source] != source
     elsewhere = Yields(everywhere[source[own]], everywhere[target[own]], pages[own])
-    return _joined([Yields(source, target, pages), elsewhere])
+    return _concatenate([Yields(source, target, pages), elsewhere])
 
 
-def _joined(parts: list[Yields]) -> Yields:
+def _concatenate(parts: list[Yields]) -> Yields:
     return Yields(
         np.concatenate([part.source for part in parts]),
         np.concatenate([part.target for part in parts]),
