@@ -1,8 +1,8 @@
 """Does the driver of a Spark cluster take more memory when a crawl grows?
 
-    SPARK_HOME=.spark python bench/driver_memory.py [--known 100_000 1_000_000]
+    SPARK_HOME=.spark python bench/driver_memory.py [--fewer 100_000] [--more 1_000_000]
 
-For each number of known pages, `update`, `generate`, `invert` and `rank` (by joins) run over a
+For both numbers of known pages, `update`, `generate`, `invert` and `rank` (by joins) run over a
 synthetic crawl, in which a round has found half as many links as it knows pages. Each size has a
 new process, and a new cluster of one worker, whose Connect server has a heap of HEAP_MB. `make
 .spark/.unpacked` fetches Spark, which needs Java 17.
@@ -12,7 +12,6 @@ Prints the seconds of the steps, and the peak memory of the process and of the s
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import sys
@@ -24,6 +23,7 @@ from pathlib import Path
 
 import duckdb
 import psutil
+from harness import Options, report, skip
 from msgspec import structs
 from page_state import sized
 from synthetic import NOW_MS, layer_of, make_links, make_pages
@@ -77,12 +77,13 @@ def peak_mb(pid: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--known", type=int, nargs="+", default=[100_000, 1_000_000])
-    options = parser.parse_args()
+    options = Options(__doc__, fewer=(100_000, 200), more=(1_000_000, 400)).read()
+    if "SPARK_HOME" not in os.environ:
+        skip("needs SPARK_HOME (make .spark/.unpacked) and Java 17")
     home = Path(os.environ["SPARK_HOME"]).resolve()
     print(f"{'known pages':>12}{'driver MB':>12}{'server MB':>12}  seconds", flush=True)
-    for known in options.known:
+    drivers_mb = []
+    for known in (options.fewer, options.more):
         with (
             tempfile.TemporaryDirectory(prefix="driver-memory-") as folder,
             ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process,
@@ -93,9 +94,13 @@ def main() -> None:
             with Cluster(home, Path(folder), sys.executable, workers=1, options=heap) as cluster:
                 seconds, driver_mb = process.submit(run, crawl, cluster.url).result()
                 server_mb = peak_mb(cluster.connect.pid)
+        drivers_mb.append(driver_mb)
         each = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
         print(f"{known:12,}{driver_mb:12.0f}{server_mb:12.0f}  {each}", flush=True)
     print(f"load {psutil.getloadavg()[0]:.1f}")
+    times = options.more / options.fewer
+    growth = drivers_mb[1] / drivers_mb[0]
+    report(f"{growth:.2f} × the memory of the driver for {times:.0f} × the pages")
 
 
 if __name__ == "__main__":

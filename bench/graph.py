@@ -19,7 +19,6 @@ writes the same graph with the same parameters, and both sizes are compared; and
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import io
 import shutil
@@ -32,6 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from harness import Options, report
 
 from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, Writer
 from gossamer.state.workspace import Workspace
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from gossamer.links.bvgraph.codes import Numbers
 
-RANDOM_ROWS = 200_000
 BATCH_ROWS = 1_000
 
 
@@ -143,15 +142,14 @@ def original(base: Path, rows: Csr, some: Numbers) -> None:
     print(f"original reads all rows as they are; {some.size / took_s:,.0f} random rows/s")
 
 
-def measure(name: str, base: Path, rows: Csr) -> None:
+def measure(name: str, base: Path, rows: Csr, random: int) -> None:
     links = max(rows.targets.size, 1)
     write(base, rows)
     graph = BvGraph(base)
-    print(
-        f"{name}: {graph.nodes:,} nodes, {graph.arcs:,} links, {graph.bits / links:.2f} bits/link"
-    )
-    others = (f"{form} {8 * size / links:.2f}" for form, size in alternatives(rows).items())
-    print(f"  {', '.join(others)} bits/link")
+    bits = graph.bits / links
+    print(f"{name}: {graph.nodes:,} nodes, {graph.arcs:,} links, {bits:.2f} bits/link")
+    others = {form: 8 * size / links for form, size in alternatives(rows).items()}
+    print(f"  {', '.join(f'{form} {size:.2f}' for form, size in others.items())} bits/link")
 
     def rewrite() -> None:
         for file in base.parent.glob(f"{base.name}.*"):
@@ -160,12 +158,16 @@ def measure(name: str, base: Path, rows: Csr) -> None:
 
     print(f"  encoding {links / timed(rewrite) / 1e6:.2f} M links/s")
     print(f"  decoding {links / timed(lambda: read(BvGraph(base))) / 1e6:.1f} M links/s")
-    some = np.random.default_rng(2).integers(0, graph.nodes, RANDOM_ROWS)
+    some = np.random.default_rng(2).integers(0, graph.nodes, random)
     took_s = timed(lambda: [graph.successors(node) for node in some.tolist()])
-    batches = np.split(some, RANDOM_ROWS // BATCH_ROWS)
+    batches = np.split(some, random // BATCH_ROWS)
     together_s = timed(lambda: [graph.several(nodes) for nodes in batches])
     print(f"  {some.size / took_s:,.0f} random rows/s; {some.size / together_s:,.0f} in batches")
     original(base, rows, some)
+    speed = some.size / together_s
+    report(
+        f"{bits:.1f} bits per link (Parquet {others['Parquet']:.1f}), {speed:,.0f} random rows/s"
+    )
 
 
 def stored(work: Workspace) -> Csr:
@@ -179,18 +181,18 @@ def stored(work: Workspace) -> Csr:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = Options(
+        __doc__, nodes=(1_000_000, 2_000), links=(10_000_000, 20_000), random=(200_000, 2_000)
+    )
     parser.add_argument("crawl", nargs="?")
-    parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--links", type=int, default=10_000_000)
-    options = parser.parse_args()
+    options = parser.read()
     with tempfile.TemporaryDirectory() as folder:
         if options.crawl:
             rows = stored(Workspace.open(options.crawl))
         else:
             rows = synthetic(options.nodes, options.links)
-        measure("forward", Path(folder, "forward"), rows)
-        measure("transposed", Path(folder, "transposed"), transposed(rows))
+        measure("forward", Path(folder, "forward"), rows, options.random)
+        measure("transposed", Path(folder, "transposed"), transposed(rows), options.random)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ resident memory.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from itertools import chain, islice, product
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from harness import Options, report
 from measuring import Peak, tree_cpu_s
 
 from gossamer import dedup
@@ -204,16 +204,19 @@ def end_to_end(work: Workspace, count: int, words: int, changed: float, harvests
     for kind, each in took_cpu_s.items():
         share = median(each) / full_cpu_s
         print(f"{kind} changed: median {median(each):.2f} CPU s, {share:.1%} of a full grouping")
+    report(f"{share:.1%} of the CPU of a full grouping, after {changed:.0%} changed")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--documents", type=int, default=200_000)
-    parser.add_argument("--words", type=int, default=150)
-    parser.add_argument("--changed", type=float, default=0.01)
-    parser.add_argument("--harvests", type=int, default=5, help="after changes")
+    parser = Options(
+        __doc__,
+        documents=(200_000, 500),
+        words=(150, 150),
+        changed=(0.01, 0.01),
+        harvests=(5, 1),
+    )
     parser.add_argument("--folder", help="where the crawl is created, and left")
-    options = parser.parse_args()
+    options = parser.read()
     with (
         tempfile.TemporaryDirectory() as folder,
         Engine(EngineConfig(workers=2, memory_gb=4)) as engine,

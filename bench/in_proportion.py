@@ -17,7 +17,6 @@ measured by bench/grouping.py.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from itertools import chain
@@ -29,6 +28,7 @@ import psutil
 import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
+from harness import Options, report
 from measuring import tree_cpu_s
 
 from gossamer.config import Config
@@ -45,6 +45,7 @@ from gossamer.storage.task_output import SMALL_PAGES, ParquetWriter, layers_of
 from gossamer.tables import DATASETS, PAGES
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Iterator
 
     import numpy.typing as npt
@@ -338,16 +339,18 @@ def live(work: Workspace, web: Web, options: argparse.Namespace) -> Iterator[Sec
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pages", type=int, default=200_000)
-    parser.add_argument("--documents", type=int, default=20_000)
-    parser.add_argument("--links", type=int, default=600_000)
-    parser.add_argument("--changed", type=int, default=500)
-    parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--fetch-s", type=float, default=20, help="of each round")
-    parser.add_argument("--words", type=int, default=60, help="of each text")
+    parser = Options(
+        __doc__,
+        pages=(200_000, 2_000),
+        documents=(20_000, 200),
+        links=(600_000, 2_000),
+        changed=(500, 20),
+        rounds=(6, 2),
+        fetch_s=(20.0, 20.0),
+        words=(60, 60),
+    )
     parser.add_argument("--folder", help="where the crawl is created, and left")
-    options = parser.parse_args()
+    options = parser.read()
     with tempfile.TemporaryDirectory() as folder:
         backend = LocalBackend(Path(options.folder or folder, "crawl"))
         work = Workspace(Store.create(backend), Config())
@@ -365,11 +368,11 @@ def main() -> None:
             searchable_s, _ = seconds_of(steps, ("update", *rounds.SEARCHABLE))
             print(f"round {number}: searchable {searchable_s:.1f} s after parse", end="; ")
             print(f"load {psutil.getloadavg()[0]:.1f}", flush=True)
-        report(whole, changes)
+        summarize(whole, changes)
         work.close()
 
 
-def report(whole: Seconds, changes: list[Seconds]) -> None:
+def summarize(whole: Seconds, changes: list[Seconds]) -> None:
     """Print the seconds of each step, and the CPU seconds of the rounds."""
     print(f"\n{'step':<14}{'everything':>20}{'each change':>16}")
     for step in dict.fromkeys(chain(whole, *changes)):
@@ -380,7 +383,7 @@ def report(whole: Seconds, changes: list[Seconds]) -> None:
     each = [seconds_of(of, of)[1] for of in changes]
     mean = sum(each[1:]) / max(len(each) - 1, 1)
     print(f"CPU seconds: {everything:.1f};", ", ".join(f"{cpu_s:.1f}" for cpu_s in each))
-    print(f"mean from the second round on: {mean:.1f}, {mean / everything:.1%}")
+    report(f"a harvest after a round takes {mean / everything:.1%} of the CPU of a whole one")
 
 
 if __name__ == "__main__":

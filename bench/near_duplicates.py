@@ -15,7 +15,6 @@ python -m venv PEERS && PEERS/bin/pip install datasketch text-dedup
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import subprocess
@@ -29,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 from corpus import crawl
+from harness import Options, report
 from measuring import tree_cpu_s
 from parse import RULES, URL, pages_of
 from rich.console import Console
@@ -44,11 +44,10 @@ from gossamer.web.sketches import hash_and_sketch
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-TEXTS = 2_000
 RANDOM_WORDS, VOCABULARY = 1_000, 30_000
 MIN_WORDS = 120
 BINS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0)
-FALSE = 0.8
+FALSE, NEAR = 0.8, 0.9
 SETTINGS = "dedup.similarity = 0.8\n"
 SHINGLE_WORDS = 5
 _UNSPACED = "\u0e00-\u0eff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -186,11 +185,10 @@ def shares(found: set[Pair], planted: dict[Pair, float], *, clustered: int) -> I
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = Options(__doc__, texts=(2_000, 60))
     parser.add_argument("folders", type=Path, nargs="*", metavar="FOLDER")
-    parser.add_argument("--texts", type=int, default=TEXTS)
     parser.add_argument("--peers", metavar="PYTHON")
-    options = parser.parse_args()
+    options = parser.read()
     bases = real(options.folders, options.texts) if options.folders else synthetic(options.texts)
     draw = random.Random(2)  # noqa: S311  # reproducible
     texts = bases + [edited(text, draw) for text in bases]
@@ -214,6 +212,9 @@ def main() -> None:
         counted: list[Any] = [len(found.pairs), wrong, f"{found.cpu_s:.1f}"]
         table.add_row(name, *shares(found.pairs, planted, clustered=clustered), *map(str, counted))
     Console(width=200).print(table)
+    near = {pair for pair, true in planted.items() if true >= NEAR}
+    share = len(near & mine.pairs) / max(len(near), 1)
+    report(f"{share:.1%} of the pairs with a similarity of at least {NEAR} are found")
 
 
 if __name__ == "__main__":

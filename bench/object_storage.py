@@ -13,7 +13,6 @@ requests there were for each.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import socket
@@ -27,7 +26,7 @@ from typing import NamedTuple
 from urllib.request import urlopen
 
 import psutil
-from local_settings import local_settings
+from harness import Options, local_settings, report
 
 from gossamer import Crawl
 from gossamer.config import EngineConfig
@@ -89,12 +88,7 @@ def free_port() -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--hosts", type=int, default=10)
-    parser.add_argument("--pages", type=int, default=300)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--times", type=int, default=2)
-    options = parser.parse_args()
+    options = Options(__doc__, hosts=(10, 2), pages=(300, 5), rounds=(3, 1), times=(2, 1)).read()
     port = free_port()
     web = Web(hosts=options.hosts, pages_per_host=options.pages, mix=Mix.plain())
     with (
@@ -114,10 +108,10 @@ def main() -> None:
                 root = f"s3://{BUCKET}/{uuid.uuid4().hex}"
                 there.append(crawled(root, fake, engine, options.rounds))
                 asked = requests(port) - before
-        report(here, there, asked)
+        summarize(here, there, asked)
 
 
-def report(here: list[Run], there: list[Run], asked: Counter[str]) -> None:
+def summarize(here: list[Run], there: list[Run], asked: Counter[str]) -> None:
     local, remote = (min(runs, key=lambda run: run.total_s) for runs in (here, there))
     print(f"load {psutil.getloadavg()[0]:.1f}")
     print(f"{'step':12}{'folder s':>10}{'objects s':>11}{'ratio':>8}")
@@ -128,10 +122,9 @@ def report(here: list[Run], there: list[Run], asked: Counter[str]) -> None:
     print(f"{'all':12}{local.total_s:10.2f}{remote.total_s:11.2f}{ratio:8.2f}")
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in asked.most_common())
     files = len(there[-1].files)
-    print(
-        f"{asked.total():,} requests ({kinds}) for {files:,} files: "
-        f"{asked.total() / files:.1f} for each"
-    )
+    each = asked.total() / files
+    print(f"{asked.total():,} requests ({kinds}) for {files:,} files")
+    report(f"{ratio:.2f} × the time of a folder, {each:.1f} requests per file")
 
 
 if __name__ == "__main__":

@@ -18,19 +18,21 @@ bench/graph.py; in `powerlaw`, both ends of a link are drawn from a power law.
 
 Times of ours and of scipy are the least of several runs, which take turns, by the clock and in CPU
 time of all threads. The links of a synthetic graph are within domains of 500 pages. scipy, igraph
-and networkit are installed for this script alone: pip install scipy igraph networkit.
+and networkit are peers of this script only: pip install scipy igraph networkit. Those that are not
+installed are left out.
 """
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from graph import read, synthetic, transposed, write
+from harness import Options, report
 
 from gossamer.config import RankConfig
 from gossamer.links.bvgraph.files import BvGraph, Csr
@@ -105,7 +107,7 @@ def show(name: str, ours: Time, theirs: Time) -> None:
     )
 
 
-def measure(backward: Graph, rows: Csr, threads: int, *, alone: bool = False) -> None:
+def measure(backward: Graph, rows: Csr, threads: int) -> None:
     nodes = backward.nodes
     print(f"{nodes:,} nodes, {backward.arcs:,} links, {threads} threads")
     domains = (np.arange(nodes) // DOMAIN).astype(np.int32)
@@ -124,30 +126,33 @@ def measure(backward: Graph, rows: Csr, threads: int, *, alone: bool = False) ->
         def whole() -> Ranked:
             return fixed_point(held, plain, even, even.copy(), config, pool)
 
-        scipy = None if alone else Scipy(rows)
+        scipy = Scipy(rows)
         once, many, *theirs = best(
             [
                 lambda: ranks(held, 1),
                 lambda: ranks(held, ITERATIONS + 1),
-                *((scipy.products, scipy.iterations) if scipy else ()),
+                scipy.products,
+                scipy.iterations,
             ]
         )
         ours = each(many, once)
         (packed_once,) = best([lambda: ranks(packed, 1)])
         packed_s = packed_once.wall_s - once.wall_s + ours.wall_s
         print(f"  iteration {1e3 * ours.wall_s:.1f} ms; {1e3 * packed_s:.1f} from compressed rows")
-        all_of_ours, *all_of_theirs = best([whole, *([scipy.power] if scipy else ())], WHOLE_RUNS)
+        all_of_ours, all_of_theirs = best([whole, scipy.power], WHOLE_RUNS)
         found, iterations, _ = whole()
     print(f"  all {iterations} iterations to {TOLERANCE}: {all_of_ours.wall_s:.2f} s")
-    if scipy is None:
-        return
     show("scipy, a product only", ours, each(theirs[0]))
     show("scipy, an iteration", ours, each(theirs[1]))
     name = f"scipy, to the same error, {scipy.power()} iterations"
-    show(name, all_of_ours, all_of_theirs[0])
+    show(name, all_of_ours, all_of_theirs)
     print(f"  error beside scipy's power iteration {np.abs(scipy.ranks() - found).sum():.1e}")
-    beside_igraph(rows, all_of_ours)
-    beside_networkit(rows, ours)
+    if find_spec("igraph"):
+        beside_igraph(rows, all_of_ours)
+    if find_spec("networkit"):
+        beside_networkit(rows, ours)
+    ratio = all_of_theirs.wall_s / all_of_ours.wall_s
+    report(f"{1e3 * ours.wall_s:.1f} ms per iteration, {ratio:.1f} × as fast as scipy")
 
 
 class Scipy:
@@ -218,14 +223,10 @@ def beside_networkit(rows: Csr, ours: Time) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = Options(__doc__, nodes=(1_200_000, 2_000), links=(10_000_000, 20_000), threads=(2, 2))
     parser.add_argument("crawl", nargs="?")
-    parser.add_argument("--nodes", type=int, default=1_200_000)
-    parser.add_argument("--links", type=int, default=10_000_000)
     parser.add_argument("--kind", choices=("local", "powerlaw"), default="local")
-    parser.add_argument("--alone", action="store_true", help="without the others")
-    parser.add_argument("--threads", type=int, default=2)
-    options = parser.parse_args()
+    options = parser.read()
     if options.crawl:
         graph = stored(Workspace.open(options.crawl), "page")
         measure(graph.transposed, read(graph.forward), options.threads)
@@ -235,7 +236,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder, "transposed")
         write(base, transposed(rows))
-        measure(BvGraph(base), rows, options.threads, alone=options.alone)
+        measure(BvGraph(base), rows, options.threads)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ this process are not bound. If the machine has only two cores, they share them w
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import sys
@@ -29,7 +28,7 @@ import numpy as np
 import psutil
 import pyarrow as pa
 from graph import synthetic
-from local_settings import local_settings
+from harness import Options, local_settings, report, skip
 
 from gossamer import Crawl, dedup, fetch, index, parse
 from gossamer.config import Config, EngineConfig
@@ -182,11 +181,9 @@ def measured(folder: Path, workers: int, times: int) -> dict[str, Used]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--pages", type=int, default=4_000)
-    parser.add_argument("--linked", type=int, default=300_000)
-    parser.add_argument("--times", type=int, default=2)
-    options = parser.parse_args()
+    options = Options(__doc__, pages=(4_000, 40), linked=(300_000, 1_000), times=(2, 1)).read()
+    if "SPARK_HOME" not in os.environ:
+        skip("needs SPARK_HOME (make .spark/.unpacked) and Java 17")
     with tempfile.TemporaryDirectory(prefix="workers-") as scratch:
         folder = Path(scratch)
         pages = crawled(folder / "crawl", options.pages)
@@ -201,6 +198,8 @@ def main() -> None:
     for name, alone in one.items():
         cells = "".join(f"{value:8.1f}" for value in (*alone, *two[name]))
         print(f"{name:12}{cells}{alone.seconds / two[name].seconds:8.2f}")
+    whole, halves = (sum(used.seconds for used in each.values()) for each in (one, two))
+    report(f"two workers are {whole / halves:.2f} × as fast as one, over all steps")
 
 
 if __name__ == "__main__":
