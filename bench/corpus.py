@@ -1,4 +1,4 @@
-"""Creates a crawl of N documents from the texts below a folder, for benchmarks of the index.
+"""A crawl of N documents from the texts below a folder, for scripts that index and search.
 
 A document consists of consecutive lines from two files, so that words stand together as in human
 text. Its length is drawn from a lognormal distribution, like that of web pages. Hosts differ in
@@ -7,7 +7,6 @@ size and pages in rank. The same arguments give the same documents.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import random
 import re
@@ -16,16 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
+from harness import Options, generate_text, skip
 from selectolax.lexbor import LexborHTMLParser
 
 from gossamer.api import Crawl
-from gossamer.config import EngineConfig
-from gossamer.engine.engine import Engine
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import DOCUMENTS, INLINKS, PAGES, RANKS
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from gossamer.engine.engine import Engine
 
 MAX_FILE_BYTES = 4 << 20
 MIN_LINES = 5
@@ -38,13 +39,6 @@ DAY_MS = 86_400_000
 NOW_MS = 1_800_000_000_000
 BATCH = 20_000
 ENDINGS = (".html", ".htm", ".txt", ".gz")
-SETTINGS = """\
-index.shards = {shards}
-index.memory_mb = 1000
-serve.cache_mb = 0
-"""
-"""`memory_mb` gives few segments, which are faster to search; `cache_mb` disables the cache, so
-that every search is computed."""
 LINKING = "https://www.site0.example/"
 MENU = "Home\nProducts\nDocumentation\nDownload\nAbout us\nContact\nPrivacy policy\nSign in"
 
@@ -132,7 +126,7 @@ def _run(draw: random.Random, source: Source, chars: float) -> list[str]:
 def crawl(
     folder: Path | str, rows: Iterable[Mapping[str, Any]], engine: Engine, settings: str
 ) -> Crawl:
-    """Create a crawl that holds these documents, parsed and ranked, ready for `index`."""
+    """Create a crawl that holds these documents, parsed and ranked, ready for `dedup`."""
     made = Crawl.create(str(folder), settings, engine)
     writers = {
         form.name: (form, ParquetWriter(made.path, form.name, made.work.store.attempt(form.name)))
@@ -168,31 +162,25 @@ def _datasets(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any
     }
 
 
-def options(most: int = 50_000) -> argparse.ArgumentParser:
-    """Return a parser of the arguments that `requested_documents` reads."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--documents", type=int, default=most, help="how many to create")
-    parser.add_argument(
-        "--texts", type=Path, default=Path("/usr/share/doc"), help="folder of the texts"
-    )
-    return parser
+class CorpusOptions(Options):
+    """The options of a script that searches or indexes documents of texts."""
+
+    def __init__(self, doc: str | None, **sizes: tuple[Any, Any]) -> None:
+        super().__init__(doc, **sizes)
+        default = Path("/usr/share/doc")
+        self.add_argument("--texts", type=Path, default=default, help="folder of the texts")
 
 
-def requested_documents(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Iterate over the documents that the command line asks for."""
-    return documents(sources(asked.texts), asked.documents)
+def requested_documents(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Iterate over as many documents as the command line asks for."""
+    if options.tiny:
+        texts = [generated(name) for name in ("one", "two", "three")]
+    else:
+        texts = sources(options.texts)
+    if not texts:
+        skip(f"needs texts below {options.texts}, or --texts FOLDER")
+    return documents(texts, options.documents)
 
 
-def main() -> None:
-    parser = options(1_000_000)
-    parser.description = __doc__
-    parser.add_argument("crawl", type=Path, help="folder of the crawl to create")
-    parser.add_argument("--shards", type=int, default=2)
-    asked = parser.parse_args()
-    settings = SETTINGS.format(shards=asked.shards)
-    with Engine(EngineConfig()) as engine:
-        crawl(asked.crawl, requested_documents(asked), engine, settings)
-
-
-if __name__ == "__main__":
-    main()
+def generated(name: str) -> Source:
+    return Source(name, generate_text("en", name, 100).splitlines())

@@ -32,10 +32,11 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tantivy
-from corpus import crawl, options, requested_documents
+from corpus import CorpusOptions, crawl, requested_documents
+from harness import report
 from measuring import tree_cpu_s
 
-from gossamer import index
+from gossamer import dedup, index
 from gossamer.config import EngineConfig
 from gossamer.engine.engine import Engine
 from gossamer.engine.pool import NICE
@@ -146,7 +147,7 @@ def loop(folder: Path, memory_bytes: int) -> int:
     return len(_documents)
 
 
-def report(costs: Mapping[str, Sequence[Cost]], n: int) -> None:
+def summarize(costs: Mapping[str, Sequence[Cost]], n: int) -> None:
     print(f"{'':8}{'documents/s':>12}{'of bare':>9}{'CPU µs':>9}{'bare / CPU':>12}")
     for name, turns in costs.items():
         beside = list(zip(costs["bare"], turns, strict=True))
@@ -156,28 +157,31 @@ def report(costs: Mapping[str, Sequence[Cost]], n: int) -> None:
             f"{median(1e6 * cost.cpu_s / n for cost in turns):9.0f}"
             f"{median(bare.cpu_s / cost.cpu_s for bare, cost in beside):12.0%}"
         )
+    ratio = median(
+        bare.wall_s / step.wall_s for bare, step in zip(costs["bare"], costs["step"], strict=True)
+    )
+    report(f"{ratio:.0%} of the speed of a bare loop over tantivy")
 
 
 def main() -> None:
-    parser = options()
-    parser.add_argument("--repeat", type=int, default=5)
-    asked = parser.parse_args()
+    options = CorpusOptions(__doc__, documents=(50_000, 200), repeat=(5, 1)).read()
     costs: dict[str, list[Cost]] = {"bare": [], "tasks": [], "step": []}
     with tempfile.TemporaryDirectory(prefix="indexing-") as name:
         kept = Path(name)
         with Clocked(EngineConfig(), kept) as engine:
             made = crawl(
-                kept / "crawl", requested_documents(asked), engine, f"index.shards = {SHARDS}"
+                kept / "crawl", requested_documents(options), engine, f"index.shards = {SHARDS}"
             )
+            dedup.run(made.work)
             reindexed(made)
             bare = Bare(kept, engine.shards)
-            for _ in range(asked.repeat):
+            for _ in range(options.repeat):
                 costs["bare"].append(bare.run())
                 costs["step"].append(reindexed(made))
                 costs["tasks"].append(engine.cost)
             bare.close()
     print(f"{bare.documents:,} documents; load {os.getloadavg()[0]:.1f}")
-    report(costs, bare.documents)
+    summarize(costs, bare.documents)
 
 
 if __name__ == "__main__":

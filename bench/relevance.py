@@ -1,11 +1,10 @@
 """How good are the answers? nDCG@10 on judged collections, beside BM25 of other programs.
 
-    python bench/relevance.py FOLDER ...
+    python bench/relevance.py --collections FOLDER
 
-Each FOLDER holds collections (`collection.py`), such as those that question_sets.py, held_out.py
-and further_sets.py make of the packages in relevance.txt. Their documents are parsed and indexed as
-a crawl does, through HTML, with anchor texts but without ranks. In the same run, over the same
-texts (the title once, then the main text):
+FOLDER/ir holds collections (`collection.py`). Their documents are parsed and indexed as a crawl
+does, through HTML, with anchor texts but without ranks. In the same run, over the same texts (the
+title once, then the main text):
 
   fields   Gossamer with its default ranking profile
   bm25s    bm25s, Lucene's form of BM25, k1 = 1.2, b = 0.75, with the terms of our analysis, without
@@ -13,14 +12,13 @@ texts (the title once, then the main text):
   tantivy  tantivy's own query parser, over title and text
 
 Each cell is the mean nDCG@10; gains are not transformed (Järvelin and Kekäläinen, TOIS 2002).
-Queries without judgements are left out. The table is Markdown. It is printed row by row, as a
-hundred collections take half an hour.
+Queries without judgements are left out.
 """
 
 from __future__ import annotations
 
+import json
 import math
-import sys
 import tempfile
 from itertools import pairwise
 from pathlib import Path
@@ -30,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bm25s
 import tantivy
 from collection import Collection, rows, url_of
+from harness import Options, collection, generate_text, report
 
 from gossamer.config import RankingConfig
 from gossamer.index.format import schema
@@ -143,16 +142,16 @@ def ndcg(found: Sequence[str], gains: Mapping[str, float]) -> float:
     )
 
 
-def measured(collection: Collection, search: Search) -> float:
+def measured(judged: Collection, search: Search) -> float:
     """Return the mean nDCG."""
-    urls = {each["id"]: url_of(each) for each in collection.documents}
+    urls = {each["id"]: url_of(each) for each in judged.documents}
 
     def of(query: Mapping[str, str]) -> float:
-        gains = collection.gains[query["id"]].items()
+        gains = judged.gains[query["id"]].items()
         known = {urls[name]: gain for name, gain in gains if name in urls}
         return ndcg(search(query["text"]), known)
 
-    return mean(map(of, collection.queries))
+    return mean(map(of, judged.queries))
 
 
 class Compared(NamedTuple):
@@ -165,9 +164,9 @@ class Compared(NamedTuple):
         return self.fields / self.bm25s, self.fields / self.tantivy
 
 
-def compared(collection: Collection) -> Compared:
-    documents = rows(collection.documents)
-    language = collection.language
+def compared(judged: Collection) -> Compared:
+    documents = rows(judged.documents)
+    language = judged.language
     analyzer = analyzer_for(language if language in STEMMERS else OTHER)
     with tempfile.TemporaryDirectory() as scratch:
         searches = (
@@ -175,29 +174,43 @@ def compared(collection: Collection) -> Compared:
             by_bm25s(documents, analyzer),
             by_tantivy(documents, analyzer),
         )
-        return Compared(*(measured(collection, search) for search in searches))
+        return Compared(*(measured(judged, search) for search in searches))
 
 
-def collections(folders: Iterable[Path]) -> list[Path]:
-    return [path.parent for folder in folders for path in sorted(folder.glob("*/qrels.tsv"))]
+def generate(folder: Path) -> Path:
+    """Write a collection whose questions are the beginnings of its texts."""
+    texts = {f"d{n}": generate_text("en", f"text {n}", 10) for n in range(12)}
+    documents = [{"id": name, "title": "", "text": text} for name, text in texts.items()]
+    queries = [{"id": name, "text": text[:60]} for name, text in texts.items()]
+    target = folder / "generated"
+    target.mkdir()
+    for name, lines in (("docs.jsonl", documents), ("queries.jsonl", queries)):
+        (target / name).write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    (target / "qrels.tsv").write_text("".join(f"{name}\t{name}\t1\n" for name in texts))
+    return folder
 
 
-def main(folders: Sequence[Path]) -> None:
+def main() -> None:
+    options = Options(__doc__).read()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = collection(options, "ir") or generate(Path(scratch))
+        found = [Collection.read(path.parent) for path in sorted(folder.glob("*/qrels.tsv"))]
     print("| collection | documents | queries | `fields` | bm25s | tantivy |", end="")
     print(" `fields` / bm25s | `fields` / tantivy |\n|---|---|---|---|---|---|---|---|")
     ratios = []
-    for folder in collections(folders):
-        collection = Collection.read(folder)
-        found = compared(collection)
-        ratios.append(found.ratios)
-        counts = (f"{len(each):,}" for each in (collection.documents, collection.queries))
-        values = (f"{value:.3f}" for value in (*found, *found.ratios))
-        print("|", " | ".join((collection.name, *counts, *values)), "|", flush=True)
+    for each in found:
+        ndcgs = compared(each)
+        ratios.append(ndcgs.ratios)
+        counts = (f"{len(rows):,}" for rows in (each.documents, each.queries))
+        values = (f"{value:.3f}" for value in (*ndcgs, *ndcgs.ratios))
+        print("|", " | ".join((each.name, *counts, *values)), "|", flush=True)
     by_peer = [*zip(*ratios, strict=True)]
     print("| mean | | | | | |", " | ".join(f"{mean(each):.3f}" for each in by_peer), "|")
     below = (f"{sum(ratio < 1 for ratio in each)} of {len(each)}" for each in by_peer)
     print("| below | | | | | |", " | ".join(below), "|")
+    bm25s_ratio, tantivy_ratio = map(mean, by_peer)
+    report(f"{bm25s_ratio:.2f} × the nDCG@10 of bm25s, {tantivy_ratio:.2f} × that of tantivy")
 
 
 if __name__ == "__main__":
-    main([Path(argument) for argument in sys.argv[1:]])
+    main()
