@@ -142,7 +142,8 @@ def original(base: Path, rows: Csr, some: Numbers) -> None:
     print(f"original reads all rows as they are; {some.size / took_s:,.0f} random rows/s")
 
 
-def measure(name: str, base: Path, rows: Csr, random: int) -> None:
+def measure(name: str, base: Path, rows: Csr, random: int) -> str:
+    """Print all figures, and return those that matter most."""
     links = max(rows.targets.size, 1)
     write(base, rows)
     graph = BvGraph(base)
@@ -165,9 +166,8 @@ def measure(name: str, base: Path, rows: Csr, random: int) -> None:
     print(f"  {some.size / took_s:,.0f} random rows/s; {some.size / together_s:,.0f} in batches")
     original(base, rows, some)
     speed = some.size / together_s
-    report(
-        f"{bits:.1f} bits per link (Parquet {others['Parquet']:.1f}), {speed:,.0f} random rows/s"
-    )
+    parquet = others["Parquet"]
+    return f"{bits:.1f} bits per link (Parquet {parquet:.1f}), {speed:,.0f} random rows/s"
 
 
 def stored(work: Workspace) -> Csr:
@@ -191,8 +191,9 @@ def main() -> None:
             rows = stored(Workspace.open(options.crawl))
         else:
             rows = synthetic(options.nodes, options.links)
-        measure("forward", Path(folder, "forward"), rows, options.random)
+        figure = measure("forward", Path(folder, "forward"), rows, options.random)
         measure("transposed", Path(folder, "transposed"), transposed(rows), options.random)
+    report(figure)
 
 
 if __name__ == "__main__":

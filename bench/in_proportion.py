@@ -1,4 +1,4 @@
-"""Does a harvest cost what changed? Its steps after a small round, beside those of everything.
+"""Does a harvest cost in proportion to what changed, or to everything that is known?
 
     python bench/in_proportion.py [--pages 200_000] [--documents 20_000] [--links 600_000]
         [--changed 500] [--rounds 6] [--fetch-s 20] [--words 60] [--folder FOLDER]

@@ -1,4 +1,4 @@
-"""What does page state cost? `update` and `generate`, beside hand-written DuckDB SQL, in one run.
+"""What do `update` and `generate` cost, beside hand-written SQL in DuckDB?
 
     python bench/page_state.py [--pages 20_000_000] [--links 5_000_000] [--rounds 3]
         [--chosen 1_000_000]

@@ -1,11 +1,11 @@
-"""Is the fetcher polite, and as fast as politeness permits? Judged from the server's log.
+"""Is the fetcher polite, and as fast as politeness permits?
 
     python bench/politeness.py [--hosts 1_100] [--pages 100]
 
 A fifth of the hosts share sixteen addresses, so that the limits per address take effect; the other
 hosts share an address with three others each. Some set a Crawl-delay, disallow a folder, or answer
-429, with Retry-After or without. Exits with 1 if any request came too early, was for a disallowed
-URL, or came over a second connection.
+429, with Retry-After or without. The server's log is judged. Exits with 1 if any request came too
+early, was for a disallowed URL, or came over a second connection.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How good are the answers? nDCG@10 on judged collections, beside BM25 of other programs.
+"""How good are the answers on judged collections, beside BM25 of other programs?
 
     python bench/relevance.py --collections FOLDER
 

@@ -1,4 +1,4 @@
-"""How fast is search? A server under the load of one client, of a hundred, and of a thousand.
+"""How fast is search for one client, for a hundred, and for a thousand?
 
     python bench/serve.py [--documents 1_000_000] [--folder FOLDER]
 

@@ -1,60 +1,103 @@
-"""Benches can be imported. Most are run by hand, and rarely, so nothing else would notice."""
+"""Each script of bench/ runs at a tiny size. Most are run by hand, and rarely otherwise."""
 
 from __future__ import annotations
 
-import ast
+import importlib.util
+import os
 import re
+import subprocess
 import sys
 from importlib.metadata import packages_distributions
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from tests.support.repository import ROOT
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 BENCH = ROOT / "bench"
+SKIPPED = 77
+ON_SPARK = {"driver_memory", "workers"}
+LONGEST_S = 300
 
 
-def defined(module: str) -> set[str]:
-    """Return the functions, classes and variables at the top level of a bench."""
-    tree = ast.parse((BENCH / f"{module}.py").read_text())
-    functions = {
-        node.name
-        for node in tree.body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-    }
-    assigned = {
-        node.id
-        for statement in tree.body
-        if isinstance(statement, ast.Assign | ast.AnnAssign)
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    return functions | assigned
+def runner() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCH)
+        spec = importlib.util.spec_from_file_location("run", BENCH / "run.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return module
 
 
-def test_benches_do_not_hide_installed_packages() -> None:
+SCRIPTS = list(runner().questions())
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=BENCH,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT)))},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_S,
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.spark if name in ON_SPARK else pytest.mark.slow)
+        for name in SCRIPTS
+    ],
+)
+def test_script_answers_at_a_tiny_size(name: str) -> None:
+    done = run(f"{name}.py", "--tiny")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    assert done.stdout.splitlines()[-1].startswith("figure: ")
+
+
+@pytest.mark.slow
+def test_table_names_scripts_that_ran_failed_or_lack_something() -> None:
+    done = run("run.py", "graph", "maintext", "--nodes", "200", "--links", "1000")
+    assert done.returncode == 1  # maintext has no such sizes
+    table = done.stdout.partition("question")[2]
+    assert re.search(r"graph.*bits per link.* ok ", table)
+    assert re.search(r"maintext.*failed", table)
+    assert "needs --collections" in run("run.py", "maintext").stdout
+    assert run("run.py", "nothing").returncode == 2
+
+
+def test_scripts_do_not_hide_installed_packages() -> None:
     """A script's folder comes first in sys.path: incremental.py once hid a package from Scrapy."""
     installed = {*packages_distributions(), *sys.stdlib_module_names}
     assert not {path.stem for path in BENCH.glob("*.py")} & installed
 
 
-def test_benches_import_names_that_exist() -> None:
-    benches = {path.stem for path in BENCH.glob("*.py")}
-    imported = [
-        (path.name, node.module, alias.name)
-        for path in BENCH.glob("*.py")
-        for node in ast.parse(path.read_text()).body
-        if isinstance(node, ast.ImportFrom) and node.module in benches
-        for alias in node.names
-    ]
-    assert imported
-    missing = [each for each in imported if each[2] not in defined(each[1] or "")]
-    assert not missing
+def texts() -> Iterator[tuple[str, str]]:
+    """The names and texts of all modules and pages of the repository."""
+    folders = [ROOT / name for name in ("bench", "deploy", "docs", "examples", "src", "tests")]
+    paths = [path for folder in folders for path in folder.rglob("*.*")]
+    for path in (*paths, *ROOT.glob("*.*"), ROOT / "Makefile"):
+        if path.suffix in {".md", ".py", ".toml", ""}:
+            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
-def test_make_bench_runs_benches_that_exist() -> None:
-    recipe = Path(BENCH.parent, "Makefile").read_text().partition("\nbench:")[2]
-    recipe = recipe.partition("\n\n")[0]
-    listed = re.findall(r"[a-z_]+", " ".join(re.findall(r"\bin ((?:[^;]|\n)*);", recipe)))
-    named = {name for name in listed if name not in {"py", "docs"}}
-    assert {"page_state", "searchable"} <= named
-    assert named <= {path.stem for path in BENCH.glob("*.py")}
+def test_scripts_that_are_named_anywhere_exist() -> None:
+    named = {
+        (where, name)
+        for where, text in texts()
+        for name in re.findall(r"(?<!tests/)\bbench/(\w+\.py)", text)
+    }
+    assert len(named) > 30
+    assert not {each for each in named if not (BENCH / each[1]).exists()}
+
+
+def test_performance_page_has_every_script() -> None:
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`bench/(\w+)\.py", page)) == set(SCRIPTS)
