@@ -96,10 +96,8 @@ lint: $(VENV)/.dev  ## run ruff and mypy
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev  ## run the benchmarks (DOCS: a folder of real HTML)
-	for question in parse 'crawl --docs' searchable; do set -- $$question; $(BIN)/python bench/$$1.py $$2 $(DOCS) || exit 1; done
-	for question in graph crawl fetch politeness memory page_state indexing search_while_indexing; do \
-	  $(BIN)/python bench/$$question.py || exit 1; done
+bench: $(VENV)/.dev  ## measure everything (NAMES: some scripts of bench/; COLLECTIONS: a folder of data)
+	$(BIN)/python bench/run.py $(NAMES) $(if $(COLLECTIONS),--collections $(COLLECTIONS)) --manual $(DOCS)
 
 docs: $(VENV)/.run  ## regenerate docs/datasets.md and docs/settings.md
 	$(BIN)/python docs/generate.py

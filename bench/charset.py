@@ -93,7 +93,7 @@ def ours(body: bytes, declared: str | None = None) -> str:
 
 
 def resiliparse(body: bytes) -> str:
-    return bytes_to_str(body, detect_encoding(body, max_len=len(body)))
+    return bytes_to_str(body, detect_encoding(body, max_len=len(body)) or "utf-8")
 
 
 def normalizer(body: bytes) -> str:

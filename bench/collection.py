@@ -72,7 +72,7 @@ def html_of(document: Mapping[str, str]) -> str:
 
 def rows(documents: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
     """The rows that `gossamer index` would write for these pages, all with the same rank."""
-    found = []
+    found: list[dict[str, Any]] = []
     anchors: dict[str, list[str]] = defaultdict(list)
     for each in documents:
         url = url_of(each)

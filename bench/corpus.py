@@ -72,7 +72,8 @@ def _lines(path: Path) -> Iterator[str]:
     except (OSError, EOFError, UnicodeDecodeError):
         return
     if "<html" in text[:1000].lower():
-        text = LexborHTMLParser(text).root.text(separator="\n")
+        root = LexborHTMLParser(text).root
+        text = root.text(separator="\n") if root else ""
     for paragraph in re.split(r"\n\s*\n", text):
         line = " ".join(paragraph.split())[:MAX_CHARS]
         if len(line) >= MIN_CHARS and sum(map(str.isalpha, line)) > len(line) // 2:

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,18 +70,20 @@ class Run:
 def rounds(work: Workspace) -> Iterator[StepReport]:
     while True:
         for step in ROUND.values():
-            yield (report := step(work))
-            if report.counts.get("pages") == 0:
+            yield (done := step(work))
+            if done.counts.get("pages") == 0:
                 return
 
 
-def gossamer(fake: FakeWeb, seeds: list[str], pages: int, folder: Path) -> tuple[Run, Counter[str]]:
+def gossamer(
+    fake: FakeWeb, seeds: list[str], pages: int, folder: Path
+) -> tuple[Run, dict[str, float]]:
     """Run rounds until nothing is due; also return the seconds of each step."""
     settings = local_settings(
         fake.address,
         {"filter.allow": [TEST_HOSTS], "generate.pages": pages, "generate.pages_per_host": pages},
     )
-    steps: Counter[str] = Counter()
+    steps: defaultdict[str, float] = defaultdict(float)
     fetched = 0
     began_s, before_s = time.perf_counter(), tree_cpu_s(fake.pid)
     with Crawl.create(str(folder), settings) as crawl:
@@ -89,9 +91,9 @@ def gossamer(fake: FakeWeb, seeds: list[str], pages: int, folder: Path) -> tuple
         engine = crawl.work.engine
         engine.map_tasks(range(engine.workers), lambda _: (), YIELD, YIELD_DDL)  # workers are up
         started_s, started_cpu_s = time.perf_counter(), tree_cpu_s(fake.pid)
-        for report in rounds(crawl.work):
-            steps[report.step] += report.seconds
-            fetched += report.counts.get("documents", 0)
+        for done in rounds(crawl.work):
+            steps[done.step] += done.seconds
+            fetched += done.counts.get("documents", 0)
         wall_s = time.perf_counter() - started_s
         cpu_s = tree_cpu_s(fake.pid) - started_cpu_s
         documents = (

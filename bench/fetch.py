@@ -1,4 +1,4 @@
-"""How fast is the fetch step, beside bare aiohttp, bare pycurl, and Scrapy?
+"""How fast is the fetch step, beside bare aiohttp, bare libcurl and Scrapy?
 
     python bench/fetch.py [--hosts 200] [--pages 40] [--repeat 3] [--page-bytes 20000]
 
@@ -96,8 +96,8 @@ def compare(page_bytes: int, hosts: int, pages: int, repeat: int) -> dict[str, R
     ours: Run | None = None
     found = {}
     with FakeWeb(web, log_path="/dev/null") as fake:
-        measure("pycurl", listed, fake, 1)  # the web generates pages on their first request
-        for client in ("gossamer", "aiohttp", "pycurl", "scrapy"):
+        measure("libcurl", listed, fake, 1)  # the web generates pages on their first request
+        for client in ("gossamer", "aiohttp", "libcurl", "scrapy"):
             for processes in (2, 1):
                 asked = few if client == "scrapy" else listed
                 runs = [measure(client, asked, fake, processes) for _ in range(repeat)]

@@ -1,7 +1,7 @@
 """The clients in bench/fetch.py. Each takes the pages of its process and returns a `run` function.
 
 All of them keep connections alive and have one open request per host, like the frontier, except
-Scrapy, which is faster with more. aiohttp, pycurl and Scrapy read the pages and discard them.
+Scrapy, which is faster with more. aiohttp, libcurl and Scrapy read the pages and discard them.
 `gossamer` is a fetch task as users run it: fetch list, robots.txt, frontier, limits, digests, WARC
 with its index, rows, hosts. `run` returns the number of complete pages.
 """
@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import pycurl
 
     Run = Callable[[], int]
     Hosts = dict[str, list[str]]
@@ -90,8 +88,8 @@ def aiohttp(hosts: Hosts, address: str) -> Run:
     return run
 
 
-def pycurl(hosts: Hosts, address: str) -> Run:
-    """libcurl's multi interface, with one handle per host."""
+def libcurl(hosts: Hosts, address: str) -> Run:
+    """The multi interface of libcurl, by pycurl, with one handle per host."""
     import pycurl
 
     def ask(handle: pycurl.Curl, left: deque[str]) -> BytesIO:

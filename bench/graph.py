@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gossamer.links.bvgraph.codes import Numbers
+    from gossamer.links.graph.overlaid import Overlaid
 
 BATCH_ROWS = 1_000
 
@@ -65,7 +66,7 @@ def synthetic(nodes: int, links: int) -> Csr:
     return Csr(np.searchsorted(arcs // nodes, np.arange(nodes + 1)), arcs % nodes)
 
 
-def read(graph: BvGraph) -> Csr:
+def read(graph: BvGraph | Overlaid) -> Csr:
     starts, targets = [np.zeros(1, np.int64)], []
     for rows in graph.rows():
         starts.append(rows.starts[1:] + starts[-1][-1])

@@ -160,7 +160,9 @@ def commit(work: Workspace, round_: int, **tables: Iterator[pa.Table]) -> None:
     """Add files to datasets; those of ranks replace the older ones."""
     with work.step("crawled", round_) as draft:
         for name, rows in tables.items():
-            more = {"each": 50, "encoding": SMALL_PAGES} if name == "documents" else {}
+            more: dict[str, Any] = (
+                {"each": 50, "encoding": SMALL_PAGES} if name == "documents" else {}
+            )
             layers = layers_of(written(work, name, rows, **more), round_)
             if name in {"ranks", "host_ranks"}:
                 draft.replace |= {name: (layer,) for name, layer in layers.items()}

@@ -73,7 +73,7 @@ class Clocked(Engine):
         self.cost = Cost(0, 0)
         self.shards: Sequence[Shard] = ()
 
-    def map_tasks(self, tasks: Sequence[Any], *rest: Any) -> list[dict[str, Any]]:
+    def map_tasks(self, tasks: Sequence[Any], *rest: Any, **more: Any) -> list[dict[str, Any]]:
         if not self.shards:
             self.shards = tasks
             for task in tasks:
@@ -81,7 +81,8 @@ class Clocked(Engine):
                     kept = self._kept / path
                     kept.parent.mkdir(parents=True)
                     shutil.copyfile(Path(task.root, path), kept)
-        rows, self.cost = clocked(lambda: super(Clocked, self).map_tasks(tasks, *rest))
+        rows: list[dict[str, Any]]
+        rows, self.cost = clocked(lambda: super(Clocked, self).map_tasks(tasks, *rest, **more))
         return rows
 
 

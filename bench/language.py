@@ -166,9 +166,9 @@ def print_accuracy(kind: str, texts: list[Text]) -> list[float]:
                 answers[text.language][answer or "none"] += answer != text.language
     for code in LANGUAGES:
         if count[code]:
-            shares = "".join(f"{right[name][code] / count[code]:13.1%}" for name in DETECTORS)
+            cells = "".join(f"{right[name][code] / count[code]:13.1%}" for name in DETECTORS)
             confused = " ".join(f"{to}:{n}" for to, n in answers[code].most_common(4) if n)
-            print(f"{code:10}{count[code]:7}{shares}   {confused}")
+            print(f"{code:10}{count[code]:7}{cells}   {confused}")
     shares = [sum(right[name].values()) / len(texts) for name in DETECTORS]
     print(f"{'all':10}{len(texts):7}" + "".join(f"{share:13.2%}" for share in shares))
     print(f"{'µs':17}" + "".join(f"{cost:13.1f}" for cost in costs))
@@ -183,12 +183,13 @@ def print_evidence(kinds: dict[str, list[Text]]) -> None:
         for n in (1, 2, 3)
     }
     rng = random.Random(7)  # noqa: S311
-    for label, hint in {
+    hints: dict[str, Callable[[str], str | None]] = {
         "titles": lambda _: None,
         "titles, page right": lambda language: language,
         "titles, page says en": lambda _: "en",
         "titles, page says any": lambda _: rng.choice(LANGUAGES),
-    }.items():
+    }
+    for label, hint in hints.items():
         parts[label] = [(t.language, t.text, hint(t.language)) for t in kinds["title"]]
     for label, cases in parts.items():
         answers = [(language, language_of(text, hint)) for language, text, hint in cases]

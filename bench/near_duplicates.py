@@ -117,7 +117,7 @@ def ours(texts: Sequence[str]) -> tuple[Found, float]:
     numbers: dict[int | None, int] = {
         text_hash: number for number, (text_hash, _) in enumerate(columns)
     }
-    rows = (
+    rows: Iterator[dict[str, Any]] = (
         {
             "url": f"https://a.example/{number}",
             "host": "a.example",

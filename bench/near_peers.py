@@ -19,7 +19,7 @@ import sys
 import tempfile
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,7 +37,7 @@ def datasketch(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     library = import_module("datasketch")
     values = BANDS * BAND_VALUES
     index = library.MinHashLSH(num_perm=values, params=(BANDS, BAND_VALUES))
-    sketches = []
+    sketches: list[Any] = []
     for number, text in enumerate(texts):
         words = WORD.findall(text.lower())
         shingles = {

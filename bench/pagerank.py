@@ -44,7 +44,7 @@ from gossamer.state.workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gossamer.links.graph.overlaid import Graph
+    from gossamer.links.graph.overlaid import Overlaid
     from gossamer.links.rank.power import Ranked
 
 RUNS = 15
@@ -107,7 +107,7 @@ def show(name: str, ours: Time, theirs: Time) -> None:
     )
 
 
-def measure(backward: Graph, rows: Csr, threads: int) -> None:
+def measure(backward: BvGraph | Overlaid, rows: Csr, threads: int) -> None:
     nodes = backward.nodes
     print(f"{nodes:,} nodes, {backward.arcs:,} links, {threads} threads")
     domains = (np.arange(nodes) // DOMAIN).astype(np.int32)

@@ -81,12 +81,12 @@ def fetch(root: str, urls: dict[str, list[str]], config: FetchConfig) -> Counter
 def owed(web: Web) -> politeness_audit.Owed:
     """Return the delays that the config and the table of outcomes require for this web's hosts."""
     slow = {name for name in web.hosts() if "Crawl-delay" in robots_of(web, name)}
-    backoff_s = OUTCOMES["busy"].host_wait_s
+    backoff_s: float = OUTCOMES["busy"].host_wait_s
 
     def seconds(entry: LogEntry, failures: int) -> float:
         wait_s = CRAWL_DELAY_S if entry.host in slow else DELAY_S
         if failures and "/none/" in entry.target:
-            return max(wait_s, backoff_s * 2 ** (failures - 1))
+            return max(wait_s, backoff_s * (1 << (failures - 1)))
         return max(wait_s, RETRY_AFTER_S) if failures else wait_s
 
     return seconds

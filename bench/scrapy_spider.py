@@ -22,8 +22,6 @@ from scrapy.linkextractors import LinkExtractor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy.http import TextResponse
-
 
 FAST = {
     "CONCURRENT_REQUESTS": 64,
@@ -67,7 +65,7 @@ class TextSpider(scrapy.Spider):
     def closed_(self) -> None:
         self.done |= {"to_s": time.time(), "cpu_s": cpu_s() - self.done["cpu_s"]}
 
-    def parse(self, response: TextResponse) -> Iterator[Any]:
+    def parse(self, response: Any) -> Iterator[Any]:
         links = self.links.extract_links(response)
         self.done["pages"] += 1
         self.done["bytes"] += len(response.body)
