@@ -1,4 +1,4 @@
-"""Scrapy's side of bench/crawl.py and bench/searchable.py, in its own process: a typical spider.
+"""Scrapy's side of bench/searchable.py, in its own process: a typical spider.
 
 It reads its task as JSON from the first argument (the `host` to crawl, the file `out` for the
 items, `tuned`, and after how many pages to stop: `most`, 0 for never) and prints its counts and
@@ -60,7 +60,7 @@ class TextSpider(scrapy.Spider):
         return spider
 
     def opened(self) -> None:
-        self.done |= {"pages": 0, "bytes": 0, "links": 0, "from_s": time.time(), "cpu_s": cpu_s()}
+        self.done |= {"pages": 0, "bytes": 0, "from_s": time.time(), "cpu_s": cpu_s()}
 
     def closed_(self) -> None:
         self.done |= {"to_s": time.time(), "cpu_s": cpu_s() - self.done["cpu_s"]}
@@ -69,7 +69,6 @@ class TextSpider(scrapy.Spider):
         links = self.links.extract_links(response)
         self.done["pages"] += 1
         self.done["bytes"] += len(response.body)
-        self.done["links"] += len(links)
         text = response.xpath("//body//text()[not(parent::script or parent::style)]").getall()
         yield {
             "url": response.url,

@@ -11,8 +11,8 @@ writes JSON lines: it has no archive and no index. "Tuned" removes fragments bef
 built, as most spiders do not. Its time counts from the start of its process as well. Both obey
 robots.txt.
 
-With --scrapy-pages Scrapy is stopped after N pages, and its time for all pages is extrapolated from
-its pace. CPU is that of all processes of the crawler, but not of the host.
+With --scrapy-pages, Scrapy is stopped after N pages, and its time for all pages is extrapolated
+from its pace. CPU is that of all processes of the crawler, but not of the host.
 
 Gossamer's bytecode is compiled first, as pip does for a package that it installs. A checkout lacks
 it where PYTHONDONTWRITEBYTECODE is set, and each process would then compile all that it imports.
@@ -21,6 +21,7 @@ it where PYTHONDONTWRITEBYTECODE is set, and each process would then compile all
 from __future__ import annotations
 
 import compileall
+import json
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,6 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from crawl import scrapy
 from harness import Options, local_settings, manual, report
 from measuring import adopt_orphans, children_s, reap_orphans
 
@@ -36,6 +36,7 @@ import gossamer as package
 from gossamer.api import Crawl
 from gossamer.fakeweb import FakeWeb, Web
 
+SPIDER = Path(__file__).with_name("scrapy_spider.py")
 HOST = "manual.test"
 OWN = {"fetch.own": ["*.test"], "filter.scope": "host"}
 COLUMNS = "{:14}{:>8}{:>6}{:>8}{:>9}{:>13}{:>13}{:>17}{:>7}"
@@ -76,15 +77,24 @@ def gossamer(fake: FakeWeb, folder: Path) -> Run:
     return Run(pages, size / pages, wall_s, cpu_s)
 
 
-def spider(fake: FakeWeb, folder: Path, pages: int, most: int, *, tuned: bool) -> Run:
-    """Run Scrapy; if it is stopped after `most` pages, tell what all `pages` would take it."""
-    run = scrapy(fake, [HOST], folder, tuned=tuned, most=most)
-    left = max(pages - run.pages, 0) if most else 0
+def scrapy(fake: FakeWeb, folder: Path, pages: int, most: int, *, tuned: bool) -> Run:
+    """Run Scrapy; if it is stopped after `most` pages, return what all `pages` would take it."""
+    task = {"host": HOST, "out": str(folder / f"{tuned}.jsonl"), "tuned": tuned, "most": most}
+    began_s, before_s = time.perf_counter(), children_s()
+    process = subprocess.run(
+        [sys.executable, str(SPIDER), json.dumps(task)],
+        stdout=subprocess.PIPE,
+        env={"http_proxy": f"http://{fake.address}"},
+        check=True,
+    )
+    wall_s, cpu_s = time.perf_counter() - began_s, children_s() - before_s
+    done = json.loads(process.stdout)
+    left = max(pages - done["pages"], 0) / done["pages"] if most else 0
     return Run(
-        run.pages + left,
-        run.page_bytes,
-        run.whole_wall_s + left * run.wall_s / run.pages,
-        run.whole_cpu_s + left * run.cpu_s / run.pages,
+        max(pages, done["pages"]) if most else done["pages"],
+        done["bytes"] / done["pages"],
+        wall_s + left * (done["to_s"] - done["from_s"]),
+        cpu_s + left * done["cpu_s"],
     )
 
 
@@ -100,8 +110,8 @@ def main() -> None:
             crawls = (Path(scratch, f"crawl-{number}") for number in range(options.repeat))
             ours = min((gossamer(fake, crawl) for crawl in crawls), key=lambda run: run.wall_s)
             most, items = options.scrapy_pages, Path(scratch, "items")
-            plain = spider(fake, items, ours.pages, most, tuned=False)
-            tuned = spider(fake, items, ours.pages, most, tuned=True)
+            plain = scrapy(fake, items, ours.pages, most, tuned=False)
+            tuned = scrapy(fake, items, ours.pages, most, tuned=True)
     print(folder, COLUMNS.format(*HEAD), ours.row("Gossamer"), sep="\n")
     for name, run in {"Scrapy": plain, "Scrapy tuned": tuned}.items():
         wall, cpu = run.wall_s / ours.wall_s, run.cpu_s / ours.cpu_s

@@ -1,39 +1,27 @@
-"""Manners, judged from the server's log. bench/politeness.py does it with 100,000 requests."""
+"""Manners, judged from the server's log."""
 
 from __future__ import annotations
 
-import importlib.util
-from typing import TYPE_CHECKING
+import pytest
 
 from gossamer.fakeweb import politeness_audit
 from gossamer.fakeweb.log import LogEntry
-from tests.support.repository import ROOT
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    import pytest
-
-BENCH = ROOT / "bench" / "politeness.py"
+from tests.support.polite_crawl import Delays, crawl
 
 
-def bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("politeness", BENCH)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
+@pytest.mark.parametrize(
+    ("hosts", "pages", "delays"),
+    [
+        pytest.param(45, 12, Delays(0.05, 0.08, 0.01), id="short delays"),
+        pytest.param(1_100, 100, Delays(), id="100,000 requests", marks=pytest.mark.long),
+    ],
+)
 def test_no_request_is_early_or_forbidden_or_beside_another(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    hosts: int, pages: int, delays: Delays
 ) -> None:
-    politeness = bench()
-    for name, seconds in {"DELAY_S": 0.05, "CRAWL_DELAY_S": 0.08, "ADDRESS_DELAY_S": 0.01}.items():
-        monkeypatch.setattr(politeness, name, seconds)
-    assert politeness.main(45, 12) == 0, capsys.readouterr().out
-    assert "0 forbidden" in capsys.readouterr().out
+    requests, *faults, _ = crawl(hosts, pages, delays)
+    assert requests > hosts * pages / 2
+    assert not any(faults), faults
 
 
 def entry(at_s: float, host: str = "a", status: int = 200, connection: int = 1) -> LogEntry:
