@@ -16,7 +16,7 @@ from gossamer.cli import app
 from gossamer.errors import MissingFile, UsageError
 from gossamer.links import graph
 from gossamer.links.bvgraph.files import BvGraph
-from gossamer.links.graph import arcs, numbering, paths
+from gossamer.links.graph import arc_encoding, numbering, paths
 from gossamer.links.graph.names import Names, host_name, name_of, url_of
 from gossamer.links.graph.paths import shortest_path
 from gossamer.links.graph.queries import LinkGraph
@@ -98,8 +98,8 @@ def test_any_links_are_the_same_in_parts_of_any_size(
     links = {(src, dst) for src, dst in links if src != dst}
     with pytest.MonkeyPatch.context() as small:
         small.setattr(numbering, "NAME_BYTES", 10**9 // 5)
-        small.setattr(arcs, "ARC_BYTES", 10**9 // 7)
-        small.setattr(arcs, "CHUNK", 4)
+        small.setattr(arc_encoding, "ARC_BYTES", 10**9 // 7)
+        small.setattr(arc_encoding, "CHUNK", 4)
         work = new_work()
         crawl(work, links)
         graph.run(work)

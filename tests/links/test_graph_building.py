@@ -19,10 +19,10 @@ from pyspark.sql import functions as F
 from gossamer.links import graph
 from gossamer.links.bvgraph.files import CHUNK, Csr, Writer
 from gossamer.links.current_links import VOTES
-from gossamer.links.graph import naming, numbering, runs, votes
-from gossamer.links.graph.hosts import links_between
+from gossamer.links.graph import arc_rows, arc_runs, arc_sorting, naming, numbering, vote_reading
+from gossamer.links.graph.hosts import count_host_links
 from gossamer.links.graph.names import name_column, name_of
-from gossamer.links.graph.text import text_of
+from gossamer.links.graph.string_arrays import text_of
 from gossamer.web.urls import normalize
 from tests.support.rows import put
 
@@ -65,7 +65,7 @@ def test_strings_of_several_runs_are_distinct(given: list[list[str]]) -> None:
     strings = [each for run in given for each in run]
     order = np.array(sorted(range(len(strings)), key=strings.__getitem__))
     text = text_of(pa.array(strings, pa.large_string()))
-    firsts, numbers = numbering.distinct(*text, order)
+    firsts, numbers = numbering.distinct_places(*text, order)
     assert [strings[first] for first in firsts] == sorted(set(strings))
     assert [strings[firsts[number]] for number in numbers] == strings
 
@@ -77,11 +77,11 @@ def rows_of(starts: Any, targets: Any) -> list[list[int]]:
 @given(ARCS)
 def test_arcs_in_any_order_become_rows_from_both_ends(arcs: list[tuple[int, int]]) -> None:
     sources, targets = np.array(arcs, np.int32).reshape(-1, 2).T.copy()
-    forward = runs.gathered(sources, targets, NODES)
+    forward = arc_sorting.rows_of_arcs(sources, targets, NODES)
     assert rows_of(*forward) == [
         sorted({dst for src, dst in arcs if src == node}) for node in range(NODES)
     ]
-    assert rows_of(*runs.turned(*forward)) == [
+    assert rows_of(*arc_sorting.transpose(*forward)) == [
         sorted({src for src, dst in arcs if dst == node}) for node in range(NODES)
     ]
 
@@ -95,11 +95,11 @@ def test_runs_are_merged(
         links = Counter(arcs)
         columns = np.array(sorted(links), np.int64).reshape(-1, 2).T
         many = np.array([links[arc] for arc in sorted(links)] if counted else [], np.int64)
-        rows = runs.of_arcs(columns[0], columns[1], many)
-        assert len(set(arcs)) == rows.targets.size == runs.transposed(rows).targets.size
-        listed.append(runs.transposed(runs.transposed(rows)))
+        rows = arc_rows.rows_of_sorted_arcs(columns[0], columns[1], many)
+        assert len(set(arcs)) == rows.targets.size == arc_rows.transpose_rows(rows).targets.size
+        listed.append(arc_rows.transpose_rows(arc_rows.transpose_rows(rows)))
     last = min(first + size, NODES)
-    found = runs.merged(listed, first, max(first, last))
+    found = arc_rows.merge_rows(listed, first, max(first, last))
     total = sum(map(Counter, given), Counter())
     expected = [
         sorted(dst for src, dst in total if src == node) for node in range(first, max(first, last))
@@ -118,13 +118,17 @@ def test_parts_of_runs_are_read(tmp_path: Path, s3: str, place: str, counted: bo
     nodes = 5 * CHUNK
     numbers = np.unique(random.integers(0, nodes // 2 * nodes, 2_000))  # half of them have rows
     for some in (numbers, numbers[:0]):
-        rows = runs.of_arcs(*np.divmod(some, nodes), some % 7 if counted else some[:0])
-        run = runs.Run(f"{root}/{runs.write(root, 'scratch', 'run', 3, rows)['path']}")
+        rows = arc_rows.rows_of_sorted_arcs(
+            *np.divmod(some, nodes), some % 7 if counted else some[:0]
+        )
+        run = arc_runs.ArcRun(
+            f"{root}/{arc_runs.write_run(root, 'scratch', 'run', 3, rows)['path']}"
+        )
         for first, last in [(0, nodes), (0, CHUNK), (CHUNK, 3 * CHUNK), (9, 5_000), (nodes, nodes)]:
             found, expected = run.part(first, last), rows.part(first, last)
             assert all(np.array_equal(*each) for each in zip(found, expected, strict=True))
         chunks = np.arange(0, nodes + CHUNK, CHUNK)
-        assert run.before(chunks).tolist() == [
+        assert run.arcs_before(chunks).tolist() == [
             rows.part(0, n).targets.size for n in chunks.tolist()
         ]
 
@@ -145,7 +149,7 @@ def test_links_between_hosts_are_counted(sizes: list[int], data: st.DataObject) 
         for dst in row
         if host[node] != host[dst]
     )
-    found = np.array(links_between(starts, targets, first_pages, first))
+    found = np.array(count_host_links(starts, targets, first_pages, first))
     assert [(a, b, n) for a, b, n in found.T.tolist()] == [
         (*ends, expected[ends]) for ends in sorted(expected)
     ]
@@ -176,7 +180,7 @@ def test_a_graph_is_bit_by_bit_the_one_by_definition(
     nofollow: bool,
 ) -> None:
     """Links of all kinds, in rounds of which later ones replace some, in several shares."""
-    monkeypatch.setattr(votes, "ROW_BYTES", 10**9 // 20)
+    monkeypatch.setattr(vote_reading, "ROW_BYTES", 10**9 // 20)
     monkeypatch.setattr(numbering, "NAME_BYTES", 10**9 // 5)
     monkeypatch.setattr(naming, "BATCH", 3)
     work = new_work()

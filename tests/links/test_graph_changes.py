@@ -14,7 +14,7 @@ import pytest
 
 from gossamer.errors import MissingFile
 from gossamer.links import graph
-from gossamer.links.graph import arcs, changes, numbering, votes
+from gossamer.links.graph import arc_encoding, changes, numbering, vote_reading
 from gossamer.links.graph.host_links import host_links
 from gossamer.links.graph.names import recent_numbers, url_of
 from gossamer.links.graph.overlaid import Overlaid
@@ -108,12 +108,12 @@ def test_any_history_ends_with_the_graph_of_all_links(
     new_work: Callable[[], Workspace], monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     monkeypatch.setattr(changes, "SHARE", 100)
-    monkeypatch.setattr(votes, "FEWEST_BYTES", 1)
-    monkeypatch.setattr(votes, "ROW_BYTES", 10**9)  # each row group is a share
+    monkeypatch.setattr(vote_reading, "FEWEST_BYTES", 1)
+    monkeypatch.setattr(vote_reading, "ROW_BYTES", 10**9)  # each row group is a share
     if seed % 2:
         monkeypatch.setattr(numbering, "NAME_BYTES", 10**9 // 5)
-        monkeypatch.setattr(arcs, "ARC_BYTES", 10**9 // 7)
-        monkeypatch.setattr(arcs, "CHUNK", 4)
+        monkeypatch.setattr(arc_encoding, "ARC_BYTES", 10**9 // 7)
+        monkeypatch.setattr(arc_encoding, "CHUNK", 4)
     work = new_work()
     history = History(work, seed)
     history.go_on(len(URLS) - 2)

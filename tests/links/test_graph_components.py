@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gossamer.errors import StoreError
 from gossamer.links.bvgraph.files import CHUNK, BvGraph, Csr, Writer
-from gossamer.links.graph import components, rows
+from gossamer.links.graph import components, row_windows
 from gossamer.links.graph.components import REGIONS, bow_tie, strong_components, structure
 from gossamer.links.graph.overlaid import Overlaid
 from tests.support.bvgraph_files import write
@@ -61,8 +61,8 @@ def windows(kind: str) -> Iterator[None]:
     """All rows in one window, or each in its own, as in a graph that is too large for memory."""
     with pytest.MonkeyPatch.context() as patch:
         if kind != "whole":
-            patch.setattr(rows, "MAX_RESIDENT", 0)
-            patch.setattr(rows, "MAX_INT32", 0)
+            patch.setattr(row_windows, "MAX_RESIDENT", 0)
+            patch.setattr(row_windows, "MAX_INT32", 0)
         yield
 
 
@@ -141,7 +141,7 @@ def long(base: Path, targets: npt.NDArray[np.int64]) -> BvGraph:
 
 
 def test_a_deep_graph_needs_no_recursion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "MAX_RESIDENT", NODES)
+    monkeypatch.setattr(row_windows, "MAX_RESIDENT", NODES)
     order = np.random.default_rng(1).permutation(NODES)
     following = np.empty(NODES, np.int64)
     following[order] = np.roll(order, -1)

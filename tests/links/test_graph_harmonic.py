@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.links.graph import harmonic, hyperball, rows
+from gossamer.links.graph import harmonic, hyperball, row_windows
 from tests.support.bvgraph_files import write
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def test_a_graph_that_is_read_by_rows_has_the_same_estimates(
 ) -> None:
     graph = random_graph(tmp_path / "web")
     wanted = hyperball.harmonic(graph, 32)
-    monkeypatch.setattr(rows, "MAX_RESIDENT", 0)
+    monkeypatch.setattr(row_windows, "MAX_RESIDENT", 0)
     assert np.array_equal(hyperball.harmonic(graph, 32), wanted)
 
 
@@ -118,7 +118,7 @@ def test_estimates_do_not_depend_on_threads(
     wanted = hyperball.harmonic(graph, 32, workers=1)
     monkeypatch.setattr(hyperball, "FEW", 10)
     for resident in (1 << 30, 0):
-        monkeypatch.setattr(rows, "MAX_RESIDENT", resident)
+        monkeypatch.setattr(row_windows, "MAX_RESIDENT", resident)
         for workers in (2, 5):
             assert np.array_equal(hyperball.harmonic(graph, 32, workers=workers), wanted)
 

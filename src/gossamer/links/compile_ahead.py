@@ -81,7 +81,7 @@ def call_each() -> None:
     from gossamer.config import RankConfig
     from gossamer.links.bvgraph.adoption import adopt
     from gossamer.links.bvgraph.files import BvGraph
-    from gossamer.links.graph import naming, text
+    from gossamer.links.graph import naming, string_arrays
     from gossamer.links.graph.overlaid import Overlaid
     from gossamer.links.rank.fetched_nodes import hashes_of
     from gossamer.links.rank.power import fixed_point, shared
@@ -97,7 +97,7 @@ def call_each() -> None:
             list(each.rows())
         names = pa.array(["org,example,a  https /", "org,example,b  https /"], pa.large_string())
         naming.Domains().of(naming.runs_of(names).hosts)
-        text.places(names, names)
+        string_arrays.places(names, names)
         for strings in (naming.urls, naming.hosts, hashes_of):
             strings(names)
         domains, even = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, 1 / graph.nodes)
@@ -115,7 +115,7 @@ def _built(folder: str) -> Path:
     import pyarrow.parquet as pq
 
     from gossamer.links.bvgraph.files import BvGraph, Writer
-    from gossamer.links.graph import arcs, ends, numbering, runs, votes
+    from gossamer.links.graph import arc_encoding, arc_runs, arc_sorting, numbering, vote_reading
     from gossamer.links.graph.numbering import Slice
 
     hosts = [f"https://{host}.example.org/" for host in "abc"]
@@ -133,19 +133,20 @@ def _built(folder: str) -> Path:
     def run(rows: Iterable[Row]) -> None:
         made.update({str(row["name"]): str(row["path"]) for row in rows if row["path"]})
 
-    groups = (votes.Groups(f"{folder}/links.parquet", (0,)),)
-    run(ends.find(votes.Share(folder, 0, groups, True, "scratch")))
+    groups = (vote_reading.RowGroups(f"{folder}/links.parquet", (0,)),)
+    run(vote_reading.name_ends(vote_reading.Share(folder, 0, groups, True, "scratch")))
     slices = (Slice(f"{folder}/{made[numbering.NAMES]}", 0, len(hosts)),)
-    run(numbering.merge(numbering.Part(folder, 0, slices, "graph", "scratch")))
-    numbers = numbering.OfRun((Slice(made[numbering.NUMBERS], 0, len(hosts)),), (0,))
-    run(ends.sort(ends.Run(folder, 0, made[ends.PLACES], numbers, "scratch")))
+    run(numbering.merge_names(numbering.NamesToMerge(folder, 0, slices, "graph", "scratch")))
+    numbers = numbering.NumbersOfRun((Slice(made[numbering.NUMBERS], 0, len(hosts)),), (0,))
+    task = arc_sorting.RunToSort(folder, 0, made[numbering.PLACES], numbers, "scratch")
+    run(arc_sorting.sort_run(task))
     listed = (f"{folder}/hosts.parquet",)
     for counted in (False, True):
-        files = (f"{folder}/{made[runs.FORWARD]}",) * 2
+        files = (f"{folder}/{made[arc_runs.FORWARD]}",) * 2
         span = (0, len(hosts), "graph/hosts", () if counted else listed, "scratch")
-        run(arcs.encode(arcs.Range(folder, 0, files, *span, counted)))
+        run(arc_encoding.encode_range(arc_encoding.NodeRange(folder, 0, files, *span, counted)))
     writer = Writer(Path(folder, "whole"))
-    writer.join(BvGraph(Path(folder, made[arcs.PARTS]).with_suffix("")))
+    writer.join(BvGraph(Path(folder, made[arc_encoding.PARTS]).with_suffix("")))
     writer.close()
     return Path(folder, "whole")
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links import current_links
-from gossamer.links.graph import covered, host_links, naming, overlaid, votes
+from gossamer.links.graph import covered, host_links, naming, overlaid, vote_reading
 from gossamer.links.graph.names import RECENT, Writer
 from gossamer.links.graph.overlaid import Overlaid, apart
 from gossamer.links.graph.stored import stored
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from gossamer.links.graph.names import Names
     from gossamer.links.graph.overlaid import Changes
     from gossamer.links.graph.stored import Stored
-    from gossamer.links.graph.votes import Share
+    from gossamer.links.graph.vote_reading import Share
     from gossamer.state.workspace import Workspace
 
     Mask = npt.NDArray[np.bool_]
@@ -125,7 +125,7 @@ def _changed(work: Workspace, since: Recent) -> tuple[pa.LargeStringArray, Seque
     )
     changed, outdated = current_links.changed(work, links, responses)
     old = work.scratch_files(outdated) if outdated is not None else ()
-    return _urls(work, changed), votes.shares_of(work, links, [file.path for file in old])
+    return _urls(work, changed), vote_reading.share_files(work, links, [file.path for file in old])
 
 
 def _crawled(changed: pa.LargeStringArray, shares: Sequence[Share], names: Names) -> Crawled:
@@ -134,7 +134,7 @@ def _crawled(changed: pa.LargeStringArray, shares: Sequence[Share], names: Names
     unknown = pa.array([], pa.large_string())
     arcs, recent = [_NONE.reshape(2, 0)], [RECENT.empty_table()]
     for share in shares:
-        urls, *ends = votes.ends(share)
+        urls, *ends = vote_reading.read_ends(share)
         is_source, is_used = np.zeros((2, len(urls)), bool)
         is_source[ends[0]] = is_used[ends[0]] = is_used[ends[1]] = True
         listed = naming.names_of(urls.filter(pa.array(is_used)))

@@ -11,7 +11,7 @@ can when links are followed in both directions. Broder et al., "Graph structure 
   disconnected  everything else
 
 The functions read forward links only, and take some 40 bytes of memory per node beside the rows
-(see `rows.py`).
+(see `row_windows.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from gossamer.links.bvgraph.compiled import compiled
-from gossamer.links.graph.rows import Rows, index_type
+from gossamer.links.graph.row_windows import WindowedRows, index_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.graph.overlaid import Graph
-    from gossamer.links.graph.rows import Indices
+    from gossamer.links.graph.row_windows import Indices
 
     Flags = npt.NDArray[np.bool_]
     Marks = npt.NDArray[np.uint8]
@@ -67,7 +67,7 @@ class Structure(NamedTuple):
 
 def structure(graph: Graph) -> Structure:
     """Count components, and the nodes of the bow tie."""
-    rows = Rows(graph)
+    rows = WindowedRows(graph)
     strong, weak = _strong(rows, graph.nodes), weak_components(graph)
     regions = _regions(rows, strong, weak)
     counts = np.bincount(regions, minlength=len(REGIONS)).tolist()
@@ -86,7 +86,7 @@ def strong_components(graph: Graph) -> Components:
     One depth-first search, after Tarjan, with the space of Pearce, "A space-efficient algorithm for
     finding strongly connected components" (Information Processing Letters 116, 2016).
     """
-    return _strong(Rows(graph), graph.nodes)
+    return _strong(WindowedRows(graph), graph.nodes)
 
 
 def weak_components(graph: Graph) -> Components:
@@ -106,11 +106,11 @@ def weak_components(graph: Graph) -> Components:
 
 def bow_tie(graph: Graph) -> Marks:
     """The region of each node: an index of REGIONS."""
-    rows = Rows(graph)
+    rows = WindowedRows(graph)
     return _regions(rows, _strong(rows, graph.nodes), weak_components(graph))
 
 
-def _strong(rows: Rows, nodes: int) -> Components:
+def _strong(rows: WindowedRows, nodes: int) -> Components:
     kind = index_type(nodes)
     low, below, parent = (np.zeros(nodes, kind) for _ in range(3))
     above = np.full(nodes, UNLISTED, kind)
@@ -251,7 +251,7 @@ def _number(parents: Indices) -> int:
     return count
 
 
-def _regions(rows: Rows, strong: Components, weak: Components) -> Marks:
+def _regions(rows: WindowedRows, strong: Components, weak: Components) -> Marks:
     """The regions, by what reaches the core and so on; marks spread from component to component."""
     numbers = strong.numbers
     if not numbers.size:
@@ -278,7 +278,7 @@ def _regions(rows: Rows, strong: Components, weak: Components) -> Marks:
 
 
 def _mark(
-    rows: Rows, order: Numbers, numbers: Indices, marks: Marks, spread: int, *, along: bool
+    rows: WindowedRows, order: Numbers, numbers: Indices, marks: Marks, spread: int, *, along: bool
 ) -> None:
     """Spread marks of components along links, or against them, node by node in this order."""
     at = 0

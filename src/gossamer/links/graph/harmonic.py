@@ -22,13 +22,13 @@ import numpy as np
 
 from gossamer.links.bvgraph.compiled import compiled, ones
 from gossamer.links.graph import hyperball
-from gossamer.links.graph.rows import Rows
+from gossamer.links.graph.row_windows import WindowedRows
 
 if TYPE_CHECKING:
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.graph.hyperball import Values
     from gossamer.links.graph.overlaid import Graph
-    from gossamer.links.graph.rows import Indices
+    from gossamer.links.graph.row_windows import Indices
 
 MAX_EXACT = 30_000_000_000
 """The largest product of nodes and links for which all nodes are searched from."""
@@ -53,7 +53,7 @@ def harmonic(graph: Graph) -> Harmonic:
 
 def exact(graph: Graph) -> Values:
     """The centrality of all nodes, by searches in as many threads as there are processors."""
-    window = Rows(graph).around(0)
+    window = WindowedRows(graph).around(0)
     workers = os.cpu_count() or 1
     shares = np.linspace(0, graph.nodes, workers + 1, dtype=np.int64).tolist()
     search = partial(_search, window.starts, window.targets)

@@ -18,7 +18,7 @@ from gossamer.links.graph import covered, naming
 from gossamer.links.graph.names import Names, hosts_of
 from gossamer.links.graph.overlaid import apart
 from gossamer.links.graph.stored import is_imported, stored
-from gossamer.links.graph.text import text_of
+from gossamer.links.graph.string_arrays import text_of
 from gossamer.storage import parquet
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def built(work: Workspace) -> BuiltHosts:
         [f"{work.root}/{file.path}" for file in files if part in file.path]
         for part in ("/host-", "/hosts-links-")
     )
-    found = BuiltHosts(base, Names(names), firsts(names), _links_of_arcs(links))
+    found = BuiltHosts(base, Names(names), first_pages_of(names), _links_of_arcs(links))
     if found.links.size != base.arcs:
         raise StoreError(base.path, "its counts of links are damaged", REMEDY)
     return found
@@ -116,7 +116,7 @@ def changed(of_hosts: BuiltHosts, added: pa.LargeStringArray, changes: Changes) 
     `added`: the names of the pages that the graph lacked, in the order of their numbers.
     """
     base, names, first_pages, _ = of_hosts
-    of_added, many = counted(added)
+    of_added, many = hosts_of_pages(added)
     numbers = names.numbers(of_added)
     new = of_added.filter(pa.array(numbers < 0))  # in their order, as the pages are
     numbers[numbers < 0] = base.nodes + np.arange(len(new))
@@ -138,14 +138,14 @@ def changed(of_hosts: BuiltHosts, added: pa.LargeStringArray, changes: Changes) 
     return Changed(*np.divmod(pairs, max(count, 1)), links, new)
 
 
-def counted(pages: pa.LargeStringArray) -> tuple[pa.StringArray, Numbers]:
+def hosts_of_pages(pages: pa.LargeStringArray) -> tuple[pa.StringArray, Numbers]:
     """The hosts of pages that are neighbours, by name, and the numbers of pages of each."""
     starts, _ = naming.host_runs(*text_of(pages))
     names = hosts_of(pages.take(pa.array(starts)))
     return names.cast(pa.string()), np.diff(starts, append=len(pages))
 
 
-def firsts(paths: Sequence[str]) -> Numbers:
+def first_pages_of(paths: Sequence[str]) -> Numbers:
     """The first page of each host, and the number of pages, from the files of hosts' names."""
     pages = [parquet.read_table(path, columns=["pages"]).column(0).to_numpy() for path in paths]
     return np.concatenate([np.zeros(1, np.int64), *pages]).cumsum()

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from gossamer.links.bvgraph.compiled import compiled
-from gossamer.links.graph import naming, runs
-from gossamer.links.graph.host_links import counted
+from gossamer.links.graph import naming
+from gossamer.links.graph.arc_rows import rows_of_sorted_arcs
+from gossamer.links.graph.host_links import hosts_of_pages
 from gossamer.links.graph.names import SCHEMAS, Writer
 from gossamer.storage import task_output
 
@@ -17,17 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.runs import Rows
+    from gossamer.links.graph.arc_rows import ArcRows
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File
 
 
-def named(work: Workspace, pages: Sequence[File], attempt: str) -> Sequence[File]:
+def write_host_names(work: Workspace, pages: Sequence[File], attempt: str) -> Sequence[File]:
     """Write the names of the hosts of pages, whose names are in these files."""
     writer = Writer(work.root, attempt, "host")
     last, many = "", 0
     for batch in naming.batches(f"{work.root}/{file.path}" for file in pages):
-        listed, counts = counted(batch)
+        listed, counts = hosts_of_pages(batch)
         if last == listed[0].as_py():
             counts[0] += many
         elif many:
@@ -44,16 +45,18 @@ def _rows(names: Sequence[str] | pa.StringArray, pages: Sequence[int] | Numbers)
     return pa.table([names, pages], schema=SCHEMAS["host"])
 
 
-def between(starts: Numbers, targets: Numbers, first_pages: Numbers, first: int) -> Rows:
+def arcs_between_hosts(
+    starts: Numbers, targets: Numbers, first_pages: Numbers, first: int
+) -> ArcRows:
     """The arcs between the hosts of pages, with their links, of rows of the pages from `first` on.
 
     Not those of a host to itself.
     """
-    return runs.of_arcs(*links_between(starts, targets, first_pages, first))
+    return rows_of_sorted_arcs(*count_host_links(starts, targets, first_pages, first))
 
 
 @compiled
-def links_between(
+def count_host_links(
     starts: Numbers, targets: Numbers, first_pages: Numbers, first: int
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The arcs between hosts: their sources, their targets, and how many links each of them is."""

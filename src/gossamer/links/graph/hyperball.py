@@ -31,14 +31,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.links.bvgraph.compiled import compiled, leading_zeros
-from gossamer.links.graph.rows import Rows
+from gossamer.links.graph.row_windows import WindowedRows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers, Words
     from gossamer.links.graph.overlaid import Graph
-    from gossamer.links.graph.rows import Indices
+    from gossamer.links.graph.row_windows import Indices
 
     Values = npt.NDArray[np.float64]
     Flags = npt.NDArray[np.bool_]
@@ -95,7 +95,7 @@ def harmonic(
 def _harmonic(
     graph: Graph, registers: int, seed: int, threads: ThreadPoolExecutor, workers: int
 ) -> Values:
-    rows = Rows(graph)
+    rows = WindowedRows(graph)
     counters = np.zeros((graph.nodes, _words(registers)), np.uint64)
     _add_nodes(counters, registers, np.uint64(seed))
     grown, sizes, values = counters.copy(), np.ones(graph.nodes), np.zeros(graph.nodes)

@@ -23,11 +23,17 @@ from gossamer.errors import StoreError, UsageError
 from gossamer.links.bvgraph import REMEDY
 from gossamer.links.bvgraph.adoption import adopt
 from gossamer.links.bvgraph.files import with_ending
-from gossamer.links.graph import naming, runs, url_lists
-from gossamer.links.graph.building import of_arcs
+from gossamer.links.graph import arc_runs, naming, task_files, url_lists
+from gossamer.links.graph.arc_rows import rows_of_sorted_arcs, transpose_rows
+from gossamer.links.graph.building import write_graphs
 from gossamer.links.graph.covered import Imported
-from gossamer.links.graph.ends import PLACES
-from gossamer.links.graph.numbering import NAMES, numbered, ranked, save_names
+from gossamer.links.graph.numbering import (
+    NAMES,
+    PLACES,
+    number_names,
+    save_names,
+    sort_distinct,
+)
 from gossamer.links.graph.stored import is_imported
 from gossamer.storage import parquet, task_output
 from gossamer.storage.copies import workshop
@@ -38,8 +44,8 @@ if TYPE_CHECKING:
 
     from gossamer.links.bvgraph.codes import Numbers
     from gossamer.links.bvgraph.files import BvGraph, Csr
-    from gossamer.links.graph.numbering import Nodes
-    from gossamer.links.graph.runs import Files
+    from gossamer.links.graph.numbering import NumberedNodes
+    from gossamer.links.graph.task_files import Files
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import StepReport
     from gossamer.web.seeds import BadLine
@@ -109,7 +115,7 @@ def run(
         draft.counts["repeated_urls"] = graph.nodes - found.bad_lines - nodes.count
         arcs = _renumbered(work, graph, numbers, nodes.count, draft.counts)
         read = Imported(str(given.base.absolute()), str(given.urls.absolute()))
-        draft.replace["graph"] = (of_arcs(work, nodes, arcs, attempt, read, draft.counts),)
+        draft.replace["graph"] = (write_graphs(work, nodes, arcs, attempt, read, draft.counts),)
     return draft.done
 
 
@@ -125,19 +131,19 @@ def refuse_to_build(work: Workspace) -> None:
 
 def _numbered(
     work: Workspace, found: url_lists.UrlList, lines: int, attempt: str, here: Path
-) -> tuple[Nodes, Numbers]:
+) -> tuple[NumberedNodes, Numbers]:
     """The nodes, and the number of the node of each line, or NONE, in a mapped file in `here`."""
     scratch = work.scratch_attempt()
     pieces = [Piece(work.root, *each, scratch) for each in enumerate(found.paths)]
-    made = runs.mapped(work, pieces, name)
-    nodes = numbered(work, made[NAMES], attempt)
+    made = task_files.map_to_files(work, pieces, name)
+    nodes = number_names(work, made[NAMES], attempt)
     path = here / f"{NAME}.npy"
     with disk_errors(path):
         numbers = np.lib.format.open_memmap(path, "w+", np.int64, (lines,))
     first = 0
     of_runs = iter(nodes.of_runs)
     for file in made[PLACES]:
-        places = runs.load(f"{work.root}/{file.path}")
+        places = task_files.load_array(f"{work.root}/{file.path}")
         part = np.full(places.size, NONE, np.int64)
         if (is_node := places != NONE).any():
             part[is_node] = next(of_runs).load(work.root)[places[is_node]]
@@ -149,12 +155,12 @@ def _numbered(
 def name(task: Piece) -> Iterator[task_output.Row]:
     """Write the names of lines, and the place of each line among them, or NONE."""
     urls = parquet.read_table(task.path, columns=["url"])["url"].combine_chunks()
-    listed, ranks = ranked(naming.names_of(urls.drop_null().cast(pa.large_string())))
+    listed, ranks = sort_distinct(naming.names_of(urls.drop_null().cast(pa.large_string())))
     places = np.full(len(urls), NONE, np.int64)
     places[urls.is_valid().to_numpy(zero_copy_only=False)] = ranks
     if len(listed):
         yield save_names(task.root, task.scratch, task.number, listed)
-    yield runs.save(task.root, task.scratch, PLACES, task.number, places)
+    yield task_files.save_array(task.root, task.scratch, PLACES, task.number, places)
 
 
 def _renumbered(
@@ -178,13 +184,13 @@ def _renumbered(
             of_bad_lines += src.size - int(are_nodes.sum())
             to_themselves += int(are_nodes.sum() - are_links.sum())
             arcs = np.unique(src[are_links] * nodes + dst[are_links])
-            forward = runs.of_arcs(*np.divmod(arcs, nodes))
+            forward = rows_of_sorted_arcs(*np.divmod(arcs, nodes))
             if arcs.size:
                 for kind, each in (
-                    (runs.FORWARD, forward),
-                    (runs.TRANSPOSED, runs.transposed(forward)),
+                    (arc_runs.FORWARD, forward),
+                    (arc_runs.TRANSPOSED, transpose_rows(forward)),
                 ):
-                    made.append(runs.write(work.root, scratch, kind, at, each))
+                    made.append(arc_runs.write_run(work.root, scratch, kind, at, each))
             at += degrees.size
         dropped = {"links_of_bad_lines": of_bad_lines, "self_links": to_themselves}
         return [*made, *task_output.count_rows(dropped)]
@@ -192,7 +198,7 @@ def _renumbered(
     with ThreadPoolExecutor(work.engine.workers) as threads:
         made = [row for rows in threads.map(write, range(0, graph.nodes, size)) for row in rows]
     counts |= task_output.counts_of(made)
-    return runs.files_of(made)
+    return task_files.group_files(made)
 
 
 def _check_order(graph: BvGraph, rows: Csr) -> None:

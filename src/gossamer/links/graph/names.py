@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F
 
 from gossamer.errors import MissingFile
-from gossamer.links.graph.text import places
+from gossamer.links.graph.string_arrays import places
 from gossamer.storage import parquet
 from gossamer.storage.task_output import ParquetWriter
 

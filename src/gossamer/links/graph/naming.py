@@ -15,7 +15,7 @@ import pyarrow as pa
 from gossamer.errors import MissingFile
 from gossamer.links.bvgraph.compiled import compiled
 from gossamer.links.graph.names import url_of
-from gossamer.links.graph.text import strings_of, text_of
+from gossamer.links.graph.string_arrays import strings_of, text_of
 from gossamer.storage import parquet
 from gossamer.web.suffixes import registrable
 from gossamer.web.urls import LOCALHOST
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.text import Bytes, Offsets
+    from gossamer.links.graph.string_arrays import Bytes, Offsets
 
     Indices = npt.NDArray[np.int32]
 

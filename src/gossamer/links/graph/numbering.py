@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links.bvgraph.compiled import compiled
-from gossamer.links.graph import names, naming, runs
-from gossamer.links.graph.text import text_of
+from gossamer.links.graph import names, naming, task_files
+from gossamer.links.graph.string_arrays import text_of
 from gossamer.storage import files, task_output
 from gossamer.storage.copies import local
 from gossamer.storage.errors import disk_errors
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.text import Bytes, Offsets
+    from gossamer.links.graph.string_arrays import Bytes, Offsets
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File
     from gossamer.storage.task_output import Row
@@ -37,8 +37,8 @@ MEGABYTE = 1_000_000
 NAME_BYTES = 500
 """Memory that a task takes per name: 220 bytes for URLs of 71; longer ones take more."""
 SAMPLES_PER_PART = 100
-NAMES, NUMBERS = "names", "numbers"
-"""Kinds of scratch files."""
+NAMES, PLACES, NUMBERS = "names", "places", "numbers"
+"""Kinds of scratch files: the names of runs, links as places among them, and numbers of names."""
 
 
 class Slice(NamedTuple):
@@ -50,8 +50,8 @@ class Slice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Part:
-    """A task: merge a range of names."""
+class NamesToMerge:
+    """A task: merge a range of the names of all runs."""
 
     root: str
     number: int
@@ -62,7 +62,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class OfRun:
+class NumbersOfRun:
     """The numbers of the names of a run, in their order: files and where it is in them."""
 
     slices: tuple[Slice, ...]
@@ -73,62 +73,64 @@ class OfRun:
     def load(self, root: str) -> Numbers:
         return np.concatenate(
             [
-                runs.sliced(f"{root}/{path}")[begin:end] + first
+                task_files.open_array(f"{root}/{path}")[begin:end] + first
                 for (path, begin, end), first in zip(self.slices, self.firsts, strict=False)
             ]
         )
 
 
 @dataclass(frozen=True)
-class Nodes:
+class NumberedNodes:
     """The pages of a graph: how many they are, the files of their names, and what runs need."""
 
     count: int
     files: tuple[File, ...]
-    of_runs: tuple[OfRun, ...]
+    of_runs: tuple[NumbersOfRun, ...]
 
 
-def numbered(work: Workspace, listed: Sequence[File], attempt: str) -> Nodes:
+def number_names(work: Workspace, listed: Sequence[File], attempt: str) -> NumberedNodes:
     """Number the names of runs (`save_names`), and write them for readers."""
     if not listed:
-        return Nodes(0, (), ())
+        return NumberedNodes(0, (), ())
     scratch = work.scratch_attempt()
     paths = [f"{work.root}/{file.path}" for file in listed]
-    cuts = _cuts(paths, work.config.graph.memory_mb * MEGABYTE)
+    cuts = _cut_into_parts(paths, work.config.graph.memory_mb * MEGABYTE)
     parts = [
-        Part(work.root, number, tuple(map(Slice, paths, begins, ends)), attempt, scratch)
+        NamesToMerge(work.root, number, tuple(map(Slice, paths, begins, ends)), attempt, scratch)
         for number, (begins, ends) in enumerate(pairwise(cuts))
         if begins != ends
     ]
-    made = runs.mapped(work, parts, merge)
+    made = task_files.map_to_files(work, parts, merge_names)
     firsts = tuple(accumulate((file.rows for file in made["graph"]), initial=0))
-    numbers = [_slices(part, file) for part, file in zip(parts, made[NUMBERS], strict=True)]
-    of_runs = (OfRun(slices, firsts) for slices in zip(*numbers, strict=True))
-    return Nodes(firsts[-1], made["graph"], tuple(of_runs))
+    numbers = [
+        _numbers_of_runs(part, file) for part, file in zip(parts, made[NUMBERS], strict=True)
+    ]
+    of_runs = (NumbersOfRun(slices, firsts) for slices in zip(*numbers, strict=True))
+    return NumberedNodes(firsts[-1], made["graph"], tuple(of_runs))
 
 
-def merge(part: Part) -> Iterator[Row]:
+def merge_names(part: NamesToMerge) -> Iterator[Row]:
     """Write the names of a part, and of the names of each run, which of these they are."""
-    found, numbers = ranked(
-        pa.concat_arrays(_opened(path)[begin:end] for path, begin, end in part.slices)
+    found, numbers = sort_distinct(
+        pa.concat_arrays(_open_names(path)[begin:end] for path, begin, end in part.slices)
     )
     writer = names.Writer(part.root, part.attempt, "page", part.number)
     for begin in range(0, len(found), naming.BATCH):
         some = found[begin : begin + naming.BATCH]
         writer.write(pa.table({"name": some.cast(pa.string())}))
     yield from writer.close()
-    yield runs.save(part.root, part.scratch, NUMBERS, part.number, numbers)
+    yield task_files.save_array(part.root, part.scratch, NUMBERS, part.number, numbers)
 
 
-def ranked(given: pa.LargeStringArray) -> tuple[pa.LargeStringArray, Numbers]:
-    """Strings in their order, each once; and for each of those given, which of them it is."""
+def sort_distinct(given: pa.LargeStringArray) -> tuple[pa.LargeStringArray, Numbers]:
+    """Sort strings, each once; return also, for each of those given, which of them it is."""
     order = pc.sort_indices(given).to_numpy()
-    firsts, ranks = distinct(*text_of(given), order)
+    firsts, ranks = distinct_places(*text_of(given), order)
     return given.take(pa.array(firsts)), ranks
 
 
 @compiled
-def distinct(offsets: Offsets, data: Bytes, ascending: Numbers) -> tuple[Numbers, Numbers]:
+def distinct_places(offsets: Offsets, data: Bytes, ascending: Numbers) -> tuple[Numbers, Numbers]:
     """The places of different strings in their order; and for each string, which of them it is.
 
     `ascending`: the places of all strings in their order.
@@ -169,12 +171,9 @@ def save_names(root: str, scratch: str, number: int, listed: pa.LargeStringArray
     return task_output.file_row(NAMES, path, len(listed), file.size, "")
 
 
-def _cuts(paths: Sequence[str], memory: int) -> list[tuple[int, ...]]:
-    """Where each part begins in each run, and where the last one ends.
-
-    A sample of the names is divided evenly.
-    """
-    held = [_opened(path) for path in paths]
+def _cut_into_parts(paths: Sequence[str], memory: int) -> list[tuple[int, ...]]:
+    """Divide names by a sample; return where each part begins in each run, and the ends of runs."""
+    held = [_open_names(path) for path in paths]
     count = sum(map(len, held))
     parts = max(-(-count * NAME_BYTES // memory), 1)
     step = max(count // (parts * SAMPLES_PER_PART), 1)
@@ -190,12 +189,12 @@ def _cuts(paths: Sequence[str], memory: int) -> list[tuple[int, ...]]:
     return [tuple(0 for _ in held), *cuts, tuple(map(len, held))]
 
 
-def _slices(part: Part, file: File) -> list[Slice]:
+def _numbers_of_runs(part: NamesToMerge, file: File) -> list[Slice]:
     """Where the numbers of each run's names are in the file of a part."""
     sizes = [end - begin for _, begin, end in part.slices]
     return [Slice(file.path, *ends) for ends in pairwise(accumulate(sizes, initial=0))]
 
 
-def _opened(path: str) -> pa.LargeStringArray:
+def _open_names(path: str) -> pa.LargeStringArray:
     with pa.memory_map(str(local(path))) as file:
         return pa.ipc.open_file(file).get_batch(0).column(0)

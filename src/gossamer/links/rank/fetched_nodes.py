@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as F
 
 from gossamer.links.graph import naming
-from gossamer.links.graph.text import text_of
+from gossamer.links.graph.string_arrays import text_of
 from gossamer.links.rank import kernels
 from gossamer.state import lsm
 from gossamer.state.lookup import open_checked

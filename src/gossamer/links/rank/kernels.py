@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from gossamer.links.bvgraph.codes import Numbers
-    from gossamer.links.graph.text import Bytes, Offsets
+    from gossamer.links.graph.string_arrays import Bytes, Offsets
 
     Floats = npt.NDArray[np.float64]
     Indices = npt.NDArray[np.int32]

@@ -45,7 +45,7 @@ def index_type(nodes: int) -> type[np.signedinteger[Any]]:
     return np.int32 if nodes <= MAX_INT32 else np.int64
 
 
-class Rows:
+class WindowedRows:
     """The rows of a graph."""
 
     def __init__(self, graph: Graph) -> None:

@@ -1,4 +1,4 @@
-"""Which rows of the dataset links a task reads, and which of them are links of the graph.
+"""Read the links of the graph: which rows of the dataset links a task reads, and which are votes.
 
 Rows are shared among tasks by whole row groups, as many as fit into `graph.memory_mb`. In Parquet,
 URLs are mostly written once per row group, with a number for each row that has them. They are read
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from gossamer.links import current_links
-from gossamer.links.graph import runs
+from gossamer.links.graph import naming, numbering, task_files
 from gossamer.links.graph.numbering import MEGABYTE
 from gossamer.state import sorted_parts
 from gossamer.storage import parquet
@@ -43,7 +43,7 @@ SOURCES = pa.schema([("share", pa.int32()), ("src", pa.string()), ("round", pa.i
 SOURCES_DDL = "share int, src string, round int"
 
 
-class Groups(NamedTuple):
+class RowGroups(NamedTuple):
     """Row groups of a file, with its absolute path."""
 
     path: str
@@ -56,35 +56,35 @@ class Share:
 
     root: str
     number: int
-    groups: tuple[Groups, ...]
+    groups: tuple[RowGroups, ...]
     counts_nofollow: bool
     scratch: str
     outdated: tuple[str, ...] = ()
     """Files of the pages that answered again since (SOURCES), whose links do not count."""
 
 
-def shares(work: Workspace) -> list[Share]:
-    """All rows of links, shared among tasks."""
-    made = shares_of(work, work.paths("links"), tasks=work.engine.workers)
-    return _dated(work, made) if current_links.has_history(work) else made
+def share_links(work: Workspace) -> list[Share]:
+    """Divide all rows of links among tasks."""
+    made = share_files(work, work.paths("links"), tasks=work.engine.workers)
+    return _add_outdated(work, made) if current_links.has_history(work) else made
 
 
-def shares_of(
+def share_files(
     work: Workspace, paths: Sequence[str], outdated: Sequence[str] = (), *, tasks: int = 1
 ) -> list[Share]:
-    """The rows of some files, in shares for so many tasks at once. `outdated`: as in `Share`."""
-    found = list(sizes(paths))
+    """Divide the rows of some files among concurrent tasks. `outdated`: as in `Share`."""
+    found = list(memory_of_groups(paths))
     memory = work.config.graph.memory_mb * MEGABYTE
     total = sum(size for *_, size in found)
     most = min(memory, max(-(-total // tasks), FEWEST_BYTES))
     scratch, old = work.scratch_attempt(), tuple(outdated)
     return [
         Share(work.root, number, tuple(groups), work.config.rank.nofollow, scratch, old)
-        for number, groups in enumerate(_filled(found, most))
+        for number, groups in enumerate(_fill_shares(found, most))
     ]
 
 
-def sizes(paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+def memory_of_groups(paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
     """The row groups of files: path, number, and the memory that a task takes for it."""
     for path in paths:
         metadata = parquet.metadata(path)
@@ -95,23 +95,23 @@ def sizes(paths: Iterable[str]) -> Iterator[tuple[str, int, int]]:
             yield path, number, ROW_BYTES * group.num_rows + TEXT_COPIES * text
 
 
-def _filled(groups: Iterable[tuple[str, int, int]], most: int) -> Iterator[list[Groups]]:
-    """Row groups in shares of at most so many bytes, or one group."""
+def _fill_shares(groups: Iterable[tuple[str, int, int]], most: int) -> Iterator[list[RowGroups]]:
+    """Divide row groups into shares of at most `most` bytes, or one group."""
     held: dict[str, list[int]] = {}
     size = 0
     for path, number, bytes_ in groups:
         if held and size + bytes_ > most:
-            yield [Groups(path, tuple(numbers)) for path, numbers in held.items()]
+            yield [RowGroups(path, tuple(numbers)) for path, numbers in held.items()]
             held, size = {}, 0
         held.setdefault(path, []).append(number)
         size += bytes_
     if held:
-        yield [Groups(path, tuple(numbers)) for path, numbers in held.items()]
+        yield [RowGroups(path, tuple(numbers)) for path, numbers in held.items()]
 
 
-def _dated(work: Workspace, made: Sequence[Share]) -> list[Share]:
-    """The shares with the pages in each that answered again since."""
-    found = runs.mapped(work, made, sources)["scratch"]
+def _add_outdated(work: Workspace, made: Sequence[Share]) -> list[Share]:
+    """Add to each share the pages in it that answered again later."""
+    found = task_files.map_to_files(work, made, write_sources)["scratch"]
     paths = [f"{work.root}/{file.path}" for file in found]
     old = current_links.outdated(work, work.engine.read(paths, SOURCES_DDL))
     files = sorted_parts.parts(work.scratch_files(old.repartition("share"), by=["share"]))
@@ -121,10 +121,10 @@ def _dated(work: Workspace, made: Sequence[Share]) -> list[Share]:
     ]
 
 
-def sources(share: Share) -> Iterator[Row]:
+def write_sources(share: Share) -> Iterator[Row]:
     """Write which pages link in the rows of a share, with the rounds in which they did."""
-    table = _counting(share, ("src", "round"))
-    strings, (pages,) = united([table["src"]])
+    table = _read_votes(share, ("src", "round"))
+    strings, (pages,) = merge_dictionaries([table["src"]])
     rounds = _integers(table["round"])
     begins = np.flatnonzero(np.diff(pages, prepend=-1) | np.diff(rounds, prepend=-1))
     found = np.unique(np.stack([pages[begins], rounds[begins]]), axis=1)
@@ -138,10 +138,29 @@ def sources(share: Share) -> Iterator[Row]:
     yield from file.close()
 
 
-def ends(share: Share) -> tuple[pa.LargeStringArray, Indices, Indices]:
-    """The links of the graph in a share: URLs, each once, and the places in them of both ends."""
-    table = _counting(share, (*ENDS, *(["round"] if share.outdated else [])))
-    urls, (src, dst) = united([table[end] for end in ENDS])
+def name_ends(share: Share) -> Iterator[Row]:
+    """Write the names of the ends of links in a share, and the links as places among them."""
+    urls, *ends = read_ends(share)
+    used = np.zeros(len(urls), np.bool_)
+    for end in ends:
+        used[end] = True
+    if not used.any():
+        return
+    names, ranks = numbering.sort_distinct(
+        naming.names_of(urls if used.all() else urls.filter(pa.array(used)))
+    )
+    places = np.empty(len(urls), np.int32)
+    places[used] = ranks
+    yield numbering.save_names(share.root, share.scratch, share.number, names)
+    links = np.stack([places[end] for end in ends])
+    kind = numbering.PLACES
+    yield task_files.save_array(share.root, share.scratch, kind, share.number, links)
+
+
+def read_ends(share: Share) -> tuple[pa.LargeStringArray, Indices, Indices]:
+    """Read the links of a share: URLs, each once, and the places among them of both ends."""
+    table = _read_votes(share, (*ENDS, *(["round"] if share.outdated else [])))
+    urls, (src, dst) = merge_dictionaries([table[end] for end in ENDS])
     if share.outdated:
         old = pa.concat_tables(
             parquet.read_table(f"{share.root}/{path}") for path in share.outdated
@@ -154,12 +173,12 @@ def ends(share: Share) -> tuple[pa.LargeStringArray, Indices, Indices]:
     return urls, src, dst
 
 
-def _counting(share: Share, columns: Sequence[str]) -> pa.Table:
-    """Some columns of the links that count in a share."""
-    return pa.concat_tables(_read(groups, columns, share) for groups in share.groups)
+def _read_votes(share: Share, columns: Sequence[str]) -> pa.Table:
+    """Read some columns of the votes in a share that count."""
+    return pa.concat_tables(_read_votes_of(groups, columns, share) for groups in share.groups)
 
 
-def _read(groups: Groups, columns: Sequence[str], share: Share) -> pa.Table:
+def _read_votes_of(groups: RowGroups, columns: Sequence[str], share: Share) -> pa.Table:
     by_number = [*ENDS, "relation"]
     with parquet.open_parquet(groups.path, read_dictionary=by_number) as file:
         table = file.read_row_groups(
@@ -179,8 +198,10 @@ def _is_vote(relations: pa.DictionaryArray) -> Mask:
     return found
 
 
-def united(columns: Sequence[pa.ChunkedArray]) -> tuple[pa.LargeStringArray, list[Indices]]:
-    """The strings of columns of dictionaries, each once, and the numbers of them in each column."""
+def merge_dictionaries(
+    columns: Sequence[pa.ChunkedArray],
+) -> tuple[pa.LargeStringArray, list[Indices]]:
+    """Give columns of dictionaries one dictionary; return it, and its numbers in each column."""
     firsts: dict[int, int] = {}
     dictionaries: list[pa.LargeStringArray] = [pa.array([], pa.large_string())]
     count = 0
@@ -194,14 +215,14 @@ def united(columns: Sequence[pa.ChunkedArray]) -> tuple[pa.LargeStringArray, lis
     encoded = pa.concat_arrays(dictionaries).dictionary_encode()
     numbers = encoded.indices.to_numpy()
 
-    def numbered(chunk: pa.DictionaryArray) -> Indices:
+    def number(chunk: pa.DictionaryArray) -> Indices:
         first = firsts[_address(chunk)]
         found: Indices = numbers[first : first + len(chunk.dictionary)][chunk.indices.to_numpy()]
         return found
 
     none = np.empty(0, np.int32)
     return encoded.dictionary, [
-        np.concatenate([none, *(numbered(chunk) for chunk in listed)]) for listed in chunks
+        np.concatenate([none, *(number(chunk) for chunk in listed)]) for listed in chunks
     ]
 
 
