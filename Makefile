@@ -35,7 +35,7 @@ PROCESSES = $(shell expr $$(nproc) + 1)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cluster test test-pure test-slow test-long test-image test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long lint bench docs lock audit audit-database validators clean
+.PHONY: help setup demo demo-cluster test test-pure test-slow test-long test-image test-fuzz test-objects test-spark-objects test-azure test-browser test-spark test-spark-long mutants lint bench docs lock audit audit-database validators clean
 
 help:  ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' Makefile | expand -t 20
@@ -90,6 +90,9 @@ test-spark-long: $(VENV)/.dev $(SPARK)/.unpacked  ## kill processes of that clus
 $(AZURITE)/.installed:
 	npm install --silent --no-audit --no-fund --prefix $(AZURITE) azurite@3.35.0
 	touch $@
+
+mutants: $(VENV)/.dev  ## change random places of the core, and list the changes that no test notices (N=30 SEED=0)
+	PYTHONPATH=$(CURDIR) $(BIN)/python -m tests.mutation --number $(or $(N),30) --seed $(or $(SEED),0)
 
 lint: $(VENV)/.dev  ## run ruff and mypy
 	$(BIN)/ruff check
