@@ -177,11 +177,10 @@ class _Mutators(ast.NodeVisitor):
             yield start, end, f"not ({self.text[start:end].decode()})"
 
     def _operator(self, operator: ast.AST, left: ast.expr, right: ast.expr) -> Iterator[Change]:
-        pattern, others = OPERATORS.get(type(operator), ("", ()))
+        pattern, others = OPERATORS.get(type(operator), ("$", ()))
         start = self._place(left)[1]
-        found = re.search(pattern.encode(), self.text[start : self._place(right)[0]])
-        for other in others if found else ():
-            yield start + found.start(), start + found.end(), other
+        for found in re.finditer(pattern.encode(), self.text[start : self._place(right)[0]]):
+            yield from ((start + found.start(), start + found.end(), other) for other in others)
 
     def _place(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
@@ -222,7 +221,7 @@ def _is_limit(node: ast.stmt) -> bool:
     if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
         return False
     parts = [each for each in ast.walk(node.value) if isinstance(each, ast.expr)]
-    numbers = [each.value for each in parts if isinstance(each, ast.Constant)]
+    numbers = [ast.literal_eval(each) for each in parts if isinstance(each, ast.Constant)]
     return (
         all(isinstance(each, ast.Constant | ast.BinOp) for each in parts)
         and all(isinstance(each, int | float) for each in numbers)

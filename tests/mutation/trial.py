@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CPU_S = 240
+CPU_S = 120
 """Processor time of the test files of one mutant, and of a process: endless loops are cut off."""
 WALL_S = 1800
 STARTED = re.compile(r"^(\S+\.py::.+?)(?: (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL).*)?$", re.MULTILINE)
