@@ -84,7 +84,7 @@ def texts() -> Iterator[tuple[str, str]]:
     folders = [ROOT / name for name in ("bench", "deploy", "docs", "examples", "src", "tests")]
     paths = [path for folder in folders for path in folder.rglob("*.*")]
     for path in (*paths, *ROOT.glob("*.*"), ROOT / "Makefile"):
-        if path.suffix in {".md", ".py", ".toml", ""}:
+        if path.is_file() and path.suffix in {".md", ".py", ".toml", ""}:
             yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
 
 
