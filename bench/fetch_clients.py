@@ -40,7 +40,7 @@ def gossamer(hosts: Hosts, address: str) -> Run:
         delay_factor=0,
         address_delay_s=0,
         allow_networks=("127.0.0.0/8",),
-        resolve={"*.test": address},
+        host_overrides={"*.test": address},
     )
     blank = {"round": 1, "part": 0, "depth": 0, "hops": 0, "fetches": 0, "asked": False}
     rows = [

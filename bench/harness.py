@@ -121,4 +121,4 @@ def default_settings(
     # JSON's strings, numbers and arrays are also TOML's.
     written = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
     resolved = ", ".join(f'"{name}" = "{address}"' for name, address in routes.items())
-    return "\n".join((*written, f"fetch.resolve = {{ {resolved} }}", *lines, ""))
+    return "\n".join((*written, f"fetch.host_overrides = {{ {resolved} }}", *lines, ""))

@@ -38,7 +38,7 @@ from gossamer.fakeweb import FakeWeb, Web
 
 SPIDER = Path(__file__).with_name("scrapy_spider.py")
 HOST = "manual.test"
-OWN = {"fetch.own": ["*.test"], "filter.scope": "host"}
+OWN = {"fetch.own_hosts": ["*.test"], "filter.scope": "host"}
 COLUMNS = "{:14}{:>8}{:>6}{:>8}{:>9}{:>13}{:>13}{:>17}{:>7}"
 HEAD = ("", "pages", "KB", "s", "pages/s", "CPU ms/page", "pages/CPU s", "Gossamer: wall", "CPU")
 

@@ -15,7 +15,7 @@ fetch.delay_s = 0
 fetch.delay_factor = 0
 fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
+fetch.host_overrides = {{ "*.test" = "{address}" }}
 """
 
 with (

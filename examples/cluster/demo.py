@@ -71,7 +71,7 @@ delay_s = {delay_s}
 delay_factor = 0
 address_delay_s = 0
 allow_networks = ["127.0.0.0/8"]
-resolve = {{ "*.test" = "{web}" }}
+host_overrides = {{ "*.test" = "{web}" }}
 """
 WORKER = "org.apache.spark.deploy.worker.Worker"
 REPEATED = re.compile(r"Starting task (\d+\.[1-9]\d*) in stage (\S+)")

@@ -99,7 +99,7 @@ def test_own_crawls_a_local_server_and_is_saved(tmp_path: Path, server: Loopback
     folder = tmp_path / "web"
     crawl(folder, f"localhost:{server.port}", "--own")
     assert server.paths == ["/robots.txt", "/"]
-    assert config.load(folder / "gossamer.toml").fetch.own == ("localhost",)
+    assert config.load(folder / "gossamer.toml").fetch.own_hosts == ("localhost",)
 
 
 def test_own_hosts_are_added_to_settings_that_nobody_has_edited(tmp_path: Path) -> None:
@@ -107,11 +107,11 @@ def test_own_hosts_are_added_to_settings_that_nobody_has_edited(tmp_path: Path) 
         apply(opened, own=("a.example",))
         apply(opened, own=("b.example", "::1"))
         kept = config.load(tmp_path / "gossamer.toml").fetch
-        assert (kept.contact, kept.own) == ("me@a.example", ("a.example", "b.example", "::1"))
+        assert (kept.contact, kept.own_hosts) == ("me@a.example", ("a.example", "b.example", "::1"))
         edited = new_settings("me@a.example") + "max_depth = 3\n"
         (tmp_path / "gossamer.toml").write_text(edited)
         apply(opened, own=("c.example",))
-        assert opened.work.config.fetch.own[-1] == "c.example"
+        assert opened.work.config.fetch.own_hosts[-1] == "c.example"
         assert (tmp_path / "gossamer.toml").read_text() == edited
 
 

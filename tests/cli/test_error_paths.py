@@ -40,7 +40,7 @@ fetch.delay_s = 0
 fetch.delay_factor = 0
 fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
+fetch.host_overrides = {{ "*.test" = "{address}" }}
 serve.processes = 1
 """
 OF_A_CRAWL: dict[str, list[str]] = {

@@ -32,7 +32,7 @@ parse.max_text_chars = 20
 fetch.allow_networks = ["127.0.0.0/8"]
 fetch.head_timeout_s = 0.2
 fetch.max_body_bytes = 1024
-fetch.resolve = {{ "*.test" = "{address}" }}
+fetch.host_overrides = {{ "*.test" = "{address}" }}
 """
 
 

@@ -107,10 +107,10 @@ def test_what_was_probably_meant_is_named(text: str, meant: str) -> None:
 
 @pytest.mark.parametrize("entry", ["http://a.example/", "a.example:80", "10.1.2.3/8", "a b", "a/b"])
 def test_own_hosts_that_would_match_nothing_are_refused(entry: str) -> None:
-    assert f"own: {entry!r} is neither" in refused(f'fetch.own = ["{entry}"]')
+    assert f"own_hosts: {entry!r} is neither" in refused(f'fetch.own_hosts = ["{entry}"]')
 
 
 def test_own_hosts_may_be_names_patterns_addresses_and_networks() -> None:
     names, networks = ["localhost", "*.a.example", "b-[12].example"], ["10.0.0.0/8", "fd00::/8"]
     own = [*names, *networks, "10.1.2.3", "[::1]"]
-    assert config.loads(f"fetch.own = {own}", "gossamer.toml").fetch.own == tuple(own)
+    assert config.loads(f"fetch.own_hosts = {own}", "gossamer.toml").fetch.own_hosts == tuple(own)

@@ -54,7 +54,7 @@ def test_the_python_of_the_readme_runs(
         settings = (
             "fetch = {delay_s = 0, delay_factor = 0, address_delay_s = 0, "
             'allow_networks = ["127.0.0.0/8"], '
-            f'resolve = {{"*.test" = "{fake.address}"}}}}'
+            f'host_overrides = {{"*.test" = "{fake.address}"}}}}'
         )
         snippet = snippet.replace('fetch.contact = "you@example.org"', settings)
         snippet = snippet.replace("https://example.org/", "http://site-0.test/")

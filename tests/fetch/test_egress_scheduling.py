@@ -207,7 +207,7 @@ def test_on_one_machine_only_what_its_groups_may_is_fetched(
     server.answers = {"/": page(b"<p>hello")}
     rows = [{"url": f"http://{name}.test/", "host": f"{name}.test"} for name in ("a", "b", "c")]
     put(work, "pages", rows)
-    settings: dict[str, Any] = {"resolve": {"*.test": server.address}, "delay_s": 0.0}
+    settings: dict[str, Any] = {"host_overrides": {"*.test": server.address}, "delay_s": 0.0}
     settings |= {"allow_networks": ("127.0.0.0/8",), "egress": {"eu": ("a.*",), "us": ("b.*",)}}
     work.config = msgspec.structs.replace(work.config, fetch=FetchConfig(**settings))
     work.clock_ms = None

@@ -59,7 +59,7 @@ def hurried(fake: FakeWeb) -> FetchConfig:
         max_body_bytes=LIMIT,
         max_file_bytes=FILE_LIMIT,
         allow_networks=(f"{HERE}/32",),
-        resolve=fake.routes,
+        host_overrides=fake.routes,
     )
 
 

@@ -71,7 +71,7 @@ def test_a_robots_that_leads_to_a_dead_host_forbids_all_for_now(
 ) -> None:
     server.answers["a.test/robots.txt"] = moved("http://b.test:1/rules")
     resolve = {"a.test": server.address, "b.test": "127.0.0.1:1"}
-    fetched = crawl(["http://a.test/x"], resolve=resolve)
+    fetched = crawl(["http://a.test/x"], host_overrides=resolve)
     assert fetched.counts == {"postponed_no_robots": 1}
     assert fetched.hosts["a.test"]["ready_ms"] > time.time() * 1000 + 3_000_000
 

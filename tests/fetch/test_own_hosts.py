@@ -43,7 +43,7 @@ def test_pages_of_an_own_host_are_fetched_side_by_side_without_a_delay(
     urls = [f"http://a.test/{n}" for n in range(3 * CONNECTIONS)]
     server.answers = {f"/{n}": answer for n in range(3 * CONNECTIONS)}
     server.answers["/robots.txt"] = SLOW_ROBOTS
-    config = settings(server, own=("a.test",), own_connections=CONNECTIONS, **HURRIED)
+    config = settings(server, own_hosts=("a.test",), own_connections=CONNECTIONS, **HURRIED)
     fetched = Fetched(tmp_path, [wanted(url) for url in urls], config)
     assert fetched.outcomes() == ["ok"] * len(urls)
     assert server.paths.count("/robots.txt") == 1
@@ -55,7 +55,7 @@ def test_robots_txt_of_an_own_host_is_obeyed_unless_the_setting_says_otherwise(
     tmp_path: Path, server: Loopback, obeyed: bool, outcomes: list[str]
 ) -> None:
     server.answers = {"/robots.txt": SLOW_ROBOTS, "/private": page(b"<p>x")}
-    config = settings(server, own=("a.test",), own_robots=obeyed)
+    config = settings(server, own_hosts=("a.test",), own_robots=obeyed)
     assert Fetched(tmp_path, [wanted("http://a.test/private")], config).outcomes() == outcomes
     assert ("/robots.txt" in server.paths) == obeyed
 
@@ -64,14 +64,14 @@ def test_robots_txt_of_an_own_host_is_obeyed_unless_the_setting_says_otherwise(
 def test_an_own_address_needs_no_other_setting(tmp_path: Path, server: Loopback, own: str) -> None:
     server.answers = {"/a": page(b"<p>x"), "/b": page(b"<p>x")}
     urls = [f"http://{server.address}/{name}" for name in "ab"]
-    config = FetchConfig(own=(own,), delay_s=60)
+    config = FetchConfig(own_hosts=(own,), delay_s=60)
     assert Fetched(tmp_path, [wanted(url) for url in urls], config).outcomes() == ["ok", "ok"]
 
 
 def test_other_hosts_beside_an_own_one_are_still_spared(tmp_path: Path, server: Loopback) -> None:
     server.answers = {f"/{n}": page(b"<p>x") for n in range(3)}
     rows = [wanted(f"http://{host}.test/{n}") for host in "ab" for n in range(3)]
-    Fetched(tmp_path, rows, settings(server, own=("a.test",), delay_s=0.05))
+    Fetched(tmp_path, rows, settings(server, own_hosts=("a.test",), delay_s=0.05))
     begun_s = [request.begun_s for request in server.asked if request.host == "b.test"]
     assert len(begun_s) == 4
     assert all(later - sooner >= 0.05 for sooner, later in pairwise(begun_s))
@@ -81,7 +81,7 @@ def test_an_own_host_that_is_busy_is_left_alone(tmp_path: Path, server: Loopback
     busy = page(b"", ("Retry-After: 3600",), status="503 Service Unavailable")
     server.answers = {f"/{n}": busy for n in range(20)}
     rows = [wanted(f"http://a.test/{n}") for n in range(20)]
-    fetched = Fetched(tmp_path, rows, settings(server, own=("a.test",), own_connections=2))
+    fetched = Fetched(tmp_path, rows, settings(server, own_hosts=("a.test",), own_connections=2))
     assert fetched.counts["busy"] <= 2
     assert fetched.counts["postponed_busy"] == 20 - fetched.counts["busy"]
     assert fetched.hosts["a.test"]["ready_ms"] > time.time() * 1000 + 3_000_000
@@ -102,18 +102,18 @@ def test_an_own_host_that_is_busy_is_left_alone(tmp_path: Path, server: Loopback
     ],
 )
 def test_what_is_an_own_host(host: str, address: str | None, is_own: bool) -> None:
-    config = FetchConfig(own=("docs.example.org", "*.intra.example", "10.0.0.0/8", "fd00::1"))
+    config = FetchConfig(own_hosts=("docs.example.org", "*.intra.example", "10.0.0.0/8", "fd00::1"))
     assert Own(config).has(host, address) == is_own
 
 
 def test_own_hosts_need_no_contact() -> None:
-    config = FetchConfig(own=("docs.example.org",))
+    config = FetchConfig(own_hosts=("docs.example.org",))
     assert first_stranger(["docs.example.org:8080"], config) is None
     assert first_stranger(["www.example.org"], config) == "www.example.org"
 
 
 def test_an_own_host_named_in_full_may_have_a_private_address_and_a_pattern_may_not() -> None:
-    config = FetchConfig(own=("10.0.0.1.docs.test", "*.test"))
+    config = FetchConfig(own_hosts=("10.0.0.1.docs.test", "*.test"))
     networks = Networks(Own(config).networks)
 
     async def both() -> tuple[bool, bool]:

@@ -132,14 +132,14 @@ def test_a_family_may_be_asked_for() -> None:
 
 def test_the_config_routes_hosts() -> None:
     routes = {"*.test": "127.0.0.1:81", "*": "[::1]:82"}
-    assert resolve({}, "a.test", resolve=routes) == [("127.0.0.1", 81)]
-    assert resolve({}, "a.example", resolve=routes) == [("::1", 82)]
+    assert resolve({}, "a.test", host_overrides=routes) == [("127.0.0.1", 81)]
+    assert resolve({}, "a.example", host_overrides=routes) == [("::1", 82)]
 
 
 @pytest.mark.parametrize("target", ["a.test:80", "127.0.0.1", "127.0.0.1:x", "127.0.0.1:65536"])
 def test_a_route_that_is_no_address_and_port(target: str) -> None:
-    with pytest.raises(ConfigError, match=r"fetch\.resolve"):
-        Resolver(FetchConfig(resolve={"*.test": target}), Networks())
+    with pytest.raises(ConfigError, match=r"fetch\.host_overrides"):
+        Resolver(FetchConfig(host_overrides={"*.test": target}), Networks())
 
 
 @pytest.mark.parametrize(
@@ -469,7 +469,7 @@ def test_the_address_of_a_host(host: str, address: str | None) -> None:
         "inside.test": addresses("127.0.0.1", "10.0.0.1", "::1"),
     }
     routes = {"routed.test": "127.0.0.2:81", "misrouted.test": "10.0.0.1:81"}
-    assert locate(zone, host, resolve=routes, allow_networks=("127.0.0.2/32",)) == address
+    assert locate(zone, host, host_overrides=routes, allow_networks=("127.0.0.2/32",)) == address
 
 
 @settings(max_examples=50)

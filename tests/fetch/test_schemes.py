@@ -29,7 +29,7 @@ LIMIT = 10_000
 def config(port: int = 1, **settings: Any) -> FetchConfig:
     local: dict[str, Any] = {
         "allow_networks": ("127.0.0.0/8",),
-        "resolve": {"*.test": f"127.0.0.1:{port}"},
+        "host_overrides": {"*.test": f"127.0.0.1:{port}"},
     }
     return FetchConfig(**local | settings)
 

@@ -157,7 +157,7 @@ def test_what_can_never_be_sent_is_an_error(site: dict[str, object]) -> None:
 def proxied(server: Loopback, hosts: str = "*", **settings: object) -> dict[str, object]:
     return {
         "allow_networks": (),  # the proxy is trusted, wherever it stands
-        "resolve": {},
+        "host_overrides": {},
         "sites": (SiteConfig(hosts=hosts, proxy=f"http://{server.address}"),),
         **settings,
     }
@@ -182,7 +182,7 @@ def test_a_proxy_with_a_password(server: Loopback) -> None:
 def test_hosts_that_no_proxy_is_for_are_asked_directly(server: Loopback) -> None:
     with loopback() as proxy:
         settings = proxied(proxy, "b.test")
-        del settings["allow_networks"], settings["resolve"]
+        del settings["allow_networks"], settings["host_overrides"]
         answers = fetch(
             config(server, **settings),
             Request(PAGE, LIMIT),

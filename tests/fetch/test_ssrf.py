@@ -149,7 +149,9 @@ def test_our_own_names_are_refused_where_nothing_inside_is_allowed(
 @pytest.mark.parametrize("name", NAMES)
 def test_no_name_leads_inside(server: Loopback, victim: Victim, tmp_path: Path, name: str) -> None:
     with serve_in_thread({name: addresses(NAMES[name])}) as dns:
-        config = settings(server, allow_networks=ALLOWED, resolve={}, nameservers=(dns.address,))
+        config = settings(
+            server, allow_networks=ALLOWED, host_overrides={}, nameservers=(dns.address,)
+        )
         fetched = Fetched(tmp_path, [wanted(f"http://{name}:{victim.port}/")], config)
         assert dns.asked(name)
     assert fetched.counts == {"forbidden_address": 1}
@@ -169,7 +171,9 @@ def test_a_rebound_name_leads_nowhere(
     server.answers |= {path: page(b"", closing) for path in ("/robots.txt", "/1", "/2")}
     where = [*["127.0.0.1"] * harmless, VICTIM]
     with serve_in_thread({"a.test": [addresses(to, ttl_s=0) for to in where]}) as dns:
-        config = settings(server, allow_networks=ALLOWED, resolve={}, nameservers=(dns.address,))
+        config = settings(
+            server, allow_networks=ALLOWED, host_overrides={}, nameservers=(dns.address,)
+        )
         rows = [wanted(f"http://a.test:{victim.port}/{number}") for number in (1, 2)]
         fetched = Fetched(tmp_path, rows, config)
         assert dns.asked("a.test") > harmless
@@ -198,7 +202,7 @@ def test_no_proxy_is_asked_for_what_is_inside(
     config = settings(
         server,
         allow_networks=(),
-        resolve={},
+        host_overrides={},
         sites=(SiteConfig(hosts="*", proxy=f"http://{server.address}"),),
     )
     fetched = Fetched(tmp_path, [wanted(url) for url in urls], config)
@@ -218,7 +222,7 @@ fetch.delay_s = 0
 fetch.delay_factor = 0
 fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.1/32"]
-fetch.resolve = {{ "*.test" = "{address}" }}
+fetch.host_overrides = {{ "*.test" = "{address}" }}
 """
 ELEMENTS = (
     '<a href="{}">',

@@ -168,7 +168,7 @@ def test_a_host_that_cannot_be_reached_is_tried_once(server: Loopback, crawl: Cr
         dead = f"127.0.0.1:{free.getsockname()[1]}"
         pages = [f"http://dead.test/{n}" for n in range(20)]
         fetched = crawl(
-            [*pages, "http://a.test/a"], resolve={"dead.test": dead, "*": server.address}
+            [*pages, "http://a.test/a"], host_overrides={"dead.test": dead, "*": server.address}
         )
     assert fetched.outcomes() == ["not_found"] + ["unreachable"] * 20
 
@@ -416,6 +416,6 @@ def test_ourselves_we_need_not_tell(server: Loopback, tmp_path: Path, url: str) 
 def test_a_config_that_makes_no_sense_is_an_error_of_the_step(
     server: Loopback, tmp_path: Path
 ) -> None:
-    config = settings(server, resolve={"*.test": "nowhere"})
-    with pytest.raises(ConfigError, match=r"fetch\.resolve"):
+    config = settings(server, host_overrides={"*.test": "nowhere"})
+    with pytest.raises(ConfigError, match=r"fetch\.host_overrides"):
         fetch.run(workspace(tmp_path, [wanted("http://a.test/")], config))

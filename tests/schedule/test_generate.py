@@ -314,7 +314,7 @@ def test_what_is_looked_at_is_enough_for_the_choice(
 
 @pytest.mark.parametrize("own", ["docs.example", "*.example", "10.1.2.0/24"])
 def test_limits_of_hosts_and_domains_do_not_hold_for_own_hosts(work: Workspace, own: str) -> None:
-    fetch = msgspec.structs.replace(work.config.fetch, own=(own,))
+    fetch = msgspec.structs.replace(work.config.fetch, own_hosts=(own,))
     work.config = msgspec.structs.replace(work.config, fetch=fetch)
     docs = [page("docs", n, score=2.0) for n in range(60)]
     others = [
@@ -331,14 +331,14 @@ def test_limits_of_hosts_and_domains_do_not_hold_for_own_hosts(work: Workspace, 
 
 
 def test_an_own_host_gets_no_more_pages_in_all_rounds_than_its_limit(work: Workspace) -> None:
-    fetch = msgspec.structs.replace(work.config.fetch, own=("docs.example",))
+    fetch = msgspec.structs.replace(work.config.fetch, own_hosts=("docs.example",))
     work.config = msgspec.structs.replace(work.config, fetch=fetch)
     put(work, "pages", [page("docs", n) for n in range(60)], round_=0)
     assert len(chosen(work, pages=100, pages_per_host=5, pages_per_host_ever=20)) == 20
 
 
 def test_own_hosts_beside_a_farm_take_what_their_scores_are_worth(work: Workspace) -> None:
-    fetch = msgspec.structs.replace(work.config.fetch, own=("a7.farm.example",))
+    fetch = msgspec.structs.replace(work.config.fetch, own_hosts=("a7.farm.example",))
     work.config = msgspec.structs.replace(work.config, fetch=fetch)
     own = [page("a7.farm", n, score=5.0) for n in range(80)]
     put(work, "pages", [*own, *farm(500, score=3.0), *good(30, 20)], round_=0)

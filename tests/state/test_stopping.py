@@ -29,7 +29,7 @@ fetch.delay_s = 0.1
 fetch.delay_factor = 0
 fetch.address_delay_s = 0
 fetch.allow_networks = ["127.0.0.0/8"]
-fetch.resolve = {{ "*.test" = "{address}" }}
+fetch.host_overrides = {{ "*.test" = "{address}" }}
 """
 PAGES = [f"http://a.test/{n}" for n in range(14)]
 """More than are fetched between two looks of the fetch whether to stop."""

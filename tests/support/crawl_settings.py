@@ -15,4 +15,4 @@ def loopback_settings(address: str, more: str = "") -> str:
     """A gossamer.toml that resolves `*.test` to `address`. Lines of `more` replace others."""
     names = {line.partition(" = ")[0] for line in more.splitlines() if line}
     kept = [line for line in LOOPBACK.splitlines() if line.partition(" = ")[0] not in names]
-    return "\n".join([*kept, f'fetch.resolve = {{ "*.test" = "{address}" }}', more])
+    return "\n".join([*kept, f'fetch.host_overrides = {{ "*.test" = "{address}" }}', more])

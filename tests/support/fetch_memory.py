@@ -109,7 +109,7 @@ def main() -> int:
             delay_factor=0,
             address_delay_s=0,
             allow_networks=("127.0.0.0/8",),
-            resolve={"*.test": fake.address},
+            host_overrides={"*.test": fake.address},
         )
         parts = []
         for number in range(options.tasks):

@@ -47,7 +47,7 @@ def settings(server: Loopback, **changes: object) -> FetchConfig:
     """Impatient ones, for hosts that are all this server."""
     impatient = {"delay_s": 0.0, "delay_factor": 0.0, "address_delay_s": 0.0}
     resolve = {"*.test": server.address}
-    ours = {"allow_networks": ("127.0.0.0/8",), "resolve": resolve, **impatient}
+    ours = {"allow_networks": ("127.0.0.0/8",), "host_overrides": resolve, **impatient}
     return FetchConfig(**{**ours, **changes})  # type: ignore[arg-type]
 
 

@@ -40,7 +40,7 @@ def config(port: int, **settings: Any) -> FetchConfig:
     return FetchConfig(
         **{
             "allow_networks": ("127.0.0.0/8",),
-            "resolve": {"*.test": f"127.0.0.1:{port}"},
+            "host_overrides": {"*.test": f"127.0.0.1:{port}"},
             "contact": "mailto:me@a.test",
             **settings,
         }

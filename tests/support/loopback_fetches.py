@@ -28,7 +28,7 @@ def config(server: Loopback, **settings: object) -> FetchConfig:
     return FetchConfig(
         **{
             "allow_networks": ("127.0.0.0/8",),
-            "resolve": {"*.test": server.address},
+            "host_overrides": {"*.test": server.address},
             "contact": "mailto:me@a.test",
             **settings,
         }  # type: ignore[arg-type]

@@ -144,7 +144,7 @@ def crawl(hosts: int, pages: int, delays: Delays) -> Manners:
             connections_per_address=1,
             hosts_at_once=1_000,
             allow_networks=("127.0.0.0/8",),
-            resolve=addresses_of(names, fake.port),
+            host_overrides=addresses_of(names, fake.port),
         )
         fetch(root, urls, config)
         return judged(web, fake.log(), delays)

@@ -39,7 +39,7 @@ delay_s = 0
 delay_factor = 0
 address_delay_s = 0
 allow_networks = ["127.0.0.0/8"]
-resolve = {{ "*.test" = "{address}" }}
+host_overrides = {{ "*.test" = "{address}" }}
 """
 
 

@@ -236,7 +236,7 @@ def test_files_that_an_archive_wants_whole_stay_as_they_are(work: Workspace) -> 
         site.happen(work, round_)
     chosen = archives(work)[2]
     pattern = str(chosen.relative_to(work.root).parent) + "/*"
-    pruning(work, date_of(7), warc_versions=1, warc_whole=(pattern,))
+    pruning(work, date_of(7), warc_versions=1, warc_keep=(pattern,))
     whole = {path: path.read_bytes() for path in archives(work) if path.parent == chosen.parent}
     with work.step("test", 6) as draft:
         draft.replace["responses"] = ()

@@ -50,7 +50,7 @@ def require_contact(crawl: Crawl) -> str:
 
 
 def own_hosts(urls: Iterable[str]) -> tuple[str, ...]:
-    """The host names of these seeds, without ports, for `fetch.own`."""
+    """The host names of these seeds, without ports, for `fetch.own_hosts`."""
     from gossamer.web.seeds import normalize_seed
     from gossamer.web.urls import UrlRules, host_of
 
@@ -64,8 +64,8 @@ def overridden(contact: str, own: tuple[str, ...], config: Config) -> Config:
     from msgspec.structs import replace
 
     fetch = config.fetch
-    own = tuple(dict.fromkeys((*fetch.own, *own)))
-    return replace(config, fetch=replace(fetch, contact=contact or fetch.contact, own=own))
+    own = tuple(dict.fromkeys((*fetch.own_hosts, *own)))
+    return replace(config, fetch=replace(fetch, contact=contact or fetch.contact, own_hosts=own))
 
 
 def apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
@@ -76,9 +76,9 @@ def apply(crawl: Crawl, contact: str = "", own: tuple[str, ...] = ()) -> None:
 
     before = crawl.work.config.fetch
     crawl.work.config = overridden(contact, own, crawl.work.config)
-    after = new_settings(before.contact or contact, crawl.work.config.fetch.own)
+    after = new_settings(before.contact or contact, crawl.work.config.fetch.own_hosts)
     path = f"{crawl.path}/{CONFIG_NAME}"
-    if files.read(path).decode() == new_settings(before.contact, before.own) != after:
+    if files.read(path).decode() == new_settings(before.contact, before.own_hosts) != after:
         replace_settings(crawl.path, after)
 
 
@@ -108,7 +108,7 @@ def new_settings(contact: str = "", own: tuple[str, ...] = ()) -> str:
     text = SETTINGS.format(contact=_toml_safe(contact))
     if not own:
         return text
-    line = f"own = {json.dumps(own)}   # your own hosts: several connections, no delay\n"
+    line = f"own_hosts = {json.dumps(own)}   # your own hosts: several connections, no delay\n"
     return text.replace("\n[filter]", f"{line}\n[filter]")
 
 

@@ -128,7 +128,10 @@ class GenerateConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     )
     pages_per_host: Annotated[
         Count,
-        Meta(description="maximum pages per host and round; does not limit hosts in `fetch.own`"),
+        Meta(
+            description="maximum pages per host and round; does not limit hosts in "
+            "`fetch.own_hosts`"
+        ),
     ] = 1_000
     pages_per_host_ever: Annotated[
         int,
@@ -325,7 +328,7 @@ class StoreConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             "says",
         ),
     ] = 0
-    warc_whole: Annotated[
+    warc_keep: Annotated[
         tuple[Line, ...],
         Meta(
             description="archive files that stay as they are, as patterns of their paths, such as "

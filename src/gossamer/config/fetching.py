@@ -174,7 +174,7 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
         tuple[Line, ...],
         Meta(description="private networks that may be crawled, such as `127.0.0.0/8`"),
     ] = ()
-    resolve: Annotated[
+    host_overrides: Annotated[
         dict[Line, Line],
         Meta(
             description="for demos and tests: maps host patterns (`*.test`) to `address:port`; "
@@ -194,7 +194,7 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
             description="folders in which `file:` URLs may be read, if urls.schemes contains `file`"
         ),
     ] = ()
-    own: Annotated[
+    own_hosts: Annotated[
         tuple[Annotated[Line, Meta(min_length=1)], ...],
         Meta(
             description="your own hosts, which are crawled over several connections without a "
@@ -221,9 +221,9 @@ class FetchConfig(Table, frozen=True, forbid_unknown_fields=True, kw_only=True):
     def __post_init__(self) -> None:
         """Raises ValueError if a group or an own host is invalid."""
         Egress(self.egress)
-        for entry in self.own:
+        for entry in self.own_hosts:
             if not is_network(entry) and _NOT_IN_NAMES.search(entry):
                 raise ValueError(
-                    f"own: {entry!r} is neither a name or a pattern, such as *.example.org, nor an "
-                    "address or a network: leave out scheme, port and path"
+                    f"own_hosts: {entry!r} is neither a name or a pattern, such as *.example.org, "
+                    "nor an address or a network: leave out scheme, port and path"
                 )

@@ -1,4 +1,4 @@
-"""Which hosts are the user's own (`fetch.own`), and what that permits.
+"""Which hosts are the user's own (`fetch.own_hosts`), and what that permits.
 
 An own host gets several connections, no delay and no limit per address: its owner decides how much
 it can take. Back-off still applies while it fails or answers 429 or 503.
@@ -29,9 +29,9 @@ class Own:
     """The own hosts of a config."""
 
     def __init__(self, config: FetchConfig) -> None:
-        networks = list(LOOPBACK) if "localhost" in config.own else []
+        networks = list(LOOPBACK) if "localhost" in config.own_hosts else []
         self._patterns = []
-        for entry in config.own:
+        for entry in config.own_hosts:
             if is_network(entry):
                 networks.append(entry.strip("[]"))
             else:
@@ -52,7 +52,7 @@ class Own:
         return any(self._has_address(text) for text in (name, address) if text)
 
     def names_in_full(self, name: str) -> bool:
-        """Whether `fetch.own` has this name itself, not only a pattern that matches it."""
+        """Whether `fetch.own_hosts` has this name itself, not only a pattern that matches it."""
         return name.lower().removesuffix(".") in self._names
 
     def _has_address(self, text: str) -> bool:

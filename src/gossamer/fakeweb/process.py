@@ -26,8 +26,8 @@ class FakeWeb:
     """A context manager: the web runs while the context is open.
 
     `address` is "127.0.0.1:PORT"; `addresses` lists all addresses without the port. `routes` is
-    the value of the setting fetch.resolve with which a crawl reaches every host; hosts with their
-    own ports come first. `ca_file` is the CA certificate that clients of the https hosts must
+    the value of the setting fetch.host_overrides with which a crawl reaches every host; hosts with
+    their own ports come first. `ca_file` is the CA certificate that clients of the https hosts must
     trust, None without such hosts. `log()` returns the requests so far, even after the end. With
     `log_path`, the log file is written there and kept.
     """

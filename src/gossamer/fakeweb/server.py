@@ -49,7 +49,7 @@ class Server:
     """A running server: its `port` and the `addresses` it listens on.
 
     `routes` maps host patterns to address:port, with a route for every host, in the form of the
-    setting fetch.resolve: the first matching pattern counts. `tls` is the port of the https
+    setting fetch.host_overrides: the first matching pattern counts. `tls` is the port of the https
     hosts, None without them.
     """
 

@@ -156,7 +156,7 @@ def nameless(root: str, stranger: str) -> UsageError:
 def first_stranger(hosts: Iterable[str], config: FetchConfig) -> str | None:
     """The first host that is not on this machine, not the user's own and not in an allowed network.
 
-    Raises ConfigError if fetch.allow_networks or fetch.resolve is invalid.
+    Raises ConfigError if fetch.allow_networks or fetch.host_overrides is invalid.
     """
     networks, patterns, own = Networks(config.allow_networks), routes(config), Own(config)
     for host in hosts:

@@ -44,7 +44,7 @@ class Politeness:
 
     @classmethod
     def to_own_hosts(cls, config: FetchConfig) -> Self:
-        """The rules for hosts of `fetch.own`: wait only while they fail or are busy."""
+        """The rules for hosts of `fetch.own_hosts`: wait only while they fail or are busy."""
         return cls(
             delay_s=0,
             max_delay_s=config.max_delay_s,

@@ -88,7 +88,7 @@ def run(work: Workspace) -> StepReport:
         due, above = choose(lsm.newest(layers, "url")), above_each
         some = None if left_alone else sampled(work, choose, now_ms)
         score = scoring.load(work.config.update.scoring)
-        if score.needs_ranks or score.needs_worth or work.config.fetch.own:
+        if score.needs_ranks or score.needs_worth or work.config.fetch.own_hosts:
             above = partial(score_buckets.above, due)  # `choose` passes over all pages itself
         if config.pages_per_host_ever:
             within = within_budget(due, hosts, config.pages_per_host_ever, config.pages_per_host)

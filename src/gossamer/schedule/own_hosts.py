@@ -1,4 +1,4 @@
-"""Which of the pages that are due are on the user's own hosts (`fetch.own`)?"""
+"""Which of the pages that are due are on the user's own hosts (`fetch.own_hosts`)?"""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def mark_own_hosts(work: Workspace, due: DataFrame, hosts: DataFrame) -> DataFrame:
     """Mark the pages of the user's own hosts as `own`: by name, or by their last known address."""
     config = work.config.fetch
-    if not config.own:
+    if not config.own_hosts:
         return due
     named = (
         due.select("host").distinct().join(hosts.select("host", "address"), on="host", how="left")

@@ -121,13 +121,13 @@ OUTCOMES: Mapping[str, Policy] = {
         "an address or folder that the settings do not allow",
         "gone",
         remedy="if it is your own server, run gossamer crawl with --own, or allow its network",
-        settings=("fetch.own", "fetch.allow_networks", "fetch.file_folders", "urls.schemes"),
+        settings=("fetch.own_hosts", "fetch.allow_networks", "fetch.file_folders", "urls.schemes"),
     ),
     "robots": Policy(
         "robots.txt forbids it",
         "excluded",
         remedy="ask the webmaster to allow your agent; on your own server, you may ignore the file",
-        settings=("fetch.agent", "fetch.own", "fetch.own_robots"),
+        settings=("fetch.agent", "fetch.own_hosts", "fetch.own_robots"),
     ),
     "filtered": Policy(
         "the filters refuse it, since `gossamer filters apply`; it is never due",

@@ -1,4 +1,4 @@
-"""Names to addresses: fetch.resolve first, then a cache, then DNS (`dns.py`).
+"""Names to addresses: fetch.host_overrides first, then a cache, then DNS (`dns.py`).
 
 `locate` looks a host's address up long before its turn, so that `resolve`, which aiohttp calls for
 each new connection, finds it in the cache. Both share one cache and at most one look-up per name.

@@ -1,4 +1,4 @@
-"""The setting fetch.resolve: hosts whose addresses and ports the user gives, by patterns."""
+"""The setting fetch.host_overrides: hosts whose addresses and ports the user gives, by patterns."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def routes(config: FetchConfig) -> dict[str, tuple[str, int]]:
-    """fetch.resolve: address and port by host pattern. Raises ConfigError."""
-    return {pattern: _route(pattern, target) for pattern, target in config.resolve.items()}
+    """fetch.host_overrides: address and port by host pattern. Raises ConfigError."""
+    return {pattern: _route(pattern, target) for pattern, target in config.host_overrides.items()}
 
 
 def matching(host: str, patterns: Iterable[str]) -> str | None:
@@ -28,7 +28,7 @@ def _route(pattern: str, target: str) -> tuple[str, int]:
     address, _, port = target.rpartition(":")
     if parse_address(address) is None or not port.isdigit() or int(port) >= 1 << 16:
         raise ConfigError(
-            f"fetch.resolve: {pattern!r}",
+            f"fetch.host_overrides: {pattern!r}",
             f"{target!r} is not an address and a port",
             "write it like 127.0.0.1:8080",
         )

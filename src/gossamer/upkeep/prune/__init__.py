@@ -11,7 +11,7 @@ and copies only files of which little stays, or which are small. So a record is 
 and the archive has a bounded size if the web has.
 
 Its files then are one layer, whatever the rounds that fetched them. Files that
-`store.warc_whole` names stay as they are.
+`store.warc_keep` names stay as they are.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def run(work: Workspace) -> StepReport:
         kept = staying.kept(work, staying.captures(work, archives))
         kept_bytes = {row["file"]: int(row["bytes"]) for row in kept.sizes}
         movable = [archive for archive in archives if archive.path not in kept.unclear]
-        sparse = _sparse(movable, kept_bytes, config.warc_whole)
+        sparse = _sparse(movable, kept_bytes, config.warc_keep)
         limit = int(work.config.fetch.warc_mb * (1 << 20))
         shares = list(_shares(sparse, kept_bytes, limit))
         job = Job(work.root, work.store.attempt(WARC.name), work.scratch_attempt(), kept.paths)
