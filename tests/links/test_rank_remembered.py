@@ -6,13 +6,11 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from gossamer.links import graph, rank
 from gossamer.links.graph import changes
 from gossamer.links.rank.fetched_nodes import fetched
-from gossamer.links.rank.rows import Held, Votes
 from gossamer.state import lsm
 from gossamer.state.workspace import Workspace
 from gossamer.tables import PAGES
@@ -138,54 +136,3 @@ def test_what_the_last_run_left_is_not_used_if_it_is_damaged_or_of_other_ranks(
         draft.replace["graph"] = ()
     rank.run(work)
     assert not work.store.listed("ranked_nodes")
-
-
-@pytest.mark.folder
-def test_rows_of_the_graph_are_decoded_once_after_it_was_built(
-    work: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    configure(work, tolerance=1e-11)
-    monkeypatch.setattr(changes, "SHARE", 100)
-    monkeypatch.setattr("gossamer.links.rank.rows.ROOM", 1)  # for as many new pages as there are
-    rounds = Rounds(work, 5)
-    rounds.go_on(len(URLS))
-    graph.run(work)
-    rank.run(work)
-    decoded = Votes._decoded
-    seen: list[int] = []
-
-    def counted(votes: Votes) -> Held:
-        seen.append(votes.beyond)
-        return decoded(votes)
-
-    monkeypatch.setattr(Votes, "_decoded", counted)
-    for _ in range(3):
-        rounds.go_on(5)
-        graph.run(work)
-        rank.run(work)
-        rounds.check()
-    of_hosts = 3
-    assert len(seen) == of_hosts
-    path = next(file for file in work.store.listed("ranked_nodes") if ".u32" in file.path).path
-    Path(work.root, path).write_bytes(b"damaged")
-    again = Workspace(type(work.store).open(work.store.backend), work.config, _engine=work.engine)
-    rank.run(again)
-    assert len(seen) == of_hosts + len(("pages", "hosts"))
-    work.store.refresh()
-    rounds.check()
-
-
-@pytest.mark.parametrize(
-    ("counts", "links", "order", "is_sound"),
-    [
-        ([1, 1], [0, 3], [1, 0], True),
-        ([1, 2], [0, 3], [1, 0], False),
-        ([1, 1], [0, 4], [1, 0], False),
-        ([1, 1], [0, 3], [2, 0], False),
-    ],
-)
-def test_rows_that_others_wrote_are_not_used_if_they_lead_out_of_the_arrays(
-    counts: list[int], links: list[int], order: list[int], *, is_sound: bool
-) -> None:
-    held = Held(np.array(counts), np.array(links), np.array(order))
-    assert held.is_sound(nodes=2, votes=4) == is_sound

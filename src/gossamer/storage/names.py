@@ -56,7 +56,7 @@ _OTHER = {
     "warc": _WARC,
     "index": _INDEX,
     "graph": _GRAPH,
-    "ranked_nodes": r"nodes\.msgpack|\.nodes\.msgpack\.[0-9a-f]{8}|votes-[0-9a-f]{16}\.u32",
+    "ranked_nodes": r"nodes\.msgpack|\.nodes\.msgpack\.[0-9a-f]{8}",
     SCRATCH: rf"{_ROWS}|\d{{4,}}(?:(?:-{_HEX32})?{_BVGRAPH}|\.npy)"
     rf"|[a-z]+-\d{{6,}}-{_HEX32}\.(?:npy|arrow)"
     rf"|closed-{_HEX32}\.(?:json|\d+\.draft)|over",  # what a fetch hands over to `parse`

@@ -81,7 +81,7 @@ RANKS = Dataset(
 
 RANKED_NODES = Dataset(
     "ranked_nodes",
-    "which rows of ranks are of fetched pages, the graph whose nodes the rows are, and its links",
+    "which rows of ranks are of fetched pages, and the graph whose nodes the rows are",
     key=(),
     writer="rank",
     readers=("rank",),

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from gossamer.links.graph import naming
 from gossamer.links.graph.overlaid import apart
-from gossamer.links.rank import decoded_cache, listed, sizes
+from gossamer.links.rank import listed, sizes
 from gossamer.links.rank.fetched_nodes import known
 from gossamer.links.rank.nodes import described
 from gossamer.links.rank.power import Ranked, fixed_point, shared
@@ -30,19 +30,18 @@ from gossamer.links.rank.ranking import Ranking, Written
 from gossamer.links.rank.rows import Threads, Votes
 from gossamer.links.rank.shares import factors
 from gossamer.state.lookup import open_checked
-from gossamer.storage.store import Layer
 from gossamer.storage.task_output import ParquetWriter, layers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from gossamer.config import RankConfig
     from gossamer.links.graph.stored import Stored
     from gossamer.links.rank.fetched_nodes import Known
     from gossamer.links.rank.kernels import Floats
     from gossamer.links.rank.nodes import Flags, Nodes
-    from gossamer.links.rank.rows import Held
     from gossamer.state.workspace import Workspace
+    from gossamer.storage.store import Layer
     from gossamer.tables import Dataset
 
 BYTES_PER_NODE = 138
@@ -69,10 +68,7 @@ def ranked(
     nodes = described(work, graph, kind, lists, found, factors_of)
     preference = _preference(nodes, only_trusted=not lists.trusted.is_empty)
     with Threads(graph.forward.nodes, work.engine.workers) as threads:
-        kept = decoded_cache.kept(work, graph, nodes.domains) if kind == "page" else None
-        result, rows = _fixed_point(
-            work.config.rank, graph, nodes, found, preference, threads, kept
-        )
+        result = _fixed_point(work.config.rank, graph, nodes, found, preference, threads)
 
     def write() -> Written:
         unlinked = _unlinked(graph, nodes)
@@ -80,7 +76,7 @@ def ranked(
         layers = _written(work, graph, kind, dataset, found, ranks)
         if kind != "page":
             return Written(layers)
-        remembered = _remembered(work, graph, layers, nodes, rows)
+        remembered = remember(work, graph, layers, nodes.fetched)
         return Written(layers, remembered, sizes.written(work, graph, ~unlinked, found.others))
 
     return Ranking(write, result.ranks.size, result.iterations, nodes.fetched_hosts)
@@ -93,9 +89,7 @@ def _fixed_point(
     found: Known,
     preference: Floats,
     threads: Threads,
-    kept: Held | None,
-) -> tuple[Ranked, Held | None]:
-    """The ranks, and the rows of the graph. `kept`: those that the last run left."""
+) -> Ranked:
     memory_bytes = max(config.memory_gb * 1e9 - BYTES_PER_NODE * preference.size, 0)
     start = preference.copy()
     start[found.ranked] = found.ranks
@@ -105,20 +99,9 @@ def _fixed_point(
     factor = nodes.factors
     if nodes.distrusted.any():
         factor *= _factors(graph, nodes.distrusted, config, memory_bytes, threads)
-    votes = Votes(graph.transposed, nodes.domains, memory_bytes, threads, kept)
+    votes = Votes(graph.transposed, nodes.domains, memory_bytes, threads)
     each = shared(votes, config.same_domain, factor, threads)
-    return fixed_point(votes, each, preference, start, config, threads), votes.held
-
-
-def _remembered(
-    work: Workspace, graph: Stored, ranks: Sequence[Layer], nodes: Nodes, rows: Held | None
-) -> tuple[Layer, ...]:
-    """What the next run recalls."""
-    files = (
-        *remember(work, graph, ranks, nodes.fetched),
-        *decoded_cache.keep(work, graph, nodes.domains, rows),
-    )
-    return (Layer(work.round, files),) if files else ()
+    return fixed_point(votes, each, preference, start, config, threads)
 
 
 def _preference(nodes: Nodes, *, only_trusted: bool) -> Floats:

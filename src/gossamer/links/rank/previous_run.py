@@ -8,7 +8,7 @@ fetched, without looking at a URL. It looks up the other rows, which are few, an
 rows in `pages` are newer.
 
 Numbers of nodes change when the graph is built again, and `pages` may be rewritten as a whole. Then
-nothing is recalled, and `known.py` looks up all.
+nothing is recalled, and `fetched_nodes.py` looks up all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gossamer.links.graph.overlaid import apart
 from gossamer.links.rank.fetched_nodes import Known
 from gossamer.state.lookup import open_checked
 from gossamer.storage import checksums
-from gossamer.storage.store import File
+from gossamer.storage.store import File, Layer
 from gossamer.tables import RANKED_NODES
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from gossamer.links.rank.kernels import Floats
     from gossamer.links.rank.nodes import Flags
     from gossamer.state.workspace import Workspace
-    from gossamer.storage.store import Layer
 
     Statuses = tuple[pa.LargeStringArray, Flags]
     """Pages, and whether they are fetched."""
@@ -63,7 +62,7 @@ NAME = "nodes.msgpack"
 
 def remember(
     work: Workspace, graph: Stored, ranks: Sequence[Layer], fetched: Flags
-) -> tuple[File, ...]:
+) -> tuple[Layer, ...]:
     """Write what the next run recalls. `fetched`: of each row of `ranks`."""
     files = [file for layer in ranks for file in layer.files]
     if not files:
@@ -74,7 +73,8 @@ def remember(
     data = msgspec.msgpack.encode(found)
     path = f"{work.store.attempt(RANKED_NODES.name)}/{NAME}"
     work.store.backend.create(path, data)
-    return (File(path, found.rows, len(data), checksums.checksum_bytes(data)),)
+    file = File(path, found.rows, len(data), checksums.checksum_bytes(data))
+    return (Layer(work.round, (file,)),)
 
 
 def recalled(work: Workspace, graph: Stored) -> Known | None:
@@ -117,7 +117,7 @@ def recalled(work: Workspace, graph: Stored) -> Known | None:
 
 def _last(work: Workspace, graph: Stored) -> Remembered | None:
     """What the last run left, if it is intact, and of this graph and these ranks."""
-    files = [file for file in work.store.whole(RANKED_NODES.name) if file.path.endswith(NAME)]
+    files = work.store.whole(RANKED_NODES.name)
     if not files:
         return None
     last = msgspec.msgpack.decode(work.store.backend.read(files[0].path), type=Remembered)

@@ -1,11 +1,10 @@
 """The rows of a graph for an iteration: the votes for each page.
 
 The graph as it was built, if it fits into the memory given, is decoded once and held, at four bytes
-per link and six per node; `decoded_cache.py` keeps that for the next run. The rows of a larger one
-are decoded in each iteration, and once to count the links of each page. What changed since is added
-to the votes and subtracted. In all cases the nodes are divided into spans, on which threads work
-concurrently. The spans depend on the graph only, so the results do not depend on the number of
-threads.
+per link and six per node. The rows of a larger one are decoded in each iteration, and once to count
+the links of each page. What changed since is added to the votes and subtracted. In all cases the
+nodes are divided into spans, on which threads work concurrently. The spans depend on the graph
+only, so the results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -38,9 +37,6 @@ SPANS = 24
 """Spans into which the nodes are divided: many more than cores, because popular pages are
 neighbours, so that one span may have many of the links."""
 BYTES_PER_NODE = 6
-ROOM = 8
-"""For one in so many nodes of a graph, there may be another one that was added since it was built
-(`changes.SHARE`)."""
 MAX_UINT32 = (1 << 32) - 1
 
 
@@ -59,16 +55,6 @@ class Held(NamedTuple):
     links: Places
     order: Order
     """The node of each row, counted from the first one of its chunk."""
-
-    def is_sound(self, nodes: int, votes: int) -> bool:
-        """Whether no place of others is accessed, given so many nodes and votes."""
-        last = self.order[nodes - nodes % CHUNK :]
-        return (
-            int(self.counts.sum(dtype=np.int64)) == self.links.size
-            and int(self.links.max(initial=0)) < max(votes, 1)
-            and int(self.order.max(initial=0)) < CHUNK
-            and int(last.max(initial=0)) < max(last.size, 1)
-        )
 
 
 class Threads:
@@ -106,12 +92,6 @@ class Threads:
         return [made[number] for number in range(len(spans))]
 
 
-def beyond(transposed: BvGraph | Overlaid) -> int:
-    """Where the votes for nodes of other domains begin: at the same place after each round."""
-    base, _ = apart(transposed)
-    return max(base.nodes + base.nodes // ROOM, transposed.nodes)
-
-
 class Votes:
     """The votes for each node of a graph, which is given transposed."""
 
@@ -121,24 +101,24 @@ class Votes:
         domains: Indices,
         memory_bytes: float,
         threads: Threads,
-        held: Held | None = None,
     ) -> None:
-        """`domains`: the number of the domain of each node. `held`: the rows, if they are known."""
+        """`domains`: the number of the domain of each node."""
         self._base, changes = apart(transposed)
         self._domains, self._threads = domains, threads
-        self.beyond = beyond(transposed)
+        self.beyond = transposed.nodes
+        """Where the votes for nodes of other domains begin."""
         self._type: type[np.unsignedinteger[Any]] = (
             np.uint32 if 2 * self.beyond <= MAX_UINT32 else np.uint64
         )
         self._changed, self._changes = self._addressed_changes(changes)
         size = np.dtype(self._type).itemsize
         needed = size * self._base.arcs + BYTES_PER_NODE * self._base.nodes
-        self.held = (held or self._decoded()) if needed <= memory_bytes else None
+        self._held = self._decoded() if needed <= memory_bytes else None
         """The rows of the graph as it was built; None if they do not fit."""
         self._links: dict[Span, slice] = {}
         """The links of each span that are held."""
-        if self.held is not None:
-            counts = self.held.counts
+        if self._held is not None:
+            counts = self._held.counts
             sums = threads.each(lambda span: int(counts[slice(*span)].sum()))
             ends = pairwise(accumulate(sums, initial=0))
             self._links = dict(zip(threads.spans, starmap(slice, ends), strict=True))
@@ -181,9 +161,9 @@ class Votes:
 
     def _rows(self, span: Span) -> Iterator[Held]:
         """The rows of the nodes of a span that were in the graph as it was built."""
-        if self.held is None:
+        if self._held is None:
             return self._addressed(span)
-        counts, links, order = self.held
+        counts, links, order = self._held
         part = slice(*span)
         return iter((Held(counts[part], links[self._links[span]], order[part]),))
 
