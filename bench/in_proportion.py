@@ -258,7 +258,7 @@ def crawled(work: Workspace, web: Web) -> None:
         }
     with work.step("bench", 1) as draft:
         nothing = work.engine.read([], PAGES.ddl)
-        draft.replace["due_times"] = histogram.counted(work, nothing)
+        draft.replace["due_times"] = histogram.recount(work, nothing)
 
 
 def host_rows(numbers: Numbers) -> pa.Table:

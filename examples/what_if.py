@@ -11,7 +11,8 @@ import sys
 from pyspark.sql import Column
 
 from gossamer import Crawl
-from gossamer.schedule.generate import best, due_pages
+from gossamer.schedule.due.due_pages import due_pages
+from gossamer.schedule.selection import select_best
 
 
 def near_first(depth: Column, inlinks: Column) -> Column:
@@ -27,7 +28,7 @@ with Crawl.open(sys.argv[1]) as crawl:
     known = crawl.pages()
     due = due_pages(known, now_ms=2**62)  # so far in the future that every page is due
     scored = due.withColumn("score", near_first(due.depth, due.inlinks))
-    chosen = [row.url for row in best(scored, total=10, per_host=3).collect()]
+    chosen = [row.url for row in select_best(scored, total=10, per_host=3).collect()]
     kept = [url for url in chosen if NoQueries().reject(url) is None]
     print(f"{len(kept)} of {len(chosen)} selected pages have no query:")
     print("\n".join(sorted(kept)))

@@ -11,8 +11,9 @@ from gossamer import plugins
 from gossamer.parse import Link, parse_response
 from gossamer.parse.parsers import installed_parsers
 from gossamer.rules import filters
-from gossamer.schedule import generate
 from gossamer.schedule.due.due_pages import due_pages
+from gossamer.schedule.order.page_scores import score_pages
+from gossamer.schedule.selection import select_best
 from tests.support.documented_plugin import PAGE, install
 from tests.support.rows import frame
 
@@ -76,8 +77,8 @@ def test_the_documented_package_filters_and_scores(
     known = frame(work, "pages", pages)
     config = msgspec.structs.replace(work.config.update, scoring="shallow")
     work.config = msgspec.structs.replace(work.config, update=config)
-    due = generate.scored(work, due_pages(known, work.now_ms()))
-    best = generate.best(due, total=4, per_host=10).select("url").collect()
+    due = score_pages(work, due_pages(known, work.now_ms()))
+    best = select_best(due, total=4, per_host=10).select("url").collect()
     assert {row["url"].removeprefix("http://a.example/") for row in best} == {
         *("0/1000", "0/1", "0/0", "1/1000")
     }

@@ -9,9 +9,8 @@ import pytest
 from msgspec import structs
 
 from gossamer.schedule import generate
-from gossamer.schedule.order import cutoff, score_buckets
-from gossamer.schedule.order.cutoff import Sample
-from gossamer.schedule.order.score_buckets import likely
+from gossamer.schedule.order import cutoff
+from gossamer.schedule.order.cutoff import Sample, likely_floors
 from gossamer.storage.task_output import ParquetWriter, layers_of
 from gossamer.tables import PAGES
 from tests.support.rows import by_url, frame, put
@@ -36,15 +35,15 @@ def pages(first: int, last: int) -> list[dict[str, object]]:
 
 
 def test_few_pages_are_not_sampled(work: Workspace) -> None:
-    assert cutoff.sample(work) is None
+    assert cutoff.take_sample(work) is None
     put(work, "pages", pages(0, 49), round_=0)
-    assert cutoff.sample(work) is None
+    assert cutoff.take_sample(work) is None
 
 
 def test_a_sample_has_rows_of_all_layers(work: Workspace) -> None:
     put(work, "pages", pages(0, 80), round_=0)
     put(work, "pages", pages(80, 100), round_=1)
-    found = cutoff.sample(work)
+    found = cutoff.take_sample(work)
     assert found is not None
     urls = set(by_url(found.pages))
     assert 10 <= len(urls) <= 14  # each row group gives one more at most
@@ -56,7 +55,7 @@ def test_a_large_row_group_counts_as_its_rows(work: Workspace) -> None:
     for number in range(40):
         put(work, "pages", pages(20 * number, 20 * number + 20), round_=number)
     put(work, "pages", pages(800, 1000), round_=40)
-    found = cutoff.sample(work)
+    found = cutoff.take_sample(work)
     assert found is not None
     large = [int(url.rpartition("/")[2]) >= 800 for url in by_url(found.pages)]
     assert sum(large) <= len(large) / 5
@@ -66,7 +65,7 @@ def test_few_row_groups_are_read(work: Workspace, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(cutoff, "MOST_GROUPS", 2)
     for number in range(6):
         put(work, "pages", pages(20 * number, 20 * number + 20), round_=number)
-    found = cutoff.sample(work)
+    found = cutoff.take_sample(work)
     assert found is not None
     urls = [int(url.rpartition("/")[2]) for url in by_url(found.pages)]
     assert {number // 20 for number in urls} == {1, 4}
@@ -79,7 +78,7 @@ def test_columns_that_an_older_version_did_not_write_are_null(work: Workspace) -
         writer = ParquetWriter(work.root, "pages", work.store.attempt("pages"), schema=schema)
         writer.write(frame(work, "pages", pages(0, 50)).toArrow())
         draft.append |= layers_of(writer.close(), 0)
-    found = cutoff.sample(work)
+    found = cutoff.take_sample(work)
     assert found is not None
     assert all(row["recall"] is None for row in by_url(found.pages).values())
 
@@ -94,7 +93,7 @@ def sampled(work: Workspace, counts: dict[str, int], share: float, own: str = ""
 
 def floors(found: Sample, total: int, per_host: int) -> list[float]:
     """The scores above which a round is tried."""
-    return [2.0 ** (floor / score_buckets.PER_OCTAVE) for floor in likely(found, total, per_host)]
+    return [2.0 ** (floor / cutoff.PER_OCTAVE) for floor in likely_floors(found, total, per_host)]
 
 
 def test_the_first_score_has_half_as_many_pages_again_as_the_round(work: Workspace) -> None:
@@ -122,9 +121,9 @@ def test_a_round_is_the_same_with_a_sample_and_without(
 
     def noted(*args: Any) -> Iterator[int]:
         guesses.append(args)
-        return likely(*args)
+        return likely_floors(*args)
 
-    monkeypatch.setattr(score_buckets, "likely", noted)
+    monkeypatch.setattr(cutoff, "likely_floors", noted)
     for least in (50, 1000):
         monkeypatch.setattr(cutoff, "LEAST_ROWS", least)
         work = new_work()
@@ -145,7 +144,7 @@ def test_a_sample_is_taken_only_if_many_pages_are_due(work: Workspace) -> None:
     put(work, "pages", pages(0, 60), round_=0)
 
     def sampled(now_ms: int) -> Sample | None:
-        return generate.sampled(work, lambda pages: pages, now_ms)
+        return generate.sample_due_pages(work, lambda pages: pages, now_ms)
 
     assert sampled(1_000_000) is not None  # nobody has counted
     put_due(work, {0: 30, 600_000: 19, 1_200_000: 1})

@@ -14,6 +14,8 @@ from gossamer.schedule import generate
 from gossamer.schedule.due.due_pages import due_pages
 from gossamer.schedule.limits import parts as dealing
 from gossamer.schedule.order.cutoff import Sample
+from gossamer.schedule.order.page_scores import score_pages
+from gossamer.schedule.selection import DuePages, above_cutoff, select_best
 from gossamer.state import lsm, table_io
 from gossamer.tables import HOSTS
 from gossamer.web.urls import domain_of
@@ -53,7 +55,7 @@ def test_best_is_the_plain_choice(
         [(row["url"], row["score"]) for row in rows], "url string, score double"
     )
     due = due_pages(frame(work, "pages", rows), now_ms=1).join(scores, on="url")
-    found = by_url(generate.best(due, total, per_host))
+    found = by_url(select_best(due, total, per_host))
     assert sorted(found) == sorted(plain_choice(rows, total, per_host))
 
 
@@ -84,7 +86,7 @@ def test_a_domain_has_one_part_and_parts_have_equal_loads(
         {"url": f"http://{host}/{i}", "host": host} for host, n in hosts.items() for i in range(n)
     ]
     chosen = due_pages(frame(work, "pages", rows), now_ms=1)
-    parted = dealing.with_parts(work, chosen, lsm.current(work, HOSTS)).collect()
+    parted = dealing.assign_parts(work, chosen, lsm.current(work, HOSTS)).collect()
     assert len(parted) == 120
     parts = defaultdict(set)
     loads: dict[int, int] = defaultdict(int)
@@ -296,17 +298,18 @@ def test_what_is_looked_at_is_enough_for_the_choice(
     config = msgspec.structs.replace(
         work.config.generate, pages=total, pages_per_host=4, domain_share=0.3
     )
-    due = generate.scored(work, due_pages(frame(work, "pages", rows), now_ms=1))
+    due = score_pages(work, due_pages(frame(work, "pages", rows), now_ms=1))
     some = None
     if every is not None:
         sampled = due_pages(frame(work, "pages", rows[::every]), now_ms=1)
-        some = Sample(generate.scored(work, sampled), 1 / every)
-    above, budgets = generate.promising(work, due, config, some)
-    if above is None:
+        some = Sample(score_pages(work, sampled), 1 / every)
+    contenders = above_cutoff(work, DuePages([due]), config, some)
+    if contenders is None:
         assert not rows
         return
-    picked = generate.best(above, total, 4, budgets).where("chosen")
-    of_all = generate.best(due, total, 4, budgets).where("chosen")
+    above, budgets = contenders
+    picked = select_best(above, total, 4, budgets).where("chosen")
+    of_all = select_best(due, total, 4, budgets).where("chosen")
     assert sorted(by_url(picked)) == sorted(by_url(of_all))
     of_hosts = Counter((host, domain) for host, domain, _ in drawn)
     assert len(by_url(picked)) == min(total, sum(min(4, pages) for pages in of_hosts.values()))
@@ -379,44 +382,9 @@ def visited(
     return page(host, path, **{**state, **times, **columns})
 
 
-DUE = [visited("a", n, 21) for n in range(3)]
-
-
-@pytest.mark.parametrize(
-    ("early", "settings", "is_chosen"),
-    [
-        (visited("b", "early", 6, score=1e3), {"pages": 2}, True),
-        (visited("b", "early", 6, score=1e-3), {"pages": 2}, False),  # it gains less
-        (visited("b", "early", 4, score=1e3), {"pages": 2}, False),  # too early
-        (visited("b", "early", 6, score=1e3), {"pages": 3}, True),
-        (visited("b", "early", 6, score=1e3), {"pages": 4}, False),  # all that is due has room
-        (visited("b", "early", 6, score=1e3), {"pages": 4, "pages_per_host": 2}, False),
-        (visited("a", "early", 6, score=1e3), {"pages": 4, "pages_per_host": 2}, True),
-        (visited("a", "early", 6, score=1e3), {"pages": 9, "pages_per_host": 3}, True),
-        (visited("a", "early", 6, score=1e3), {"pages": 9, "pages_per_host": 4}, False),
-        (visited("b", "early", 6, score=1e3, status="redirected"), {"pages": 2}, False),
-        (visited("b", "early", 6, score=1e3, failures=1), {"pages": 2}, False),
-    ],
-)
-def test_a_page_that_will_be_due_takes_the_place_of_another_where_places_are_few(
-    work: Workspace, early: dict[str, Any], settings: dict[str, int], is_chosen: bool
-) -> None:
-    put(work, "pages", [*DUE, early], round_=0)
-    seeds = [{"domain": f"{name}.example", "seed": True, "linked_from": []} for name in "ab"]
-    put(work, "domains", seeds, round_=0)
-    found = chosen(work, **settings, domain_share=1)
-    assert (early["url"] in found) is is_chosen
-    assert len(found) == min(settings["pages"], settings.get("pages_per_host", 9), len(DUE))
-
-
-def test_nothing_is_early_where_all_pages_have_the_same_interval(work: Workspace) -> None:
-    update = msgspec.structs.replace(work.config.update, interval_factor=1)
-    work.config = msgspec.structs.replace(work.config, update=update)
-    put(work, "pages", [*DUE, visited("a", "early", 6, 30, score=1e3)], round_=0)
-    assert len(found := chosen(work, pages=2)) == 2
-    assert "http://a.example/early" not in found
-
-
-def test_pages_that_are_not_due_are_not_chosen_alone(work: Workspace) -> None:
-    put(work, "pages", [visited("b", "early", 19)], round_=0)
-    assert not chosen(work)
+@pytest.mark.parametrize("pages", [3, 9])
+def test_pages_that_are_not_due_are_not_chosen(work: Workspace, pages: int) -> None:
+    """However many places a round has, and however good they are."""
+    due = [visited("a", n, 21) for n in range(3)]
+    put(work, "pages", [*due, visited("b", "later", 19, score=1e3)], round_=0)
+    assert chosen(work, pages=pages) == [page["url"] for page in due]

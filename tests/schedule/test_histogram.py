@@ -34,7 +34,7 @@ def web() -> Iterator[FakeWeb]:
 
 
 def held(work: Workspace) -> Counter[histogram.Slot]:
-    counts = histogram.held(work)
+    counts = histogram.read_counts(work)
     assert counts is not None
     return counts
 
@@ -81,7 +81,7 @@ PAGE = {"status": "fetched", "failures": 0, "interval_s": 60, "next_fetch_ms": 1
 
 def test_pages_are_counted_from_scratch_if_there_are_no_counts(work: Workspace) -> None:
     put_rows(work, "pages", [{"url": f"http://a.test/{n}", **PAGE} for n in range(3)])
-    assert histogram.held(work) is None
+    assert histogram.read_counts(work) is None
     inject.run(work, ["http://b.test/"])
     assert held(work) == by_definition(work)
     assert sum(held(work).values()) == 4
@@ -109,7 +109,7 @@ def test_a_repair_that_loses_pages_counts_again(work: Workspace) -> None:
         file.write(b"x")
     with work.step("repair", 0) as draft:
         drop_damaged(work, draft)
-    assert histogram.held(work) is None
+    assert histogram.read_counts(work) is None
     with work.step("repair", 0) as draft:
         reconcile(work, draft)
     inject.run(work, ["http://b.test/"])

@@ -15,7 +15,7 @@ from gossamer.config import FetchConfig, egress
 from gossamer.config.egress import GROUPS, POSTPONED
 from gossamer.schedule import generate
 from gossamer.schedule.limits import parts
-from gossamer.schedule.limits.parts import dealt
+from gossamer.schedule.limits.parts import deal_units
 from gossamer.state import lsm, table_io
 from gossamer.tables import HOSTS, PAGES
 from gossamer.web.urls import domain_of
@@ -53,7 +53,7 @@ def test_domains_go_to_slots_of_their_group_and_loads_are_balanced(
     types = {"domain": pa.string(), "pages": pa.int64(), "group": pa.int32()}
     table = pa.table({name: pa.array(columns[name], types[name]) for name in types})
     batches = iter(table.to_batches(max_chunksize=7))
-    (batch,) = parts._deal(NAMES, slots, batches)
+    (batch,) = parts._deal_all(NAMES, slots, batches)
     rows = {row["domain"]: row for row in batch.to_pylist()}
     assert len(rows) == batch.num_rows == len(units)
     loads = [0] * len(slots)
@@ -78,7 +78,7 @@ def test_domains_go_to_slots_of_their_group_and_loads_are_balanced(
 
 def test_the_largest_unit_is_dealt_first() -> None:
     permitted = {0: [True, True], None: [True, True]}
-    assert list(dealt([5, 3, 2], [0, 0, None], permitted)) == [0, 1, 1]
+    assert list(deal_units([5, 3, 2], [0, 0, None], permitted)) == [0, 1, 1]
 
 
 @pytest.mark.parametrize("few", [0, 1_000])
@@ -92,11 +92,10 @@ def test_a_domain_has_one_part_and_one_group(
     put(work, "pages", rows)
     put(work, "hosts", [{"host": "known.example", "address": "198.51.100.3"}])
     restrict(work)
-    chosen = generate.due_now(
-        work, lsm.current(work, PAGES), lsm.current(work, HOSTS), work.now_ms()
-    )
+    askable = generate.Askable(work.now_ms(), lsm.current(work, HOSTS))
+    chosen = generate.due_now(work, lsm.current(work, PAGES), askable)
     slots = [frozenset({"us"}), frozenset({"eu"})]
-    parted = parts.with_parts(work, chosen, lsm.current(work, HOSTS), slots).collect()
+    parted = parts.assign_parts(work, chosen, lsm.current(work, HOSTS), slots).collect()
     found = {(domain_of(row["url"]), row["part"], row["egress"]) for row in parted}
     assert found == {
         ("a-eu.example", 1, "eu"),  # all of its hosts, although one is of no group
@@ -153,4 +152,4 @@ def test_without_the_setting_workers_are_not_asked(
     put(work, "pages", [{"url": "http://a.example/"}])
     assert generate.run(work).counts == {"pages": 1}
     assert [row["egress"] for row in listed(work)] == [None]
-    assert parts.slots(replace(work, _engine=None)) == []
+    assert parts.free_slots(replace(work, _engine=None)) == []

@@ -71,7 +71,7 @@ def run(work: Workspace, notes: str | None = None) -> StepReport:
     secret of [[fetch.sites]] cannot be read.
     """
     round_ = work.round
-    config = round_length.of_fetch(work, reveal_secrets(work.config.fetch, work.root))
+    config = round_length.fetch_settings(work, reveal_secrets(work.config.fetch, work.root))
     if "fetch" in work.store.manifest.steps_of(round_):
         raise UsageError(
             work.root, f"round {round_} was already fetched", f"gossamer parse {work.root}"

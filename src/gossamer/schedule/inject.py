@@ -84,7 +84,9 @@ def run(
         draft.replace["pages"] = lsm.append_layer(
             work, PAGES, settled.pages, settled.page_count, work.round
         )
-        draft.replace["due_times"] = histogram.put(work, histogram.moves(rows), settled.pages)
+        draft.replace["due_times"] = histogram.write_counts(
+            work, histogram.count_moves(rows), settled.pages
+        )
         if fetched:
             hosts, host_count = work.scratch(settled.hosts)
             if host_count:
@@ -129,7 +131,7 @@ def as_seeds(
     return seeded.join(before, on="url", how="left").select(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
         nearer.alias("nearer"),
-        histogram.slot().alias("counted"),
+        histogram.slot_column().alias("counted"),
     )
 
 

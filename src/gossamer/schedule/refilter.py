@@ -119,11 +119,11 @@ def run(work: Workspace, *, dry_run: bool = False, samples: int = 0) -> Applied:
         rows, count = work.scratch(_changed(work, changed, virtual.given))
         if count:
             new = rows.select(*PAGES.column_names)
-            moves = histogram.moves(rows, F.sum("spent").alias("spent"))
+            moves = histogram.count_moves(rows, F.sum("spent").alias("spent"))
             virtual = virtual.after(0, sum(move.spent or 0 for move in moves))
             draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
             draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
-            draft.replace["due_times"] = histogram.put(work, moves, new)
+            draft.replace["due_times"] = histogram.write_counts(work, moves, new)
         draft.counts |= found.counts
     return found._replace(report=draft.done)
 
@@ -240,7 +240,7 @@ def _changed(work: Workspace, changed: DataFrame, given: int) -> DataFrame:
     return changed.join(before, on="url", how="inner").select(
         *[columns.get(name, F.col(name)).alias(name) for name in PAGES.column_names],
         (_cash(given) - cash).alias("spent"),
-        histogram.slot().alias("counted"),
+        histogram.slot_column().alias("counted"),
     )
 
 

@@ -53,13 +53,15 @@ def run(work: Workspace, pattern: str = "") -> StepReport:
         rows, count = work.scratch(
             due.select(
                 *[now_due.get(n, F.col(n)).alias(n) for n in PAGES.column_names],
-                histogram.slot().alias("counted"),
+                histogram.slot_column().alias("counted"),
             )
         )
         if count:
             new = rows.select(*PAGES.column_names)
             draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
-            draft.replace["due_times"] = histogram.put(work, histogram.moves(rows), new)
+            draft.replace["due_times"] = histogram.write_counts(
+                work, histogram.count_moves(rows), new
+            )
         draft.counts["pages"] = count
     return draft.done
 

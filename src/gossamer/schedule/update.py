@@ -106,14 +106,14 @@ def put(
     """
     sums = {"new": F.count_if("new"), "spent": F.sum("spent"), "nearer": F.count_if("nearer")}
     sums["met"] = F.count(F.coalesce("more_ms", "listed_for_ms"))
-    moves = histogram.moves(rows, *(each.alias(name) for name, each in sums.items()))
+    moves = histogram.count_moves(rows, *(each.alias(name) for name, each in sums.items()))
     virtual = virtual.after(sum(m.new for m in moves), sum(m.spent or 0 for m in moves))
     draft.replace["virtual_page"] = opic.write(work, virtual, work.round)
     settled = depths.settle(work, rows, count, are_nearer=any(m.nearer for m in moves))
     draft.replace["pages"] = lsm.append_layer(
         work, PAGES, settled.pages, settled.page_count, work.round
     )
-    draft.replace["due_times"] = histogram.put(work, moves, settled.pages)
+    draft.replace["due_times"] = histogram.write_counts(work, moves, settled.pages)
     if any(m.met for m in moves):
         draft.replace["habits"] = habits.put(work, rows)
     if settled.host_count:
@@ -151,7 +151,7 @@ def learn(work: Workspace, draft: Draft) -> None:
         rows, _ = work.scratch(changed(work, before, found, answers, flows, virtual.given))
         new = rows.select(*PAGES.column_names)
         draft.replace["pages"] = lsm.append_layer(work, PAGES, new, count, work.round)
-        draft.replace["due_times"] = histogram.put(work, histogram.moves(rows), new)
+        draft.replace["due_times"] = histogram.write_counts(work, histogram.count_moves(rows), new)
         draft.replace["virtual_page"] = opic.write(work, virtual.after(count, 0), work.round)
     draft.counts["new_urls"] = count
 
@@ -385,5 +385,5 @@ def _columns(now_ms: int, config: UpdateConfig, given: int) -> list[Column]:
         F.col("source").isNull().alias("new"),
         (F.col("had") - cash).alias("spent"),
         asked.alias("asked"),
-        histogram.slot().alias("counted"),
+        histogram.slot_column().alias("counted"),
     ]

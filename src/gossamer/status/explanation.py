@@ -33,13 +33,13 @@ from gossamer.dedup.dispositions import Duplicates, duplicates_of
 from gossamer.errors import UsageError
 from gossamer.rules.left_out import LeftOut
 from gossamer.rules.url_rules.listing import tested
-from gossamer.schedule import generate
 from gossamer.schedule.due import polling, recrawl
 from gossamer.schedule.due.due_pages import NEVER_AGAIN, due_ms, interval_s
 from gossamer.schedule.focus import fit_prediction, fitness, marks
 from gossamer.schedule.focus.classifier import split
 from gossamer.schedule.order import scoring
 from gossamer.schedule.order.page_ranks import with_ranks
+from gossamer.schedule.order.page_scores import page_signals
 from gossamer.schedule.order.sections.page_worth import add_page_worth
 from gossamer.search.page_info import PageInfo
 from gossamer.state import lsm
@@ -342,7 +342,7 @@ def _figures(work: Workspace, row: Row) -> Row:
     if product.needs_worth:
         rows = add_page_worth(work, rows, work.store.manifest.layers(SECTIONS.name))
     rows = recrawl.with_gain(rows, work.now_ms(), config)
-    signals = generate.signals(work)
+    signals = page_signals(work)
     factors = {f"factor_{n}": factor(signals) for n, factor in enumerate(product.factors)}
     columns = {
         "due_ms": due_ms(interval_s(work)),

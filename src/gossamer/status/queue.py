@@ -63,7 +63,7 @@ class QueueWatch:
         with self._guard:
             layers = self._work.store.manifest.layers("due_times")
             if layers != self._layers:
-                self._counts = histogram.held(self._work)
+                self._counts = histogram.read_counts(self._work)
                 self._layers = layers
             counts = self._counts
         if counts is None:

@@ -190,7 +190,7 @@ def reconcile(work: Workspace, draft: Draft) -> None:
     draft.counts["pages_due"] = count
     if count:
         draft.replace[PAGES.name] = lsm.append_layer(work, PAGES, rows, count, work.round)
-        draft.replace[DUE_TIMES.name] = histogram.counted(work, rows)
+        draft.replace[DUE_TIMES.name] = histogram.recount(work, rows)
         draft.replace[VIRTUAL_PAGE.name] = opic.write(work, opic.recounted(work, rows), work.round)
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from gossamer.state.workspace import Workspace
 
-EARLY = 4
-"""A page may take the place of one that is due after this part of its wait: a quarter."""
 NEVER_AGAIN = ("gone", "alias")
 """Statuses of pages that are never due, besides those that the filters refuse."""
 RECRAWLED = ("fetched_ms", "failures", "rate", "doubt", "recall")
@@ -51,19 +49,15 @@ def due_pages(
     settings_changed_ms: int = 0,
     *,
     is_endless: bool = True,
-    soonest_s: float | None = None,
 ) -> DataFrame:
     """The pages that may be fetched now, given the interval that counts now.
 
     A seed whose outcome depends on settings is due again if the settings have changed since it was
-    requested. With `soonest_s`, stored pages that have waited so long, and for the part EARLY of
-    their time, are included, and marked in the column `early`, unless they have a rhythm.
+    requested.
 
     There are few CASEs, since `generate` evaluates all of them for every known page.
     """
-    # A column first, because the engine plans it as often as others contain it.
-    known = known.withColumn("when_ms", due_ms(interval_s, is_endless=is_endless))
-    is_due = F.col("when_ms") <= now_ms
+    is_due = due_ms(interval_s, is_endless=is_endless) <= now_ms
     asked_ms = F.coalesce("fetched_ms", F.col("next_fetch_ms") - F.col("interval_s") * 1000)
     reconsidered = (
         (F.col("source") == "seed")
@@ -71,15 +65,7 @@ def due_pages(
         & F.col("outcome").isin(*SETTINGS_DECIDE)
         & (asked_ms < settings_changed_ms)
     )
-    until_ms = F.lit(now_ms)
-    if soonest_s is not None:
-        waited_ms = now_ms - F.col("fetched_ms")
-        may_be_early = (F.col("status") == "fetched") & (F.col("failures") == 0)
-        may_be_early &= ~polling.has_rhythm() & (waited_ms >= int(soonest_s * 1000))
-        until_ms = F.greatest(
-            until_ms, F.when(may_be_early, F.col("fetched_ms") + EARLY * waited_ms)
-        )
-    wanted = (~is_never_due() & (F.col("when_ms") <= until_ms)) | reconsidered
+    wanted = (~is_never_due() & is_due) | reconsidered
     return known.where(wanted).select(
         "url",
         "host",
@@ -98,11 +84,10 @@ def due_pages(
         *POLLED,
         *JUDGED,
         F.lit(False).alias("own"),
-        (~is_due & ~reconsidered).alias("early"),
     )
 
 
-def of_ready_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame:
+def drop_waiting_hosts(due: DataFrame, hosts: DataFrame, ready_ms: int) -> DataFrame:
     """Drop the pages of hosts that must not be contacted until after `ready_ms`."""
     waiting = hosts.where(F.col("ready_ms") > ready_ms).select("host")
     return due.join(waiting, on="host", how="left_anti")

@@ -1,7 +1,7 @@
 """How many pages are due, and when? Counts by due time, instead of a pass over all pages.
 
 A step that writes `pages` has the old and the new rows of what it changes, so it corrects the
-counts by the difference (`put`). They are those of spans of ten minutes, so there are some
+counts by the difference (`write_counts`). They are those of spans of ten minutes, so there are some
 thousands, however many pages there are, and a look at the queue reads them in milliseconds.
 
 If there are no counts yet, because an older version wrote the crawl, or if they do not fit the
@@ -38,7 +38,7 @@ class Slot(NamedTuple):
     fetched: bool
 
 
-def slot() -> Column:
+def slot_column() -> Column:
     """The slot of a page, from its row, as a struct; null if the page is never due."""
     from pyspark.sql import functions as F  # a server that reads the counts needs no engine
 
@@ -51,47 +51,47 @@ def slot() -> Column:
     return F.when(~is_never_due(), F.struct(*(value.alias(name) for name, value in fields)))
 
 
-def moves(rows: DataFrame, *sums: Column) -> list[Row]:
-    """Count new rows of pages by the slot in which they were `counted` and their new `slot`.
+def count_moves(rows: DataFrame, *sums: Column) -> list[Row]:
+    """Count new rows of pages by the slot in which they were `recount` and their new `slot_column`.
 
     `rows` are materialised. `sums` are further aggregates of these groups, which are not more than
     there are pairs of slots.
     """
     from pyspark.sql import functions as F
 
-    groups = rows.groupBy("counted", slot().alias("slot"))
+    groups = rows.groupBy("counted", slot_column().alias("slot"))
     return groups.agg(F.count("*").alias("pages"), *sums).collect()
 
 
-def put(work: Workspace, moved: Iterable[Row], pages: DataFrame) -> tuple[Layer, ...]:
-    """Write the counts after `moves`; return the layers of the dataset, for `Draft.replace`.
+def write_counts(work: Workspace, moved: Iterable[Row], pages: DataFrame) -> tuple[Layer, ...]:
+    """Write the counts after `count_moves`; return the layers of the dataset, for `Draft.replace`.
 
     `pages` are all rows of `pages` that the step writes.
     """
-    counts = held(work)
+    counts = read_counts(work)
     if counts is None:
-        return counted(work, pages)
+        return recount(work, pages)
     for move in moved:
         for place, pages_more in ((move.counted, -move.pages), (move.slot, move.pages)):
             if place is not None:
                 counts[Slot(*place)] += pages_more
     if min(counts.values(), default=0) < 0:
-        return counted(work, pages)
+        return recount(work, pages)
     return _write(work, counts)
 
 
-def counted(work: Workspace, newer: DataFrame) -> tuple[Layer, ...]:
-    """As `put`, from all pages: those that are stored, and the rows that replace some of them."""
+def recount(work: Workspace, newer: DataFrame) -> tuple[Layer, ...]:
+    """Count all pages, as stored and with the `newer` rows that replace some; write the counts."""
     from pyspark.sql import functions as F
 
     from gossamer.state import lsm
 
     known = lsm.newest([*lsm.layers(work, PAGES), newer.select(*PAGES.column_names)], "url")
-    rows = known.groupBy(slot().alias("slot")).agg(F.count("*").alias("pages")).collect()
+    rows = known.groupBy(slot_column().alias("slot")).agg(F.count("*").alias("pages")).collect()
     return _write(work, {Slot(*row.slot): row.pages for row in rows if row.slot is not None})
 
 
-def held(work: Workspace) -> Counter[Slot] | None:
+def read_counts(work: Workspace) -> Counter[Slot] | None:
     """The counts as of the last commit; None if they are missing or damaged."""
     if not work.store.manifest.layers(DUE_TIMES.name) or work.store.damaged(DUE_TIMES.name):
         return None
@@ -99,9 +99,9 @@ def held(work: Workspace) -> Counter[Slot] | None:
     return Counter({Slot(*(row[name] for name in Slot._fields)): row["pages"] for row in rows})
 
 
-def due(work: Workspace, now_ms: int) -> int | None:
+def count_due(work: Workspace, now_ms: int) -> int | None:
     """How many pages are due, or will be within SLOT_MS; None if nobody has counted them."""
-    slots = held(work)
+    slots = read_counts(work)
     if slots is None:
         return None
     return sum(pages for slot, pages in slots.items() if slot.from_ms <= now_ms)

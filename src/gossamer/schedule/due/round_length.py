@@ -51,7 +51,7 @@ def limit_s(work: Workspace) -> float | None:
     if not work.is_endless:
         return None
     soon_ms = work.now_ms() + histogram.SLOT_MS
-    slots = histogram.held(work) or ()
+    slots = histogram.read_counts(work) or ()
     if not any(slot.interval_s == RHYTHM_S and slot.from_ms <= soon_ms for slot in slots):
         return None
     took_s = {done.step: done.seconds for done in work.store.manifest.history}
@@ -64,7 +64,7 @@ def patience_ms(work: Workspace) -> int:
     return int(1000 * (longest_s if limit is None else min(limit, longest_s)))
 
 
-class Known(NamedTuple):
+class PagesInView(NamedTuple):
     """The pages that a round looks at."""
 
     layers: list[DataFrame]
@@ -73,11 +73,11 @@ class Known(NamedTuple):
     """Rows of the base, if it is not among them."""
 
 
-def known(work: Workspace) -> Known:
+def pages_in_view(work: Workspace) -> PagesInView:
     """The pages among which the next round, or the next due page, is looked for."""
     if work.now_ms() >= whole_look_ms(work):
-        return Known(lsm.layers(work, PAGES), 0)
-    return Known(lsm.layers(work, PAGES)[1:], work.store.manifest.layers(PAGES.name)[0].rows)
+        return PagesInView(lsm.layers(work, PAGES), 0)
+    return PagesInView(lsm.layers(work, PAGES)[1:], work.store.manifest.layers(PAGES.name)[0].rows)
 
 
 def whole_look_ms(work: Workspace) -> int:
@@ -100,7 +100,7 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     pass, which takes 0.25 s per million pages. If it leaves the base alone, it is repeated when
     that may have a due page.
     """
-    layers, left_alone = known(work)
+    layers, left_alone = pages_in_view(work)
     waiting = lsm.newest(layers, "url").where(~is_never_due())
     when_ms = due_ms(interval_s(work), is_endless=work.is_endless)
     if work.store.manifest.layers(HOSTS.name):
@@ -119,7 +119,7 @@ def next_due_ms(work: Workspace, after_ms: int = 0) -> int | None:
     return look_ms if found is None else min(found, look_ms)
 
 
-def of_generate(work: Workspace) -> GenerateConfig:
+def generate_settings(work: Workspace) -> GenerateConfig:
     """The settings of a round's size: of a brief one, no more pages per host than it can fetch."""
     config, limit, delay_s = work.config.generate, limit_s(work), work.config.fetch.delay_s
     if limit is None or not delay_s:
@@ -128,7 +128,7 @@ def of_generate(work: Workspace) -> GenerateConfig:
     return structs.replace(config, pages_per_host=pages_per_host)
 
 
-def of_fetch(work: Workspace, config: FetchConfig) -> FetchConfig:
+def fetch_settings(work: Workspace, config: FetchConfig) -> FetchConfig:
     """The settings of a round's fetch, with the end of a brief one."""
     limit = limit_s(work)
     if limit is None:

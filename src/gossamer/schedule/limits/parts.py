@@ -46,7 +46,7 @@ DEALT = pa.schema([("domain", pa.string()), ("part", pa.int32()), ("egress", pa.
 DEALT_DDL = "domain string, part int, egress string"
 
 
-def slots(work: Workspace) -> list[Slot]:
+def free_slots(work: Workspace) -> list[Slot]:
     """The slots on which tasks would run now, one for each task; [] without `fetch.egress`.
 
     On a cluster, a job of tasks that end at once tells it: Spark starts one on each free slot.
@@ -60,7 +60,7 @@ def slots(work: Workspace) -> list[Slot]:
     return [frozenset(row["groups"]) for row in rows]
 
 
-def stranded(
+def stranded_hosts(
     work: Workspace, pages: Sequence[DataFrame], hosts: DataFrame, found: Sequence[Slot]
 ) -> DataFrame | None:
     """The hosts of `pages` whose group has no slot; None if there are none.
@@ -72,12 +72,12 @@ def stranded(
     if not absent:
         return None
     names = reduce(DataFrame.union, [layer.select("host") for layer in pages]).distinct()
-    keep = partial(_of_groups, setting, absent)
-    rows, count = work.map_rows(_with_address(names, hosts), keep, "host string")
+    keep = partial(_hosts_of_groups, setting, absent)
+    rows, count = work.map_rows(_add_address(names, hosts), keep, "host string")
     return rows if count else None
 
 
-def with_parts(
+def assign_parts(
     work: Workspace, chosen: DataFrame, hosts: DataFrame, found: Sequence[Slot] = ()
 ) -> DataFrame:
     """Add `part`, the fetch task, and `egress`, the group of the page's domain.
@@ -86,14 +86,14 @@ def with_parts(
     """
     domains = with_domains(work, chosen.groupBy("host").agg(F.count("*").alias("pages")))
     if found:
-        dealt = _to_slots(work, domains, hosts, found)
+        dealt = _deal_to_slots(work, domains, hosts, found)
     else:
-        dealt = _to_any(domains, work.engine.workers)
+        dealt = _deal_to_any(domains, work.engine.workers)
     part_of = domains.join(dealt, on="domain", how="inner").select("host", "part", "egress")
     return chosen.join(part_of, on="host", how="inner")
 
 
-def _to_any(domains: DataFrame, parts: int) -> DataFrame:
+def _deal_to_any(domains: DataFrame, parts: int) -> DataFrame:
     """Deal domains that every worker may ask, without a pass over them in Python.
 
     They are assigned largest first, in alternating direction (0 1 2 2 1 0 0 1 …), so the loads
@@ -107,22 +107,22 @@ def _to_any(domains: DataFrame, parts: int) -> DataFrame:
     return units.select("domain", part, F.lit(None).cast("string").alias("egress"))
 
 
-def _to_slots(
+def _deal_to_slots(
     work: Workspace, domains: DataFrame, hosts: DataFrame, found: Sequence[Slot]
 ) -> DataFrame:
     """Deal domains to parts, one for each slot."""
     setting = work.config.fetch.egress
-    located = _with_address(domains, hosts)
+    located = _add_address(domains, hosts)
     grouped, _ = work.map_rows(located, partial(_add_group, setting), "group int", adds=True)
     units = grouped.groupBy("domain").agg(
         F.sum("pages").alias("pages"), F.min("group").alias("group")
     )
-    deal = partial(_deal, tuple(setting), tuple(found))
+    deal = partial(_deal_all, tuple(setting), tuple(found))
     # One partition on purpose, as above.
     return work.engine.map_partitions(units.repartition(1), deal, DEALT_DDL)
 
 
-def _with_address(rows: DataFrame, hosts: DataFrame) -> DataFrame:
+def _add_address(rows: DataFrame, hosts: DataFrame) -> DataFrame:
     """Add the `address` at which a host was contacted last; null if it never was."""
     return rows.join(hosts.select("host", "address"), on="host", how="left")
 
@@ -137,7 +137,7 @@ def _add_group(setting: Setting, batches: Iterator[pa.RecordBatch]) -> Iterator[
         )
 
 
-def _of_groups(
+def _hosts_of_groups(
     setting: Setting, names: Collection[str], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """The hosts of some groups."""
@@ -146,7 +146,7 @@ def _of_groups(
         yield batch.filter(pc.is_in(batch.column("group"), numbers)).select(["host"])
 
 
-def _deal(
+def _deal_all(
     names: Sequence[str], found: Sequence[Slot], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Deal all domains: those of groups first, each time the largest first."""
@@ -159,13 +159,13 @@ def _deal(
     )
     groups = units["group"].to_pylist()
     permitted = {n: [name in slot for slot in found] for n, name in enumerate(names)}
-    parts = dealt(units["pages"].to_pylist(), groups, permitted | {None: [True] * len(found)})
+    parts = deal_units(units["pages"].to_pylist(), groups, permitted | {None: [True] * len(found)})
     bound = [None if group is None else names[group] for group in groups]
     columns = [units["domain"].combine_chunks(), pa.array(parts), pa.array(bound, pa.string())]
     yield pa.RecordBatch.from_arrays(columns, schema=DEALT)
 
 
-def dealt(
+def deal_units(
     loads: Sequence[int], groups: Sequence[int | None], permitted: Mapping[int | None, list[bool]]
 ) -> npt.NDArray[np.int32]:
     """The part of each unit: of those that its group permits, the one with the smallest load yet.
