@@ -98,12 +98,14 @@ class Trial:
         copied = self.copy / path.relative_to(self.root / "src")
         original = copied.read_text()
         copied.write_text(source)
-        self._forget_machine_code()
+        if "compiled" in original:
+            self._forget_machine_code()
         try:
             yield
         finally:
             copied.write_text(original)
-            self._forget_machine_code()
+            if "compiled" in original:
+                self._forget_machine_code()
 
     def _forget_machine_code(self) -> None:
         """Remove what numba keeps: it looks for changes of a function, not of those it calls."""
