@@ -42,7 +42,7 @@ OPERATORS: dict[type[ast.AST], tuple[str, tuple[str, ...]]] = {
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 SYMMETRIC = {"max", "min", "zip", "select", "groupBy", "agg", "drop", "least", "greatest"}
 """Functions whose arguments are not swapped."""
-UNSEEN_KEYWORDS = {"slots", "frozen", "strict", "daemon", "maxsize", "chunksize", "stacklevel"}
+UNSEEN_KEYWORDS = {"slots", "frozen", "strict", "daemon", "maxsize", "chunksize", "copy"}
 LARGEST_SWITCH = 2
 """Larger numbers that have a name are limits and sizes."""
 
