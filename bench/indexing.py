@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gossamer.api import Crawl
-    from gossamer.index.parts import Shard
+    from gossamer.index.parts import ShardTask
 
 SHARDS = 2
 LANGUAGE = "en"
@@ -71,7 +71,7 @@ class Clocked(Engine):
         super().__init__(config)
         self._kept = kept
         self.cost = Cost(0, 0)
-        self.shards: Sequence[Shard] = ()
+        self.shards: Sequence[ShardTask] = ()
 
     def map_tasks(self, tasks: Sequence[Any], *rest: Any, **more: Any) -> list[dict[str, Any]]:
         if not self.shards:
@@ -103,7 +103,7 @@ def reindexed(made: Crawl) -> Cost:
 class Bare:
     """The bare loop, in processes that each hold the documents of a shard."""
 
-    def __init__(self, kept: Path, shards: Sequence[Shard]) -> None:
+    def __init__(self, kept: Path, shards: Sequence[ShardTask]) -> None:
         start = multiprocessing.get_context("spawn")
         self._folder, self._memory_bytes = kept / "bare", shards[0].memory_bytes
         self._processes = [

@@ -9,7 +9,7 @@ import pytest
 
 from gossamer import dedup
 from gossamer.dedup import boilerplate
-from gossamer.dedup.own_texts import OwnTexts, own_sketches, with_lines
+from gossamer.dedup.own_texts import BoilerplateSplitter, join_boilerplate_lines, own_sketches
 from gossamer.web.lines import line_hash
 from gossamer.web.sketches import hash_and_sketch
 from tests.support.planted_duplicates import document, edited, prose, similarity, standing, store
@@ -223,12 +223,12 @@ def test_own_texts_are_by_definition_the_other_lines(work: Workspace) -> None:
     boilerplate.run(work)
     rows = [(n, each["url"], 1) for n, each in enumerate([*pages, late])]
     wanted = work.engine.spark.createDataFrame(rows, "text long, url string, round int")
-    found = with_lines(work, wanted).toArrow().combine_chunks().to_batches()
+    found = join_boilerplate_lines(work, wanted).toArrow().combine_chunks().to_batches()
     texts = {
         number: own
         for batch in found
         for number, (own, _) in zip(
-            batch.column("text").to_pylist(), OwnTexts().divided(batch), strict=True
+            batch.column("text").to_pylist(), BoilerplateSplitter().split(batch), strict=True
         )
     }
     sketches = {row["text"]: row["sketch"] for row in own_sketches(work, wanted).collect()}

@@ -40,7 +40,7 @@ def test_the_step_orders_versions_alike(work: Workspace) -> None:
     names = list(OLDEST_FIRST)
     random.Random(1).shuffle(names)  # noqa: S311  # reproducible
     rows = work.engine.spark.createDataFrame([(name,) for name in names], "version string")
-    found = rows.withColumn("key", versions.recency(rows["version"])).collect()
+    found = rows.withColumn("key", versions.recency_key(rows["version"])).collect()
     in_order = sorted(found, key=lambda row: (row["key"], row["version"]))
     assert tuple(row["version"] for row in in_order) == OLDEST_FIRST
 

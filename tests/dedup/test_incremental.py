@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from gossamer import dedup
-from gossamer.dedup import boilerplate, decided
+from gossamer.dedup import boilerplate, disposition_rows
 from gossamer.tables import DISPOSITIONS
 from tests.support.planted_duplicates import (
     document,
@@ -115,7 +115,9 @@ def test_a_harvest_of_changes_is_one_from_scratch(work: Workspace, seed: int) ->
         found = standing(work)
         assert of_reasons(report.counts) == counted(found)
         nothing = work.engine.read([], DISPOSITIONS.ddl)
-        assert decided.by_reason(work, "a step without reports", nothing, nothing) == counted(found)
+        assert disposition_rows.count_by_reason(
+            work, "a step without reports", nothing, nothing
+        ) == counted(found)
         mirrors = {tuple(row) for row in work.read("mirrors").collect()}
         reasons |= {row["reason"] for row in found.values()}
         if manuals.round == 1:

@@ -161,6 +161,6 @@ def test_the_order_of_versions(work: Workspace) -> None:
         *("2023.1", "stable"),
     ]
     rows = work.engine.spark.createDataFrame([(each,) for each in ordered], "version string")
-    found = rows.select("version", versions.recency(F.col("version")).alias("at")).collect()
+    found = rows.select("version", versions.recency_key(F.col("version")).alias("at")).collect()
     placed = {row["version"]: row["at"] for row in found}
     assert sorted(ordered, key=placed.__getitem__) == ordered

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.index.format.analysis import camel_parts, spaced
+from gossamer.index.format.analysis import camel_parts, whitespace_analyzer
 from gossamer.index.format.exact_form import (
     MAX_CAMEL_CASE,
     MAX_PIECES,
@@ -19,7 +19,7 @@ from gossamer.index.format.exact_form import (
 
 
 def code_terms(text: str) -> list[str]:
-    terms: list[str] = spaced().analyze(code_in(marked_pieces(text)))
+    terms: list[str] = whitespace_analyzer().analyze(code_in(marked_pieces(text)))
     return terms
 
 

@@ -16,12 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.errors import StoreError
-from gossamer.index.format.analysis import plain
+from gossamer.index.format.analysis import plain_analyzer
 from gossamer.index.postings import blocks, combiner
 from gossamer.index.postings import step as postings
-from gossamer.index.postings.blocks import Partition, Writer, partition_of
-from gossamer.index.postings.combiner import Combiner, pairs_of
-from gossamer.index.postings.reader import Reader
+from gossamer.index.postings.blocks import Partition, PartitionWriter, partition_of
+from gossamer.index.postings.combiner import Combiner, decode_pairs
+from gossamer.index.postings.reader import PostingsReader
 from gossamer.search.searcher import Searcher
 from tests.support.harvest_steps import run_index, run_postings
 from tests.support.rows import put
@@ -68,7 +68,7 @@ TEXTS = {f"http://a.example/{n}": f"number{n % 7} both " + "word " * n for n in 
 def test_postings_are_the_words_of_the_documents(work: Workspace) -> None:
     store(work, TEXTS)
     counts = run_postings(work).counts
-    words = plain()
+    words = plain_analyzer()
     expected: dict[str, dict[str, int]] = {}
     for url, text in TEXTS.items():
         for term, tf in Counter(words.analyze(text)).items():
@@ -141,7 +141,7 @@ def test_runs_and_blocks_of_any_size_give_the_same(
     rows = [row for row in table(work, "postings") if row["term"] == "both"]
     assert [len(row["gaps"]) for row in rows] == [4] * 7 + [2]
     assert {row["df"] for row in rows} == {30}
-    broker = Reader.open(work)
+    broker = PostingsReader.open(work)
     assert broker.find({"both": 1}).total == 30  # of several row groups
     assert {hit.url for hit in broker.search("both", limit=50)} == TEXTS.keys()
 
@@ -149,13 +149,13 @@ def test_runs_and_blocks_of_any_size_give_the_same(
 def test_an_empty_crawl(work: Workspace) -> None:
     assert run_postings(work).counts == {}
     assert work.store.manifest.layers("postings") == ()
-    assert Reader.open(work).search("word") == []
+    assert PostingsReader.open(work).search("word") == []
 
 
 def test_documents_without_words(work: Workspace) -> None:
     store(work, {"http://a.example/": "()"})
     assert run_postings(work).counts == {"documents": 1}
-    assert Reader.open(work).search("word", every=False) == []
+    assert PostingsReader.open(work).search("word", every=False) == []
 
 
 def test_new_postings_replace_the_old_and_scratch_is_gone(work: Workspace, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_new_postings_replace_the_old_and_scratch_is_gone(work: Workspace, tmp_p
     url = "http://a.example/0"
     put(work, "pages", [{"url": known, "status": "gone"} for known in TEXTS if known != url])
     assert run_postings(work).counts["documents"] == 1
-    assert [hit.url for hit in Reader.open(work).search("both")] == [url]
+    assert [hit.url for hit in PostingsReader.open(work).search("both")] == [url]
     assert not list(tmp_path.glob("*/scratch/**/*.parquet"))
 
 
@@ -172,7 +172,7 @@ def test_every_word_finds_the_pages_that_the_index_finds(work: Workspace) -> Non
     store(work, TEXTS)
     run_index(work)
     run_postings(work)
-    broker, searcher = Reader.open(work), Searcher.open(work)
+    broker, searcher = PostingsReader.open(work), Searcher.open(work)
     for query in ("both", "number3", "word number3"):
         found = {hit.url for hit in broker.search(query, limit=100)}
         hits = searcher.search(query, limit=100).hits
@@ -188,7 +188,7 @@ def test_bytes_are_those_of_what_would_move(work: Workspace) -> None:
     )
     store(work, TEXTS)
     run_postings(work)
-    answer = Reader.open(work).find({"both": 1, "number3": 1}, limit=3)
+    answer = PostingsReader.open(work).find({"both": 1, "number3": 1}, limit=3)
     found = sum("number3" in text for text in TEXTS.values())
     assert answer.postings == {0: 30 + found}
     assert answer.broker_bytes == 2 * 4 + found * 12  # one partition has both: it sends their AND
@@ -214,7 +214,7 @@ def test_a_partition_gives_back_what_was_written(
     lists: dict[str, dict[int, int]], absent: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("postings")
-    writer = Writer(str(folder), "postings", 0, 1)
+    writer = PartitionWriter(str(folder), "postings", 0, 1)
     for term in sorted(lists):
         pairs = np.array(sorted(lists[term].items()), np.int32)
         writer.write(term, len(pairs), np.array_split(pairs, 2))
@@ -235,7 +235,7 @@ def test_a_combiner_holds_until_it_is_asked() -> None:
     held.add(3, {"a": 2, "b": 1})
     held.add(7, {"a": 5})
     rows = {row["term"]: row for row in held.take().to_pylist()}
-    assert pairs_of(rows["a"]["pairs"]).tolist() == [[3, 2], [7, 5]]
+    assert decode_pairs(rows["a"]["pairs"]).tolist() == [[3, 2], [7, 5]]
     assert (rows["a"]["first"], rows["a"]["count"]) == (3, 2)
     assert held.take().num_rows == 0
 
@@ -249,7 +249,7 @@ def test_a_damaged_partition_is_named(work: Workspace) -> None:
         whole = path.read_bytes()
         path.write_bytes(bytes(len(whole)))
         with pytest.raises(StoreError, match="is damaged") as error:
-            Reader.open(work)
+            PostingsReader.open(work)
         assert error.value.subject == str(path)
         assert "gossamer postings" in error.value.remedy
         path.write_bytes(whole)

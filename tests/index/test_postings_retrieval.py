@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 
 from gossamer.index.postings import retrieval
 from gossamer.index.postings.blocks import Postings
-from gossamer.index.postings.retrieval import best, both, either, norm, query_weight, weighed
+from gossamer.index.postings.retrieval import (
+    best_documents,
+    intersect,
+    norm,
+    query_weight,
+    unite,
+    weigh_postings,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,8 +59,8 @@ def test_it_finds_what_reading_every_document_finds(
     of = {term: postings_of(term, bags) for term in query}
     weights = {term: query_weight(query[term], of[term].df, len(bags)) for term in query}
     length = math.hypot(*weights.values()) or 1.0
-    parts = [weighed(of[term], weights[term] / length) for term in query]
-    found = reduce(both if every else either, parts)
+    parts = [weigh_postings(of[term], weights[term] / length) for term in query]
+    found = reduce(intersect if every else unite, parts)
     chosen = all if every else any
     expected = {
         number: cosine(query, bag, bags)
@@ -61,7 +68,7 @@ def test_it_finds_what_reading_every_document_finds(
         if chosen(term in bag for term in query)
     }
     assert found.documents.tolist() == sorted(expected)
-    hits = best(found, np.array([norm(bag.values()) for bag in bags]), k)
+    hits = best_documents(found, np.array([norm(bag.values()) for bag in bags]), k)
     assert hits.sums.tolist() == pytest.approx(sorted(expected.values(), reverse=True)[:k])
     for number, score in zip(hits.documents.tolist(), hits.sums.tolist(), strict=True):
         assert score == pytest.approx(expected[number])
@@ -69,12 +76,16 @@ def test_it_finds_what_reading_every_document_finds(
 
 def test_of_equals_the_lowest_numbers_are_best() -> None:
     ones = retrieval.Scored(np.arange(9, dtype=np.int32), np.ones(9))
-    assert best(ones, np.ones(9), 4).documents.tolist() == [0, 1, 2, 3]
+    assert best_documents(ones, np.ones(9), 4).documents.tolist() == [0, 1, 2, 3]
 
 
 def test_what_is_in_nothing() -> None:
     nothing = retrieval.NO_DOCUMENTS
     one = retrieval.Scored(np.array([3], np.int32), np.array([0.5]))
-    assert both(nothing, one).documents.tolist() == both(one, nothing).documents.tolist() == []
-    assert either(nothing, one).documents.tolist() == [3]
-    assert either(nothing, nothing).documents.tolist() == []
+    assert (
+        intersect(nothing, one).documents.tolist()
+        == intersect(one, nothing).documents.tolist()
+        == []
+    )
+    assert unite(nothing, one).documents.tolist() == [3]
+    assert unite(nothing, nothing).documents.tolist() == []

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from gossamer.errors import StoreError
 from gossamer.index import parts
 from gossamer.index.format import layout, schema
-from gossamer.index.format.analysis import plain
+from gossamer.index.format.analysis import plain_analyzer
 from gossamer.index.format.layout import FIRST
-from gossamer.index.parts import Shard, WriterFeed, build, parts_of, size_of
+from gossamer.index.parts import ShardTask, WriterFeed, build_shard, group_by_part, part_size
 from gossamer.search.searcher import Searcher
 from gossamer.storage import checksums
 from gossamer.storage.store import File, Layer
@@ -334,8 +334,8 @@ def test_a_part_with_many_deleted_documents_is_rewritten(work: Workspace) -> Non
     run_index(work)
     put(work, "documents", [document(url, "new words", round=2) for url in urls[:20]], round_=2)
     assert run_index(work).counts == {"indexed": 40, "replaced": 20, "renewed": 20}
-    for part in parts_of(work.store.files("index")).values():
-        assert size_of(work.root, part).dead == 0
+    for part in group_by_part(work.store.files("index")).values():
+        assert part_size(work.root, part).dead == 0
     assert Searcher.open(work).search("old", limit=100).total == 20
     assert Searcher.open(work).search("new", limit=100).total == 20
 
@@ -401,8 +401,8 @@ def test_a_task_that_runs_twice_writes_two_folders(work: Workspace) -> None:
     }
     path = Path(work.root, "rows.parquet")
     pq.write_table(pa.Table.from_pylist([rows]), path)
-    shard = Shard(work.root, 1, 0, ("rows.parquet",), 1, {}, "index/1", 16_000_000)
-    first, again = list(build(shard)), list(build(shard))
+    shard = ShardTask(work.root, 1, 0, ("rows.parquet",), 1, {}, "index/1", 16_000_000)
+    first, again = list(build_shard(shard)), list(build_shard(shard))
     assert not {row["path"] for row in first if row["path"]} & {row["path"] for row in again}
     assert sum(int(row["rows"] or 0) for row in first) == 1
 
@@ -416,15 +416,15 @@ def test_documents_that_are_written_again_are_counted(work: Workspace) -> None:
     for number in range(8):
         rows = [row | {"url": f"http://a.example/{number}{letter}"} for letter in "ab"]
         pq.write_table(pa.Table.from_pylist(rows), Path(work.root, "rows.parquet"))
-        shard = Shard(work.root, 1, 0, ("rows.parquet",), 2, base, "index/1", 16_000_000)
-        written = list(build(shard))
+        shard = ShardTask(work.root, 1, 0, ("rows.parquet",), 2, base, "index/1", 16_000_000)
+        written = list(build_shard(shard))
         base = {"en": layers_of(written, 1)["index"].files}
         assert all(
             file.xxh3 == checksums.checksum_file(Path(work.root, file.path)) for file in base["en"]
         )
         merged.append(counts_of(written)["merged"])
     assert merged == [0] * 7 + [14]
-    assert size_of(work.root, base["en"]) == (16, 0)
+    assert part_size(work.root, base["en"]) == (16, 0)
 
 
 @pytest.mark.parametrize(("tick_s", "rests"), [(1.0, 3), (0.0, 0)])
@@ -461,7 +461,7 @@ def test_who_feeds_a_writer_rests_where_its_queue_is_full(
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
-    assert plain().analyze(text) == words
+    assert plain_analyzer().analyze(text) == words
 
 
 @given(st.lists(st.text(min_size=1), min_size=2, max_size=2, unique=True), st.text())

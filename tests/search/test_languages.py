@@ -113,10 +113,10 @@ def test_scores_of_a_single_language_do_not_depend_on_that_of_the_user(tmp_path:
 def test_a_query_between_the_steps_of_another_does_not_change_its_scores(work: Workspace) -> None:
     plans = Searcher.open(work).node._plans
     first, other = (Find(parse(text), 10) for text in ("install printer", "mail"))
-    plans.of(0, first)
-    more = plans.more(0, first)
-    plans.of(0, other)
-    assert plans.more(0, first) == more > 0
+    plans.plan_for(0, first)
+    more = plans.score_bonus(0, first)
+    plans.plan_for(0, other)
+    assert plans.score_bonus(0, first) == more > 0
 
 
 def test_a_rare_form_counts_though_its_stem_is_frequent_in_another_language(tmp_path: Path) -> None:

@@ -94,7 +94,9 @@ def test_the_pages_that_are_most_like_a_page_are_found_first(tmp_path: Path) -> 
     tree = And((Like(tuple(words)), Not(Urls(("http://a.org/page",)))))
     statistics = Statistics(searcher, searcher.num_docs)
     ranking = Ranking(schema.schema(), "en", RankingConfig(), statistics)
-    query_plan = QueryPlan(ranking, tree, Interpretation.of(tree, ranking.analyzer, statistics))
+    query_plan = QueryPlan(
+        ranking, tree, Interpretation.from_query(tree, ranking.analyzer, statistics)
+    )
     found = query_plan.all_terms().query
     assert found is not None
     assert query_plan.any_term(counted=True).query is None
@@ -107,7 +109,7 @@ def test_a_page_that_is_like_another_has_a_tenth_of_its_words(tmp_path: Path) ->
     work = crawl(tmp_path)
     texts = {"one": "worda and nothing else", "two": "worda wordb and nothing else"}
     put_index(work, [{"url": f"http://{name}.test/", "text": texts[name]} for name in texts], 1)
-    plan = Searcher.open(work).node._plans.of(0, Find(Like(words), 10)).all_terms()
+    plan = Searcher.open(work).node._plans.plan_for(0, Find(Like(words), 10)).all_terms()
     folder = next(tmp_path.rglob("meta.json")).parent
     assert plan.query is not None
     found = schema.open_index(folder).searcher().search(plan.query).hits

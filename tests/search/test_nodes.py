@@ -13,11 +13,11 @@ from gossamer.config import Config
 from gossamer.errors import StoreFull
 from gossamer.search.messages import (
     Find,
-    Found,
+    FoundPages,
     Question,
-    Refused,
     Reply,
     Request,
+    RequestRefused,
     Rescore,
     Weigh,
     Weighed,
@@ -45,7 +45,7 @@ class Changing:
 
     def reply(self, request: Request) -> Reply:
         reply = self._node.reply(request)
-        if isinstance(reply, Found):
+        if isinstance(reply, FoundPages):
             self._node = self._after
         return reply
 
@@ -60,7 +60,7 @@ class Failing:
     def reply(self, request: Request) -> Reply:
         if self.refused or isinstance(request, Rescore):
             self.refused += 1
-            return Refused("no")
+            return RequestRefused("no")
         return self._node.reply(request)
 
 
@@ -92,7 +92,7 @@ def test_a_language_that_nobody_had_counted_is_searched(work: Workspace) -> None
     node = Searcher.open(work).node
     tree = parse("apple")
     found = node.reply(Find(tree, 10, counts={"de": {}}))
-    assert isinstance(found, Found)
+    assert isinstance(found, FoundPages)
     assert found.total == 4
     places = [each.place for each in found.candidates]
     weighed = node.reply(Weigh(node.state, tree, places, counts={"de": {}}))

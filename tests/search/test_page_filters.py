@@ -8,7 +8,12 @@ import pytest
 
 from gossamer.search.messages import CountTerms, DocumentText, Read, TermCounts
 from gossamer.search.more_like_this import significant_terms, words_by_terms
-from gossamer.search.page_filters import MAX_PAGE_FILTERS, MAX_URLS, page_facts, resolved
+from gossamer.search.page_filters import (
+    MAX_PAGE_FILTERS,
+    MAX_URLS,
+    page_facts,
+    resolve_page_filters,
+)
 from gossamer.search.query import And, Filter, Like, Not, Or, Urls, Words, parse
 
 if TYPE_CHECKING:
@@ -60,7 +65,7 @@ class Shelf:
 
     def resolved(self, text: str) -> Query:
         tree = parse(text)
-        asking = resolved(tree, page_facts(text, self), self.ask)
+        asking = resolve_page_filters(tree, page_facts(text, self), self.ask)
         try:
             requests = next(asking)
             while True:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.config import RankingConfig
-from gossamer.search.diversity import Placed
+from gossamer.search.diversity import PlacedPage
 from gossamer.search.messages import Candidate
 from gossamer.search.profiles import content_pagerank, cosine, lnc, ltc, scores
 from gossamer.search.recency import FreshnessIntent
@@ -31,7 +31,9 @@ def test_what_counts_in_each_profile() -> None:
     now_ms = 2_000_000_000_000
     known = ((10.0, 0.0, now_ms, 0.2), (5.0, 3.0, None, 0.7))
     pages = [
-        Placed(0, Candidate(words, static_rank, 0, date_ms, (0, 0, 0)), False, words, words, cosine)
+        PlacedPage(
+            0, Candidate(words, static_rank, 0, date_ms, (0, 0, 0)), False, words, words, cosine
+        )
         for words, static_rank, date_ms, cosine in known
     ]
     assert scores("fields", pages, weights, FreshnessIntent(now_ms, now_ms)) == [14.0, 6.0]

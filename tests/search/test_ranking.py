@@ -11,7 +11,7 @@ from gossamer.index.format import schema
 from gossamer.index.format.analysis import first_words
 from gossamer.search import ranking, units
 from gossamer.search.diversity import HOST_RESULTS
-from gossamer.search.filters import host, time_ms
+from gossamer.search.filters import date_begin_ms, host_in
 from gossamer.search.messages import Find
 from gossamer.search.query import parse
 from gossamer.search.searcher import Searcher
@@ -293,7 +293,7 @@ def test_a_phrase_names_pages_where_few_titles_can_have_it(
     titles = [f"unstable urgency {number}" for number in range(3)]
     put_index(work, [{"url": f"http://{t[-1]}.example/", "title": t, "text": t} for t in titles], 1)
     node = Searcher.open(work).node
-    plan = node._plans.of(0, Find(parse("unstable urgency"), 10))
+    plan = node._plans.plan_for(0, Find(parse("unstable urgency"), 10))
     assert (plan.title_matches(any_term=False) is not None) is names
 
 
@@ -307,7 +307,7 @@ def test_no_more_pages_have_all_words_than_have_the_rarest(
     texts = ("apple", "apple", "apple pear")
     put_index(work, [{"url": f"http://{n}.example/", "text": t} for n, t in enumerate(texts)], 1)
     node = Searcher.open(work).node
-    assert node._plans.of(0, Find(parse(query), 10)).max_matches == pages
+    assert node._plans.plan_for(0, Find(parse(query), 10)).max_matches == pages
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_pairs_count_alike_in_either_step(
     ],
 )
 def test_a_host_as_people_write_it(typed: str, name: str) -> None:
-    assert host(typed) == name
+    assert host_in(typed) == name
 
 
 @pytest.mark.parametrize(
@@ -368,7 +368,7 @@ def test_a_host_as_people_write_it(typed: str, name: str) -> None:
     ],
 )
 def test_dates(typed: str, moment: int | None) -> None:
-    assert time_ms(typed) == moment
+    assert date_begin_ms(typed) == moment
 
 
 def test_a_quoted_phrase_of_stop_words_is_required(tmp_path: Path) -> None:

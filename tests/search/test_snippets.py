@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gossamer.index.format import stored_text
 from gossamer.index.format.analysis import OTHER
-from gossamer.index.format.stored_text import packed
+from gossamer.index.format.stored_text import pack_text
 from gossamer.search.query import Words
 from gossamer.search.snippets import PASSAGE_CHARS, SNIPPET_CHARS, Snippets
 
@@ -20,7 +20,9 @@ def snippet(
     text: str, *wanted: str, description: str = "", common: str = "", language: str = OTHER
 ) -> str:
     words = [Words(text, exact=" " in text) for text in wanted]
-    return Snippets(words, language).of(packed(text), description, (), packed(common))
+    return Snippets(words, language).make_snippet(
+        pack_text(text), description, (), pack_text(common)
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_a_rare_word_is_shown_rather_than_frequent_ones() -> None:
     text = f"the red tree {FILLER} one apple {FILLER}"
     worth = {"red": 0.1, "tree": 0.1, "apple": 5.0}
     words = [Words(word) for word in worth]
-    shown = Snippets(words, OTHER, worth.__getitem__).of(packed(text), "")
+    shown = Snippets(words, OTHER, worth.__getitem__).make_snippet(pack_text(text), "")
     assert "one <b>apple</b>" in shown
 
 
@@ -162,10 +164,10 @@ def test_a_page_without_the_words_begins_with_its_own_text() -> None:
 
 
 def test_the_cost_of_a_snippet_is_bounded() -> None:
-    stored = packed("é apple pear " * 800_000)
+    stored = pack_text("é apple pear " * 800_000)
     words = [Words("apple"), Words("missing"), *map(Words, "abcdefgh")]
     started_s = time.process_time()
-    assert "<b>apple</b>" in Snippets(words, "en", pages=10).of(stored, "")
+    assert "<b>apple</b>" in Snippets(words, "en", pages=10).make_snippet(stored, "")
     assert time.process_time() - started_s < 1
 
 
@@ -173,9 +175,9 @@ def test_the_cost_of_a_snippet_is_bounded() -> None:
 def test_what_is_close_together_is_in_one_window(letter: str, between: str, count: int) -> None:
     words = [f"{letter}{number}" for number in range(count)]
     whole = between.join(words)
-    pieces = packed(whole)
-    assert stored_text.beginning(pieces, len(whole)) == whole
-    read = list(stored_text.windows(pieces))
+    pieces = pack_text(whole)
+    assert stored_text.read_beginning(pieces, len(whole)) == whole
+    read = list(stored_text.text_windows(pieces))
     assert [window.first for window in read] == [True] + [False] * (len(read) - 1)
     assert [window.last for window in read] == [False] * (len(read) - 1) + [True]
     texts = [window.text.decode() for window in read]
@@ -205,15 +207,19 @@ def test_all_words_of_the_passage_are_within_the_snippet(gap: int) -> None:
 def test_a_heading_with_more_of_the_words_than_any_passage_is_shown_before_it() -> None:
     words = [Words("data"), Words("manipulation")]
     headings = ["Tables", "6. Data Manipulation"]
-    shown = Snippets(words, "en").of(packed(f"{FILLER} fill it with data."), "", headings)
+    shown = Snippets(words, "en").make_snippet(
+        pack_text(f"{FILLER} fill it with data."), "", headings
+    )
     assert shown.startswith("6. <b>Data</b> <b>Manipulation</b> … dolor ")
     assert shown.endswith(" fill it with <b>data</b>.")
-    shown = Snippets(words, "en").of(packed("manipulation of data"), "", headings)
+    shown = Snippets(words, "en").make_snippet(pack_text("manipulation of data"), "", headings)
     assert shown == "<b>manipulation</b> of <b>data</b>"
 
 
 def test_a_heading_beside_the_main_text_is_shown_if_the_text_lacks_the_words() -> None:
-    shown = Snippets([Words("limits")], "en").of(packed("the text"), "about", ["Top", "Limits"])
+    shown = Snippets([Words("limits")], "en").make_snippet(
+        pack_text("the text"), "about", ["Top", "Limits"]
+    )
     assert shown == "<b>Limits</b>"
 
 

@@ -13,7 +13,7 @@ from gossamer.index.format.analysis import analyzer_for
 from gossamer.search.messages import Question
 from gossamer.search.node import Node
 from gossamer.search.searcher import Searcher
-from gossamer.search.statistics import Summed
+from gossamer.search.statistics import SummedStatistics
 from gossamer.search.typed_forms import typed_words
 from tests.support.broker_nodes import asked
 from tests.support.small_index import crawl, put_index
@@ -244,6 +244,8 @@ def test_any_text_has_an_answer(searcher: Searcher, text: str) -> None:
 
 
 def test_a_joined_word_is_no_code_that_other_words_end_with() -> None:
-    pages = Summed({"": {"": 9}, "exact_form": {"box": 2, "settings": 3}, "code": {"-settings": 1}})
+    pages = SummedStatistics(
+        {"": {"": 9}, "exact_form": {"box": 2, "settings": 3}, "code": {"-settings": 1}}
+    )
     typed = typed_words(["box-settings"], analyzer_for("en"), pages)
     assert [each.terms for each in typed] == [("box",), ("settings",)]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gossamer.index.format.analysis import OTHER, STEMMERS, analyzer_for
 from gossamer.search.interpretation import Interpretation
 from gossamer.search.query import Words, parse, wanted_words
-from gossamer.search.statistics import ALL, SCORED, Summed, idf_sum
+from gossamer.search.statistics import ALL, SCORED, SummedStatistics, idf_sum
 from gossamer.search.units import (
     compounds,
     joined_phrases,
@@ -85,15 +85,15 @@ def test_a_run_without_spaces_is_no_further_phrase(
     query: str, phrases: list[tuple[str, ...]]
 ) -> None:
     counts = dict.fromkeys((*"印刷機", "router", "setup"), 3)
-    pages = Summed(dict.fromkeys(SCORED, counts) | {ALL: {ALL: 9}})
-    meant = Interpretation.of(parse(query), analyzer_for(OTHER), pages)
+    pages = SummedStatistics(dict.fromkeys(SCORED, counts) | {ALL: {ALL: 9}})
+    meant = Interpretation.from_query(parse(query), analyzer_for(OTHER), pages)
     assert [unit for unit, _ in meant.further] == phrases
 
 
 def test_weights_do_not_change_the_sum_of_the_idf() -> None:
     counts = dict.fromkeys("印刷機設", 3) | {"router": 2}
-    pages = Summed(dict.fromkeys(SCORED, counts) | {ALL: {ALL: 9}})
-    meant = Interpretation.of(parse("router 印刷機設"), analyzer_for(OTHER), pages)
+    pages = SummedStatistics(dict.fromkeys(SCORED, counts) | {ALL: {ALL: 9}})
+    meant = Interpretation.from_query(parse("router 印刷機設"), analyzer_for(OTHER), pages)
     idfs = [idf_sum(unit, "text", pages) for unit in meant.units]
     weighted = [idf * weight for idf, weight in zip(idfs, meant.weights, strict=True)]
     assert sum(weighted) == pytest.approx(sum(idfs))

@@ -28,7 +28,7 @@ from gossamer.search.messages import (
     Completed,
     Explain,
     Find,
-    Found,
+    FoundPages,
     Question,
     Report,
     Rescore,
@@ -200,7 +200,7 @@ def test_absurd_requests_are_answered_somehow(
     """None of them ends the process by an exception, a panic in tantivy, or lack of memory."""
     tree = parse("fruit")
     found = answering.answer(Find(tree, 10))
-    assert isinstance(found, Found)
+    assert isinstance(found, FoundPages)
     state = found.state
     find = Find(tree, most, counts=counts)
     requests: list[Request | IndexRequest] = [

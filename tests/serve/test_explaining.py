@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.search import explaining
-from gossamer.search.explaining import CUT, cut
+from gossamer.search.explaining import CUT, cut_tree
 from gossamer.search.results import Results
 from gossamer.search.searcher import Searcher
 from gossamer.serve.dispatch import front
@@ -50,7 +50,7 @@ def is_cut(tree: dict[str, Any]) -> bool:
 
 @given(TREES, st.integers(1, 20))
 def test_a_tree_is_cut_to_so_many_steps_and_says_so(tree: dict[str, Any], most: int) -> None:
-    shown = cut(tree, most)
+    shown = cut_tree(tree, most)
     assert steps(shown) == min(steps(tree), most)
     assert is_cut(shown) == (steps(tree) > most)
     assert {name: shown[name] for name in ("value", "description")} == {
@@ -61,7 +61,7 @@ def test_a_tree_is_cut_to_so_many_steps_and_says_so(tree: dict[str, Any], most: 
 def test_a_tree_that_is_small_enough_stays_as_it_is() -> None:
     leaf = {"value": 1.0, "description": "idf", "context": ["Term=apple"]}
     tree = {"value": 2.0, "description": "sum of", "details": [leaf, leaf]}
-    assert cut(tree) == tree
+    assert cut_tree(tree) == tree
 
 
 def test_the_first_pages_of_an_answer_are_explained(work: Workspace) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from gossamer.errors import GossamerError
-from gossamer.index.postings.reader import Reader
+from gossamer.index.postings.reader import PostingsReader
 from gossamer.links.graph import stored as stored_graphs
 from gossamer.parse.step.stored import bodies, read_answers
 from gossamer.search.searcher import Searcher
@@ -54,7 +54,7 @@ def searches(work: Workspace) -> object:
 
 
 def term_searches(work: Workspace) -> object:
-    reader = Reader.open(work)
+    reader = PostingsReader.open(work)
     return [
         [(hit.url, hit.score) for hit in reader.search(words, every=False)]
         for words in ("page", "the of and", "host")

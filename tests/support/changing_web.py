@@ -26,8 +26,7 @@ from gossamer.config.crawling import UpdateConfig
 from gossamer.engine.engine import Engine
 from gossamer.flow.check import agreement, parts
 from gossamer.flow.rounds import HARVEST
-from gossamer.index import changes, pending
-from gossamer.index import touched as index_touched
+from gossamer.index import changes, pending_pages, touched_pages
 from gossamer.links import current_links, invert
 from gossamer.state import lsm
 from gossamer.state.workspace import Workspace
@@ -40,7 +39,7 @@ from tests.support.rows import by_url, frame
 from tests.support.site_histories import inlinks, layers
 
 if TYPE_CHECKING:
-    from gossamer.index.touched import Touched
+    from gossamer.index.touched_pages import TouchedPages
 
     Row = dict[str, Any]
 
@@ -138,12 +137,12 @@ def _indexed_twice(work: Workspace) -> Counter[str]:
     before = {name: work.store.manifest.layers(name) for name in STATE}
     looked = []
 
-    def touched(*given: Any) -> Touched | None:
+    def touched(*given: Any) -> TouchedPages | None:
         looked.append(real(*given))
         return looked[-1]
 
-    real = index_touched.touched
-    with patch.object(pending, "touched", touched):
+    real = touched_pages.touched_pages
+    with patch.object(pending_pages, "touched_pages", touched):
         counts = index.run(work).counts
     after = {name: work.store.manifest.layers(name) for name in STATE}
     found = _state(work)

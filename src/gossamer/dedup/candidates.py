@@ -10,7 +10,7 @@ boilerplate, "404" pages, one product in a thousand colours. Of more than MAX_SH
 paired with its next NEIGHBOURS in an order that is random and another one in each band, and with
 the text of the lowest hash, which is the same in all bands. Texts that are really similar share
 other, rarer bands, too. And a group of texts that are all similar is connected by these pairs,
-which is enough for near.py to find the pairs with its survivor.
+which is enough for near_duplicates.py to find the pairs with its survivor.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from gossamer.dedup.hash_filter import Wanted
+from gossamer.dedup.hash_filter import HashFilter
 from gossamer.storage import parquet, task_output
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter, balance
@@ -60,7 +60,7 @@ _FACTORS = np.random.default_rng(1).integers(
 ) | np.uint64(1)
 
 
-def candidates(work: Workspace, known: Sequence[File], new: Sequence[File]) -> DataFrame:
+def candidate_pairs(work: Workspace, known: Sequence[File], new: Sequence[File]) -> DataFrame:
     """Pairs of texts (`one` < `other`, each once) that share a band, at least one of them new.
 
     Both are files with rows of `sketched`. Rows of a text in several layers have the same bands, so
@@ -74,7 +74,7 @@ def candidates(work: Workspace, known: Sequence[File], new: Sequence[File]) -> D
     attempt = work.scratch_attempt()
     wanted = tuple(file.path for file in new) if few else ()
     shared = [
-        Shared(work.root, tuple(file.path for file in files), counting, parts, attempt, is_new)
+        BandTask(work.root, tuple(file.path for file in files), counting, parts, attempt, is_new)
         for every_file, counting, is_new in ((known, wanted, False), (new, (), True))
         for files in balance(every_file, work.engine.workers)
     ]
@@ -82,7 +82,7 @@ def candidates(work: Workspace, known: Sequence[File], new: Sequence[File]) -> D
     held: dict[str, list[str]] = {}
     for row in run(shared, share_out, at_home=every <= FEW):
         held.setdefault(row["name"], []).append(row["path"])
-    tasks = [Part(work.root, tuple(paths), attempt) for paths in held.values()]
+    tasks = [PairTask(work.root, tuple(paths), attempt) for paths in held.values()]
     paths = [f"{work.root}/{row['path']}" for row in run(tasks, write_pairs, at_home=rows <= FEW)]
     return work.engine.read(paths, "one long, other long").distinct()
 
@@ -93,7 +93,7 @@ def band_hashes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         column = batch.column("sketch")
         sketches = np.frombuffer(b"".join(column.drop_null().to_pylist()), "<u4")
         values = sketches.reshape(-1, BANDS, BAND_VALUES).astype(np.uint64)
-        sums = mixed((values * _FACTORS).sum(axis=2, dtype=np.uint64)).astype("<u8", copy=False)
+        sums = mix_bits((values * _FACTORS).sum(axis=2, dtype=np.uint64)).astype("<u8", copy=False)
         sizes = np.asarray(column.is_valid()) * (BANDS * BAND_BYTES)
         offsets = np.concatenate(([0], np.cumsum(sizes))).astype("<i4")
         held = [None, pa.py_buffer(offsets), pa.py_buffer(sums)]
@@ -101,14 +101,14 @@ def band_hashes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([batch.column("text"), bands], names=["text", "bands"])
 
 
-def mixed(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def mix_bits(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """The finalizer of MurmurHash3: each bit of the result depends on all bits."""
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
     return hashes ^ (hashes >> np.uint64(33))
 
 
-class Shared(NamedTuple):
+class BandTask(NamedTuple):
     """The input of a task: files with `text` and `bands`, and `wanted` ones whose bands count."""
 
     root: str
@@ -120,10 +120,10 @@ class Shared(NamedTuple):
     is_new: bool
 
 
-def share_out(task: Shared) -> list[Row]:
+def share_out(task: BandTask) -> list[Row]:
     """Write the bands of files with their texts; name each written file by its part."""
     writers: dict[int, ParquetWriter] = {}
-    for texts, bands in _counting(task):
+    for texts, bands in _bands_to_share_out(task):
         part = (bands.view(np.uint64) % np.uint64(task.parts)).astype(np.int64)
         order = np.argsort(part, kind="stable")
         ends = np.cumsum(np.bincount(part, minlength=task.parts))
@@ -141,19 +141,19 @@ def share_out(task: Shared) -> list[Row]:
     return [row | {"name": str(part)} for part, writer in writers.items() for row in writer.close()]
 
 
-def _counting(task: Shared) -> Iterator[tuple[Integers, Integers]]:
+def _bands_to_share_out(task: BandTask) -> Iterator[tuple[Integers, Integers]]:
     """The texts and bands that a task shares out."""
-    found = _bands(task.root, task.paths)
+    found = _read_bands(task.root, task.paths)
     if not task.wanted:
         yield from ((texts.repeat(BANDS), bands) for texts, bands in found)
         return
-    wanted = Wanted(np.concatenate([bands for _, bands in _bands(task.root, task.wanted)]))
+    wanted = HashFilter(np.concatenate([bands for _, bands in _read_bands(task.root, task.wanted)]))
     for texts, bands in found:
         counts = wanted.places(bands)
         yield texts[counts // BANDS], bands[counts]
 
 
-def _bands(root: str, paths: Iterable[str]) -> Iterator[tuple[Integers, Integers]]:
+def _read_bands(root: str, paths: Iterable[str]) -> Iterator[tuple[Integers, Integers]]:
     """The texts in files of `text` and `bands` that have bands, and these, in batches."""
     for path in paths:
         with parquet.open_parquet(f"{root}/{path}") as file:
@@ -168,7 +168,7 @@ def _bands(root: str, paths: Iterable[str]) -> Iterator[tuple[Integers, Integers
                 yield batch.column("text").to_numpy()[ends[1:] > ends[:-1]], held
 
 
-class Part(NamedTuple):
+class PairTask(NamedTuple):
     """The input of a task: files with the columns `band`, `text` and `is_new`."""
 
     root: str
@@ -176,17 +176,17 @@ class Part(NamedTuple):
     attempt: str
 
 
-def write_pairs(part: Part) -> list[Row]:
+def write_pairs(part: PairTask) -> list[Row]:
     """Write the pairs of texts that share a band, at least one of them new; a pair may repeat."""
     rows = pa.concat_tables(parquet.read_table(f"{part.root}/{path}") for path in part.files)
     writer = ParquetWriter(part.root, SCRATCH, part.attempt, schema=PAIRS)
     columns = (rows.column(name).to_numpy() for name in SHARED.names)
-    for one, other in pairs(*columns):
+    for one, other in pairs_sharing_bands(*columns):
         writer.write(pa.table([one, other], schema=PAIRS))
     return writer.close()
 
 
-def pairs(
+def pairs_sharing_bands(
     bands: Integers, texts: Integers, is_new: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[Integers, Integers]]:
     """Pairs of texts that share a band, in arrays; the lower text of each pair comes first."""
@@ -196,7 +196,7 @@ def pairs(
     sharing = np.diff(np.append(begins, bands.size))
     crowded = np.repeat(sharing > MAX_SHARING, sharing)
     members = np.flatnonzero(crowded)
-    shuffled = mixed(texts[members].view(np.uint64) ^ mixed(bands[members].view(np.uint64)))
+    shuffled = mix_bits(texts[members].view(np.uint64) ^ mix_bits(bands[members].view(np.uint64)))
     order = members[np.lexsort((shuffled, bands[members]))]
     texts[members], is_new[members] = texts[order], is_new[order]
 

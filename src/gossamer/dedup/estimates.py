@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from gossamer.web.sketches import VALUES
 
-NONE = np.uint32(0xFFFFFFFF)
+NO_VALUE = np.uint32(0xFFFFFFFF)
 """The value where a sketch has none; those that neither of two has do not count."""
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 
-def with_estimates(work: Workspace, pairs: DataFrame, sketches: DataFrame, key: str) -> DataFrame:
+def add_estimates(work: Workspace, pairs: DataFrame, sketches: DataFrame, key: str) -> DataFrame:
     """Add `estimate` to pairs `one` and `other`; null if one of them has no sketch.
 
     `sketches` are keyed by the column `key`, which has the type of `one` and `other`.
@@ -34,18 +34,18 @@ def with_estimates(work: Workspace, pairs: DataFrame, sketches: DataFrame, key: 
     both = both.join(ends[1], on="other", how="inner")
     kind = dict(pairs.dtypes)["one"]
     ddl = f"one {kind}, other {kind}, estimate double"
-    estimates = work.engine.map_partitions(both, estimated, ddl)
+    estimates = work.engine.map_partitions(both, estimate_batches, ddl)
     return estimates.join(pairs, on=["one", "other"], how="right")
 
 
-def estimated(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def estimate_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """From `one`, `other` and the sketches of both to `one`, `other` and `estimate`."""
     for batch in batches:
         ours, theirs = (
             np.frombuffer(b"".join(batch.column(f"sketch_of_{end}").to_pylist()), "<u4")
             for end in ("one", "other")
         )
-        same, missing = ours == theirs, (ours == NONE) & (theirs == NONE)
+        same, missing = ours == theirs, (ours == NO_VALUE) & (theirs == NO_VALUE)
         agreeing, count = (
             each.reshape(-1, VALUES).sum(axis=1) for each in (same & ~missing, ~missing)
         )

@@ -21,7 +21,7 @@ PLACES = 32
 """A table has so many places for each wanted hash, but at most 2^FILTER_BITS."""
 
 
-class Wanted:
+class HashFilter:
     """Hashes of 64 bits that are looked for."""
 
     def __init__(self, hashes: Integers) -> None:

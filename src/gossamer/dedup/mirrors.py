@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from gossamer.dedup.known import FIT
+from gossamer.dedup.disposition_layers import FIT
 from gossamer.tables import HOST_RANKS, MIRRORS, SHARED_PLACES
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
-    from gossamer.dedup.known import Known
+    from gossamer.dedup.disposition_layers import DispositionLayers
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import Layer
 
@@ -42,8 +42,8 @@ COMMON = 0.5
 """Share of the paths of the smaller host that both must have."""
 
 
-def shared_places(
-    work: Workspace, known: Known, fresh: DataFrame, *, anew: bool
+def update_shared_places(
+    work: Workspace, known: DispositionLayers, fresh: DataFrame, *, anew: bool
 ) -> tuple[DataFrame, int]:
     """The rows of the dataset `shared_places`, materialised, and their number.
 
@@ -81,17 +81,21 @@ class Mirrors(NamedTuple):
         }
 
 
-def mirrors(work: Workspace, known: Known, fresh: DataFrame, *, anew: bool) -> Mirrors:
-    """Which hosts are mirrors of another by now? `fresh` as for `shared_places`."""
-    places, shared = shared_places(work, known, fresh, anew=anew)
-    return Mirrors(*_hosts(work, known, places, shared), places, shared)
+def find_mirrors(
+    work: Workspace, known: DispositionLayers, fresh: DataFrame, *, anew: bool
+) -> Mirrors:
+    """Which hosts are mirrors of another by now? `fresh` as for `update_shared_places`."""
+    places, shared = update_shared_places(work, known, fresh, anew=anew)
+    return Mirrors(*_mirror_hosts(work, known, places, shared), places, shared)
 
 
-def _hosts(work: Workspace, known: Known, places: DataFrame, count: int) -> tuple[DataFrame, int]:
+def _mirror_hosts(
+    work: Workspace, known: DispositionLayers, places: DataFrame, count: int
+) -> tuple[DataFrame, int]:
     """The rows of `mirrors`, materialised, and their number. `places`: so many that are shared."""
     if not count:
         return work.engine.read([], MIRRORS.ddl), 0
-    shared = _with_paths(
+    shared = _add_paths(
         known.where(lambda layer: layer.join(places, on="place", how="left_semi")).where(FIT)
     )
     ranked = work.read(HOST_RANKS.name).select("host", F.col("rank").alias("host_rank"))
@@ -115,7 +119,9 @@ def _hosts(work: Workspace, known: Known, places: DataFrame, count: int) -> tupl
     if not count:
         return work.engine.read([], MIRRORS.ddl), 0
     hosts = pairs.select(F.explode(F.array("host", "mirror_of")).alias("host")).distinct()
-    paths, _ = work.scratch(of_hosts(known, hosts).where(FIT).select("host", "path").distinct())
+    paths, _ = work.scratch(
+        pages_of_hosts(known, hosts).where(FIT).select("host", "path").distinct()
+    )
     sizes = paths.groupBy("host").agg(F.count("*").alias("pages"))
     common = (
         pairs.select("host", "mirror_of")
@@ -147,7 +153,7 @@ def _hosts(work: Workspace, known: Known, places: DataFrame, count: int) -> tupl
 _COUNTS = ("shared_paths", "pages", "pages_of_original")
 
 
-def of_hosts(known: Known, hosts: DataFrame) -> DataFrame:
+def pages_of_hosts(known: DispositionLayers, hosts: DataFrame) -> DataFrame:
     """The rows of the pages of some hosts (`host`), with their `host` and `path`."""
     rows = known.where(
         lambda layer: (
@@ -156,7 +162,7 @@ def of_hosts(known: Known, hosts: DataFrame) -> DataFrame:
             .drop("host")
         )
     )
-    return _with_paths(rows)
+    return _add_paths(rows)
 
 
 def changed_hosts(work: Workspace, found: DataFrame) -> DataFrame:
@@ -166,13 +172,13 @@ def changed_hosts(work: Workspace, found: DataFrame) -> DataFrame:
     return both.where(~F.col("mirror_of").eqNullSafe(F.col("before"))).select("host")
 
 
-def with_originals(fit: DataFrame, found: DataFrame, similar: DataFrame) -> DataFrame:
+def add_originals(fit: DataFrame, found: DataFrame, similar: DataFrame) -> DataFrame:
     """`fit` with the pages of originals as canonical ones of pages that name none.
 
     If their texts are equal or `similar` (pairs `one`, `other`, both ways). The column
     `is_mirrored` tells them. `found` are rows of `mirrors`.
     """
-    placed = _with_paths(fit).where("canonical IS NULL")
+    placed = _add_paths(fit).where("canonical IS NULL")
     originals = (
         placed.join(
             found.select(F.col("mirror_of").alias("host")).distinct(), on="host", how="left_semi"
@@ -207,14 +213,14 @@ def with_originals(fit: DataFrame, found: DataFrame, similar: DataFrame) -> Data
     return pages.join(fit, on="url", how="right").withColumns(changes).drop("original")
 
 
-def _with_paths(pages: DataFrame) -> DataFrame:
+def _add_paths(pages: DataFrame) -> DataFrame:
     origin = F.substring_index("url", "/", 3)
     path = F.substring(F.col("url"), F.length(origin) + 1, F.length("url"))
     return pages.withColumns({"host": host_column(F.col("url")), "path": path})
 
 
-def with_place(pages: DataFrame) -> DataFrame:
+def add_places(pages: DataFrame) -> DataFrame:
     """Add `place`: a hash of the path, the text and the scope, which mirrors have in common."""
-    placed = _with_paths(pages)
+    placed = _add_paths(pages)
     place = F.xxhash64("path", "text", F.coalesce("scope", F.lit("")))
     return placed.withColumn("place", place).drop("host", "path")

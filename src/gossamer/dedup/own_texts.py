@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from gossamer.state import lsm
 from gossamer.state.documents import join_documents
 from gossamer.tables import BOILERPLATE, OWN_TEXTS
-from gossamer.web.lines import HostLines
+from gossamer.web.lines import BoilerplateLines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ MAX_HOSTS = 100
 """Hosts whose lines a task remembers."""
 
 
-def repeated_texts(work: Workspace) -> DataFrame:
+def texts_with_boilerplate(work: Workspace) -> DataFrame:
     """The rows of `own_texts` of documents with lines that their host repeats."""
     return lsm.current(work, OWN_TEXTS).where("is_repeated")
 
@@ -37,7 +37,7 @@ def own_sketches(work: Workspace, wanted: DataFrame) -> DataFrame:
     documents = join_documents(work, wanted, "sketch")
     if not work.store.manifest.layers(OWN_TEXTS.name):
         return documents.select("text", "sketch")
-    own = repeated_texts(work).select(
+    own = texts_with_boilerplate(work).select(
         "url", "round", "is_repeated", F.col("sketch").alias("own_sketch")
     )
     ours = F.when(F.col("is_repeated"), F.col("own_sketch")).otherwise(F.col("sketch"))
@@ -46,10 +46,10 @@ def own_sketches(work: Workspace, wanted: DataFrame) -> DataFrame:
     )
 
 
-def with_lines(work: Workspace, wanted: DataFrame) -> DataFrame:
+def join_boilerplate_lines(work: Workspace, wanted: DataFrame) -> DataFrame:
     """`wanted` with the document's `host`, `main_text` and, null if there are none, host's `lines`.
 
-    `OwnTexts` reads them.
+    For `BoilerplateSplitter`.
     """
     texts = join_documents(work, wanted, "host", "main_text")
     if not work.store.manifest.layers(BOILERPLATE.name):
@@ -58,19 +58,19 @@ def with_lines(work: Workspace, wanted: DataFrame) -> DataFrame:
     return lines.join(texts, on="host", how="right")
 
 
-class OwnTexts:
-    """Divides main texts. The lines of a host are read once as long as there are few hosts."""
+class BoilerplateSplitter:
+    """Splits main texts. The lines of a host are read once as long as there are few hosts."""
 
     def __init__(self) -> None:
-        self._hosts: dict[str, HostLines] = {}
+        self._hosts: dict[str, BoilerplateLines] = {}
 
-    def divided(self, batch: pa.RecordBatch) -> Iterator[tuple[str, str]]:
-        """Of each row of `with_lines`, its own text, and the lines that its host repeats."""
+    def split(self, batch: pa.RecordBatch) -> Iterator[tuple[str, str]]:
+        """Yield the own text and the boilerplate of each row of `join_boilerplate_lines`."""
         hosts, texts = (batch.column(name).to_pylist() for name in ("host", "main_text"))
         for host, text, lines in zip(hosts, texts, batch.column("lines"), strict=True):
             held = self._hosts.get(host)
             if held is None:
                 if len(self._hosts) >= MAX_HOSTS:
                     self._hosts.clear()
-                held = self._hosts[host] = HostLines(lines.as_py())
-            yield held.divided(text or "")
+                held = self._hosts[host] = BoilerplateLines(lines.as_py())
+            yield held.split(text or "")

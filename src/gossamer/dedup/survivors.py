@@ -3,8 +3,8 @@
   1. A page yields to the page that it names as its canonical one, if that has the same content, can
      be found, too, and names no other. So a canonical link is believed only where it is true.
   2. Of the others, the one with the highest rank survives. Ranks count as their binary logarithms,
-     rounded down (affected.py). A canonical page has the highest rank of those that yield to it. So
-     nobody can replace a page by a copy and a third page that names it.
+     rounded down (affected_pages.py). A canonical page has the highest rank of those that yield to
+     it. So nobody can replace a page by a copy and a third page that names it.
   3. Of equal ranks, the one with the shortest URL survives, then the one that was found first, and
      then the first in their order.
 
@@ -41,8 +41,8 @@ SPAN = 1 << 20
 LOST = pa.schema([("page", pa.int64()), ("by", pa.int64()), ("similarity", pa.float64())])
 
 
-def with_standing(pages: DataFrame, agreed: DataFrame) -> DataFrame:
-    """Add `yields` and `lent`, on which the `order` depends.
+def add_standing(pages: DataFrame, agreed: DataFrame) -> DataFrame:
+    """Add `yields` and `lent`, on which the `survivor_order` depends.
 
     `agreed`: the pages (`copy`, its `rank`) whose canonical page (`url`) has the same content and
     names no other.
@@ -54,8 +54,8 @@ def with_standing(pages: DataFrame, agreed: DataFrame) -> DataFrame:
     return standing.join(pages, on="url", how="right")
 
 
-def order() -> list[Column]:
-    """The order of pages `with_standing`, the best first."""
+def survivor_order() -> list[Column]:
+    """The order of pages that have the columns of `add_standing`, the best first."""
     return [
         F.coalesce("yields", F.lit(0)),
         F.desc(F.greatest("rank", F.coalesce("lent", "rank"))),
@@ -65,7 +65,7 @@ def order() -> list[Column]:
     ]
 
 
-def covered(work: Workspace, pairs: DataFrame, pages: int) -> tuple[DataFrame, DataFrame]:
+def select_survivors(work: Workspace, pairs: DataFrame, pages: int) -> tuple[DataFrame, DataFrame]:
     """The pages that are dropped (`page`), by which one (`by`), and how `similar` the two are.
 
     `pairs` (`one`, `other`, `similarity`) of so many pages, by their places in the order, from 1:
@@ -74,9 +74,9 @@ def covered(work: Workspace, pairs: DataFrame, pages: int) -> tuple[DataFrame, D
     part = F.expr(f"one div {SPAN}").cast("int").alias("part")
     files = work.scratch_files(pairs.select("one", "other", "similarity", part), by=["part"])
     parts = tuple(tuple(file.path for file in held) for held in sorted_parts.parts(files).values())
-    task = Followed(work.root, parts, pages, work.scratch_attempt())
+    task = SurvivorTask(work.root, parts, pages, work.scratch_attempt())
     written = work.engine.map_tasks(
-        [task], follow, task_output.YIELD, task_output.YIELD_DDL, at_home=True
+        [task], drop_similar, task_output.YIELD, task_output.YIELD_DDL, at_home=True
     )
     lost, edges = (
         [f"{work.root}/{path}" for path in paths]
@@ -88,7 +88,7 @@ def covered(work: Workspace, pairs: DataFrame, pages: int) -> tuple[DataFrame, D
     )
 
 
-class Followed(NamedTuple):
+class SurvivorTask(NamedTuple):
     """The input of a task: for each span of places, the files with the pairs that begin in it."""
 
     root: str
@@ -97,7 +97,7 @@ class Followed(NamedTuple):
     attempt: str
 
 
-def follow(task: Followed) -> list[Row]:
+def drop_similar(task: SurvivorTask) -> list[Row]:
     """Write the pages that are dropped."""
     # Most pages are in one or two pairs. One by one, numbers are faster read from Python's arrays.
     by, similarity = array("q", [0]) * (task.pages + 1), array("d", [0.0]) * (task.pages + 1)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.dedup.estimates import with_estimates
+from gossamer.dedup.estimates import add_estimates
 from gossamer.dedup.own_texts import own_sketches
 from gossamer.dedup.version_names import DEVELOPED, EVERGREEN, PRERELEASE, VERSION
 
@@ -49,7 +49,7 @@ MOSTLY = 0.6
 """Part of the pages in common that must be the same in both versions."""
 
 
-def older(work: Workspace, fit: DataFrame) -> tuple[DataFrame, int]:
+def older_versions(work: Workspace, fit: DataFrame) -> tuple[DataFrame, int]:
     """The pages of which a newer version exists: `url`, `survivor`, `reason` and `similarity`.
 
     Both they and their number; they are materialised. The similarity is an estimate, and null if
@@ -59,23 +59,23 @@ def older(work: Workspace, fit: DataFrame) -> tuple[DataFrame, int]:
     if not count:
         none = "url string, survivor string, reason string, similarity double"
         return work.engine.read([], none), 0
-    ends, _ = work.scratch(_ends(pairs))
+    ends, _ = work.scratch(_pages_of_pairs(pairs))
     held, _ = work.scratch(own_sketches(work, ends).where("sketch IS NOT NULL"))
-    compared, _ = work.scratch(with_estimates(work, pairs, held, "text"))
-    return work.scratch(in_families(compared).withColumn("reason", F.lit("version")))
+    compared, _ = work.scratch(add_estimates(work, pairs, held, "text"))
+    return work.scratch(proven_versions(compared).withColumn("reason", F.lit("version")))
 
 
-def with_families(pages: DataFrame) -> DataFrame:
+def add_families(pages: DataFrame) -> DataFrame:
     """Add `families`: hashes of the families to which the URL (`url`, `scope`) may belong, or null.
 
     Only pages of the same family can be versions of each other.
     """
-    found = _placed(pages.select("url", "scope")).groupBy("url")
+    found = _version_segments(pages.select("url", "scope")).groupBy("url")
     families = found.agg(F.sort_array(F.collect_set(F.xxhash64("family"))).alias("families"))
     return families.join(pages, on="url", how="right")
 
 
-def _placed(pages: DataFrame) -> DataFrame:
+def _version_segments(pages: DataFrame) -> DataFrame:
     """The URLs with a segment that may be a version, once for each such segment.
 
     Further columns: their `family`, the rest of the path `after` the segment, the `version` and its
@@ -98,7 +98,7 @@ def _placed(pages: DataFrame) -> DataFrame:
         {
             "family": F.concat_ws(" ", "scope", before, product),
             "after": after,
-            "recency": recency(F.col("version")),
+            "recency": recency_key(F.col("version")),
         }
     ).drop("segments", "at")
 
@@ -109,7 +109,7 @@ def counterparts(fit: DataFrame) -> DataFrame:
     Further columns: the `version` of `one`, and `round` and `title` of both. A page may be in
     several families, if several segments of its path look like versions.
     """
-    placed = _placed(fit.select("url", "round", "scope", _plain_title().alias("title")))
+    placed = _version_segments(fit.select("url", "round", "scope", _plain_title().alias("title")))
     whole = placed.where(F.col("version").rlike(_WHOLE)).select("family", "version").distinct()
     things = whole.groupBy("family").agg(F.count("*").alias("n")).where(F.col("n") > MAX_WHOLE)
     placed = placed.join(things.select("family"), on="family", how="left_anti")
@@ -128,7 +128,7 @@ def counterparts(fit: DataFrame) -> DataFrame:
     )
 
 
-def _ends(pairs: DataFrame) -> DataFrame:
+def _pages_of_pairs(pairs: DataFrame) -> DataFrame:
     """All pages of pairs, as `own_sketches` wants them."""
     one, other = (
         pairs.select(
@@ -139,7 +139,7 @@ def _ends(pairs: DataFrame) -> DataFrame:
     return one.unionByName(other).distinct()
 
 
-def in_families(compared: DataFrame) -> DataFrame:
+def proven_versions(compared: DataFrame) -> DataFrame:
     """The older pages of families with enough evidence: `url`, `survivor`, `similarity`."""
     titled = F.coalesce(F.col("one_title") == F.col("other_title"), F.lit(False))
     alike = F.coalesce(F.col("estimate") >= LEAST, F.lit(False))
@@ -171,14 +171,14 @@ def _plain_title() -> Column:
     return F.trim(F.regexp_replace(F.lower("title"), rf"v?[0-9][0-9a-z._-]*|\b(?:{names})\b", ""))
 
 
-def recency(version: Column) -> Column:
+def recency_key(version: Column) -> Column:
     """A string by which versions are ordered like by `version_names.recency`."""
     release = F.regexp_replace(version, f"{PRERELEASE}$", "")
     numbered = F.concat(
         F.lit("1."),
-        _padded(release),
+        _pad_numbers(release),
         F.when(version == release, "#").otherwise(
-            F.concat(F.lit("!"), _padded(F.regexp_extract(version, f"{PRERELEASE}$", 0)))
+            F.concat(F.lit("!"), _pad_numbers(F.regexp_extract(version, f"{PRERELEASE}$", 0)))
         ),
     )
     return (
@@ -188,6 +188,6 @@ def recency(version: Column) -> Column:
     )
 
 
-def _padded(text: Column) -> Column:
+def _pad_numbers(text: Column) -> Column:
     numbers = F.regexp_extract_all(text, F.lit("([0-9]+)"), F.lit(1))
     return F.array_join(F.transform(numbers, lambda number: F.lpad(number, 4, "0")), ".")

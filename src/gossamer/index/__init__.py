@@ -5,10 +5,10 @@ index, indexed, repeated and gathered.
 
 The step `dedup` has decided which pages are indexed; the others are counted by reason.
 
-    touched.py    which pages may differ from what the index holds of them
+    touched_pages.py    which pages may differ from what the index holds of them
     changes.py    … and of these, which are missing or outdated
     repeated.py   which lines around their main text are boilerplate
-    pending.py    what has to be written, page by page
+    pending_pages.py    what has to be written, page by page
     parts.py      the task that changes the parts of a shard
 
 The engine reads and sorts only the pages that change. Then one task per shard changes its parts,

@@ -39,7 +39,7 @@ change tiers when ranks move a little."""
 KEPT, ADDED, REPLACED, REMOVED = "kept", "added", "replaced", "removed"
 
 
-def anchors_of(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> DataFrame:
+def collect_anchors(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> DataFrame:
     """The `anchors` of pages (`url`): the first `index.anchors` texts of links that are not empty.
 
     Links to a page come before links to others, which it stands for: first those with the same
@@ -77,7 +77,7 @@ def anchors_of(work: Workspace, pages: DataFrame, dispositions: DataFrame) -> Da
     )
 
 
-def with_copies(pages: DataFrame, dispositions: DataFrame) -> DataFrame:
+def add_copies(pages: DataFrame, dispositions: DataFrame) -> DataFrame:
     """`pages` with what the index holds of the pages that they stand for.
 
     That is the number of `copies`, and of older `versions`, and the sorted `copy_hosts`. They are
@@ -116,7 +116,7 @@ def desired_rows(
     anchor_texts = F.concat("url", F.coalesce(F.array_join("anchors", "\n"), F.lit("")))
     numbers = (F.col(name).cast("string") for name in ("copies", "versions"))
     copies = F.concat_ws(" ", "url", *numbers, F.array_join("copy_hosts", " "))
-    found = with_copies(found.join(anchors, on="url", how="left"), dispositions)
+    found = add_copies(found.join(anchors, on="url", how="left"), dispositions)
     return found.select(
         "url",
         "round",
@@ -165,7 +165,9 @@ def index_language(language: Column) -> Column:
     return F.when(known.isin(*STEMMERS), known).otherwise(OTHER)
 
 
-def popular(standing: DataFrame, pages: int, mean_rank: float, share: float) -> float | None:
+def first_tier_rank(
+    standing: DataFrame, pages: int, mean_rank: float, share: float
+) -> float | None:
     """The static rank above which a page is in the first tier; None if there is no first tier.
 
     There is none either if the ranks are too similar to select the best `share` of the pages.
@@ -180,12 +182,12 @@ def popular(standing: DataFrame, pages: int, mean_rank: float, share: float) -> 
     return rank / mean_rank if above else None
 
 
-def changes(new: DataFrame, old: DataFrame, popular: float | None) -> DataFrame:
+def compare_with_indexed(new: DataFrame, old: DataFrame, popular: float | None) -> DataFrame:
     """Per URL of `new` or `old`, its `change`, and its columns of both (`old_…` for the old ones).
 
     Pages above the static rank `popular` go to the first tier and stay while they are near it.
     """
-    joined = new.join(with_old(old), on="url", how="full_outer")
+    joined = new.join(prefix_old(old), on="url", how="full_outer")
     if popular is not None:
         joined = joined.withColumn(
             "shard", F.when(_is_first(popular), FIRST).otherwise(F.col("shard"))
@@ -202,12 +204,12 @@ def changes(new: DataFrame, old: DataFrame, popular: float | None) -> DataFrame:
     )
 
 
-def unchanged(old: DataFrame, standing: DataFrame, mean_rank: float) -> DataFrame:
-    """As `changes`, of pages of which nothing has changed but the rank: rows of `indexed`."""
+def unchanged_pages(old: DataFrame, standing: DataFrame, mean_rank: float) -> DataFrame:
+    """The rows of `compare_with_indexed` for pages (`old`) of which only the rank has changed."""
     names = [name for name in old.columns if name not in {"url", "repeated", "static_rank"}]
     ranks = standing.select("url", (F.col("rank") / mean_rank).alias("static_rank"))
     return (
-        with_old(old)
+        prefix_old(old)
         .join(ranks, on="url", how="inner")
         .select(
             *(F.col(f"old_{name}").alias(name) for name in names),
@@ -217,13 +219,13 @@ def unchanged(old: DataFrame, standing: DataFrame, mean_rank: float) -> DataFram
     )
 
 
-def with_old(rows: DataFrame) -> DataFrame:
+def prefix_old(rows: DataFrame) -> DataFrame:
     """Rows of `indexed`, with `old_` before the names of all columns but `url`."""
     names = [name for name in rows.columns if name != "url"]
     return rows.select("url", *(F.col(name).alias(f"old_{name}") for name in names))
 
 
-def has_moved(popular: float | None) -> Column:
+def is_rank_outdated(popular: float | None) -> Column:
     """Whether the `static_rank` of an indexed page differs so much that it is written again."""
     first = F.lit(False) if popular is None else _is_first(popular)
     return (first != (F.col("old_shard") == FIRST)) | (_drift() >= DRIFT)

@@ -47,10 +47,10 @@ FULL_S = 0.0005
 """If adding a document takes longer than this many seconds, the queue is full."""
 REST_S = 0.05
 """Seconds of rest when the queue is full, in which about a hundred documents are written."""
-LOCKS = (".tantivy-writer.lock", ".tantivy-meta.lock")
+LOCK_FILES = (".tantivy-writer.lock", ".tantivy-meta.lock")
 
 
-def parts_of(files: Iterable[File]) -> dict[Key, list[File]]:
+def group_by_part(files: Iterable[File]) -> dict[Key, list[File]]:
     """The files of each part; empty if one of them has another format."""
     found: dict[Key, list[File]] = {}
     for file in files:
@@ -61,17 +61,17 @@ def parts_of(files: Iterable[File]) -> dict[Key, list[File]]:
     return found
 
 
-class Size(NamedTuple):
+class PartSize(NamedTuple):
     """Documents of a part: `held` in its segments, of which `dead` are deleted."""
 
     held: int
     dead: int
 
 
-def size_of(root: str, part: Iterable[File]) -> Size:
+def part_size(root: str, part: Iterable[File]) -> PartSize:
     meta = next(file.path for file in part if PurePath(file.path).name == schema.META)
     segments = _segments(files.read(f"{root}/{meta}")).values()
-    return Size(sum(held for held, _ in segments), sum(dead for _, dead in segments))
+    return PartSize(sum(held for held, _ in segments), sum(dead for _, dead in segments))
 
 
 def _segments(meta: bytes) -> dict[str, tuple[int, int]]:
@@ -84,7 +84,7 @@ def _segments(meta: bytes) -> dict[str, tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class Shard:
+class ShardTask:
     """The task of changing a shard. `rows`: files sorted by `index_language`, `url` and `adds`.
 
     A row `adds` its document, or deletes that of its URL. `base`: by language, the files of the
@@ -129,7 +129,7 @@ class WriterFeed:
             self._rest(REST_S)
 
 
-def build(shard: Shard) -> Iterator[task_output.Row]:
+def build_shard(shard: ShardTask) -> Iterator[task_output.Row]:
     """Write the parts that change, and list their files (rows of task_output.YIELD).
 
     There is one writing thread, and rows come in the order of their URLs. So the same changes to
@@ -163,11 +163,11 @@ def build(shard: Shard) -> Iterator[task_output.Row]:
             alive = sum(held - dead for held, dead in segments.values())
             yield from task_output.count_rows({"merged": max(made - feed.added, 0)})
             if alive:
-                yield from _listed(shard.root, place, path, alive, base)
+                yield from _list_files(shard.root, place, path, alive, base)
     heartbeat.finish()
 
 
-def _listed(
+def _list_files(
     root: str, place: str, folder: Path, documents: int, base: Mapping[str, File]
 ) -> Iterator[task_output.Row]:
     """Keep the files of a part, and list them. META has the number of documents, the others 0.
@@ -175,7 +175,7 @@ def _listed(
     tantivy writes its files itself, so a new one is read once for its checksum.
     """
     for file in sorted(folder.iterdir()):
-        if file.name not in LOCKS:
+        if file.name not in LOCK_FILES:
             rows = documents if file.name == schema.META else 0
             kept = copies.keep(file, root, place, base.get(file.name), by_content=True)
             yield task_output.file_row("index", f"{place}/{file.name}", rows, *kept)

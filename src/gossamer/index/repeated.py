@@ -30,7 +30,7 @@ from pyspark.sql import functions as F
 
 from gossamer.index.changes import KEPT, REMOVED, REPLACED
 from gossamer.tables import DOCUMENTS
-from gossamer.web.lines import LINE, HostLines, frequent
+from gossamer.web.lines import LINE, BoilerplateLines, frequent_lines
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ MAX_LINES = 500_000
 def repeated_lines(
     work: Workspace, changed: DataFrame, old: DataFrame, known: DataFrame
 ) -> tuple[DataFrame, DataFrame]:
-    """The rows of `repeated` that follow from the changes of `changes.changes`, and their hosts.
+    """The rows of `repeated` that follow from changes (`compare_with_indexed`), and their hosts.
 
     `old`: the rows of `indexed`; the pages of `changed` are left out of them. `known`: the present
     rows. Both are materialised. A host without pages has no row. The hosts (`host`, `is_due`) are
@@ -99,7 +99,7 @@ def _counted(work: Workspace, pages: DataFrame, sizes: DataFrame) -> DataFrame:
         .join(documents.select("url", "round", "boilerplate"), on=["url", "round"], how="inner")
         .select("host", "pages", F.explode(F.split("boilerplate", LINE)).alias("line"))
     )
-    return frequent(lines, most, MAX_LINES)
+    return frequent_lines(lines, most, MAX_LINES)
 
 
 def of_hosts(repeated: DataFrame, boilerplate: DataFrame) -> DataFrame:
@@ -154,22 +154,25 @@ def told_apart(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     A line that is the title or a heading is left out, as the page has it there.
     """
     host: str | None = None
-    around = inside = HostLines(())
+    around = inside = BoilerplateLines(())
     for row in rows:
         if row["adds"]:
             if row["lines"] or row["common_lines"] or row["host"] != host:
                 host = row["host"]
-                around, inside = HostLines(row["lines"]), HostLines(row["common_lines"])
+                around, inside = (
+                    BoilerplateLines(row["lines"]),
+                    BoilerplateLines(row["common_lines"]),
+                )
             row["common"] = ""
             if row["text"]:
                 _tell_apart(row, around, inside)
         yield row
 
 
-def _tell_apart(row: dict[str, Any], around: HostLines, inside: HostLines) -> None:
+def _tell_apart(row: dict[str, Any], around: BoilerplateLines, inside: BoilerplateLines) -> None:
     names = {row["title"], *(row["headings"] or ())}
-    own, common = inside.divided(row["text"])
-    others, left_out = around.divided(row["boilerplate"] or "")
+    own, common = inside.split(row["text"])
+    others, left_out = around.split(row["boilerplate"] or "")
     searched = [line for line in others.split(LINE) if line not in names]
     if row["is_doubtful"]:
         common, left_out = "", joined(left_out, common)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F
 
 from gossamer.errors import StoreError
-from gossamer.index.changes import ADDED, KEPT, REMOVED, REPLACED, with_copies
+from gossamer.index.changes import ADDED, KEPT, REMOVED, REPLACED, add_copies
 from gossamer.index.format import selection
-from gossamer.index.parts import MAX_DEAD, Shard, build, parts_of, size_of
-from gossamer.index.pending import Move, Pending, lies_in
+from gossamer.index.parts import MAX_DEAD, ShardTask, build_shard, group_by_part, part_size
+from gossamer.index.pending_pages import PageMoves, PendingPages, lies_in
 from gossamer.index.repeated import with_lines
-from gossamer.index.touched import INPUTS, settings, since
+from gossamer.index.touched_pages import INPUTS, settings, unread_inputs
 from gossamer.state import sorted_parts, unread
 from gossamer.state.heartbeats import clear
 from gossamer.storage import parquet, task_output
@@ -53,7 +53,7 @@ def run(work: Workspace) -> StepReport:
     clear(work.root, "index")
     _check_documents(work)
     with work.step("index", work.round) as draft:
-        draft.counts.update(selection.counts(work))
+        draft.counts.update(selection.count_dispositions(work))
         parts, damaged = _parts(work)
         if damaged:
             draft.counts["damaged_parts"] = len(damaged)
@@ -61,7 +61,7 @@ def run(work: Workspace) -> StepReport:
             work.read(name) if parts else work.engine.read([], DATASETS[name].ddl)
             for name in (INDEXED.name, REPEATED.name)
         )
-        pending = Pending(work, old, known, since(work, anew=not parts))
+        pending = PendingPages(work, old, known, unread_inputs(work, anew=not parts))
         moves = pending.moves()
         stale = damaged | {
             key
@@ -69,16 +69,16 @@ def run(work: Workspace) -> StepReport:
             if key not in damaged and _is_stale(work.root, files, key, moves)
         }
         if stale:
-            pending.with_parts(stale)
+            pending.add_parts(stale)
             moves = pending.moves()
         draft.counts.update(_totals(moves, stale))
-        touched = {key for move in moves for key in move.touches()} | stale
+        touched = {key for move in moves for key in move.changed_parts()} | stale
         files_of_rows = work.scratch_files(_rows(work, pending, stale), by=["shard"])
         base = {key: parts[key] for key in parts if key in touched - stale}
         written = list(
             work.engine.map_tasks(
                 _tasks(work, files_of_rows, base),
-                build,
+                build_shard,
                 task_output.YIELD,
                 task_output.YIELD_DDL,
                 BESIDE,
@@ -89,7 +89,7 @@ def run(work: Workspace) -> StepReport:
         files = [file for key in parts if key not in touched for file in parts[key]]
         files += new.files if new else ()
         draft.replace["index"] = (Layer(work.round, tuple(files)),) if files else ()
-        for table, rows in ((INDEXED, pending.held(stale)), (REPEATED, pending.repeated)):
+        for table, rows in ((INDEXED, pending.indexed_rows(stale)), (REPEATED, pending.repeated)):
             draft.replace[table.name] = (work.write(rows, table.name, work.round),)
         draft.replace[GATHERED.name] = unread.write_record(work, GATHERED, INPUTS, settings(work))
     return draft.done
@@ -102,7 +102,7 @@ def _parts(work: Workspace) -> tuple[dict[Key, list[File]], set[Key]]:
     """
     if work.store.damaged("indexed") or work.store.damaged("repeated"):
         return {}, set()
-    parts = parts_of(work.store.listed("index"))
+    parts = group_by_part(work.store.listed("index"))
     broken = {damage.file for damage in work.store.damaged("index")}
     return parts, {key for key, files in parts.items() if not broken.isdisjoint(files)}
 
@@ -115,7 +115,7 @@ def _check_documents(work: Workspace) -> None:
             raise StoreError(path, "was parsed by an older version", remedy)
 
 
-def _totals(moves: Iterable[Move], stale: Collection[Key]) -> Counter[str]:
+def _totals(moves: Iterable[PageMoves], stale: Collection[Key]) -> Counter[str]:
     """Pages by kind of change; `renewed`: unchanged pages whose part is rebuilt."""
     totals: Counter[str] = Counter()
     for move in moves:
@@ -126,9 +126,9 @@ def _totals(moves: Iterable[Move], stale: Collection[Key]) -> Counter[str]:
     return totals
 
 
-def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[Move]) -> bool:
+def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[PageMoves]) -> bool:
     """Whether too many of a part's documents would be deleted, so that it must be rebuilt."""
-    held, dead = size_of(root, files)
+    held, dead = part_size(root, files)
     dead += sum(
         move.pages
         for move in moves
@@ -137,7 +137,7 @@ def _is_stale(root: str, files: Iterable[File], key: Key, moves: Iterable[Move])
     return dead > MAX_DEAD * held
 
 
-def _rows(work: Workspace, pending: Pending, stale: Collection[Key]) -> DataFrame:
+def _rows(work: Workspace, pending: PendingPages, stale: Collection[Key]) -> DataFrame:
     """The input of the tasks: documents to add and URLs to delete, sorted within their shard."""
     changed = pending.changed
     again = (F.col("change") == KEPT) & lies_in(stale, "")
@@ -146,7 +146,7 @@ def _rows(work: Workspace, pending: Pending, stale: Collection[Key]) -> DataFram
     )
     documents = work.engine.read_some(work.paths("documents"), DOCUMENTS.ddl)
     described = with_lines(pages, pending.lines).join(pending.anchors, on="url", how="left")
-    adds = with_copies(described, pending.dispositions).join(
+    adds = add_copies(described, pending.dispositions).join(
         # Texts come last: a join holds its left side in memory, and streams its right.
         documents.select("url", "round", "host", *TEXTS, F.col("main_text").alias("text")),
         on=["url", "round"],
@@ -166,10 +166,10 @@ def _rows(work: Workspace, pending: Pending, stale: Collection[Key]) -> DataFram
 
 def _tasks(
     work: Workspace, rows: Iterable[File], base: Mapping[Key, Iterable[File]]
-) -> list[Shard]:
+) -> list[ShardTask]:
     attempt = work.store.attempt("index")
     return [
-        Shard(
+        ShardTask(
             work.root,
             work.round,
             number,

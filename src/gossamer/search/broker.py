@@ -32,7 +32,12 @@ from gossamer.search import explaining
 from gossamer.search import query as query_tree
 from gossamer.search.conversation import Conversation
 from gossamer.search.corrections import Corrections, corrections_of
-from gossamer.search.diversity import Placed, demote_crowded_hosts, hit, merged
+from gossamer.search.diversity import (
+    PlacedPage,
+    demote_crowded_hosts,
+    make_hit,
+    merge_partial_matches,
+)
 from gossamer.search.messages import (
     ENOUGH,
     MAX_LIMIT,
@@ -43,7 +48,7 @@ from gossamer.search.messages import (
     Explain,
     Explained,
     Find,
-    Found,
+    FoundPages,
     Rescore,
     Rescored,
     Show,
@@ -53,11 +58,11 @@ from gossamer.search.messages import (
     Weigh,
     Weighed,
 )
-from gossamer.search.page_filters import resolved
+from gossamer.search.page_filters import resolve_page_filters
 from gossamer.search.profiles import popularity, scores
 from gossamer.search.recency import freshness, freshness_intent
-from gossamer.search.results import Hit, Results, extrapolated
-from gossamer.search.spelling import completed
+from gossamer.search.results import Hit, Results, extrapolate_facets
+from gossamer.search.spelling import complete_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -100,7 +105,7 @@ class Broker:
         for reply in replies.values():
             if isinstance(reply, Completed):
                 counts.update(reply.words)
-        return completed(text, counts, limit)
+        return complete_text(text, counts, limit)
 
 
 class _Answer:
@@ -123,8 +128,8 @@ class _Answer:
         self._time = freshness_intent(self._tree, time.time_ns() // 1_000_000)
         self._last = question.offset + question.limit
         self._limit = min(MAX_RESULTS, max(REORDERED, self._last))
-        self._found: Mapping[int, Found] = {}
-        self._ranked: list[Placed] = []
+        self._found: Mapping[int, FoundPages] = {}
+        self._ranked: list[PlacedPage] = []
         self._total = self._whole = self._pages = self._searched = self._content_words = 0
         self._exact, self._may_lack = True, False
 
@@ -163,7 +168,7 @@ class _Answer:
             took_ms=0,
             whole=self._whole,
             relaxed=self._whole == 0 < partial_hits,
-            facets=extrapolated(
+            facets=extrapolate_facets(
                 [each.facets for each in self._found.values()], self._pages, self._searched
             ),
             suggestion=better.suggestion,
@@ -179,7 +184,7 @@ class _Answer:
 
     def _prepared(self) -> RequestGenerator[Find]:
         """The search for pages with all terms: page filters replaced, frequencies collected."""
-        self._tree = yield from resolved(self._tree, self._facts, self._nodes.ask_all)
+        self._tree = yield from resolve_page_filters(self._tree, self._facts, self._nodes.ask_all)
         self._may_lack = query_tree.allows_partial_matches(self._tree)
         counts = (yield from self._frequencies()) if len(self._nodes.nodes) > 1 else None
         return Find(
@@ -205,7 +210,7 @@ class _Answer:
                         known[term] = known.get(term, 0) + pages
         return counts
 
-    def _find_all_terms(self, find: Find) -> RequestGenerator[list[Placed]]:
+    def _find_all_terms(self, find: Find) -> RequestGenerator[list[PlacedPage]]:
         """The best pages with all terms: of the first tier only, if it has enough of them."""
         found = yield from self._nodes.find(find)
         if _first_tier_is_short(found.values()):
@@ -219,7 +224,9 @@ class _Answer:
         self._content_words = max((each.content_words for each in found.values()), default=0)
         return (yield from self._best(found, find))
 
-    def _find_any_term(self, find: Find, whole: Sequence[Placed]) -> RequestGenerator[list[Placed]]:
+    def _find_any_term(
+        self, find: Find, whole: Sequence[PlacedPage]
+    ) -> RequestGenerator[list[PlacedPage]]:
         """The best pages that have some of the terms and are not among `whole`."""
         few, least = self._has_few(), 0.0
         limit = min(MAX_LIMIT, find.limit + len(whole)) if few else MAX_AHEAD
@@ -253,7 +260,7 @@ class _Answer:
         loose = not self._question.by_date and any(each.loose for each in self._found.values())
         return loose or self._has_few()
 
-    def _ordered(self, whole: list[Placed], partial: list[Placed]) -> list[Placed]:
+    def _ordered(self, whole: list[PlacedPage], partial: list[PlacedPage]) -> list[PlacedPage]:
         """Pages with all words and pages with some of them in their final order, best first."""
         if self._question.by_date:
             return [*whole, *partial]
@@ -262,14 +269,18 @@ class _Answer:
         for each, score in zip(front, worth, strict=True):
             each.score = score
         better_than = 0 if self._has_few() else MIN_WHOLE
-        front = merged(whole[:REORDERED], partial[:REORDERED], better_than)
+        front = merge_partial_matches(whole[:REORDERED], partial[:REORDERED], better_than)
         if not query_tree.restricts_host(self._tree):
             front = demote_crowded_hosts(front)
         return [*front, *whole[REORDERED:], *(() if better_than else partial[REORDERED:])]
 
     def _best(
-        self, found: Mapping[int, Found], find: Find, known: Collection[int] = (), least: float = 0
-    ) -> RequestGenerator[list[Placed]]:
+        self,
+        found: Mapping[int, FoundPages],
+        find: Find,
+        known: Collection[int] = (),
+        least: float = 0,
+    ) -> RequestGenerator[list[PlacedPage]]:
         """The candidates with `least` words, without `known` keys, the best of them rescored."""
         best = self._by_words(found, find)
         best = [each for each in best if each.words >= least and each.page.key not in known]
@@ -280,11 +291,11 @@ class _Answer:
                 yield from self._weigh(best[:REORDERED], find)
         return best
 
-    def _by_words(self, found: Mapping[int, Found], find: Find) -> list[Placed]:
+    def _by_words(self, found: Mapping[int, FoundPages], find: Find) -> list[PlacedPage]:
         """The candidates by the scores of their words, the only scores known so far."""
         scored = not self._question.by_date and any(each.content_words for each in found.values())
         placed = [
-            Placed(number, page, find.any_term, words := page.value if scored else 0.0, words)
+            PlacedPage(number, page, find.any_term, words := page.value if scored else 0.0, words)
             for number, each in found.items()
             for page in each.candidates
         ]
@@ -292,7 +303,7 @@ class _Answer:
             placed.sort(key=lambda each: (-each.page.value, each.node, each.page.place))
         return placed[: find.limit]
 
-    def _rescore(self, placed: Sequence[Placed], find: Find) -> RequestGenerator[None]:
+    def _rescore(self, placed: Sequence[PlacedPage], find: Find) -> RequestGenerator[None]:
         """Add the second step of the ranking to the scores of the best."""
         added = yield from self._nodes.ask_about(
             placed,
@@ -303,7 +314,7 @@ class _Answer:
         for each in placed:
             each.words += added.get(each.place, 0.0)
 
-    def _weigh(self, placed: Sequence[Placed], find: Find) -> RequestGenerator[None]:
+    def _weigh(self, placed: Sequence[PlacedPage], find: Find) -> RequestGenerator[None]:
         cosines = yield from self._nodes.ask_about(
             placed,
             lambda state, pages: Weigh(state, self._tree, _places(pages), find.counts),
@@ -328,13 +339,13 @@ class _Answer:
             first = shown[: explaining.MAX_PAGES]
             explained = yield from self._explained(first, all_terms, any_term)
         return [
-            hit(each, fields[each.place], self._pages, explained.get(each.place))
+            make_hit(each, fields[each.place], self._pages, explained.get(each.place))
             for each in shown
             if each.place in fields
         ]
 
     def _explained(
-        self, placed: Sequence[Placed], all_terms: Find, any_term: Find
+        self, placed: Sequence[PlacedPage], all_terms: Find, any_term: Find
     ) -> RequestGenerator[dict[tuple[int, Place], dict[str, Any]]]:
         """How the scores were computed: tantivy's explanation of the words, and the other parts."""
         words: dict[tuple[int, Place], dict[str, Any]] = {}
@@ -376,7 +387,7 @@ def _explaining(find: Find) -> Callable[[str, Sequence[Candidate]], Explain]:
     return lambda state, pages: Explain(state, find, _places(pages))
 
 
-def _first_tier_is_short(found: Collection[Found]) -> bool:
+def _first_tier_is_short(found: Collection[FoundPages]) -> bool:
     """Whether only the first tier was searched, and too few of its pages match."""
     partly = [each for each in found if each.searched < each.pages]
     return bool(partly) and sum(each.total for each in partly) < ENOUGH

@@ -45,7 +45,7 @@ def all_of(queries: Sequence[Query]) -> Query:
     return Query.boolean_query([(Occur.Must, each) for each in queries])
 
 
-def with_optional(found: Query, more: Iterable[Query]) -> Query:
+def add_optional(found: Query, more: Iterable[Query]) -> Query:
     """The query `found`, with each of `more` as an optional clause that adds to the score.
 
     They are nested: in one union, tantivy would score all of `more` for other pages, too.
@@ -55,7 +55,7 @@ def with_optional(found: Query, more: Iterable[Query]) -> Query:
     return found
 
 
-def added(found: Query, more: Iterable[Query]) -> Query:
+def bonus_for_pages(found: Query, more: Iterable[Query]) -> Query:
     """What `more` adds to the scores of the few pages that `found` matches.
 
     Each clause is bound to these pages, as one that is optional would be sought far behind them.
@@ -83,7 +83,7 @@ def unit_once(schema: Schema, field: str, unit: Unit, among: Frequencies) -> Que
     return Query.term_query(schema, field, unit[0], "basic")
 
 
-def leading(
+def first_words_bonus(
     schema: Schema, weights: Mapping[Unit, float], here: Frequencies, among: Frequencies
 ) -> Iterator[Query]:
     """The idf that units have in texts, times their weights, on pages with them at the front.
@@ -101,7 +101,7 @@ def leading(
         yield any_of(found)
 
 
-def without_text(scored: Query, schema: Schema, unit: Unit) -> Query:
+def exclude_text_matches(scored: Query, schema: Schema, unit: Unit) -> Query:
     """The scores of a query, on pages whose text lacks a unit."""
     lacks = (Occur.MustNot, unit_query(schema, "text", unit))
     return Query.boolean_query([(Occur.Must, scored), lacks])

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeVar
 
-from gossamer.search.messages import Found
+from gossamer.search.messages import FoundPages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from gossamer.search.diversity import Placed
+    from gossamer.search.diversity import PlacedPage
     from gossamer.search.messages import Candidate, Find, Place, Request, RequestGenerator
 
 _R = TypeVar("_R")
@@ -54,9 +54,9 @@ class Conversation:
     def ask_all(self, request: Request, kind: type[_R]) -> RequestGenerator[dict[int, _R]]:
         return (yield from self.ask(dict.fromkeys(self.nodes, request), kind))
 
-    def find(self, find: Find) -> RequestGenerator[dict[int, Found]]:
+    def find(self, find: Find) -> RequestGenerator[dict[int, FoundPages]]:
         """Ask all nodes for matches. A node is missing once its state has changed."""
-        found = yield from self.ask_all(find, Found)
+        found = yield from self.ask_all(find, FoundPages)
         same = {
             number: each
             for number, each in found.items()
@@ -65,14 +65,14 @@ class Conversation:
         self.missing |= found.keys() - same.keys()
         return same
 
-    def find_afresh(self, find: Find) -> RequestGenerator[dict[int, Found]]:
+    def find_afresh(self, find: Find) -> RequestGenerator[dict[int, FoundPages]]:
         """As `find`, but accept new states: the caller keeps no candidate of earlier replies."""
         self._states = {}
         return (yield from self.find(find))
 
     def ask_about(
         self,
-        placed: Iterable[Placed],
+        placed: Iterable[PlacedPage],
         request: Callable[[str, Sequence[Candidate]], Request],
         kind: type[_R],
         values: Callable[[_R], Iterable[_V]],

@@ -25,7 +25,7 @@ CROWDED_FACTOR = 0.5
 more than half as much come first."""
 
 
-class Placed(msgspec.Struct, gc=False):
+class PlacedPage(msgspec.Struct, gc=False):
     """A candidate, its node, the score of its words (`words`) and its whole `score`.
 
     `partial`: it lacks some words of the query. `cosine`: of page and query, set only by the
@@ -45,13 +45,15 @@ class Placed(msgspec.Struct, gc=False):
         return self.node, self.page.place
 
 
-def in_order(placed: Iterable[Placed]) -> list[Placed]:
+def sort_by_score(placed: Iterable[PlacedPage]) -> list[PlacedPage]:
     """The best first. The order of ties does not depend on which node holds a page."""
     by_key = sorted(placed, key=attrgetter("page.key"))
     return sorted(by_key, key=attrgetter("score"), reverse=True)  # stable, in reverse too
 
 
-def merged(whole: Sequence[Placed], partial: Iterable[Placed], better_than: int) -> list[Placed]:
+def merge_partial_matches(
+    whole: Sequence[PlacedPage], partial: Iterable[PlacedPage], better_than: int
+) -> list[PlacedPage]:
     """Pages with all words and pages that lack some in one order, the best first.
 
     `better_than`: if positive, a page that lacks words must score more than as many of `whole`, or
@@ -59,17 +61,17 @@ def merged(whole: Sequence[Placed], partial: Iterable[Placed], better_than: int)
     """
     best = sorted([each.score for each in whole], reverse=True)[:better_than]
     bar = min(best, default=-math.inf)
-    return in_order([*whole, *(each for each in partial if each.score > bar)])
+    return sort_by_score([*whole, *(each for each in partial if each.score > bar)])
 
 
-def demote_crowded_hosts(placed: Sequence[Placed]) -> list[Placed]:
+def demote_crowded_hosts(placed: Sequence[PlacedPage]) -> list[PlacedPage]:
     """Reorder as if each host's results beyond HOST_RESULTS had CROWDED_FACTOR of their score.
 
     So the first page shows several hosts, if they have relevant pages. If a host has further
     results, the last of its first HOST_RESULTS is marked `more`.
     """
     seen: dict[int, int] = {}
-    last: dict[int, Placed] = {}
+    last: dict[int, PlacedPage] = {}
     worth = [each.score for each in placed]
     hosts = [host_bits(each.page.key) for each in placed]
     for number, host in enumerate(hosts):
@@ -83,7 +85,9 @@ def demote_crowded_hosts(placed: Sequence[Placed]) -> list[Placed]:
     return [placed[number] for number in order]
 
 
-def hit(placed: Placed, fields: HitFields, pages: int, explanation: dict[str, Any] | None) -> Hit:
+def make_hit(
+    placed: PlacedPage, fields: HitFields, pages: int, explanation: dict[str, Any] | None
+) -> Hit:
     """The hit of a placed candidate, in an index of `pages` pages."""
     static_rank = placed.page.static_rank
     return Hit(

@@ -20,7 +20,7 @@ MAX_STEPS = 300
 CUT = "further steps are left out"
 
 
-def cut(tree: dict[str, Any], most: int = MAX_STEPS) -> dict[str, Any]:
+def cut_tree(tree: dict[str, Any], most: int = MAX_STEPS) -> dict[str, Any]:
     """The first `most` nodes of the tree, breadth first. CUT marks nodes that lost some details."""
     root: dict[str, Any] = {}
     waiting = deque([(tree, root)])

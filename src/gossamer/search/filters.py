@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tantivy import FieldType, Query
 
-from gossamer.index.format.analysis import plain
+from gossamer.index.format.analysis import plain_analyzer
 from gossamer.search.query import Filter, Urls
 from gossamer.search.typed_forms import code_of, pages_having
 
@@ -29,7 +29,7 @@ def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Q
         case Urls(urls):
             found = Query.term_set_query(schema, "url", [*urls])
         case Filter("site" | "host" as field, value):
-            found = Query.term_query(schema, field, host(value))
+            found = Query.term_query(schema, field, host_in(value))
         case Filter("lang", value):
             found = Query.term_query(schema, "language", value.lower())
         case Filter("type", value):
@@ -37,9 +37,9 @@ def filter_query(schema: Schema, asked: Filter | Urls, words: TextAnalyzer) -> Q
         case Filter("intitle", value):
             found = _phrase(schema, "title", words.analyze(value))
         case Filter("inurl", value):
-            found = _phrase(schema, "address", plain().analyze(value))
+            found = _phrase(schema, "address", plain_analyzer().analyze(value))
         case Filter("before" | "after" as name, value):
-            found = _dated(schema, name, time_ms(value))
+            found = _date_range(schema, name, date_begin_ms(value))
         case _:
             found = Query.empty_query()
     return found
@@ -54,11 +54,11 @@ def exceptions(schema: Schema, excluded: Not) -> Query | None:
         return pages_having(code, schema)
     match excluded.part:
         case Filter("site", value):
-            return Query.term_query(schema, "copy_site", host(value))
+            return Query.term_query(schema, "copy_site", host_in(value))
     return None
 
 
-def _dated(schema: Schema, name: str, moment: int | None) -> Query:
+def _date_range(schema: Schema, name: str, moment: int | None) -> Query:
     if moment is None:
         return Query.empty_query()
     if name == "after":
@@ -68,12 +68,12 @@ def _dated(schema: Schema, name: str, moment: int | None) -> Query:
     )
 
 
-def host(value: str) -> str:
+def host_in(value: str) -> str:
     """The host in what people write: a URL, capitals, dots or asterisks at either end."""
     return value.lower().rpartition("://")[2].partition("/")[0].strip(".*")
 
 
-def time_ms(value: str) -> int | None:
+def date_begin_ms(value: str) -> int | None:
     """When a day, month or year (`2024-06-30`) begins, ms UTC; None if it is not a date."""
     found = _DATE.fullmatch(value)
     if found is None:

@@ -12,12 +12,12 @@ from gossamer.search.statistics import idf_sum
 from gossamer.search.typed_forms import symbols_of, typed_words
 from gossamer.search.units import (
     compounds,
+    drop_stop_words,
     joined_phrases,
     parts_of,
     run_weight,
     split_units,
     units_of,
-    without_stop_words,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gossamer.index.format.analysis import Analyzer, Unit
     from gossamer.search.statistics import Frequencies
-    from gossamer.search.typed_forms import Typed
+    from gossamer.search.typed_forms import TypedWord
 
 _Key = TypeVar("_Key")
 JOINED = 2.0
@@ -52,7 +52,7 @@ class Interpretation(NamedTuple):
     further: Sequence[tuple[Unit, float]]
     """Terms that add to the score, with weights: joined words as phrases, compounds, options, and
     words as the language of the query stems them."""
-    typed: Sequence[Typed]
+    typed: Sequence[TypedWord]
     """Forms and code that give a bonus."""
     symbols: Sequence[Unit]
     """Code without words, which a page must have."""
@@ -61,7 +61,7 @@ class Interpretation(NamedTuple):
     is_passage: bool
 
     @classmethod
-    def of(
+    def from_query(
         cls,
         tree: query_tree.Query,
         analyzer: Analyzer,
@@ -74,7 +74,7 @@ class Interpretation(NamedTuple):
         """
         words = query_tree.wanted_words(tree)
         options = [*map(query_tree.Words, query_tree.options(tree))]
-        weighted = _searched(_known_units(words, analyzer, whole), whole)
+        weighted = _most_telling_units(_known_units(words, analyzer, whole), whole)
         units = [unit for unit, _ in weighted]
         idfs = [idf_sum(unit, "text", whole) for unit in units]
         damped = sum(idf * weight for idf, (_, weight) in zip(idfs, weighted, strict=True))
@@ -86,7 +86,7 @@ class Interpretation(NamedTuple):
             *((unit, share) for unit in joined_phrases(words, analyzer) if unit not in units),
             *compounds(words, analyzer),
             *((unit, 1.0) for unit in units_of(options, analyzer)),
-            *_stemmed(zip(units, weights, strict=True), stems),
+            *_stemmed_units(zip(units, weights, strict=True), stems),
         ]
         typed = typed_words([each.text for each in (*words, *options)], analyzer, whole)
         is_passage = query_tree.is_passage(tree)
@@ -100,7 +100,7 @@ class Interpretation(NamedTuple):
         return cls(whole, units, weights, scale, known, typed, symbols, split, is_passage)
 
     @property
-    def covered(self) -> float:
+    def coverage_factor(self) -> float:
         """How much coverage counts: a page need not have all words of a long question."""
         return min(1.0, COVERED / max(len(self.units), 1))
 
@@ -117,7 +117,7 @@ class Interpretation(NamedTuple):
         return pages_at_most(self.units, among) + by_parts
 
 
-def _stemmed(
+def _stemmed_units(
     weighted: Iterable[tuple[Unit, float]], stems: Mapping[str, str]
 ) -> Iterator[tuple[Unit, float]]:
     """Units that are single words, as the language of the query stems them, if otherwise."""
@@ -137,7 +137,7 @@ def telling_words(
     """All words; of more than MAX_UNITS, those with the highest idf, once each."""
     if len(words) <= MAX_UNITS:
         return words
-    return _most_telling({each: (analyzer.analyzed(each.text), 1.0) for each in words}, whole)
+    return _most_telling({each: (analyzer.terms_of(each.text), 1.0) for each in words}, whole)
 
 
 def _most_telling(
@@ -160,14 +160,14 @@ def all_but_one(
 ) -> Iterator[tuple[str, float]]:
     """The words without each of them in turn, and the share of the idf that is left."""
     terms = [
-        [term for term in analyzer.analyzed(word) if whole.pages("text", term)] for word in words
+        [term for term in analyzer.terms_of(word) if whole.pages("text", term)] for word in words
     ]
     idfs = [idf_sum(tuple(each), "text", whole) for each in terms]
     for at, idf_without in enumerate(idfs):
         yield " ".join([*words[:at], *words[at + 1 :]]), 1 - idf_without / (sum(idfs) or 1)
 
 
-def _searched(
+def _most_telling_units(
     weighted: Iterable[tuple[Unit, float]], whole: Frequencies
 ) -> Sequence[tuple[Unit, float]]:
     """At most MAX_UNITS units with weights. Where some are left out, each of the others is once."""
@@ -188,7 +188,7 @@ def _known_units(
 
     A word in CamelCase that no page has is replaced by its parts.
     """
-    for each in without_stop_words(words, analyzer):
+    for each in drop_stop_words(words, analyzer):
         for part in parts_of(each, analyzer):
             units = [*units_of([part], analyzer)]
             if not pages_at_most(units, whole):

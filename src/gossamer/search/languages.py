@@ -45,7 +45,7 @@ STEMMED = {"exact_form": "text", "title_exact_form": "title"}
 """By field without stemming and without stop words, the field that has the stop words."""
 
 
-class Reading(NamedTuple):
+class LanguageReading(NamedTuple):
     """How a language reads a query: by which frequencies, and the probability that it is in it.
 
     `stems`: by term of the language, the term of the same word in the language of the query.
@@ -56,7 +56,7 @@ class Reading(NamedTuple):
     stems: Mapping[str, str]
 
 
-class Bounded:
+class BoundedFrequencies:
     """The frequencies of a language whose terms are no more telling than those of another one.
 
     `translated`: the other language's terms of words whose terms differ. `stop_words`: its terms of
@@ -71,10 +71,10 @@ class Bounded:
         stop_words: Mapping[str, str],
     ) -> None:
         self._theirs, self._translated, self._stop_words = theirs, translated, stop_words
-        self.held = mine.held
+        self.documents = mine.documents
         self.pages = mine.pages
 
-    def weighed(self, field: str, term: str) -> int:
+    def pages_for_weight(self, field: str, term: str) -> int:
         if field not in STEMMED:
             theirs = self._theirs.pages(field, self._translated.get(term, term))
         elif term in self._stop_words:
@@ -82,31 +82,31 @@ class Bounded:
         else:
             theirs = self._theirs.pages(field, term)
         mine = self.pages(field, term)
-        smooth = theirs + BOUND_SMOOTHING * mine / max(self.held, 1)
-        return max(mine, int(smooth * self.held / (self._theirs.held + BOUND_SMOOTHING)))
+        smooth = theirs + BOUND_SMOOTHING * mine / max(self.documents, 1)
+        return max(mine, int(smooth * self.documents / (self._theirs.documents + BOUND_SMOOTHING)))
 
 
-def readings(
+def read_by_language(
     tree: Query, whole: Mapping[str, Frequencies], preferred: str = ""
-) -> Mapping[str, Reading]:
+) -> Mapping[str, LanguageReading]:
     """How each language reads a query.
 
     `whole`: the frequencies of all pages, by language. `preferred`: the language of the user.
     """
     if len(whole) == 1:
-        return {language: Reading(only, 0.0, {}) for language, only in whole.items()}
+        return {language: LanguageReading(only, 0.0, {}) for language, only in whole.items()}
     words = [*islice(wanted_words(tree), MAX_WORDS)]
     likelihoods = _likelihoods(words, whole, preferred)
     spoken = max(likelihoods, key=likelihoods.__getitem__)
 
-    def reading(language: str, mine: Frequencies) -> Reading:
+    def reading(language: str, mine: Frequencies) -> LanguageReading:
         probability = likelihoods[language] / sum(likelihoods.values())
         if language == spoken:
-            return Reading(mine, probability, {})
-        translated = _translated(words, language, spoken)
+            return LanguageReading(mine, probability, {})
+        translated = _translate_terms(words, language, spoken)
         stop_words = _stop_words(words, language, spoken)
-        bounded = Bounded(mine, whole[spoken], translated, stop_words)
-        return Reading(bounded, probability, translated)
+        bounded = BoundedFrequencies(mine, whole[spoken], translated, stop_words)
+        return LanguageReading(bounded, probability, translated)
 
     return {language: reading(language, mine) for language, mine in whole.items()}
 
@@ -118,18 +118,18 @@ def smoothed_idf(
 
     Without SMOOTHING, all words would be equally telling on the only page of a language.
     """
-    mine, held = whole[language], sum(each.held for each in whole.values())
+    mine, held = whole[language], sum(each.documents for each in whole.values())
     elsewhere: Counter[str] = Counter()
     words = list(words)
     for other, theirs in whole.items():
         if other != language:
-            for term, translated in _translated(words, language, other).items():
+            for term, translated in _translate_terms(words, language, other).items():
                 elsewhere[term] += theirs.pages("text", translated)
 
     def idf(term: str) -> float:
         here = mine.pages("text", term)
         having = here + SMOOTHING * (here + elsewhere[term]) / max(held, 1)
-        return math.log(1 + (mine.held + SMOOTHING - having + 0.5) / (having + 0.5))
+        return math.log(1 + (mine.documents + SMOOTHING - having + 0.5) / (having + 0.5))
 
     return idf
 
@@ -139,28 +139,28 @@ def _likelihoods(
 ) -> Mapping[str, float]:
     """How likely the query is in each language, over that in the likeliest."""
     logarithms = {language: PREFERRED * (language == preferred) for language in whole}
-    held = sum(each.held for each in whole.values())
+    held = sum(each.documents for each in whole.values())
     for word in words:
         having = {
             language: min(
-                (each.pages("text", term) for term in analyzer_for(language).analyzed(word.text)),
+                (each.pages("text", term) for term in analyzer_for(language).terms_of(word.text)),
                 default=0,
             )
             for language, each in whole.items()
         }
         share = sum(having.values()) / max(held, 1)
         for language, pages in having.items() if share else ():
-            smooth = (pages + SMOOTHING * share) / (whole[language].held + SMOOTHING)
+            smooth = (pages + SMOOTHING * share) / (whole[language].documents + SMOOTHING)
             logarithms[language] += math.log(smooth)
     most = max(logarithms.values())
     return {language: math.exp(each - most) for language, each in logarithms.items()}
 
 
-def _translated(words: Sequence[Words], language: str, other: str) -> dict[str, str]:
+def _translate_terms(words: Sequence[Words], language: str, other: str) -> dict[str, str]:
     """The terms of words in a language, each with the term of the same word in another one."""
     pairs: dict[str, str] = {}
     for word in words:
-        mine, theirs = (analyzer_for(each).analyzed(word.text) for each in (language, other))
+        mine, theirs = (analyzer_for(each).terms_of(word.text) for each in (language, other))
         if len(mine) == len(theirs):
             pairs.update(zip(mine, theirs, strict=True))
     return pairs
@@ -171,7 +171,7 @@ def _stop_words(words: Sequence[Words], language: str, other: str) -> dict[str, 
     found: dict[str, str] = {}
     for word in words:
         forms = analyzer_for(language).exact_form.analyze(word.text)
-        terms = analyzer_for(other).analyzed(word.text)
+        terms = analyzer_for(other).terms_of(word.text)
         if len(forms) == len(terms) and not analyzer_for(other).has_content_word(word.text):
             found.update(zip(forms, terms, strict=True))
     return found

@@ -102,7 +102,7 @@ class Candidate(msgspec.Struct, frozen=True, array_like=True, gc=False):
     place: Place
 
 
-class Found(msgspec.Struct, frozen=True, tag=True):
+class FoundPages(msgspec.Struct, frozen=True, tag=True):
     """`total` of the `searched` pages match, and the node holds `pages`. The best come first.
 
     `exact`: whether `total` was counted; otherwise it is a lower bound.
@@ -275,7 +275,7 @@ class Suggested(msgspec.Struct, frozen=True, tag=True):
     completions: list[str]
 
 
-class Refused(msgspec.Struct, frozen=True, tag=True):
+class RequestRefused(msgspec.Struct, frozen=True, tag=True):
     """The node cannot answer: it has opened another index since, or has none."""
 
     reason: str
@@ -331,13 +331,13 @@ Request: TypeAlias = (
 )
 Reply: TypeAlias = (
     Surveyed
-    | Found
+    | FoundPages
     | Rescored
     | Shown
     | Explained
     | CheckedSpelling
     | Completed
-    | Refused
+    | RequestRefused
     | Weighed
     | DocumentText
     | TermCounts

@@ -38,10 +38,10 @@ from gossamer.search.messages import (
     Explain,
     Explained,
     Find,
-    Found,
+    FoundPages,
     HitFields,
     Read,
-    Refused,
+    RequestRefused,
     Rescore,
     Rescored,
     Show,
@@ -52,14 +52,14 @@ from gossamer.search.messages import (
     Weigh,
     Weighed,
 )
-from gossamer.search.open_parts import assembled
-from gossamer.search.plans import Index, Plans
+from gossamer.search.open_parts import open_languages
 from gossamer.search.profiles import cosine, lnc, ltc
+from gossamer.search.query_plans import Index, QueryPlans
 from gossamer.search.ranking import Ranking
 from gossamer.search.results import FACET_VALUES, FACETS, most_frequent
 from gossamer.search.snippets import Snippets
 from gossamer.search.spelling import Spelling
-from gossamer.search.statistics import Statistics, Summed
+from gossamer.search.statistics import Statistics, SummedStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -95,29 +95,31 @@ class Node:
         self._weights = weights
         folders = list(folders)
         first = [folder for folder in folders if is_first_tier(folder)]
-        whole = list(self._opened(folders, {}))
+        whole = list(self._open_indexes(folders, {}))
         self._indexes = [
             *whole,
-            *self._opened(first, {each.language: each.statistics for each in whole}),
+            *self._open_indexes(first, {each.language: each.statistics for each in whole}),
         ]
         self._whole = range(len(whole))
         self._first = range(len(whole), len(self._indexes))
         self._tiered = bool(first) if tiered is None else tiered
         self._spelling = Spelling(self._form, {each.language: each.searcher for each in whole})
-        self._plans = Plans(self._indexes, weights)
+        self._plans = QueryPlans(self._indexes, weights)
         self.state = state
         self.languages = [each.language for each in whole]
         self.pages = sum(each.searcher.num_docs for each in whole)
 
-    def _opened(self, folders: Iterable[Path], whole: Mapping[str, Statistics]) -> Iterator[Index]:
-        for key, searcher, held in assembled(folders):
+    def _open_indexes(
+        self, folders: Iterable[Path], whole: Mapping[str, Statistics]
+    ) -> Iterator[Index]:
+        for key, searcher, held in open_languages(folders):
             statistics = Statistics(searcher, held)
             ranking = Ranking(self._form, key, self._weights, statistics)
             yield Index(key, searcher, ranking, statistics, whole.get(key, statistics))
 
     def reply(self, request: Request) -> Reply:
         if isinstance(request, _OF_A_STATE) and request.state != self.state:
-            return Refused("the index has changed")
+            return RequestRefused("the index has changed")
         return _REPLIES[type(request)](self, request)
 
     def survey(self, ask: Survey) -> Surveyed:
@@ -126,11 +128,11 @@ class Node:
         terms = {term for each in whole for term in each.ranking.terms(ask.query)}
         return Surveyed({each.language: each.statistics.counts(terms) for each in whole})
 
-    def find(self, ask: Find) -> Found:
-        whole = [self._plans.of(number, ask) for number in self._whole]
+    def find(self, ask: Find) -> FoundPages:
+        whole = [self._plans.plan_for(number, ask) for number in self._whole]
         # Search the first tier only if enough pages can have the words that it may suffice.
         tier = ask.first and self._tiered and sum(each.max_matches for each in whole) >= ENOUGH
-        first = [self._plans.of(number, ask) for number in self._first] if tier else []
+        first = [self._plans.plan_for(number, ask) for number in self._first] if tier else []
         if first:
             tier = sum(each.max_matches_here for each in first) >= ENOUGH
         plans = first if tier else whole
@@ -154,20 +156,22 @@ class Node:
             # `count` is missing in tantivy's stubs.
             total += answer.count if counted else max(plan.min_matches, len(answer.hits))  # type: ignore[attr-defined]
             exact = exact and (counted or plan.exact)
-            more = 0.0 if order else self._plans.more(number, ask)
+            more = 0.0 if order else self._plans.score_bonus(number, ask)
             found += _candidates(number, searcher, answer.hits, more, dated=ask.dated)
             if ask.facets and answer.hits:
-                _count(facets, searcher, query)
+                _count_facets(facets, searcher, query)
         if tier and self._first and total < ENOUGH and not ask.any_term:
-            return Found(self.state, self.pages, searched, total, content_words, rescore, loose, [])
+            return FoundPages(
+                self.state, self.pages, searched, total, content_words, rescore, loose, []
+            )
         titled = [*self._title_matches(ask, whole)] if tier or ask.any_term else []
         if titled:
             known = {each.key for each in titled}
             found = [*titled, *(each for each in found if each.key not in known)]
         if titled or len(plans) > 1:  # tantivy has sorted those of a single index
-            found = sorted(found, key=in_order)[: ask.limit]
+            found = sorted(found, key=candidate_order)[: ask.limit]
         facet_counts = {name: most_frequent(counts) for name, counts in facets.items()}
-        return Found(
+        return FoundPages(
             self.state,
             self.pages,
             searched,
@@ -187,7 +191,7 @@ class Node:
             if query is not None and not ask.by_date:
                 searcher = self._indexes[number].searcher
                 hits = searcher.search(query, MAX_TITLE_MATCHES, count=False).hits
-                more = self._plans.more(number, ask)
+                more = self._plans.score_bonus(number, ask)
                 yield from _candidates(number, searcher, hits, more, dated=ask.dated)
 
     def rescore(self, ask: Rescore) -> Rescored:
@@ -196,7 +200,7 @@ class Node:
         for place, key in ask.pages:
             hash_prefixes[place[0]].add(schema.hash_prefix(key))
         for number, some in hash_prefixes.items():
-            query = self._plans.of(number, ask.find).rescore(
+            query = self._plans.plan_for(number, ask.find).rescore(
                 sorted(some), any_term=ask.find.any_term
             )
             if query is not None:
@@ -217,7 +221,7 @@ class Node:
                 telling = telling_words(words, analyzer_for(key), whole[key])
                 snippets[key] = Snippets(telling, key, worth, len(ask.places))
             stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
-            snippet = snippets[key].of(
+            snippet = snippets[key].make_snippet(
                 stored.text, stored.description, stored.headings, stored.common
             )
             pages.append(
@@ -245,23 +249,25 @@ class Node:
                 continue
             searcher, query_plan = (
                 self._indexes[number].searcher,
-                self._plans.of(number, ask.find),
+                self._plans.plan_for(number, ask.find),
             )
             address = tantivy.DocAddress(*at)
             (key,) = searcher.fast_field_values("key", [address])
             plan = _candidate_query(query_plan, ask.find)
-            more = self._plans.more(number, ask.find)
+            more = self._plans.score_bonus(number, ask.find)
             steps = (
                 plan.query,
                 query_plan.rescore([schema.hash_prefix(int(key or 0))], any_term=ask.find.any_term),
                 Query.const_score_query(Query.all_query(), more) if more else None,
             )
             query = Query.boolean_query([(Occur.Should, step) for step in steps if step])
-            words.append(explaining.cut(json.loads(query.explain(searcher, address).to_json())))
+            words.append(
+                explaining.cut_tree(json.loads(query.explain(searcher, address).to_json()))
+            )
         return Explained(words)
 
     def spell(self, ask: CheckSpelling) -> CheckedSpelling:
-        return CheckedSpelling(self._spelling.like(ask.words))
+        return CheckedSpelling(self._spelling.similar_words(ask.words))
 
     def complete(self, ask: Complete) -> Completed:
         return Completed(self._spelling.completions(ask.text, ask.limit))
@@ -274,11 +280,11 @@ class Node:
             analyzer = analyzer_for(key)
             if number not in asked:
                 words = query_tree.highlighted_words(ask.query)
-                typed = [term for each in words for term in analyzer.analyzed(each.text)]
+                typed = [term for each in words for term in analyzer.terms_of(each.text)]
                 counted = (ask.counts or {}).get(key)
-                among = Summed(counted) if counted else whole
+                among = SummedStatistics(counted) if counted else whole
                 pages = {term: among.pages("text", term) for term in typed}
-                asked[number] = ltc(typed, pages, among.held)
+                asked[number] = ltc(typed, pages, among.documents)
             stored = schema.stored_document(searcher.doc(tantivy.DocAddress(*at)))
             cosines.append(cosine(asked[number], lnc(analyzer.terms.analyze(_stored_text(stored)))))
         return Weighed(cosines)
@@ -337,17 +343,19 @@ def _candidates(
     ]
 
 
-def in_order(candidate: Candidate) -> tuple[float, Place]:
+def candidate_order(candidate: Candidate) -> tuple[float, Place]:
     """A sort key. Ties are in index order, as in tantivy, so a lower limit gives a prefix."""
     return -candidate.value, candidate.place
 
 
 def _stored_text(stored: schema.StoredDocument) -> str:
     """Title and beginning of the text: the words by which pages are compared."""
-    return f"{stored.title}\n{stored_text.beginning(stored.text, COMPARED_CHARS)}"
+    return f"{stored.title}\n{stored_text.read_beginning(stored.text, COMPARED_CHARS)}"
 
 
-def _count(facets: Mapping[str, Counter[str]], searcher: tantivy.Searcher, query: Query) -> None:
+def _count_facets(
+    facets: Mapping[str, Counter[str]], searcher: tantivy.Searcher, query: Query
+) -> None:
     """Add the counts of the most frequent values of each facet among all matching pages."""
     aggregations = {name: {"terms": {"field": name, "size": FACET_VALUES}} for name in FACETS}
     found = searcher.aggregate(query, aggregations)

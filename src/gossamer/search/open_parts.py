@@ -30,15 +30,15 @@ MAX_REMOVALS = 100
 REMEDY = "build it again: gossamer index"
 
 
-class Assembled(NamedTuple):
-    """The index of a language. `held` documents are in its segments, including deleted ones."""
+class LanguageIndex(NamedTuple):
+    """The index of a language. `documents`: in its segments, including deleted ones."""
 
     language: str
     searcher: tantivy.Searcher
-    held: int
+    documents: int
 
 
-def assembled(folders: Iterable[Path]) -> list[Assembled]:
+def open_languages(folders: Iterable[Path]) -> list[LanguageIndex]:
     """Open folders of parts, each named for its language, as one index per language.
 
     Documents are numbered in the order of the folders, so processes that open the same parts in the
@@ -47,14 +47,14 @@ def assembled(folders: Iterable[Path]) -> list[Assembled]:
     by_language: dict[str, list[Path]] = defaultdict(list)
     for folder in folders:
         by_language[folder.name].append(folder)
-    return [_joined(language, parts) for language, parts in sorted(by_language.items())]
+    return [_join_parts(language, parts) for language, parts in sorted(by_language.items())]
 
 
-def _joined(language: str, parts: Sequence[Path]) -> Assembled:
+def _join_parts(language: str, parts: Sequence[Path]) -> LanguageIndex:
     metas = [_meta(part) for part in parts]
     held = sum(segment["max_doc"] for meta in metas for segment in meta["segments"])
     if len(parts) == 1:
-        return Assembled(language, _opened(parts[0], parts[0]), held)
+        return LanguageIndex(language, _open_searcher(parts[0], parts[0]), held)
     for part, meta in zip(parts, metas, strict=True):
         if meta["schema"] != metas[0]["schema"]:
             raise StoreError(part, "was written by another version than the other parts", REMEDY)
@@ -67,10 +67,10 @@ def _joined(language: str, parts: Sequence[Path]) -> Assembled:
                 if not file.name.startswith((".", schema.META)):
                     (folder / file.name).symlink_to(file.absolute())
         (folder / schema.META).write_text(json.dumps({**metas[0], "segments": segments}))
-        return Assembled(language, _opened(folder, parts[0].parent), held)
+        return LanguageIndex(language, _open_searcher(folder, parts[0].parent), held)
 
 
-def _opened(folder: Path, named: Path) -> tantivy.Searcher:
+def _open_searcher(folder: Path, named: Path) -> tantivy.Searcher:
     """Open an index. If tantivy cannot read the folder, raises StoreError about `named`."""
     try:
         return schema.open_index(folder).searcher()

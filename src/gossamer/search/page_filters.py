@@ -6,7 +6,7 @@ are spread over all shards; but indexes may lie in other processes and on other 
 and `url:` are replaced by URLs, and `related:` by weighted words, minus the page itself. The new
 tree can be evaluated without looking anything up.
 
-`page_facts` reads what the crawl knows, `resolved` asks the nodes that hold the indexes.
+`page_facts` reads what the crawl knows, `resolve_page_filters` asks the nodes with the indexes.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def page_facts(text: str, crawl: CrawlView) -> PageFacts:
     return {each: tuple(_urls_for(each, crawl)) for each in filters}
 
 
-def resolved(tree: Query, facts: PageFacts, ask: Ask) -> RequestGenerator[Query]:
+def resolve_page_filters(tree: Query, facts: PageFacts, ask: Ask) -> RequestGenerator[Query]:
     """The tree with each page filter replaced. One without facts matches nothing."""
     if not facts:
         return tree
@@ -95,7 +95,7 @@ def resolved(tree: Query, facts: PageFacts, ask: Ask) -> RequestGenerator[Query]
             if words := (yield from _weighted_words(url, ask)):
                 replacements[page_filter] = And((Like(tuple(words)), Not(Urls((url,)))))
                 break
-    return _replaced(tree, replacements)
+    return _replace_filters(tree, replacements)
 
 
 def _weighted_words(url: str, ask: Ask) -> RequestGenerator[Sequence[tuple[str, float]]]:
@@ -124,26 +124,28 @@ def _page_filters(tree: Query) -> Iterator[Filter]:
                 yield from _page_filters(part)
 
 
-def _replaced(tree: Query, replacements: Mapping[Filter, Query]) -> Query:
+def _replace_filters(tree: Query, replacements: Mapping[Filter, Query]) -> Query:
     match tree:
         case Filter(name) if name in PAGE_FILTERS:
             return replacements.get(tree, Urls(()))
         case Not(part):
-            return Not(_replaced(part, replacements))
+            return Not(_replace_filters(part, replacements))
         case And(parts) | Or(parts):
-            return replace(tree, parts=tuple(_replaced(part, replacements) for part in parts))
+            return replace(
+                tree, parts=tuple(_replace_filters(part, replacements) for part in parts)
+            )
     return tree
 
 
 def _urls_for(page_filter: Filter, crawl: CrawlView) -> Iterable[str]:
     urls = [
-        url for each in _with_scheme(page_filter.value) if (url := crawl.normal(each)) is not None
+        url for each in _possible_urls(page_filter.value) if (url := crawl.normal(each)) is not None
     ]
     if page_filter.name != "link":
         return [*urls, *filter(None, map(crawl.survivor, urls))]
     return islice(dict.fromkeys(source for url in urls for source in crawl.linking(url)), MAX_URLS)
 
 
-def _with_scheme(typed: str) -> Sequence[str]:
+def _possible_urls(typed: str) -> Sequence[str]:
     """The URLs that may be meant: without a scheme, https and http are tried."""
     return [typed] if "://" in typed else [f"https://{typed}", f"http://{typed}"]

@@ -21,7 +21,7 @@ from gossamer.index.format.analysis import (
     camel_parts,
     is_unspaced,
 )
-from gossamer.index.format.stored_text import Window, windows
+from gossamer.index.format.stored_text import Window, text_windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ class Place(NamedTuple):
     worth: int
 
 
-class Wanted(NamedTuple):
+class WantedWord(NamedTuple):
     """A word or phrase to look for: its terms, prefixes of it in UTF-8, and how telling it is.
 
     `worths`: of any form of the word, and of those that were `typed`, in thousandths, because sums
@@ -105,12 +105,12 @@ class Passages:
         self._analyzer = analyzer
         forms = _forms(typed, analyzer)
         self._wanted = [
-            _wanted(unit, forms, 1 + round(1000 * share * max(map(worth, unit))))
+            _wanted_word(unit, forms, 1 + round(1000 * share * max(map(worth, unit))))
             for unit, share in units.items()
         ]
         for text in code:
-            most = max(map(worth, analyzer.analyzed(text)), default=1.0)
-            self._wanted.append(_literal(text, 1 + round(1000 * most)))
+            most = max(map(worth, analyzer.terms_of(text)), default=1.0)
+            self._wanted.append(_wanted_code(text, 1 + round(1000 * most)))
         self._needles = [
             (needle, number, each)
             for number, each in enumerate(self._wanted)
@@ -141,7 +141,7 @@ class Passages:
         """The passage with the most telling words; of equal ones, the first."""
         best: Place | None = None
         read = 0
-        for window in windows(stored):
+        for window in text_windows(stored):
             found = self._densest(window)
             if found and (best is None or found.worth > best.worth):
                 best = found
@@ -160,7 +160,7 @@ class Passages:
         worths, seen = self._worths, [0] * len(self._worths)
         near: deque[tuple[int, int]] = deque()
         begin = most = have = words = wide = 0
-        for place, number in self._found(window):
+        for place, number in self._matches(window):
             near.append((place, number))
             if not seen[number]:
                 have += worths[number]
@@ -180,7 +180,7 @@ class Passages:
                     break
         return Place(window, begin, most) if most else None
 
-    def _found(self, window: Window) -> Iterator[tuple[int, int]]:
+    def _matches(self, window: Window) -> Iterator[tuple[int, int]]:
         """The places where words and phrases begin, in order, each with the number of its worth.
 
         For each prefix, a form is found at most MAX_MATCHES times. One loop over a heap is faster
@@ -211,7 +211,7 @@ class Passages:
                     word = run[0] if run else b""
                     form = wanted.met.get(word, UNKNOWN)
                     if form == UNKNOWN:
-                        form = wanted.met[word] = self._compared(wanted, word)
+                        form = wanted.met[word] = self._form_of(wanted, word)
                 elif wanted.unspaced or self._is_phrase(wanted.terms, text, place):
                     form = ANY_FORM
             if form != OTHER_WORD and left[2 * at + form]:
@@ -233,18 +233,18 @@ class Passages:
         ends = range(len(terms), len(found) + 1)
         return any(tuple(found[end - len(terms) : end]) == terms for end in ends)
 
-    def _compared(self, wanted: Wanted, word: bytes) -> int:
+    def _form_of(self, wanted: WantedWord, word: bytes) -> int:
         """The form of a wanted word that this word is."""
         if word.lower() in wanted.typed:
             return TYPED_FORM
-        decoded, analyzed = word.decode("utf-8", "ignore"), self._analyzer.analyzed
+        decoded, analyzed = word.decode("utf-8", "ignore"), self._analyzer.terms_of
         same = analyzed(decoded)[:1] == wanted.terms
         if not same and (parts := camel_parts(decoded)):
             same = analyzed(parts[0])[:1] == wanted.terms
         return ANY_FORM if same else OTHER_WORD
 
 
-def _wanted(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> Wanted:
+def _wanted_word(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> WantedWord:
     """A unit with the prefixes of its longest word, by which a phrase is found."""
     unspaced = all(map(is_unspaced, unit))
     longest = max(unit, key=len)
@@ -253,13 +253,15 @@ def _wanted(unit: Unit, forms: Mapping[str, frozenset[str]], worth: int) -> Want
     typed = _needles(words) if len(unit) == 1 and prefixes != words else frozenset()
     most = round(EXACT_FACTOR * worth) if typed else worth
     is_word = len(unit) == 1 and not unspaced
-    return Wanted(unit, _needles(prefixes), (worth, most), typed, unspaced, is_word, {})
+    return WantedWord(unit, _needles(prefixes), (worth, most), typed, unspaced, is_word, {})
 
 
-def _literal(text: str, worth: int) -> Wanted:
+def _wanted_code(text: str, worth: int) -> WantedWord:
     """Code, which is found wherever it stands in the text."""
     needles = _needles((text.lower(),))
-    return Wanted((), needles, (worth, worth), frozenset(), unspaced=True, is_word=False, met={})
+    return WantedWord(
+        (), needles, (worth, worth), frozenset(), unspaced=True, is_word=False, met={}
+    )
 
 
 def _needles(forms: Iterable[str]) -> frozenset[bytes]:
@@ -276,8 +278,8 @@ def _forms(typed: Iterable[Words], analyzer: Analyzer) -> dict[str, frozenset[st
     found: dict[str, frozenset[str]] = {}
     for words in typed:
         for word in _WORD.findall(words.text):
-            stem = "".join(analyzer.analyzed(word))
-            forms = (word.lower(), *analyzer_for(OTHER).analyzed(word))
+            stem = "".join(analyzer.terms_of(word))
+            forms = (word.lower(), *analyzer_for(OTHER).terms_of(word))
             found[stem] = found.get(stem, frozenset()).union(forms)
     return found
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gossamer.config import RankingConfig
-    from gossamer.search.diversity import Placed
+    from gossamer.search.diversity import PlacedPage
     from gossamer.search.recency import FreshnessIntent
 
 PROFILES: tuple[Profile, ...] = get_args(Profile)
@@ -42,7 +42,7 @@ Vector = dict[str, float]
 
 def scores(
     profile: Profile,
-    candidates: Sequence[Placed],
+    candidates: Sequence[PlacedPage],
     weights: RankingConfig,
     time: FreshnessIntent | None,
 ) -> list[float]:
@@ -67,7 +67,7 @@ def scores(
 
 def content_pagerank(contents: Sequence[float], ranks: Sequence[float]) -> list[float]:
     """Scores from 0 to 1 of candidates with these contents and ranks, which are not negative."""
-    of_contents, of_ranks = _of_the_best(contents), _of_the_best(ranks)
+    of_contents, of_ranks = _shares_of_best(contents), _shares_of_best(ranks)
     return [
         CONTENT * content + PAGERANK * rank
         for content, rank in zip(of_contents, of_ranks, strict=True)
@@ -76,7 +76,7 @@ def content_pagerank(contents: Sequence[float], ranks: Sequence[float]) -> list[
 
 def lnc(terms: Iterable[str]) -> Vector:
     """The vector of a page, given its terms with repetitions."""
-    return _of_length_1({term: _log_tf(count) for term, count in Counter(terms).items()})
+    return _normalize_length({term: _log_tf(count) for term, count in Counter(terms).items()})
 
 
 def ltc(terms: Iterable[str], frequencies: Mapping[str, int], pages: int) -> Vector:
@@ -84,7 +84,7 @@ def ltc(terms: Iterable[str], frequencies: Mapping[str, int], pages: int) -> Vec
 
     A term that no page has, or every page, weighs nothing.
     """
-    return _of_length_1(
+    return _normalize_length(
         {
             term: _log_tf(count) * math.log10(pages / having)
             for term, count in Counter(terms).items()
@@ -102,12 +102,12 @@ def _log_tf(count: int) -> float:
     return 1 + math.log10(count)
 
 
-def _of_length_1(weights: Vector) -> Vector:
+def _normalize_length(weights: Vector) -> Vector:
     length = math.hypot(*weights.values())
     return {term: weight / length for term, weight in weights.items()} if length else {}
 
 
-def _of_the_best(values: Sequence[float]) -> list[float]:
+def _shares_of_best(values: Sequence[float]) -> list[float]:
     best = max(values, default=0.0)
     return [value / best if best else 0.0 for value in values]
 

@@ -254,7 +254,7 @@ def _tokens(text: str) -> list[_Token]:
     tokens = [
         token for match in _TOKEN.finditer(text) for token in _token(match, plain=capitals_only)
     ]
-    tokens = _with_operands(tokens)
+    tokens = _replace_dangling_operators(tokens)
     if not any(isinstance(token, Not) or token in OPERATORS for token in tokens):
         tokens = [token for token in tokens if not isinstance(token, str)]
     words = [number for number, token in enumerate(tokens) if not isinstance(token, str)]
@@ -271,7 +271,7 @@ def _is_plain(tokens: list[_Token]) -> bool:
     return len(filters) <= MAX_WORDS and len(words) + len(filters) == len(tokens)
 
 
-def _with_operands(tokens: list[_Token]) -> list[_Token]:
+def _replace_dangling_operators(tokens: list[_Token]) -> list[_Token]:
     """The tokens with operators that lack an operand as words, as in the title `AND operator`."""
     first = next((n for n, token in enumerate(tokens) if token not in ("AND", "OR")), len(tokens))
     last = next((n for n, token in enumerate(tokens[::-1]) if token not in OPERATORS), len(tokens))
@@ -311,14 +311,14 @@ class _Parser:
         while self._at < len(self._tokens):
             parts.append(self._any())
             self._at += 1  # a `)` that closes nothing
-        return _joined(And, parts)
+        return _join_parts(And, parts)
 
     def _any(self) -> Query:
         parts = [self._all()]
         while self._peek() == "OR":
             self._at += 1
             parts.append(self._all())
-        return _joined(Or, parts)
+        return _join_parts(Or, parts)
 
     def _all(self) -> Query:
         parts = []
@@ -329,7 +329,7 @@ class _Parser:
                 self._at += 1
             else:
                 parts.append(self._part())
-        joined = _joined(And, parts)
+        joined = _join_parts(And, parts)
         if strict and isinstance(joined, And) and joined.parts:
             return replace(joined, strict=True)
         return joined
@@ -365,6 +365,6 @@ class _Parser:
         return self._tokens[self._at] if self._at < len(self._tokens) else None
 
 
-def _joined(kind: type[And | Or], parts: list[Query]) -> Query:
+def _join_parts(kind: type[And | Or], parts: list[Query]) -> Query:
     kept = tuple(part for part in parts if part != And(()))
     return kept[0] if len(kept) == 1 else kind(kept) if kept else And(())

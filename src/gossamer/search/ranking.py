@@ -49,28 +49,28 @@ from gossamer.index.format.schema import title_keys, words_key
 from gossamer.search import query as query_tree
 from gossamer.search.clauses import (
     CandidateQuery,
-    added,
+    add_optional,
     all_of,
     any_of,
-    leading,
+    bonus_for_pages,
+    exclude_text_matches,
+    first_words_bonus,
     unit_once,
     unit_query,
-    with_optional,
-    without_text,
 )
 from gossamer.search.filters import exceptions, filter_query
 from gossamer.search.interpretation import Interpretation, all_but_one, pages_at_most
 from gossamer.search.messages import COUNTED_MATCHES
 from gossamer.search.statistics import idf_correction, idf_sum
-from gossamer.search.typed_forms import bonuses, pages_having, typed_terms
+from gossamer.search.typed_forms import bonus_queries, pages_having, typed_terms
 from gossamer.search.units import (
-    in_a_row,
+    drop_stop_words,
+    join_units,
     neighbours,
     parts_of,
     spellings,
     terms_of,
     units_of,
-    without_stop_words,
 )
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class QueryPlan:
         self._weighted = [*zip(meant.units, meant.weights, strict=True)]
         self._may_lack = query_tree.allows_partial_matches(tree)
         self.is_loose = self._may_lack and not meant.symbols and len(self._units) > 1
-        self.coverage = self._weights.coverage * meant.covered if self.is_loose else 0.0
+        self.coverage = self._weights.coverage * meant.coverage_factor if self.is_loose else 0.0
 
     @cached_property
     def max_matches(self) -> float:
@@ -161,21 +161,21 @@ class QueryPlan:
         words = len(self._units or self._meant.symbols) + len(query_tree.similar_words(self._tree))
         if not self.max_matches:  # usual if the index has many languages
             return CandidateQuery(None, words)
-        if self._matched is None:
+        if self._matching_pages is None:
             return CandidateQuery(None)
         more = [*self._name_queries, *self._exact_queries, *self._typed_queries]
         few = self.max_matches <= FEW_MATCHES
         if self._is_single_term and not self._exact_queries:
-            some = [self._matched, *more, *(self._later if few else ())]
+            some = [self._matching_pages, *more, *(self._second_step if few else ())]
             pages = self._statistics.pages("text", *self._units[0])
             return CandidateQuery(any_of(some), words, pages, rescore=not few)
         if few:
-            if self._later:
-                found = Query.const_score_query(self._matched, 0.0)
-                more.append(added(found, self._later))
-            return CandidateQuery(with_optional(self._matched, more), words)
-        clauses = [(Occur.Must, self._matched), *((Occur.Should, each) for each in more)]
-        return CandidateQuery(Query.boolean_query(clauses), words, rescore=bool(self._later))
+            if self._second_step:
+                found = Query.const_score_query(self._matching_pages, 0.0)
+                more.append(bonus_for_pages(found, self._second_step))
+            return CandidateQuery(add_optional(self._matching_pages, more), words)
+        clauses = [(Occur.Must, self._matching_pages), *((Occur.Should, each) for each in more)]
+        return CandidateQuery(Query.boolean_query(clauses), words, rescore=bool(self._second_step))
 
     def any_term(self, *, counted: bool) -> CandidateQuery:
         """The first step, for pages that have any of the words.
@@ -196,13 +196,13 @@ class QueryPlan:
             return CandidateQuery(some, len(self._units), rescore=True)
         return CandidateQuery(some, len(self._units), max(fewest, 0), exact=False, rescore=True)
 
-    def _covered(self) -> Iterator[Query]:
+    def _coverage_queries(self) -> Iterator[Query]:
         """What a page's score gains by each unit that it has, however often."""
         weights = [weight * idf_sum(unit, "text", self._whole) for unit, weight in self._weighted]
         for unit, weight in zip(self._units, weights, strict=True):
             if self.coverage and pages_at_most([unit], self._whole):
                 gain = self.coverage * weight / sum(weights)
-                yield Query.const_score_query(self._scored("text", unit), gain)
+                yield Query.const_score_query(self._bm25("text", unit), gain)
 
     def title_matches(self, *, any_term: bool) -> Query | None:
         """The matches of `all_terms` whose title is the query, or has it as a rare phrase.
@@ -212,34 +212,36 @@ class QueryPlan:
         if any_term:
             within = [*self._title_within()]
             found = [*self._unit_queries(), *self._name_queries]
-            return with_optional(any_of(within), found) if within else None
+            return add_optional(any_of(within), found) if within else None
         called = [*self._whole_title(), *self._title_phrase(MAX_PHRASE_TITLES)]
-        if not called or self._matched is None:
+        if not called or self._matching_pages is None:
             return None
-        required = [Query.const_score_query(any_of(called), 0.0), self._matched]
+        required = [Query.const_score_query(any_of(called), 0.0), self._matching_pages]
         more = [*self._name_queries, *self._exact_queries, *self._typed_queries]
-        return with_optional(all_of(required), more)
+        return add_optional(all_of(required), more)
 
     def rescore(self, hash_prefixes: Iterable[str], *, any_term: bool) -> Query | None:
         """The second step, for pages with these hash prefixes; None if it would add nothing."""
-        if not any_term and (self.max_matches <= FEW_MATCHES or not self._later):
+        if not any_term and (self.max_matches <= FEW_MATCHES or not self._second_step):
             return None
         # tantivy's query for a set of terms scans the whole dictionary.
         term_query = partial(Query.term_query, self._schema, "hash_prefix")
         either = [term_query(each, "basic") for each in hash_prefixes]
         found = Query.const_score_query(any_of(either), 0.0)
         if not any_term:
-            return added(found, self._later)
+            return bonus_for_pages(found, self._second_step)
         weight = self._weights.boilerplate
         beside = [
-            without_text(self._scored("boilerplate", unit, weight), self._schema, unit)
+            exclude_text_matches(self._bm25("boilerplate", unit, weight), self._schema, unit)
             for unit in self._units
         ]
         exact = [*self._exact_queries, *self._typed_queries]
-        return added(found, [*exact, *beside, *self._covered(), *self._later])
+        return bonus_for_pages(
+            found, [*exact, *beside, *self._coverage_queries(), *self._second_step]
+        )
 
     @cached_property
-    def _matched(self) -> Query | None:
+    def _matching_pages(self) -> Query | None:
         found = self._match(self._tree)
         if not self._plain or not self._meant.symbols:
             return found
@@ -255,7 +257,7 @@ class QueryPlan:
             case query_tree.Filter() | query_tree.Urls():
                 return self._filter(tree)
             case query_tree.Like():
-                return self._like(tree)
+                return self._similar_pages(tree)
             case query_tree.Not():
                 return None
             case query_tree.Or(parts):
@@ -263,7 +265,7 @@ class QueryPlan:
                 return any_of(either) if either else None
             case query_tree.And(parts):
                 asked = [part for part in parts if not isinstance(part, query_tree.Not)]
-                matched = map(self._match, without_stop_words(asked, self._analyzer))
+                matched = map(self._match, drop_stop_words(asked, self._analyzer))
                 wanted = [(Occur.Must, found) for found in matched if found]
                 unwanted = [
                     self._condition(part) for part in parts if isinstance(part, query_tree.Not)
@@ -272,18 +274,18 @@ class QueryPlan:
 
     def _words(self, words: query_tree.Words) -> Query | None:
         parts = parts_of(words, self._analyzer)
-        wanted = [found for part in parts if (found := self._part(part)) is not None]
+        wanted = [found for part in parts if (found := self._word_part(part)) is not None]
         return all_of(wanted) if wanted else None
 
-    def _part(self, part: query_tree.Words) -> Query | None:
+    def _word_part(self, part: query_tree.Words) -> Query | None:
         """Pages that have a word; if it is in CamelCase, also those that have its parts."""
         found = [
-            all_of([self._scored("text", unit, self._meant.scale * weight) for unit in units])
+            all_of([self._bm25("text", unit, self._meant.scale * weight) for unit in units])
             for units, weight in spellings(part, self._analyzer)
         ]
         return any_of(found) if len(found) > 1 else found[0] if found else None
 
-    def _like(self, like: query_tree.Like) -> Query:
+    def _similar_pages(self, like: query_tree.Like) -> Query:
         """Pages that have LIKE_SHARE of the words, each by BM25 times its weight."""
         units = [
             (unit, weight)
@@ -292,7 +294,7 @@ class QueryPlan:
         ]
         if not units:
             return Query.empty_query()
-        some = [(Occur.Should, self._scored("text", unit, weight)) for unit, weight in units]
+        some = [(Occur.Should, self._bm25("text", unit, weight)) for unit, weight in units]
         return Query.boolean_query(some, math.ceil(LIKE_SHARE * len(some)))
 
     def _condition(self, part: query_tree.Query) -> tuple[Occur, Query]:
@@ -317,14 +319,14 @@ class QueryPlan:
         that long questions are about.
         """
         for unit, weight in self._weighted:
-            yield self._scored("text", unit, weight)
+            yield self._bm25("text", unit, weight)
             if not all(self._whole.pages("text", term) for term in unit):
-                yield self._scored("boilerplate", unit, self._weights.boilerplate)
+                yield self._bm25("boilerplate", unit, self._weights.boilerplate)
 
     @cached_property
     def _name_queries(self) -> Sequence[Query]:
         return [
-            self._scored(field, part, weight * share)
+            self._bm25(field, part, weight * share)
             for unit, share in self._weighted[:MAX_NAMES]
             for field, part, weight in self._name_fields(unit)
             if all(self._whole.pages(field, term) for term in part)
@@ -343,9 +345,11 @@ class QueryPlan:
     @cached_property
     def _typed_queries(self) -> Sequence[Query]:
         """What is on a page as it was typed: words joined in this way, forms, code, options."""
-        typed = bonuses(self._meant.typed, self._schema, self._whole, self._weights.exact_form)
+        typed = bonus_queries(
+            self._meant.typed, self._schema, self._whole, self._weights.exact_form
+        )
         further = [
-            self._scored(field, unit, weight * share)
+            self._bm25(field, unit, weight * share)
             for field, share in (("text", 1.0), ("title", self._weights.title))
             for unit, weight in self._meant.further
         ]
@@ -358,16 +362,16 @@ class QueryPlan:
     def _title_phrase(self, most: float = math.inf) -> Iterator[Query]:
         """The words as a phrase in the title, if at most `most` titles can contain it."""
         if len(self._units) > 1 and not self._meant.is_passage:
-            phrase = in_a_row(self._units)
+            phrase = join_units(self._units)
             if 0 < min(self._whole.pages("title", term) for term in phrase) <= most:
-                yield self._scored("title", phrase, self._weights.title_phrase)
+                yield self._bm25("title", phrase, self._weights.title_phrase)
 
     def _whole_title(self) -> Iterator[Query]:
         """The words as the whole title, if any page has this title."""
         text = " ".join(each.text for each in self._title)
         *_, key = title_keys(text)
         if self._title and self._statistics.pages("title_key", key):
-            yield self._titled(key, text)
+            yield self._title_bonus(key, text)
 
     def _title_within(self) -> Iterator[Query]:
         """All words but one as the whole title, times the share of the idf that these have."""
@@ -376,26 +380,26 @@ class QueryPlan:
             return
         for text, share in all_but_one(words, self._analyzer, self._whole):
             if self._statistics.pages("title_key", key := words_key(text)):
-                yield self._titled(key, text, share)
+                yield self._title_bonus(key, text, share)
 
-    def _titled(self, key: str, text: str, share: float = 1) -> Query:
+    def _title_bonus(self, key: str, text: str, share: float = 1) -> Query:
         found = Query.term_query(self._schema, "title_key", key, "basic")
-        words = len(analyzer_for(OTHER).analyzed(text))
+        words = len(analyzer_for(OTHER).terms_of(text))
         return Query.const_score_query(found, self._weights.whole_title * words * share)
 
     @cached_property
-    def _later(self) -> Sequence[Query]:
+    def _second_step(self) -> Sequence[Query]:
         """Pairs, and units in title or first words: what the second step may add."""
         pairs = [
-            self._scored("text", pair, self._weights.pairs * self._meant.weights[at], PAIR_SLOP)
+            self._bm25("text", pair, self._weights.pairs * self._meant.weights[at], PAIR_SLOP)
             for at, pair in neighbours(self._units)
         ]
         led = {
             unit: weight * self._weights.first_words for unit, weight in self._weighted[:MAX_NAMES]
         }
-        return [*pairs, *leading(self._schema, led, self._statistics, self._whole)]
+        return [*pairs, *first_words_bonus(self._schema, led, self._statistics, self._whole)]
 
-    def _scored(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
+    def _bm25(self, field: str, unit: Unit, weight: float = 1, slop: int = 0) -> Query:
         """BM25 of a unit, whose terms may be up to `slop` positions apart."""
         if field == "title":
             found = unit_once(self._schema, field, unit, self._statistics)

@@ -77,7 +77,7 @@ class FreshnessIntent(NamedTuple):
 def freshness_intent(tree: Query, now_ms: int) -> FreshnessIntent | None:
     """The time from which a query wants pages; None if it names none."""
     terms = [
-        term for words in wanted_words(tree) for term in analyzer_for(OTHER).analyzed(words.text)
+        term for words in wanted_words(tree) for term in analyzer_for(OTHER).terms_of(words.text)
     ]
     if any(
         tuple(terms[first : first + length]) in _PHRASES
@@ -107,7 +107,7 @@ def _begin_ms(year: int) -> int:
 
 
 _PHRASES = frozenset(
-    analyzer_for(OTHER).analyzed(text) for texts in WORDS.values() for text in texts
+    analyzer_for(OTHER).terms_of(text) for texts in WORDS.values() for text in texts
 )
 _FIRST_TERMS = frozenset(terms[0] for terms in _PHRASES)
 _LENGTHS = {len(terms) for terms in _PHRASES}

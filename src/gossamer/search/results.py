@@ -94,7 +94,7 @@ def most_frequent(values: Counter[str]) -> list[Count]:
     return [Count(value, pages) for value, pages in values.most_common(FACET_VALUES)]
 
 
-def extrapolated(
+def extrapolate_facets(
     counted: Iterable[Mapping[str, Iterable[Count]]], pages: int, searched: int
 ) -> dict[str, list[Count]]:
     """The facets of several nodes together, extrapolated from the pages searched to all."""

@@ -46,7 +46,7 @@ class IndexParts(NamedTuple):
     state: str
 
     @classmethod
-    def of(cls, work: Workspace) -> Self:
+    def from_manifest(cls, work: Workspace) -> Self:
         """The index that the manifest names, as the store last read it.
 
         Raises StoreError if the index has the format of another version.
@@ -90,7 +90,7 @@ class Searcher:
         `crawl`: for page filters; by default it is read from `work`. `shards`: open only these, if
         any are given.
         """
-        files, state = parts or IndexParts.of(work)
+        files, state = parts or IndexParts.from_manifest(work)
         mine = [part for part in sorted(files) if not shards or shard_of(part) in shards]
         wanted = [file for part in mine for file in files[part]]
         if is_object_url(work.root):  # they are verified as they are fetched
@@ -140,13 +140,13 @@ class Searcher:
 
     def answer(self, question: Question) -> Results:
         facts = page_facts(effective_query(question.query), self._crawl)
-        return self._driven(self._broker.answer(question, facts)).results
+        return self._drive(self._broker.answer(question, facts)).results
 
     def complete(self, text: str, limit: int = 8) -> list[str]:
         """The query with its last word completed, in at most `limit` ways."""
-        return self._driven(self._broker.complete(text, limit))
+        return self._drive(self._broker.complete(text, limit))
 
-    def _driven(self, asking: RequestGenerator[_T]) -> _T:
+    def _drive(self, asking: RequestGenerator[_T]) -> _T:
         try:
             requests = next(asking)
             while True:

@@ -16,10 +16,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from gossamer.index.format.analysis import analyzer_for
-from gossamer.index.format.stored_text import Window, windows
+from gossamer.index.format.stored_text import Window, text_windows
 from gossamer.search.passages import Passages, Place
 from gossamer.search.typed_forms import is_more_than_words
-from gossamer.search.units import joined_phrases, split_units, units_of, without_stop_words
+from gossamer.search.units import drop_stop_words, joined_phrases, split_units, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ class Snippets:
     ) -> None:
         self._analyzer = analyzer_for(language)
         words = list(words)
-        typed = without_stop_words(words, self._analyzer)
+        typed = drop_stop_words(words, self._analyzer)
         if language == "en":
             typed = [each for each in typed if each.exact or not _is_function_word(each)] or typed
         units: dict[Unit, float] = {}
@@ -84,7 +84,7 @@ class Snippets:
         self._code = re.compile("|".join(map(re.escape, code)), re.IGNORECASE) if code else None
         self._passages = Passages(typed, units, code, self._analyzer, worth, pages)
 
-    def of(
+    def make_snippet(
         self,
         stored: Sequence[bytes],
         description: str,
@@ -102,34 +102,34 @@ class Snippets:
             return passage
         for other in (description, *headings):
             if marks := self._marks(other):
-                return _html(other, _start(other, marks[0][0]), marks)
+                return _html(other, _snippet_start(other, marks[0][0]), marks)
         if passage := self._passage(common, headings):
             return passage
         if description:
             return _html(description, 0, [])
-        first = next(windows(stored), Window(b"", True, True))
+        first = next(text_windows(stored), Window(b"", True, True))
         return _html(first.text.decode(), 0, [], follows=not first.last)
 
     def _passage(self, stored: Sequence[bytes], headings: Sequence[str]) -> str:
         """The best passage of a text, with its marks; "" if no word is found."""
-        place = self._passages.best(stored) or self._analyzed(stored)
-        shown = self._marked(place) if place else ""
-        return self._with_heading(shown, place.worth, headings) if place and shown else ""
+        place = self._passages.best(stored) or self._first_analyzed_match(stored)
+        shown = self._mark_passage(place) if place else ""
+        return self._prepend_heading(shown, place.worth, headings) if place and shown else ""
 
-    def _with_heading(self, shown: str, worth: int, headings: Sequence[str]) -> str:
+    def _prepend_heading(self, shown: str, worth: int, headings: Sequence[str]) -> str:
         for heading in headings if self._passages.lacks_words(worth) else ():
             if self._passages.worth(heading) > worth and (marks := self._marks(heading)):
-                before = _html(heading, _start(heading, marks[0][0]), marks)
+                before = _html(heading, _snippet_start(heading, marks[0][0]), marks)
                 return f"{before.removesuffix(' …')} … {shown.removeprefix('… ')}"
         return shown
 
-    def _analyzed(self, stored: Sequence[bytes]) -> Place | None:
+    def _first_analyzed_match(self, stored: Sequence[bytes]) -> Place | None:
         """The first place that has a word when all words are analysed.
 
         Only texts with other letters than ASCII are: words in ASCII begin like those typed.
         """
         read = 0
-        for window in windows(stored):
+        for window in text_windows(stored):
             if window.text.isascii():
                 continue
             text = window.text.decode()
@@ -143,14 +143,14 @@ class Snippets:
                 break
         return None
 
-    def _marked(self, place: Place) -> str:
+    def _mark_passage(self, place: Place) -> str:
         """The passage at a place, with its marks; "" if it has none."""
         window, at, _ = place
         begin = max(at - 4 * BEFORE_CHARS, 0)
         end = at + 4 * (BEFORE_CHARS + PASSAGE_CHARS)
         before = window.text[begin:at].decode("utf-8", "ignore")
         text = before + window.text[at:end].decode("utf-8", "ignore")
-        start = _start(text, len(before))
+        start = _snippet_start(text, len(before))
         spans = self._marks(text[start : start + PASSAGE_CHARS])
         if not spans:
             return ""
@@ -168,7 +168,7 @@ class Snippets:
         spans = self._analyzer.spans(text, self._terms, self._initials) if self._terms else []
         if self._code:
             code = (match.span() for match in self._code.finditer(text))
-            spans = list(_merged(sorted([*spans, *code])))
+            spans = list(_merge_spans(sorted([*spans, *code])))
         if not self._phrases:
             return spans
         words = self._analyzer.words(text)
@@ -178,14 +178,14 @@ class Snippets:
             for phrase in self._phrases.get(term, ())
             if tuple(word[0] for word in words[first : first + len(phrase)]) == phrase
         )
-        return list(_merged(sorted([*spans, *phrases])))
+        return list(_merge_spans(sorted([*spans, *phrases])))
 
 
 def _is_function_word(word: Words) -> bool:
     return word.text.lower() in FUNCTION_WORDS
 
 
-def _merged(spans: Sequence[Span]) -> Iterator[Span]:
+def _merge_spans(spans: Sequence[Span]) -> Iterator[Span]:
     start, end = 0, 0
     for span in spans:
         if span[0] > end:
@@ -197,7 +197,7 @@ def _merged(spans: Sequence[Span]) -> Iterator[Span]:
         yield start, end
 
 
-def _start(text: str, mark: int) -> int:
+def _snippet_start(text: str, mark: int) -> int:
     """The beginning of a word, at most BEFORE_CHARS before a mark."""
     earliest = max(0, mark - BEFORE_CHARS)
     if earliest == 0:

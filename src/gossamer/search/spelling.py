@@ -20,7 +20,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 from rapidfuzz.process import extract
 from tantivy import Occur, Query
 
-from gossamer.index.format.analysis import analyzer_for, camel_parts, plain
+from gossamer.index.format.analysis import analyzer_for, camel_parts, plain_analyzer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -81,7 +81,7 @@ def correction(text: str, known: Mapping[str, SimilarWords]) -> str | None:
     return changed if changed != text else None
 
 
-def completed(text: str, counts: Mapping[str, int], limit: int) -> list[str]:
+def complete_text(text: str, counts: Mapping[str, int], limit: int) -> list[str]:
     """The text with its last word completed in `limit` ways, the most frequent first."""
     before, _ = _split_last_word(text)
     ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
@@ -92,7 +92,7 @@ def _better(word: str, near: SimilarWords) -> str | None:
     """The replacement of a rare word: the nearest similar word, of several the most frequent."""
     if near.pages > MAX_RARE_PAGES:
         return None
-    term = plain().analyze(word)[0]
+    term = plain_analyzer().analyze(word)[0]
     ranked = sorted(
         (DamerauLevenshtein.distance(term, found), -pages, found)
         for found, pages in near.words.items()
@@ -117,9 +117,9 @@ class Spelling:
         self._schema = schema
         self._searchers = searchers
         # Cached because terms are counted in each segment, and there are few initials.
-        self._words_with_initial = lru_cache(MAX_INITIALS)(self._with_initial)
+        self._words_with_initial = lru_cache(MAX_INITIALS)(self._read_words)
 
-    def like(self, words: Sequence[str]) -> dict[str, SimilarWords]:
+    def similar_words(self, words: Sequence[str]) -> dict[str, SimilarWords]:
         """The frequency of each word of a query and, if it is rare, similar words with theirs."""
         known = {
             language: sum(self._pages(language, word) > 0 for word in words)
@@ -127,10 +127,10 @@ class Spelling:
         }
         most = max(known.values(), default=0)
         likely = [language for language, count in known.items() if count == most]
-        return {word: self._like(word, likely) for word in words}
+        return {word: self._similar_words(word, likely) for word in words}
 
-    def _like(self, word: str, languages: Iterable[str]) -> SimilarWords:
-        terms = plain().analyze(word)
+    def _similar_words(self, word: str, languages: Iterable[str]) -> SimilarWords:
+        terms = plain_analyzer().analyze(word)
         right = SimilarWords(MAX_RARE_PAGES + 1, {})
         if len(terms) != 1 or len(terms[0]) < MIN_CHARS:
             return right
@@ -156,7 +156,7 @@ class Spelling:
 
     def _pages(self, language: str, word: str) -> int:
         """How many pages of a language have a word, or another form of it: at least this many."""
-        terms = analyzer_for(language).analyzed(word)
+        terms = analyzer_for(language).terms_of(word)
         pages = self._searchers[language].doc_freq
         fields = ("text", "boilerplate")
         return max(min((pages(field, term) for term in terms), default=0) for field in fields)
@@ -164,10 +164,10 @@ class Spelling:
     def completions(self, text: str, limit: int) -> dict[str, int]:
         """Words that complete the last one on pages that have the others, with their number."""
         before, last = _split_last_word(text)
-        terms = plain().analyze(last)
+        terms = plain_analyzer().analyze(last)
         if len(terms) != 1:
             return {}
-        others = plain().analyze(before)
+        others = plain_analyzer().analyze(before)
         having = [
             (Occur.Must, Query.term_query(self._schema, FIELD, term, "basic")) for term in others
         ]
@@ -177,6 +177,6 @@ class Spelling:
             counts.update(dict(searcher.terms_with_prefix(FIELD, terms[0], query, limit + 1)))
         return {term: pages for term, pages in counts.items() if term != terms[0]}
 
-    def _with_initial(self, language: str, initial: str) -> list[str]:
+    def _read_words(self, language: str, initial: str) -> list[str]:
         found = self._searchers[language].terms_with_prefix(FIELD, initial, None, MAX_WORDS)
         return [term for term, _ in found]

@@ -37,48 +37,48 @@ ALL = ""
 
 
 class Frequencies(Protocol):
-    """The number of pages (`held`), and how many have a term, by field and term (`pages`).
+    """The number of pages (`documents`), and how many have a term, by field and term (`pages`).
 
     `weighed`: the number of pages with a term that its weight depends on.
     """
 
     @property
-    def held(self) -> int: ...
+    def documents(self) -> int: ...
 
     @property
     def pages(self) -> Callable[[str, str], int]: ...
 
     @property
-    def weighed(self) -> Callable[[str, str], int]: ...
+    def pages_for_weight(self) -> Callable[[str, str], int]: ...
 
 
 class Statistics:
     """Document frequencies of one index.
 
-    `held` counts its documents, including deleted ones that are not merged away yet; `deleted`
+    `documents` counts its documents, including deleted ones that are not merged away yet; `deleted`
     counts only those.
     """
 
     def __init__(self, searcher: Searcher, held: int) -> None:
-        self.held = held
+        self.documents = held
         self.deleted = held - searcher.num_docs
         # A frequency is looked up in each segment, and the same ones are needed again and again.
         self.pages: Callable[[str, str], int] = lru_cache(MAX_KEPT)(searcher.doc_freq)
-        self.weighed = self.pages
+        self.pages_for_weight = self.pages
 
     def counts(self, terms: Collection[str]) -> dict[str, dict[str, int]]:
         """The frequencies of terms, by field and term, and the number of documents under ALL."""
         found = {field: {term: self.pages(field, term) for term in terms} for field in SCORED}
-        return {**found, ALL: {ALL: self.held}}
+        return {**found, ALL: {ALL: self.documents}}
 
 
-class Summed:
+class SummedStatistics:
     """Document frequencies of several indexes together, summed by the broker."""
 
     def __init__(self, counts: Mapping[str, Mapping[str, int]]) -> None:
         self._counts = counts
-        self.held = counts[ALL][ALL]
-        self.weighed = self.pages
+        self.documents = counts[ALL][ALL]
+        self.pages_for_weight = self.pages
 
     def pages(self, field: str, term: str) -> int:
         return self._counts[field].get(term, 0)
@@ -93,8 +93,8 @@ def idf_correction(unit: Unit, field: str, here: Frequencies, there: Frequencies
 
 def idf(term: str, field: str, among: Frequencies) -> float:
     """The inverse document frequency of a term, as tantivy computes it."""
-    having = among.weighed(field, term)
-    return math.log(1 + (among.held - having + 0.5) / (having + 0.5))
+    having = among.pages_for_weight(field, term)
+    return math.log(1 + (among.documents - having + 0.5) / (having + 0.5))
 
 
 def idf_sum(unit: Unit, field: str, among: Frequencies) -> float:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tantivy import Query
 
-from gossamer.index.format.analysis import MAX_KEPT, spaced
+from gossamer.index.format.analysis import MAX_KEPT, whitespace_analyzer
 from gossamer.index.format.exact_form import code_in, pieces_of
 from gossamer.search.clauses import all_of, any_of
 from gossamer.search.statistics import idf
@@ -50,7 +50,7 @@ _INNER = re.compile(r"[^\W_].*[\w.,:;!?)}\]]")
 """Code that differs from its words only inside, such as `std::vec`, unlike `C++` and `__new__`."""
 
 
-class Typed(NamedTuple):
+class TypedWord(NamedTuple):
     """The terms that a page has if it has a word as it was typed, and the words in its code."""
 
     terms: Unit
@@ -62,7 +62,7 @@ class Typed(NamedTuple):
 @lru_cache(MAX_KEPT)
 def code_of(typed: str) -> Unit:
     """The terms of a typed word that is more than a word; none of another."""
-    return tuple(dict.fromkeys(spaced().analyze(code_in(pieces_of(typed)))))
+    return tuple(dict.fromkeys(whitespace_analyzer().analyze(code_in(pieces_of(typed)))))
 
 
 @lru_cache(MAX_KEPT)
@@ -80,28 +80,30 @@ def forms_of(typed: str, analyzer: Analyzer) -> Unit:
 def symbols_of(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]:
     """The words that consist of several symbols, such as `~*`. Single ones often are decoration."""
     for each in words:
-        if len(each.text) > 1 and not analyzer.analyzed(each.text):
+        if len(each.text) > 1 and not analyzer.terms_of(each.text):
             yield code_of(each.text)
 
 
-def typed_words(words: Sequence[str], analyzer: Analyzer, pages: Frequencies) -> Sequence[Typed]:
+def typed_words(
+    words: Sequence[str], analyzer: Analyzer, pages: Frequencies
+) -> Sequence[TypedWord]:
     """The words as they were typed. Code that no page has counts by the forms of its words."""
-    found: dict[str, Typed] = {}
+    found: dict[str, TypedWord] = {}
     forms: set[str] = set()
     for word in words:
         terms = code_of(word)
-        names = tuple(name for each in _NAME.findall(word) for name in _name(each, analyzer))
+        names = tuple(name for each in _NAME.findall(word) for name in _name_term(each, analyzer))
         if terms and len(names) > 1:
             terms = tuple(dict.fromkeys((*terms, *names)))
-        if not terms or _HYPHENED.fullmatch(word) or not _known(terms, TEXT, pages):
+        if not terms or _HYPHENED.fullmatch(word) or not _has_pages(terms, TEXT, pages):
             forms.update(forms_of(word, analyzer))
         else:
             share = 1 / len(words) if _INNER.fullmatch(word) else 1.0
-            found[word] = Typed(terms, names, share, is_name=word.startswith("@"))
+            found[word] = TypedWord(terms, names, share, is_name=word.startswith("@"))
     number = len(forms) + len(found)
     share = 1 / number**2 if 0 < number <= MAX_FORMS else 0
     telling = [
-        Typed((form,), (), share)
+        TypedWord((form,), (), share)
         for form in sorted(forms)
         if share and pages.pages(field_of(form), form) <= MAX_FORM_PAGES
     ]
@@ -115,13 +117,13 @@ def typed_terms(words: Iterable[Words], analyzer: Analyzer) -> Iterator[str]:
         yield from forms_of(each.text, analyzer)
 
 
-def bonuses(
-    typed: Iterable[Typed], schema: Schema, pages: Frequencies, weight: float
+def bonus_queries(
+    typed: Iterable[TypedWord], schema: Schema, pages: Frequencies, weight: float
 ) -> Iterator[Query]:
     """The queries that give the pages which have a word as it was typed their bonus."""
     for each in typed:
         for part in (TEXT, TITLE):
-            if _known(each.terms, part, pages):
+            if _has_pages(each.terms, part, pages):
                 found = [pages_having(each.terms, schema, part)]
                 if part == TEXT:
                     found += _explaining(each, schema, pages)
@@ -140,24 +142,24 @@ def field_of(term: str, part: str = TEXT) -> str:
     return f"{part}code" if _SYMBOL.search(term) else f"{part}exact_form"
 
 
-def _explaining(typed: Typed, schema: Schema, pages: Frequencies) -> Iterator[Query]:
+def _explaining(typed: TypedWord, schema: Schema, pages: Frequencies) -> Iterator[Query]:
     """Pages that have one of the names in the title, and the others in the text."""
     names = [name for name in typed.names if len(name) > 1]  # a letter names nothing
     if not typed.is_name and not 1 < len(names) <= MAX_NAMES:
         return
     for name in names:
         others = tuple(other for other in names if other != name)
-        if _known((name,), TITLE, pages) and _known(others, TEXT, pages):
+        if _has_pages((name,), TITLE, pages) and _has_pages(others, TEXT, pages):
             found = [pages_having((name,), schema, TITLE)]
             yield all_of([*found, pages_having(others, schema)] if others else found)
 
 
-def _name(word: str, analyzer: Analyzer) -> Iterator[str]:
+def _name_term(word: str, analyzer: Analyzer) -> Iterator[str]:
     """The term of a word in code, unless it is a stop word."""
     terms = code_of(word) or forms_of(word, analyzer)
     yield from terms[:1]
 
 
-def _known(terms: Unit, part: str, pages: Frequencies) -> bool:
+def _has_pages(terms: Unit, part: str, pages: Frequencies) -> bool:
     """Whether there are pages with each of the terms."""
     return all(pages.pages(field_of(term, part), term) for term in terms)

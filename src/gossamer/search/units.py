@@ -32,7 +32,7 @@ RUN_DAMPING = 0.3
 _Part = TypeVar("_Part", bound="Query")
 
 
-def without_stop_words(parts: Sequence[_Part], analyzer: Analyzer) -> Sequence[_Part]:
+def drop_stop_words(parts: Sequence[_Part], analyzer: Analyzer) -> Sequence[_Part]:
     """The parts without single stop words; all of them if nothing else is left."""
     return [
         part
@@ -43,7 +43,7 @@ def without_stop_words(parts: Sequence[_Part], analyzer: Analyzer) -> Sequence[_
 
 def units_of(words: Sequence[Words], analyzer: Analyzer) -> Iterator[Unit]:
     """The units of the words that are not stop words."""
-    for each in without_stop_words(words, analyzer):
+    for each in drop_stop_words(words, analyzer):
         yield from _units_of_word(each, analyzer)
 
 
@@ -56,7 +56,7 @@ def _units_of_word(word: Words, analyzer: Analyzer) -> Sequence[Unit]:
     """
     units: list[Unit] = []
     for part in parts_of(word, analyzer):
-        terms = analyzer.analyzed(part.text)[:MAX_TERMS]
+        terms = analyzer.terms_of(part.text)[:MAX_TERMS]
         if not part.exact and len(terms) > 2 and all(map(is_unspaced, terms)):  # noqa: PLR2004
             units += pairwise(terms)
         elif terms:
@@ -70,7 +70,7 @@ def run_weight(units: Sequence[Unit]) -> float:
     A run of n characters has n - 1 overlapping pairs. If each counted in full, the run would
     outweigh the other words of the query.
     """
-    characters = in_a_row(units)
+    characters = join_units(units)
     if not characters or not all(map(is_unspaced, characters)):
         return 1.0
     return math.pow(len(characters), -RUN_DAMPING)
@@ -92,13 +92,13 @@ def neighbours(units: Sequence[Unit]) -> Iterator[tuple[int, Unit]]:
         if first != second and len(first) == len(second) == 1:
             yield at, (*first, *second)
     for at, (first, *between, last) in enumerate(zip(units, units[1:], units[2:], strict=False)):
-        row = in_a_row((first, *between, last))
+        row = join_units((first, *between, last))
         is_run = len(row) == len(first + last) and all(map(is_unspaced, row))
         if is_run and len(first) == len(last) == 2 and first != last:  # noqa: PLR2004
             yield at, row
 
 
-def in_a_row(units: Iterable[Unit]) -> Unit:
+def join_units(units: Iterable[Unit]) -> Unit:
     """The terms of units as one phrase. Pairs of neighbouring characters overlap."""
     terms: list[str] = []
     for unit in units:
@@ -127,7 +127,7 @@ def parts_of(words: Words, analyzer: Analyzer) -> Sequence[Words]:
             runs.append(_Run(kind, start, end))
     runs = [run for run in runs if run.kind != _HIRAGANA] or runs
     parts = [Words(text[run.start : run.end]) for run in runs]
-    return without_stop_words(parts, analyzer) if mixed or len(parts) > 1 else (words,)
+    return drop_stop_words(parts, analyzer) if mixed or len(parts) > 1 else (words,)
 
 
 class _Run(NamedTuple):
@@ -155,7 +155,7 @@ def joined_phrases(words: Iterable[Words], analyzer: Analyzer) -> Iterator[Unit]
     """
     for each in words:
         characters = _characters(each, analyzer)
-        terms = characters or analyzer.analyzed(each.text)
+        terms = characters or analyzer.terms_of(each.text)
         is_text = not characters and all(map(is_unspaced, terms))
         if not each.exact and len(terms) > 1 and not is_text:
             yield terms[:MAX_TERMS]
@@ -176,7 +176,7 @@ def compounds(words: Sequence[Words], analyzer: Analyzer) -> Iterator[tuple[Unit
     if 1 < len(plain) == len(words) <= MAX_IN_COMPOUND:
         joined["".join(plain)] = 1.0
     for each, weight in joined.items():
-        terms = analyzer.analyzed(each)
+        terms = analyzer.terms_of(each)
         if len(terms) == 1:
             yield terms, weight
 
@@ -185,7 +185,7 @@ def terms_of(words: Sequence[Words], analyzer: Analyzer) -> Iterator[str]:
     """All terms of words, with those of compounds and of the parts of CamelCase."""
     yield from (term for unit, _ in compounds(words, analyzer) for term in unit)
     for each in words:
-        yield from analyzer.analyzed(each.text)
+        yield from analyzer.terms_of(each.text)
         for part in parts_of(each, analyzer):
             yield from (term for unit in split_units(part, analyzer) for term in unit)
 
@@ -207,5 +207,5 @@ def _characters(word: Words, analyzer: Analyzer) -> Unit:
     if word.text.isascii():
         return ()
     terms = tuple(term for term, _ in analyzer.words(word.text))[:MAX_TERMS]
-    is_run = len(terms) > 1 == len(analyzer.analyzed(word.text)) and all(map(is_unspaced, terms))
+    is_run = len(terms) > 1 == len(analyzer.terms_of(word.text)) and all(map(is_unspaced, terms))
     return terms if is_run else ()

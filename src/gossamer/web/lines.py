@@ -21,7 +21,7 @@ _SEED = 42
 """The seed of Spark's xxhash64."""
 
 
-def frequent(lines: DataFrame, most: Column, limit: int) -> DataFrame:
+def frequent_lines(lines: DataFrame, most: Column, limit: int) -> DataFrame:
     """By `host`, the hashes of the lines that more than `most` of its pages have, as `lines`.
 
     `lines` has a row with `host` and `line` for each page that has the line, and the columns of
@@ -46,7 +46,7 @@ def line_hash(line: str) -> int:
     return unsigned - (1 << 64) if unsigned >> 63 else unsigned
 
 
-class HostLines:
+class BoilerplateLines:
     """The lines that a host repeats. Looking up a line again costs a fifth of hashing it."""
 
     def __init__(self, hashes: Iterable[int] | None) -> None:
@@ -63,7 +63,7 @@ class HostLines:
             self._met.add(line)
         return found
 
-    def divided(self, text: str) -> tuple[str, str]:
+    def split(self, text: str) -> tuple[str, str]:
         """The other lines of a text, and those that the host repeats."""
         if not self:
             return text, ""

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from gossamer.state import lsm, unread
 from gossamer.state.documents import join_documents
 from gossamer.tables import DOCUMENTS, HOST_DOCUMENTS
-from gossamer.web.lines import LINE, frequent
+from gossamer.web.lines import LINE, frequent_lines
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,7 +35,7 @@ MAX_PAGE_CHARS, MAX_PAGE_LINES = 500_000, 5_000
 """Where counting ends in a page."""
 
 
-def counts(work: Workspace, since: Inputs) -> DataFrame:
+def count_documents(work: Workspace, since: Inputs) -> DataFrame:
     """New rows of `host_documents`, of the hosts that have new documents."""
     new = work.engine.read(since.paths(work, DOCUMENTS), DOCUMENTS.ddl).where(PARSED)
     found = new.groupBy("host").agg(F.count("*").alias("documents"))
@@ -46,7 +46,7 @@ def counts(work: Workspace, since: Inputs) -> DataFrame:
     return before.join(found, on="host", how="right").select("host", total.alias("documents"))
 
 
-def determined(work: Workspace, known: DataFrame, counts: DataFrame) -> DataFrame | None:
+def determine_lines(work: Workspace, known: DataFrame, counts: DataFrame) -> DataFrame | None:
     """New rows of `boilerplate`, of those hosts of `counts` that are new or have changed enough.
 
     None if there are no such hosts. `known` are the present rows of these hosts.
@@ -64,13 +64,13 @@ def determined(work: Workspace, known: DataFrame, counts: DataFrame) -> DataFram
     if not number:
         return None
     documents = work.engine.read_some(work.paths(DOCUMENTS.name), DOCUMENTS.ddl)
-    texts, _ = work.scratch(_texts(documents.where(PARSED), due))
+    texts, _ = work.scratch(_distinct_texts(documents.where(PARSED), due))
     sizes = texts.groupBy("host").agg(F.count("*").alias("pages"))
     rows = sizes.join(due, on="host", how="right").fillna({"pages": 0})
-    return _counted(work, texts, sizes).join(rows, on="host", how="right")
+    return _repeated_lines(work, texts, sizes).join(rows, on="host", how="right")
 
 
-def _texts(parsed: DataFrame, due: DataFrame) -> DataFrame:
+def _distinct_texts(parsed: DataFrame, due: DataFrame) -> DataFrame:
     """The different texts of these hosts, with `url` and `round` of a document with each."""
     newest = (
         due.select("host")
@@ -85,7 +85,7 @@ def _texts(parsed: DataFrame, due: DataFrame) -> DataFrame:
     )
 
 
-def _counted(work: Workspace, texts: DataFrame, sizes: DataFrame) -> DataFrame:
+def _repeated_lines(work: Workspace, texts: DataFrame, sizes: DataFrame) -> DataFrame:
     """By `host`, the `lines` that repeat on it."""
     parts = F.greatest(F.lit(1), F.expr(f"pages div {SAMPLE}"))
     chosen, _ = work.scratch(
@@ -101,4 +101,4 @@ def _counted(work: Workspace, texts: DataFrame, sizes: DataFrame) -> DataFrame:
     lines = counted.join(read, on="host", how="inner").select(
         "host", "counted", F.explode(distinct).alias("line")
     )
-    return frequent(lines.where("line <> ''"), SHARE * F.col("counted"), MAX_LINES)
+    return frequent_lines(lines.where("line <> ''"), SHARE * F.col("counted"), MAX_LINES)

@@ -121,10 +121,10 @@ class Analyzer:
         self.splits_unspaced = self._by_pattern = language in _BY_PATTERN
         # Words that are not stemmed, and those of scripts with marks, have no second form.
         none = [Filter.remove_long(1)] if self._by_pattern else []
-        self.exact_form = _built(Tokenizer.simple(), [*none, lower, *stop, fold])
-        self.analyzed = lru_cache(MAX_KEPT)(self._analyzed)
+        self.exact_form = _build_analyzer(Tokenizer.simple(), [*none, lower, *stop, fold])
+        self.terms_of = lru_cache(MAX_KEPT)(self._terms_of)
         self.has_content_word = lru_cache(MAX_KEPT)(self._has_content_word)
-        self._stem = lru_cache(MAX_KEPT)(self._stemmed)
+        self._stem = lru_cache(MAX_KEPT)(self._stem_word)
 
     def words(self, text: str) -> list[tuple[str, Span]]:
         """The terms of a text, each with its span.
@@ -138,7 +138,7 @@ class Analyzer:
             if match[0].isascii() or not UNSPACED.search(match[0]):
                 found.append((self._stem(match[0]), match.span()))
             else:
-                found += _tokens(plain(), match[0], match.start())
+                found += _tokens(plain_analyzer(), match[0], match.start())
         return found
 
     def spans(self, text: str, terms: Container[str], initials: str = "") -> list[Span]:
@@ -160,11 +160,11 @@ class Analyzer:
         ]
         return sorted({*spans, *joined}) if joined else spans
 
-    def _analyzed(self, typed: str) -> tuple[str, ...]:
+    def _terms_of(self, typed: str) -> tuple[str, ...]:
         """The terms of a word or phrase that was typed."""
         return tuple(self.terms.analyze(typed))
 
-    def _stemmed(self, word: str) -> str:
+    def _stem_word(self, word: str) -> str:
         return "".join(self.terms.analyze(word))
 
     def content_words(self, text: str) -> list[str]:
@@ -183,24 +183,24 @@ def analyzer_for(language: str) -> Analyzer:
 
 
 @cache
-def plain() -> TextAnalyzer:
+def plain_analyzer() -> TextAnalyzer:
     """Words that are not stemmed, in any language: for names, addresses and spelling."""
     return analyzer_for(OTHER).terms
 
 
 @cache
-def _unfiltered() -> TextAnalyzer:
+def _unfiltered_analyzer() -> TextAnalyzer:
     return TextAnalyzerBuilder(Tokenizer.regex(_WORD)).build()
 
 
 def plain_words(text: str) -> str:
-    """The words of a text between spaces, of which `spaced` makes the terms of `plain`.
+    """The words of a text between spaces, for `whitespace_analyzer`: the terms of `plain_analyzer`.
 
     Of ASCII, this is several times as fast as the regular expression.
     """
     if text.isascii():
         return text.encode().translate(_ASCII_WORDS).decode()
-    return " ".join(_unfiltered().analyze(text))
+    return " ".join(_unfiltered_analyzer().analyze(text))
 
 
 def first_words(text: str, number: int) -> str:
@@ -210,17 +210,17 @@ def first_words(text: str, number: int) -> str:
 
 
 @cache
-def spaced() -> TextAnalyzer:
+def whitespace_analyzer() -> TextAnalyzer:
     """What stands between spaces, in lower case: words, and code (`exact_form.code_in`)."""
-    return _built(Tokenizer.whitespace(), (Filter.ascii_fold(), Filter.lowercase()))
+    return _build_analyzer(Tokenizer.whitespace(), (Filter.ascii_fold(), Filter.lowercase()))
 
 
 @cache
-def whole() -> TextAnalyzer:
+def title_analyzer() -> TextAnalyzer:
     """For texts that are compared as a whole, so it does not matter where words are split.
 
-    `plain` splits better, with a regular expression, which takes several times as long. Long words
-    are kept: a title in a script without spaces may be one.
+    `plain_analyzer` splits better, with a regular expression, which takes several times as long.
+    Long words are kept: a title in a script without spaces may be one.
     """
     builder = TextAnalyzerBuilder(Tokenizer.simple())
     return builder.filter(Filter.ascii_fold()).filter(Filter.lowercase()).build()
@@ -282,10 +282,10 @@ def _tokens(analyzer: TextAnalyzer, text: str, at: int = 0) -> list[tuple[str, S
 
 def _text_analyzer(language: str, filters: Iterable[Filter]) -> TextAnalyzer:
     by_pattern = language in _BY_PATTERN
-    return _built(Tokenizer.regex(_WORD) if by_pattern else Tokenizer.simple(), filters)
+    return _build_analyzer(Tokenizer.regex(_WORD) if by_pattern else Tokenizer.simple(), filters)
 
 
-def _built(tokenizer: Tokenizer, filters: Iterable[Filter]) -> TextAnalyzer:
+def _build_analyzer(tokenizer: Tokenizer, filters: Iterable[Filter]) -> TextAnalyzer:
     builder = TextAnalyzerBuilder(tokenizer)
     for each in (Filter.remove_long(MAX_WORD_BYTES), *filters):
         builder = builder.filter(each)

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gossamer.index.format.analysis import HUMP, UNSPACED, camel_parts, plain
+from gossamer.index.format.analysis import HUMP, UNSPACED, camel_parts, plain_analyzer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +109,7 @@ def marked_pieces(text: str) -> str:
 def code_in(pieces: str) -> str:
     """The terms of code in some pieces, between spaces."""
     terms, done = [], 0
-    ended = _found(_END, pieces) if "#" in pieces or "++" in pieces else ()
+    ended = _pieces_with(_END, pieces) if "#" in pieces or "++" in pieces else ()
     for start, end in ended:
         terms += _CODE.findall(pieces, done, start)
         terms += _CODE_WITH_ENDED.findall(pieces, start, end)
@@ -135,7 +135,7 @@ def split_parts(pieces: str, *, splits_unspaced: bool) -> Iterator[str]:
 
 def split_words(pieces: str) -> Iterator[str]:
     """The different words in CamelCase, each as its parts: "Thread Pool Executor"."""
-    humped = "\n".join(pieces[start:end] for start, end in _found(HUMP, pieces))
+    humped = "\n".join(pieces[start:end] for start, end in _pieces_with(HUMP, pieces))
     parts = map(camel_parts, dict.fromkeys(_WORD.findall(humped)))
     return islice((" ".join(each) for each in parts if each), MAX_CAMEL_CASE)
 
@@ -143,11 +143,11 @@ def split_words(pieces: str) -> Iterator[str]:
 def split_unspaced(pieces: str) -> Iterator[str]:
     """The words of each piece in which a script is written without spaces, one per character."""
     if not pieces.isascii():
-        for start, end in _found(UNSPACED, pieces):
-            yield " ".join(plain().analyze(pieces[start:end]))
+        for start, end in _pieces_with(UNSPACED, pieces):
+            yield " ".join(plain_analyzer().analyze(pieces[start:end]))
 
 
-def _found(pattern: re.Pattern[str], pieces: str) -> Iterator[tuple[int, int]]:
+def _pieces_with(pattern: re.Pattern[str], pieces: str) -> Iterator[tuple[int, int]]:
     """Start and end of each piece in which a pattern is found."""
     end = 0
     while match := pattern.search(pieces, end):

@@ -42,7 +42,13 @@ import xxhash
 
 from gossamer.errors import StoreError
 from gossamer.index.format import stored_text
-from gossamer.index.format.analysis import analyzer_for, first_words, plain_words, spaced, whole
+from gossamer.index.format.analysis import (
+    analyzer_for,
+    first_words,
+    plain_words,
+    title_analyzer,
+    whitespace_analyzer,
+)
 from gossamer.index.format.exact_form import code_in, marked_pieces, pieces_of, split_parts
 from gossamer.index.format.kinds import kind_of
 
@@ -188,9 +194,9 @@ def open_index(folder: Path) -> tantivy.Index:
 
 def _registered(index: tantivy.Index, language: str) -> tantivy.Index:
     index.register_tokenizer(_TERMS, analyzer_for(language).terms)
-    index.register_tokenizer(_PLAIN, spaced())
+    index.register_tokenizer(_PLAIN, whitespace_analyzer())
     index.register_tokenizer(_EXACT_FORM, analyzer_for(language).exact_form)
-    index.register_tokenizer(_CODE, spaced())
+    index.register_tokenizer(_CODE, whitespace_analyzer())
     return index
 
 
@@ -199,9 +205,9 @@ def title_keys(title: str) -> Sequence[str]:
 
     `C` and `C++` differ only in the last one. Hyphens make no difference.
     """
-    words = " ".join(whole().analyze(title))
+    words = " ".join(title_analyzer().analyze(title))
     found = code_in(pieces_of(title))
-    terms = spaced().analyze(found) if found else ()
+    terms = whitespace_analyzer().analyze(found) if found else ()
     symbols = " ".join(term for term in terms if not _HYPHENED.match(term))
     keys = (words, words + symbols) if symbols else (words,)
     return [xxhash.xxh3_64_hexdigest(key.encode()) for key in keys]
@@ -209,7 +215,7 @@ def title_keys(title: str) -> Sequence[str]:
 
 def words_key(title: str) -> str:
     """The first of the title's keys, which ignores symbols."""
-    return xxhash.xxh3_64_hexdigest(" ".join(whole().analyze(title)).encode())
+    return xxhash.xxh3_64_hexdigest(" ".join(title_analyzer().analyze(title)).encode())
 
 
 def page_key(url: str, host: str) -> int:
@@ -287,7 +293,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
         url,
         title,
         description if shown else "",
-        stored_text.packed(text) if shown else [],
+        stored_text.pack_text(text) if shown else [],
         [*islice(unsaid(headings, lines), MAX_HEADINGS)] if shown else [],
         row["language"],
         kind,
@@ -296,7 +302,7 @@ def document(row: Mapping[str, Any]) -> tantivy.Document:
         row["fetched_ms"],
         row["copies"] or 0,
         row["versions"] or 0,
-        stored_text.packed(common) if shown else [],
+        stored_text.pack_text(common) if shown else [],
     )
     document.add_bytes("stored_document", _encode(stored_document))
     return document

@@ -35,14 +35,14 @@ def dispositions(work: Workspace) -> DataFrame:
     return lsm.current(work, DISPOSITIONS)
 
 
-def counts(work: Workspace) -> dict[str, int]:
+def count_dispositions(work: Workspace) -> dict[str, int]:
     """The number of documents with each disposition. Raises as `dispositions` does."""
     with engine_errors():
         counted = dispositions(work).groupBy("disposition").count().collect()
     return {row["disposition"]: row["count"] for row in counted}
 
 
-def of_pages(work: Workspace, pages: DataFrame | None) -> DataFrame:
+def decisive_rows(work: Workspace, pages: DataFrame | None) -> DataFrame:
     """What decides what the index holds of pages (`url`), and of those they stand for; None: all.
 
     `pages` must be materialised.
@@ -61,7 +61,7 @@ def of_pages(work: Workspace, pages: DataFrame | None) -> DataFrame:
     return lsm.newest(lsm.layers(work, DISPOSITIONS, some=pages is not None), "url", wanted)
 
 
-def standing(work: Workspace) -> DataFrame:
+def indexed_pages(work: Workspace) -> DataFrame:
     """The pages that are indexed: `url`, `round`, and `rank`, with those that each stands for."""
     fit = "disposition IN ('indexed', 'dropped_duplicate')"
     pages, count = work.scratch(

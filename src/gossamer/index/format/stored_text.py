@@ -38,7 +38,7 @@ class Window(NamedTuple):
     last: bool
 
 
-def packed(text: str) -> list[bytes]:
+def pack_text(text: str) -> list[bytes]:
     """The pieces of a text; none if it is empty."""
     whole = text.encode()
     end = _between_words(whole, MAX_STORED_BYTES)
@@ -51,26 +51,26 @@ def packed(text: str) -> list[bytes]:
     return pieces
 
 
-def windows(pieces: Sequence[bytes]) -> Iterator[Window]:
+def text_windows(pieces: Sequence[bytes]) -> Iterator[Window]:
     """The text of some pieces in overlapping windows. Pieces are unpacked when they are needed."""
     before = b""
     for number, piece in enumerate(pieces):
-        text = before + _unpacked(number, piece)
+        text = before + _unpack_piece(number, piece)
         yield Window(text, number == 0, number == len(pieces) - 1)
         before = text[_between_words(text, max(len(text) - OVERLAP_BYTES, 0)) :]
 
 
-def beginning(pieces: Sequence[bytes], chars: int) -> str:
+def read_beginning(pieces: Sequence[bytes], chars: int) -> str:
     """The first characters of a text."""
     text = ""
     for number, piece in enumerate(pieces):
-        text += _unpacked(number, piece).decode()
+        text += _unpack_piece(number, piece).decode()
         if len(text) >= chars:
             break
     return text[:chars]
 
 
-def _unpacked(number: int, piece: bytes) -> bytes:
+def _unpack_piece(number: int, piece: bytes) -> bytes:
     return isal_zlib.decompress(piece) if number else piece
 
 

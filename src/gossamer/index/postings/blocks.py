@@ -71,7 +71,7 @@ def partition_of(term: str, partitions: int) -> int:
     return (unsigned - (unsigned >> 63 << 64)) % partitions
 
 
-def opened(path: str) -> pq.ParquetFile:
+def open_mapped(path: str) -> pq.ParquetFile:
     """Open a file of postings or numbered. It is mapped, so it may be deleted while it is open.
 
     Raises StoreError if it is damaged.
@@ -83,7 +83,7 @@ def opened(path: str) -> pq.ParquetFile:
         raise StoreError(path, f"is damaged: {error}", remedy) from None
 
 
-class Writer:
+class PartitionWriter:
     """Writes one partition. Terms must come in rising order of their code points."""
 
     def __init__(self, root: str, attempt: str, partition: int, partitions: int) -> None:
@@ -145,7 +145,7 @@ class Partition:
     def __init__(self, path: str) -> None:
         name = PurePath(path).name.split("-")
         self.number, self.partitions = int(name[0]), int(name[2])
-        self._file = opened(path)
+        self._file = open_mapped(path)
         groups = map(self._file.metadata.row_group, range(self._file.metadata.num_row_groups))
         self._ranges = [(of.min, of.max) for of in (g.column(0).statistics for g in groups)]
         self._last = [last for _, last in self._ranges]
@@ -155,7 +155,7 @@ class Partition:
         found = [
             block
             for group in self._groups(term)
-            for block in _read(self._file.read_row_group(group, use_threads=False), term)
+            for block in _read_postings(self._file.read_row_group(group, use_threads=False), term)
         ]
         if not found:
             return NO_POSTINGS
@@ -172,7 +172,7 @@ class Partition:
             yield group
 
 
-def _read(group: pa.Table, term: str) -> Iterator[Postings]:
+def _read_postings(group: pa.Table, term: str) -> Iterator[Postings]:
     terms = group.column("term")
     row = terms.index(pa.scalar(term)).as_py()
     while 0 <= row < group.num_rows and terms[row].as_py() == term:

@@ -65,6 +65,6 @@ class Combiner:
         )
 
 
-def pairs_of(run: bytes) -> NDArray[np.int32]:
+def decode_pairs(run: bytes) -> NDArray[np.int32]:
     """A run's postings, as an array of rows (document, occurrences)."""
     return np.frombuffer(run, np.int32).reshape(-1, 2)

@@ -27,16 +27,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gossamer.index.format import schema
-from gossamer.index.format.analysis import plain
-from gossamer.index.postings.blocks import NO_POSTINGS, Partition, opened, partition_of
+from gossamer.index.format.analysis import plain_analyzer
+from gossamer.index.postings.blocks import NO_POSTINGS, Partition, open_mapped, partition_of
 from gossamer.index.postings.retrieval import (
     NO_DOCUMENTS,
     Scored,
-    best,
-    both,
-    either,
+    best_documents,
+    intersect,
     query_weight,
-    weighed,
+    unite,
+    weigh_postings,
 )
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ class Matches:
     pipeline_bytes: int
 
 
-class Numbered:
+class NumberedDocuments:
     """The documents by number: norms in memory, 8 bytes each; URLs are read from the files."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        files = [opened(path) for path in sorted(paths)]
+        files = [open_mapped(path) for path in sorted(paths)]
         self._groups = [(file, group) for file in files for group in range(file.num_row_groups)]
         rows = [file.metadata.row_group(group).num_rows for file, group in self._groups]
         self._starts = list(accumulate(rows, initial=0))
@@ -95,20 +95,20 @@ class Numbered:
         return [str(read[place][number - self._starts[place]]) for number, place in places]
 
 
-class Reader:
+class PostingsReader:
     """The postings of a crawl, opened."""
 
     @classmethod
     def open(cls, work: Workspace) -> Self:
         """Open the postings that the manifest lists. Raises MissingFile, StoreError."""
         partitions = [Partition(path) for path in work.paths("postings")]
-        return cls(partitions, Numbered(work.paths("numbered")))
+        return cls(partitions, NumberedDocuments(work.paths("numbered")))
 
-    def __init__(self, partitions: Sequence[Partition], numbered: Numbered) -> None:
+    def __init__(self, partitions: Sequence[Partition], numbered: NumberedDocuments) -> None:
         self._partitions = {partition.number: partition for partition in partitions}
         self._of = partitions[0].partitions if partitions else 1
         self._numbered = numbered
-        self._words = plain()
+        self._words = plain_analyzer()
 
     def search(self, text: str, *, every: bool = True, limit: int = 10) -> list[Hit]:
         """The best pages that have all words of a text (`every`), or any of them."""
@@ -131,14 +131,14 @@ class Reader:
             for term, postings in found.items()
         }
         length = math.hypot(*weights.values()) or 1.0
-        merge = both if every else either
+        merge = intersect if every else unite
         parts = [
-            reduce(merge, (weighed(found[term], weights[term] / length) for term in found))
+            reduce(merge, (weigh_postings(found[term], weights[term] / length) for term in found))
             for found in asked.values()
         ]
         parts.sort(key=lambda part: len(part.documents))
         sums = list(accumulate(parts, merge)) or [NO_DOCUMENTS]
-        chosen = best(sums[-1], self._numbered.norms, limit)
+        chosen = best_documents(sums[-1], self._numbered.norms, limit)
         df_bytes = DF_BYTES * len(words)
         return Matches(
             len(sums[-1].documents),

@@ -56,12 +56,12 @@ def query_weight(occurrences: int, df: int, documents: int) -> float:
     return (1 + math.log(occurrences)) * math.log(documents / df) if df else 0.0
 
 
-def weighed(postings: Postings, weight: float) -> Scored:
+def weigh_postings(postings: Postings, weight: float) -> Scored:
     """w(q, t) · w(d, t) of one term."""
     return Scored(postings.documents, weight * (1 + np.log(postings.occurrences)))
 
 
-def both(one: Scored, other: Scored) -> Scored:
+def intersect(one: Scored, other: Scored) -> Scored:
     """AND: the documents in both, by looking up those of the shorter one in the longer."""
     short, long = sorted((one, other), key=lambda scored: len(scored.documents))
     places = np.searchsorted(long.documents, short.documents)
@@ -70,7 +70,7 @@ def both(one: Scored, other: Scored) -> Scored:
     return Scored(short.documents[there], short.sums[there] + long.sums[places[there]])
 
 
-def either(one: Scored, other: Scored) -> Scored:
+def unite(one: Scored, other: Scored) -> Scored:
     """OR: the documents in at least one."""
     documents = np.concatenate((one.documents, other.documents))
     order = np.argsort(documents, kind="stable")  # a merge, because both parts are sorted
@@ -80,7 +80,7 @@ def either(one: Scored, other: Scored) -> Scored:
     return Scored(documents[starts], np.add.reduceat(sums, starts) if len(starts) else sums)
 
 
-def best(scored: Scored, norms: NDArray[np.float64], k: int) -> Scored:
+def best_documents(scored: Scored, norms: NDArray[np.float64], k: int) -> Scored:
     """The k documents with the highest cosines, the best first; ties by number.
 
     `norms` has the norms of all documents, by number. The sums are divided by them.

@@ -12,9 +12,9 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from gossamer.index.format import schema, selection
-from gossamer.index.format.analysis import plain
-from gossamer.index.postings.blocks import Writer
-from gossamer.index.postings.combiner import RUN, RUN_DDL, Combiner, pairs_of
+from gossamer.index.format.analysis import plain_analyzer
+from gossamer.index.postings.blocks import PartitionWriter
+from gossamer.index.postings.combiner import RUN, RUN_DDL, Combiner, decode_pairs
 from gossamer.index.postings.retrieval import norm
 from gossamer.state import sorted_parts
 from gossamer.state.heartbeats import Heartbeat, clear
@@ -37,7 +37,7 @@ NUMBERED_ROWS = 4_000
 
 
 @dataclass(frozen=True)
-class Documents:
+class MapTask:
     """A map task: files of documents sorted by URL, and the number of the first document."""
 
     root: str
@@ -51,7 +51,7 @@ class Documents:
 
 
 @dataclass(frozen=True)
-class Terms:
+class ReduceTask:
     """A reduce task: files of the runs of a partition's terms, sorted by term and document."""
 
     root: str
@@ -65,11 +65,13 @@ def run(work: Workspace) -> StepReport:
     clear(work.root, "postings")
     with work.step("postings", work.round) as draft:
         found = work.engine.map_tasks(
-            mappers(work), collect, task_output.YIELD, task_output.YIELD_DDL
+            map_tasks(work), map_documents, task_output.YIELD, task_output.YIELD_DDL
         )
         made = task_output.layers_of(found, work.round)
-        tasks = reducers(work, made.get("scratch"))
-        found += work.engine.map_tasks(tasks, write, task_output.YIELD, task_output.YIELD_DDL)
+        tasks = reduce_tasks(work, made.get("scratch"))
+        found += work.engine.map_tasks(
+            tasks, reduce_terms, task_output.YIELD, task_output.YIELD_DDL
+        )
         made = task_output.layers_of(found, work.round)
         for dataset in ("postings", "numbered"):
             draft.replace[dataset] = (made[dataset],) if dataset in made else ()
@@ -77,7 +79,7 @@ def run(work: Workspace) -> StepReport:
     return draft.done
 
 
-def mappers(work: Workspace) -> list[Documents]:
+def map_tasks(work: Workspace) -> list[MapTask]:
     """The map tasks, which share the documents that can be found."""
     chosen = selection.dispositions(work).where("disposition = 'indexed'").select("url", "round")
     dealt = (
@@ -85,27 +87,27 @@ def mappers(work: Workspace) -> list[Documents]:
         .join(chosen, on=["url", "round"], how="inner")
         .select("url", *TEXTS, _part("url", work))
     )
-    shares = sorted_parts.parts(_sorted(work, dealt, "url"))
+    shares = sorted_parts.parts(_sort_by_part(work, dealt, "url"))
     counts = [sum(file.rows for file in files) for files in shares.values()]
     attempts = work.scratch_attempt(), work.store.attempt("numbered")
     return [
-        Documents(work.root, work.round, part, _paths(work, files), first, count, *attempts)
+        MapTask(work.root, work.round, part, _paths(work, files), first, count, *attempts)
         for (part, files), count, first in zip(
             shares.items(), counts, accumulate(counts, initial=0), strict=False
         )
     ]
 
 
-def collect(task: Documents) -> Iterator[task_output.Row]:
+def map_documents(task: MapTask) -> Iterator[task_output.Row]:
     """Map: write the runs and the numbered documents, and list their files."""
     heartbeat = Heartbeat(task.root, "postings", task.round, str(task.part), task.count)
     runs = task_output.ParquetWriter(task.root, "scratch", task.runs, schema=RUN)
     name = f"{task.part:04d}-"
     numbered = task_output.ParquetWriter(task.root, "numbered", task.numbered, name=name)
-    words, combiner = plain(), Combiner()
+    words, combiner = plain_analyzer(), Combiner()
     rows: list[dict[str, Any]] = []
     for number, row in enumerate(sorted_parts.merge_sorted(task.files, ["url"]), task.first):
-        counts = Counter(terms(row, words))
+        counts = Counter(document_terms(row, words))
         combiner.add(number, counts)
         rows.append(
             {
@@ -131,13 +133,13 @@ def collect(task: Documents) -> Iterator[task_output.Row]:
     )
 
 
-def terms(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> Iterator[str]:
+def document_terms(row: Mapping[str, Any], words: tantivy.TextAnalyzer) -> Iterator[str]:
     """The terms of a document, each as often as it occurs."""
     for name in TEXTS:
         yield from words.analyze(schema.composed(row[name]))
 
 
-def reducers(work: Workspace, runs: Layer | None) -> list[Terms]:
+def reduce_tasks(work: Workspace, runs: Layer | None) -> list[ReduceTask]:
     """The reduce tasks, each with all runs of its partition's terms."""
     if runs is None:
         return []
@@ -145,17 +147,19 @@ def reducers(work: Workspace, runs: Layer | None) -> list[Terms]:
     shuffled = written.select("*", _part("term", work))
     attempt, parts = work.store.attempt("postings"), work.config.postings.partitions
     return [
-        Terms(work.root, part, parts, _paths(work, of_part), attempt)
-        for part, of_part in sorted_parts.parts(_sorted(work, shuffled, "term", "first")).items()
+        ReduceTask(work.root, part, parts, _paths(work, of_part), attempt)
+        for part, of_part in sorted_parts.parts(
+            _sort_by_part(work, shuffled, "term", "first")
+        ).items()
     ]
 
 
-def write(task: Terms) -> Iterator[task_output.Row]:
+def reduce_terms(task: ReduceTask) -> Iterator[task_output.Row]:
     """Reduce: write a partition, list its file, and count terms and postings.
 
     A term's rows contain its document frequency, so the counts of its runs are read first.
     """
-    partition = Writer(task.root, task.attempt, task.part, task.parts)
+    partition = PartitionWriter(task.root, task.attempt, task.part, task.parts)
     counts = sorted_parts.merge_sorted(task.files, ["term", "first"], ["term", "first", "count"])
     runs = sorted_parts.merge_sorted(task.files, ["term", "first"])
     done: Counter[str] = Counter()
@@ -164,7 +168,7 @@ def write(task: Terms) -> Iterator[task_output.Row]:
         groupby(counts, by_term), groupby(runs, by_term), strict=True
     ):
         df = sum(size["count"] for size in sizes)
-        partition.write(term, df, (pairs_of(run["pairs"]) for run in its))
+        partition.write(term, df, (decode_pairs(run["pairs"]) for run in its))
         done.update(terms=1, postings=df)
     yield from (*partition.close(), *task_output.count_rows(done))
 
@@ -174,7 +178,7 @@ def _part(key: str, work: Workspace) -> Column:
     return F.expr(f"pmod(xxhash64({key}), {work.config.postings.partitions})").alias("part")
 
 
-def _sorted(work: Workspace, rows: DataFrame, *order: str) -> tuple[File, ...]:
+def _sort_by_part(work: Workspace, rows: DataFrame, *order: str) -> tuple[File, ...]:
     dealt = rows.repartition(work.config.postings.partitions, "part")
     return work.scratch_files(dealt.sortWithinPartitions("part", *order), by=["part"])
 

@@ -136,7 +136,9 @@ class Follower:
         layers = manifest.layers("index")
         if not layers or (self._newest and self._newest.layers == layers):
             return self._newest
-        return _Newest(layers, manifest.version, IndexParts.of(self._work), self._clock())
+        return _Newest(
+            layers, manifest.version, IndexParts.from_manifest(self._work), self._clock()
+        )
 
     def _open(self, newest: _Newest, reports: Mapping[str, Report]) -> None:
         """Begin to open the newest index, unless it has to wait."""

@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from gossamer.search.messages import Refused
+from gossamer.search.messages import RequestRefused
 from gossamer.serve.cluster.replica import ReplicaError
 
 if TYPE_CHECKING:
@@ -49,6 +49,6 @@ class Group:
                 left.remove(replica)
                 with suppress(ReplicaError):
                     reply = await replica.ask(request, deadline_s, AHEAD if heavy else 1)
-                    if not isinstance(reply, Refused):
+                    if not isinstance(reply, RequestRefused):
                         return reply
             return None

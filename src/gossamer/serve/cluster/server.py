@@ -16,8 +16,8 @@ from gossamer.search.messages import (
     Directed,
     Probe,
     Question,
-    Refused,
     Report,
+    RequestRefused,
     Suggest,
     Suggested,
 )
@@ -82,17 +82,17 @@ class Server:
         except (KeyboardInterrupt, SystemExit):
             raise
         except StoreError as error:
-            return Refused(str(error))
+            return RequestRefused(str(error))
         except BaseException as error:  # noqa: BLE001  # tantivy's panics are not Exceptions
             _log.exception("a request failed")
-            return Refused(repr(error))
+            return RequestRefused(repr(error))
 
     def _answer(self, request: AnyRequest) -> AnyReply:
         if isinstance(request, Probe):
             return self._source.report()
         searcher = self._source.searcher(request)
         if searcher is None:
-            return Refused("this index is not open here")
+            return RequestRefused("this index is not open here")
         match request.request if isinstance(request, Directed) else request:
             case Question() as question:
                 return Answered(searcher.state, searcher.answer(question))

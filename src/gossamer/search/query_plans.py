@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from gossamer.search.interpretation import Interpretation
-from gossamer.search.languages import readings
+from gossamer.search.languages import read_by_language
 from gossamer.search.ranking import QueryPlan
-from gossamer.search.statistics import Summed
+from gossamer.search.statistics import SummedStatistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import tantivy
 
     from gossamer.config import RankingConfig
-    from gossamer.search.languages import Reading
+    from gossamer.search.languages import LanguageReading
     from gossamer.search.messages import Counts, Find
     from gossamer.search.query import Query
     from gossamer.search.ranking import Ranking
@@ -42,12 +42,12 @@ class _LastQuery(NamedTuple):
     query: Query | None
     counts: Counts | None
     language: str
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, LanguageReading]
     meant: dict[str, Interpretation]
     plans: dict[int, QueryPlan]
 
 
-class Plans:
+class QueryPlans:
     """Makes the plans of a query, and keeps them because the broker asks in several steps."""
 
     def __init__(self, indexes: Sequence[Index], weights: RankingConfig) -> None:
@@ -56,27 +56,27 @@ class Plans:
         self._weights = weights
         self._last = _LastQuery(None, None, "", {}, {}, {})
 
-    def of(self, number: int, ask: Find) -> QueryPlan:
+    def plan_for(self, number: int, ask: Find) -> QueryPlan:
         """The plan for an index."""
-        return self._of(number, ask, self._query(ask))
+        return self._plan_for(number, ask, self._query(ask))
 
-    def _of(self, number: int, ask: Find, last: _LastQuery) -> QueryPlan:
+    def _plan_for(self, number: int, ask: Find, last: _LastQuery) -> QueryPlan:
         if number not in last.plans:
             language, _, ranking, *_ = self._indexes[number]
             if language not in last.meant:
                 among, _, stems = last.readings[language]
-                meant = Interpretation.of(ask.query, ranking.analyzer, among, stems)
+                meant = Interpretation.from_query(ask.query, ranking.analyzer, among, stems)
                 last.meant[language] = meant
             last.plans[number] = QueryPlan(ranking, ask.query, last.meant[language])
         return last.plans[number]
 
-    def more(self, number: int, ask: Find) -> float:
+    def score_bonus(self, number: int, ask: Find) -> float:
         """What to add to the scores of all pages of an index that the first step found."""
         last = self._query(ask)  # without plans if another thread has asked since
         reading = last.readings[self._indexes[number].language]
         coverage = 0.0
         if not ask.any_term:  # what is a word and a stop word here may be two words elsewhere
-            coverage = max(self._of(each, ask, last).coverage for each in self._whole)
+            coverage = max(self._plan_for(each, ask, last).coverage for each in self._whole)
         return self._weights.language * reading.probability + coverage
 
     def _query(self, ask: Find) -> _LastQuery:
@@ -84,7 +84,9 @@ class Plans:
         same = ask.query is last.query and ask.counts is last.counts
         if not same or ask.language != last.language:
             here: dict[str, Frequencies] = {each.language: each.whole for each in self._indexes}
-            counted = {key: Summed(each) for key, each in (ask.counts or {}).items() if each}
-            read = readings(ask.query, here | counted, ask.language)
+            counted = {
+                key: SummedStatistics(each) for key, each in (ask.counts or {}).items() if each
+            }
+            read = read_by_language(ask.query, here | counted, ask.language)
             last = self._last = _LastQuery(ask.query, ask.counts, ask.language, read, {}, {})
         return last

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer.dedup.known import FIT
-from gossamer.dedup.mirrors import with_place
-from gossamer.dedup.own_texts import repeated_texts
-from gossamer.dedup.versions import with_families
+from gossamer.dedup.disposition_layers import FIT
+from gossamer.dedup.mirrors import add_places
+from gossamer.dedup.own_texts import texts_with_boilerplate
+from gossamer.dedup.versions import add_families
 from gossamer.links import domains
 from gossamer.state import lsm
 from gossamer.tables import DISPOSITIONS, DOCUMENTS, OWN_TEXTS, PAGES
@@ -26,7 +26,7 @@ from gossamer.web.urls import host_column
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.dedup.known import Known
+    from gossamer.dedup.disposition_layers import DispositionLayers
     from gossamer.state.unread import Inputs
     from gossamer.state.workspace import Workspace
 
@@ -47,33 +47,37 @@ _TYPES = {column.name: column.type for column in DISPOSITIONS.columns}
 CHANGED_DDL = ", ".join(f"{name} {_TYPES[name]}" for name in OF_CHANGED)
 
 
-def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, DataFrame]:
+def changed_documents(
+    work: Workspace, inputs: Inputs, known: DispositionLayers
+) -> tuple[DataFrame, DataFrame]:
     """Rows of `dispositions` whose documents or pages have changed, and those that they replace.
 
     The latter have only the columns OF_CHANGED. Nothing is decided about the former yet: their
     `disposition` is `indexed`, or the reason against it. Both are materialised.
     """
-    new = described(_newest(work.engine.read(inputs.paths(work, DOCUMENTS), DOCUMENTS.ddl)))
+    new = describe_documents(
+        _newest_documents(work.engine.read(inputs.paths(work, DOCUMENTS), DOCUMENTS.ddl))
+    )
     if inputs.anew:
         before = work.engine.read([], DISPOSITIONS.ddl)
-        rows = new.join(_states(lsm.current(work, PAGES)), on="url", how="left")
+        rows = new.join(_page_states(lsm.current(work, PAGES)), on="url", how="left")
     else:
         new, _ = work.scratch(new)
         own_texts = work.engine.read(inputs.paths(work, OWN_TEXTS), OWN_TEXTS.ddl)
         urls = new.select("url").unionByName(own_texts.select("url"))
-        pages, _ = work.scratch(_new_states(work, inputs, urls.distinct()))
+        pages, _ = work.scratch(_new_page_states(work, inputs, urls.distinct()))
         urls = urls.unionByName(pages.select("url")).distinct()
-        before, _ = work.scratch(known.of_urls(urls).select(*OF_CHANGED), CHANGED_DDL)
-        due, _ = work.scratch(_due(work, known, urls), CHANGED_DDL)
-        rows = _since(new, pages, before).unionByName(_passed(due))
+        before, _ = work.scratch(known.rows_of_urls(urls).select(*OF_CHANGED), CHANGED_DDL)
+        due, _ = work.scratch(_newly_unavailable(work, known, urls), CHANGED_DDL)
+        rows = _join_new_and_known(new, pages, before).unionByName(_add_state_of_unavailable(due))
         before = before.unionByName(due)
-    judged = _with_compared(work, rows).withColumn(
-        "disposition", F.coalesce(_left_out(work), F.lit("indexed"))
+    judged = _add_compared_texts(work, rows).withColumn(
+        "disposition", F.coalesce(_reason_against(work), F.lit("indexed"))
     )
     if not inputs.anew:
         # Families are joined with the pages from which they come: without files, both are computed.
-        judged, _ = work.scratch(_differing(judged, before))
-    judged = with_families(with_place(_scoped(work, judged)))
+        judged, _ = work.scratch(_without_unchanged(judged, before))
+    judged = add_families(add_places(_add_scopes(work, judged)))
     fresh, _ = work.scratch(
         judged.select(
             *(
@@ -91,14 +95,14 @@ def changed(work: Workspace, inputs: Inputs, known: Known) -> tuple[DataFrame, D
     return fresh, work.scratch(replaced, CHANGED_DDL)[0]
 
 
-def _newest(documents: DataFrame) -> DataFrame:
+def _newest_documents(documents: DataFrame) -> DataFrame:
     """The newest of the documents of each URL."""
     last = documents.groupBy("url").agg(F.max("round").alias("round"))
     rows = documents.select("url", "round", *NEWEST)
     return last.join(rows, on=["url", "round"], how="inner")
 
 
-def described(newest: DataFrame) -> DataFrame:
+def describe_documents(newest: DataFrame) -> DataFrame:
     """From the columns NEWEST of documents and their `url` and `round` to those OF_DOCUMENTS."""
     body = F.coalesce("digest", "url")
     unfit = F.when(F.col("outcome") != "parsed", "dropped_outcome").when(
@@ -116,34 +120,36 @@ def described(newest: DataFrame) -> DataFrame:
     )
 
 
-def _states(pages: DataFrame) -> DataFrame:
+def _page_states(pages: DataFrame) -> DataFrame:
     return pages.select(*STATE)
 
 
-def _with_compared(work: Workspace, rows: DataFrame) -> DataFrame:
+def _add_compared_texts(work: Workspace, rows: DataFrame) -> DataFrame:
     """Add `compared`: the text without the boilerplate of its host, if that is long enough."""
     whole = F.when(~F.col("by_body"), F.col("text"))
     if not work.store.manifest.layers(OWN_TEXTS.name):
         return rows.withColumn("compared", whole)
-    own = repeated_texts(work).select("url", "round", "is_repeated", F.col("text").alias("own"))
+    own = texts_with_boilerplate(work).select(
+        "url", "round", "is_repeated", F.col("text").alias("own")
+    )
     compared = F.when(F.col("is_repeated"), F.col("own")).otherwise(whole)
     found = own.join(rows, on=["url", "round"], how="right")
     return found.withColumn("compared", compared).drop("own", "is_repeated")
 
 
-def _new_states(work: Workspace, inputs: Inputs, urls: DataFrame) -> DataFrame:
+def _new_page_states(work: Workspace, inputs: Inputs, urls: DataFrame) -> DataFrame:
     """The states of pages in the new layers, and of these others."""
     layers = inputs.layers[PAGES.name]
     if not layers:
-        return _states(lsm.rows_for(work, PAGES, urls))
+        return _page_states(lsm.rows_for(work, PAGES, urls))
     paths = [[f"{work.root}/{file.path}" for file in layer.files] for layer in layers]
-    stack = [_states(work.engine.read(each, PAGES.ddl)) for each in paths]
+    stack = [_page_states(work.engine.read(each, PAGES.ddl)) for each in paths]
     found, _ = work.scratch(lsm.newest(stack, "url"))
     others, count = work.scratch(urls.join(found, on="url", how="left_anti"))
-    return found.unionByName(_states(lsm.rows_for(work, PAGES, others))) if count else found
+    return found.unionByName(_page_states(lsm.rows_for(work, PAGES, others))) if count else found
 
 
-def _since(new: DataFrame, pages: DataFrame, before: DataFrame) -> DataFrame:
+def _join_new_and_known(new: DataFrame, pages: DataFrame, before: DataFrame) -> DataFrame:
     """The documents of these pages with their states: new ones, or those that were known."""
     known = before.select("url", F.col("round").alias("known_round"))
     # A page that was parsed late may have been fetched again, and parsed, meanwhile.
@@ -159,20 +165,20 @@ def _since(new: DataFrame, pages: DataFrame, before: DataFrame) -> DataFrame:
     return documents.join(pages, on="url", how="left")
 
 
-def _due(work: Workspace, known: Known, urls: DataFrame) -> DataFrame:
+def _newly_unavailable(work: Workspace, known: DispositionLayers, urls: DataFrame) -> DataFrame:
     """Other documents that are to be forgotten by now: the columns OF_CHANGED."""
     passed = f"unavailable_after_ms <= {work.now_ms()} AND {FIT}"
     found = known.where(lambda layer: layer.where(passed))
     return found.join(urls, on="url", how="left_anti").select(*OF_CHANGED)
 
 
-def _passed(due: DataFrame) -> DataFrame:
-    """Documents that are to be forgotten, as `_since` returns the others."""
+def _add_state_of_unavailable(due: DataFrame) -> DataFrame:
+    """Documents that are to be forgotten, in the form of `_join_new_and_known`."""
     is_new, status = F.lit(True).alias("is_new"), F.lit("fetched").alias("status")
     return due.select(*OF_DOCUMENTS, is_new, status, "found_ms")
 
 
-def _left_out(work: Workspace) -> Column:
+def _reason_against(work: Workspace) -> Column:
     return (
         F.when(F.coalesce("status", F.lit("")) != "fetched", "dropped_status")
         .when(F.col("unfit").isNotNull(), F.col("unfit"))
@@ -180,7 +186,7 @@ def _left_out(work: Workspace) -> Column:
     )
 
 
-def _differing(judged: DataFrame, before: DataFrame) -> DataFrame:
+def _without_unchanged(judged: DataFrame, before: DataFrame) -> DataFrame:
     """The rows that differ from those before in what the decisions need."""
     fitness = F.when(F.expr(FIT), "indexed").otherwise(F.col("disposition"))
     names = ("found_ms", "compared")
@@ -193,7 +199,7 @@ def _differing(judged: DataFrame, before: DataFrame) -> DataFrame:
     return was.join(judged, on="url", how="right").where(F.col("is_new") | ~same)
 
 
-def _scoped(work: Workspace, judged: DataFrame) -> DataFrame:
+def _add_scopes(work: Workspace, judged: DataFrame) -> DataFrame:
     """Add `scope`: within it, one page stands for another."""
     if work.config.dedup.scope == "crawl":
         return judged.withColumn("scope", F.lit(""))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.dedup import known
+from gossamer.dedup import disposition_layers
 from gossamer.engine.engine import engine_errors
 from gossamer.tables import DISPOSITIONS
 
@@ -31,7 +31,7 @@ _DECIDED = ("disposition", "survivor", "reason", "similarity")
 _COPIES = ("copy_count", "version_count", "copies")
 
 
-def decided(pages: DataFrame, fit: DataFrame, dropped: DataFrame | None) -> DataFrame:
+def decide_dispositions(pages: DataFrame, fit: DataFrame, dropped: DataFrame | None) -> DataFrame:
     """The rows of pages: of those that are `fit`, some are dropped (`survivor`, `reason`, …).
 
     `fit` has the `rank` class of pages. No page is dropped if `dropped` is None.
@@ -41,14 +41,14 @@ def decided(pages: DataFrame, fit: DataFrame, dropped: DataFrame | None) -> Data
         rest = ranks.join(pages.drop("rank_class"), on="url", how="right")
         later = (*_DECIDED[1:], *_COPIES)
         none = {c.name: F.lit(None).cast(c.type) for c in DISPOSITIONS.columns if c.name in later}
-        return _rows(rest.withColumns(none))
+        return _finish_rows(rest.withColumns(none))
     rest = pages.drop(*_DECIDED[1:], *_COPIES, "rank_class")
-    for joined in (dropped, _copies(dropped), ranks):
+    for joined in (dropped, _list_copies(dropped), ranks):
         rest = joined.join(rest, on="url", how="right")
-    return _rows(rest)
+    return _finish_rows(rest)
 
 
-def _copies(dropped: DataFrame) -> DataFrame:
+def _list_copies(dropped: DataFrame) -> DataFrame:
     """The columns _COPIES of pages (`url`) that stand for dropped ones."""
     is_version = F.col("reason") == "version"
     first = Window.partitionBy("survivor").orderBy(F.desc(is_version), F.length("url"), "url")
@@ -70,7 +70,7 @@ def _copies(dropped: DataFrame) -> DataFrame:
     )
 
 
-def _rows(rest: DataFrame) -> DataFrame:
+def _finish_rows(rest: DataFrame) -> DataFrame:
     """The rows, with the column `disposition`."""
     fitness = F.when(F.col("survivor").isNotNull(), "dropped_duplicate").otherwise("indexed")
     return rest.select(
@@ -90,7 +90,7 @@ def _rows(rest: DataFrame) -> DataFrame:
     )
 
 
-def differing(rows: DataFrame, before: DataFrame) -> DataFrame:
+def without_unchanged_rows(rows: DataFrame, before: DataFrame) -> DataFrame:
     """The rows that differ from those of the same pages before, or that had none."""
     names = [name for name in DISPOSITIONS.column_names if name != "url"]
     was = before.select("url", F.struct(*names).alias("was"))
@@ -101,7 +101,7 @@ def differing(rows: DataFrame, before: DataFrame) -> DataFrame:
     return now.where(F.col("was").isNull() | ~same).drop("was")
 
 
-def by_reason(
+def count_by_reason(
     work: Workspace, step: str, written: DataFrame, was: DataFrame | None
 ) -> Mapping[str, int]:
     """The counts for the report of a `step`, whose last report is corrected if there is one.
@@ -121,7 +121,7 @@ def by_reason(
                 found[name.removeprefix(DUPLICATE)] = number
         found[None] = last.counts[DOCUMENTS] - found.total()
     elif was is not None:
-        every = known.stored(work, anew=False).with_layer(written)
+        every = disposition_layers.read_dispositions(work, anew=False).with_layer(written)
         rows = every.where(lambda layer: layer.select("url", "reason", F.lit(1).alias("more")))
     with engine_errors():
         for row in rows.groupBy("reason").agg(F.sum("more").alias("more")).collect():

@@ -1,7 +1,7 @@
 """What has to be written to bring the index up to date: the pages that change, and their parts.
 
-Pages of which nothing has changed are not looked at (`touched.py`), unless the lines that repeat on
-their host have changed, or their part is written again.
+Pages of which nothing has changed are not looked at (`touched_pages.py`), unless the lines that
+repeat on their host have changed, or their part is written again.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from gossamer.index.changes import (
     KEPT,
     REMOVED,
     REPLACED,
-    anchors_of,
-    changes,
+    collect_anchors,
+    compare_with_indexed,
     desired_rows,
+    first_tier_rank,
     host_languages,
-    popular,
-    unchanged,
+    unchanged_pages,
 )
 from gossamer.index.format import selection
 from gossamer.index.repeated import of_hosts, repeated_lines, with_repeated
-from gossamer.index.touched import touched
+from gossamer.index.touched_pages import touched_pages
 from gossamer.state import lsm
 from gossamer.tables import BOILERPLATE, INDEXED
 from gossamer.web.urls import host_column
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gossamer.state.workspace import Workspace
 
 
-class Move(NamedTuple):
+class PageMoves(NamedTuple):
     """How many pages change in the same way, between the same two parts."""
 
     change: str
@@ -50,7 +50,7 @@ class Move(NamedTuple):
     old_index_language: str | None
     pages: int
 
-    def touches(self) -> Iterator[Key]:
+    def changed_parts(self) -> Iterator[Key]:
         """The parts that it changes."""
         if self.change in (ADDED, REPLACED):
             yield self.shard or 0, self.index_language or ""
@@ -58,19 +58,19 @@ class Move(NamedTuple):
             yield self.old_shard or 0, self.old_index_language or ""
 
 
-class Pending:
+class PendingPages:
     """The pages that are looked at; all rows are materialised."""
 
     def __init__(self, work: Workspace, old: DataFrame, known: DataFrame, new: Inputs) -> None:
         """`old` and `known`: the rows of `indexed` and of `repeated`. `new`: see `touched`."""
         self._work, self._old = work, old
-        self._standing, pages = work.scratch(selection.standing(work))
+        self._standing, pages = work.scratch(selection.indexed_pages(work))
         with engine_errors():
             total = self._standing.agg(F.sum("rank")).collect()[0][0]
             self._mean_rank = (total or 0.0) / max(pages, 1) or 1.0
             first_tier = work.config.index.first_tier
-            best = popular(self._standing, pages, self._mean_rank, first_tier)
-        found = touched(work, new, old, self._standing, self._mean_rank, best)
+            best = first_tier_rank(self._standing, pages, self._mean_rank, first_tier)
+        found = touched_pages(work, new, old, self._standing, self._mean_rank, best)
         self._is_all = found is None
         chosen, before = self._standing, old
         hosts = None
@@ -81,11 +81,13 @@ class Pending:
             urls, _ = work.scratch(found.urls.union(unnamed).distinct())
             chosen, _ = work.scratch(urls.join(self._standing, on="url", how="inner"))
             before = urls.join(old, on="url", how="inner")
-        self.dispositions, self.anchors = self._described(None if self._is_all else chosen)
+        self.dispositions, self.anchors = self._decisions_and_anchors(
+            None if self._is_all else chosen
+        )
         desired = desired_rows(
             work, chosen, self.dispositions, self.anchors, languages, self._mean_rank
         )
-        self.changed, _ = work.scratch(changes(desired, before, best))
+        self.changed, _ = work.scratch(compare_with_indexed(desired, before, best))
         determined, moved = repeated_lines(work, self.changed, old, known)
         rest = known.join(moved.select("host"), on="host", how="left_anti")
         self.repeated, _ = work.scratch(determined.unionByName(rest))
@@ -98,17 +100,17 @@ class Pending:
                 hosted = old.withColumn("host", host_column(F.col("url")))
                 self._add(hosts.join(hosted, on="host", how="inner").drop("host"))
 
-    def with_parts(self, parts: Collection[Key]) -> None:
+    def add_parts(self, parts: Collection[Key]) -> None:
         """Look at all pages of some parts."""
         if not self._is_all:
             self._add(self._old.where(lies_in(parts, "")))
 
-    def moves(self) -> list[Move]:
+    def moves(self) -> list[PageMoves]:
         with engine_errors():
-            counted = self.changed.groupBy(*Move._fields[:-1]).count()
-            return [Move(*row) for row in counted.toLocalIterator()]
+            counted = self.changed.groupBy(*PageMoves._fields[:-1]).count()
+            return [PageMoves(*row) for row in counted.toLocalIterator()]
 
-    def held(self, stale: Collection[Key]) -> DataFrame:
+    def indexed_rows(self, stale: Collection[Key]) -> DataFrame:
         """The new rows of `indexed`. A page that is not written keeps its static rank.
 
         `stale`: the parts that are rebuilt, of whose pages all are written.
@@ -129,11 +131,11 @@ class Pending:
     def _add(self, old: DataFrame) -> None:
         """Look at further pages, of which nothing has changed but what repeats on their host."""
         rows, number = self._work.scratch(
-            unchanged(self._not_looked_at(old), self._standing, self._mean_rank)
+            unchanged_pages(self._not_looked_at(old), self._standing, self._mean_rank)
         )
         if not number:
             return
-        dispositions, anchors = self._described(rows)
+        dispositions, anchors = self._decisions_and_anchors(rows)
         self.dispositions = self.dispositions.unionByName(dispositions)
         self.anchors = self.anchors.unionByName(anchors)
         more = with_repeated(rows, self.lines)
@@ -142,12 +144,12 @@ class Pending:
     def _not_looked_at(self, old: DataFrame) -> DataFrame:
         return old.join(self.changed.select("url"), on="url", how="left_anti")
 
-    def _described(self, pages: DataFrame | None) -> tuple[DataFrame, DataFrame]:
+    def _decisions_and_anchors(self, pages: DataFrame | None) -> tuple[DataFrame, DataFrame]:
         """The dispositions of pages and of those they stand for, and their anchors; None: all."""
         work = self._work
-        dispositions, _ = work.scratch(selection.of_pages(work, pages))
+        dispositions, _ = work.scratch(selection.decisive_rows(work, pages))
         of_these = self._standing if pages is None else pages
-        return dispositions, work.scratch(anchors_of(work, of_these, dispositions))[0]
+        return dispositions, work.scratch(collect_anchors(work, of_these, dispositions))[0]
 
 
 def lies_in(parts: Collection[Key], prefix: str) -> Column:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from gossamer.dedup.hash_filter import Wanted
+from gossamer.dedup.hash_filter import HashFilter
 from gossamer.storage import parquet, task_output
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.task_output import ParquetWriter
@@ -37,7 +37,7 @@ FEW = 4_000_000
 """Pairs that are held, in 64 MB, and not read in each step."""
 
 
-def reached(
+def connected_texts(
     work: Workspace, pairs: Sequence[File], similarity: float, texts: Sequence[File]
 ) -> DataFrame:
     """The `text` of files, and of all that are connected to them; each once, materialised.
@@ -46,14 +46,14 @@ def reached(
     """
     ends, begins = (tuple(file.path for file in files) for files in (pairs, texts))
     is_few = sum(file.rows for file in pairs) <= FEW
-    task = Search(work.root, ends, is_few, similarity, begins, work.scratch_attempt())
+    task = SearchTask(work.root, ends, is_few, similarity, begins, work.scratch_attempt())
     written = work.engine.map_tasks(
-        [task], search, task_output.YIELD, task_output.YIELD_DDL, at_home=True
+        [task], search_texts, task_output.YIELD, task_output.YIELD_DDL, at_home=True
     )
     return work.engine.read([f"{work.root}/{row['path']}" for row in written], "text long")
 
 
-class Search(NamedTuple):
+class SearchTask(NamedTuple):
     """The input of a task: files of similar pairs, and of the texts from which it begins."""
 
     root: str
@@ -64,17 +64,17 @@ class Search(NamedTuple):
     attempt: str
 
 
-def search(task: Search) -> list[Row]:
+def search_texts(task: SearchTask) -> list[Row]:
     """Write the texts that are reached."""
     begins = [parquet.read_table(f"{task.root}/{path}", columns=["text"]) for path in task.texts]
     found = np.unique(pa.concat_tables(begins).column("text").to_numpy() if begins else [])
     frontier = found
-    held = list(_pairs(task)) if task.is_few else None
+    held = list(_read_pairs(task)) if task.is_few else None
     while frontier.size:
-        wanted = Wanted(frontier)
+        wanted = HashFilter(frontier)
         next_to = [
             there[wanted.places(here)]
-            for one, other in (_pairs(task) if held is None else held)
+            for one, other in (_read_pairs(task) if held is None else held)
             for here, there in ((one, other), (other, one))
         ]
         frontier = np.setdiff1d(np.concatenate(next_to) if next_to else frontier[:0], found)
@@ -84,7 +84,7 @@ def search(task: Search) -> list[Row]:
     return writer.close()
 
 
-def _pairs(task: Search) -> Iterator[tuple[Integers, Integers]]:
+def _read_pairs(task: SearchTask) -> Iterator[tuple[Integers, Integers]]:
     columns = ["one", "other", "similarity"]
     for path in task.pairs:
         with parquet.open_parquet(f"{task.root}/{path}") as file:

@@ -1,4 +1,4 @@
-"""One page stands for all with nearly the same text: those that are similar to it (similar.py).
+"""One page stands for all with nearly the same text, those similar to it (similarities.py).
 
 Pages are searched for their titles. So a page yields only to one whose title has the same words, or
 that it names as its canonical page: a function's page whose text is mostly that of another
@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from gossamer.dedup import equal
-from gossamer.dedup.survivors import covered, order, with_standing
+from gossamer.dedup import equal_texts
+from gossamer.dedup.survivors import add_standing, select_survivors, survivor_order
 from gossamer.tables import OWN_TEXTS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from gossamer.dedup.similar import Similarities
+    from gossamer.dedup.similarities import Similarities
     from gossamer.state.workspace import Workspace
 
 ENDS = ("one", "other")
@@ -39,7 +39,7 @@ MAX_RELATED = 2
 """Survivors with which a page is compared in a pass, because both are similar to a dropped page."""
 
 
-def one_per_group(
+def near_duplicates(
     work: Workspace, similarities: Similarities, standing: DataFrame
 ) -> DataFrame | None:
     """The pages that others stand for: `url`, `survivor`, `reason` and `similarity`; None if none.
@@ -49,23 +49,23 @@ def one_per_group(
     """
     dropped = same = None
     if work.store.manifest.layers(OWN_TEXTS.name):
-        found, number = work.scratch(_of_equal_own_texts(standing), DROPPED_DDL)
+        found, number = work.scratch(_duplicates_by_own_text(standing), DROPPED_DDL)
         if number:
             same = found
             standing, _ = work.scratch(
                 standing.join(found.select("url"), on="url", how="left_anti")
             )
     number = 0
-    if not similarities.are_none():
-        pairs, number = work.scratch(_of_pages(work, standing, similarities.pairs()))
+    if not similarities.is_empty():
+        pairs, number = work.scratch(_similar_pages(work, standing, similarities.pairs()))
     for _ in range(MAX_PASSES if number else 0):
-        places, pages = work.scratch(placed(standing, pairs))
-        lost, edges = covered(work, _between(places, pairs), pages)
-        dropped = _named(lost, places)
-        compared = similarities.compare(_overlooked(edges, lost, places))
+        places, pages = work.scratch(place_pages(standing, pairs))
+        lost, edges = select_survivors(work, _pairs_by_place(places, pairs), pages)
+        dropped = _duplicates_by_url(lost, places)
+        compared = similarities.compare(_overlooked_pairs(edges, lost, places))
         if compared is None:
             break
-        further, number = work.scratch(_of_pages(work, standing, compared))
+        further, number = work.scratch(_similar_pages(work, standing, compared))
         if not number:
             break
         pairs = pairs.unionByName(further)
@@ -73,21 +73,21 @@ def one_per_group(
     return reduce(DataFrame.unionByName, parts) if parts else None
 
 
-def _of_equal_own_texts(standing: DataFrame) -> DataFrame:
+def _duplicates_by_own_text(standing: DataFrame) -> DataFrame:
     """The pages that another one with an equal own text stands for."""
     text = F.concat_ws(" ", "scope", F.col("text_hash").cast("string"))
-    shared = equal.shared(standing.withColumn("text", text))
-    return equal.one_per_text(shared).withColumn("reason", F.lit("near"))
+    shared = equal_texts.pages_with_shared_texts(standing.withColumn("text", text))
+    return equal_texts.equal_duplicates(shared).withColumn("reason", F.lit("near"))
 
 
-def _of_pages(work: Workspace, standing: DataFrame, pairs: DataFrame) -> DataFrame:
+def _similar_pages(work: Workspace, standing: DataFrame, pairs: DataFrame) -> DataFrame:
     """The similar pairs of pages in the same scope, with the columns `one_…` and `other_…`."""
     one, other = (
         standing.select(
             F.col("text_hash").alias(end),
             "scope",
             *(F.col(name).alias(f"{end}_{name}") for name in ("url", "rank", "canonical")),
-            _words(F.col("title")).alias(f"{end}_words"),
+            _title_words(F.col("title")).alias(f"{end}_words"),
         )
         for end in ENDS
     )
@@ -103,12 +103,12 @@ def _of_pages(work: Workspace, standing: DataFrame, pairs: DataFrame) -> DataFra
     )
 
 
-def _words(title: Column) -> Column:
+def _title_words(title: Column) -> Column:
     plain = F.regexp_replace(F.lower(F.coalesce(title, F.lit(""))), r"[^\p{L}\p{N}]+", " ")
     return F.trim(plain)
 
 
-def placed(standing: DataFrame, pairs: DataFrame) -> DataFrame:
+def place_pages(standing: DataFrame, pairs: DataFrame) -> DataFrame:
     """The pages of pairs, and their `place` in the order of survivors, from 1."""
     agreed = [
         pairs.where(
@@ -121,17 +121,17 @@ def placed(standing: DataFrame, pairs: DataFrame) -> DataFrame:
         for copy, of in (ENDS, ENDS[::-1])
     ]
     urls = pairs.select(F.explode(F.array("one_url", "other_url")).alias("url")).distinct()
-    pages = with_standing(
+    pages = add_standing(
         standing.join(urls, on="url", how="left_semi"), agreed[0].unionByName(agreed[1])
     )
     # One partition on purpose: these are only the pages that are similar to another.
-    place = F.row_number().over(Window.partitionBy(F.lit(0)).orderBy(*order()))
+    place = F.row_number().over(Window.partitionBy(F.lit(0)).orderBy(*survivor_order()))
     return pages.select(
         "url", "text_hash", "canonical", "is_mirrored", place.cast("long").alias("place")
     )
 
 
-def _between(places: DataFrame, pairs: DataFrame) -> DataFrame:
+def _pairs_by_place(places: DataFrame, pairs: DataFrame) -> DataFrame:
     """The pairs, by the places of their pages: `one` < `other`."""
     for end in ENDS:
         place = places.select(F.col("url").alias(f"{end}_url"), F.col("place").alias(f"{end}_at"))
@@ -140,7 +140,7 @@ def _between(places: DataFrame, pairs: DataFrame) -> DataFrame:
     return pairs.select(better.alias("one"), worse.alias("other"), "similarity")
 
 
-def _named(lost: DataFrame, places: DataFrame) -> DataFrame:
+def _duplicates_by_url(lost: DataFrame, places: DataFrame) -> DataFrame:
     """The dropped pages by their URLs instead of their places, with the reason."""
     survivors = places.select(F.col("url").alias("survivor"), F.col("place").alias("by"))
     is_mirror = F.col("is_mirrored") & (F.col("canonical") == F.col("survivor"))
@@ -157,7 +157,7 @@ def _named(lost: DataFrame, places: DataFrame) -> DataFrame:
     )
 
 
-def _overlooked(edges: DataFrame, lost: DataFrame, places: DataFrame) -> DataFrame:
+def _overlooked_pairs(edges: DataFrame, lost: DataFrame, places: DataFrame) -> DataFrame:
     """Pairs of texts that may be similar, too: of a page and the survivor of one like it.
 
     If it is not dropped by a better one.

@@ -8,17 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from gossamer.dedup.estimates import NONE, estimated
-from gossamer.dedup.verified import (
+from gossamer.dedup.estimates import NO_VALUE, estimate_batches
+from gossamer.dedup.jaccard import (
     ESTIMATED,
-    close,
-    distinct,
-    least,
-    shingled,
+    distinct_shingles,
+    least_per_range,
+    shingle_batches,
+    similar_by_sketch,
     similarities,
-    similarities_of_close,
-    verified,
-    verified_here,
+    similarities_above_estimate,
+    verify_few_pairs,
+    verify_pairs,
 )
 from gossamer.storage import parquet
 from gossamer.tables import SHINGLED
@@ -38,18 +38,18 @@ PAIRS = 200
     "text", ["", "one word", "a rose is a rose is a rose is a rose", 99 * "x "]
 )
 def test_shingles_are_sorted_and_each_is_there_once(text: str) -> None:
-    assert distinct(text).tolist() == sorted(set(shingles(words(text)).tolist()))
+    assert distinct_shingles(text).tolist() == sorted(set(shingles(words(text)).tolist()))
 
 
 def test_the_least_of_each_range_by_definition() -> None:
     hashes = np.unique(np.random.default_rng(1).integers(0, 1 << 32, 150, np.uint32))
-    found = dict.fromkeys(range(VALUES), int(NONE))
+    found = dict.fromkeys(range(VALUES), int(NO_VALUE))
     for each in hashes.tolist():
         at = next(n for n in reversed(range(VALUES)) if each >= n * (1 << 32) // VALUES)
         found[at] = min(found[at], each)
-    assert least(hashes).tolist() == list(found.values())
-    assert int(NONE) in found.values(), "some ranges are empty"
-    assert set(least(hashes[:0]).tolist()) == {int(NONE)}
+    assert least_per_range(hashes).tolist() == list(found.values())
+    assert int(NO_VALUE) in found.values(), "some ranges are empty"
+    assert set(least_per_range(hashes[:0]).tolist()) == {int(NO_VALUE)}
 
 
 @pytest.mark.parametrize("size", [96, 600, 5_000])
@@ -62,11 +62,14 @@ def test_they_estimate_similarity_without_bias(size: int) -> None:
     rows = pa.RecordBatch.from_arrays(
         [
             *(pa.array(np.arange(PAIRS)) for _ in range(2)),
-            *(pa.array([least(pair[end]).tobytes() for pair in pairs]) for end in range(2)),
+            *(
+                pa.array([least_per_range(pair[end]).tobytes() for pair in pairs])
+                for end in range(2)
+            ),
         ],
         names=["one", "other", "sketch_of_one", "sketch_of_other"],
     )
-    (batch,) = estimated(iter([rows]))
+    (batch,) = estimate_batches(iter([rows]))
     estimates = batch.column("estimate").to_numpy()
     exact = np.array([similarity(*pair) for pair in pairs])
     assert exact.mean() == pytest.approx(0.8, abs=0.02)
@@ -79,7 +82,7 @@ def test_pairs_that_are_hardly_similar_are_not_compared() -> None:
     texts = [" ".join(words) for words in (text, edited(text, 5, 1), edited(text, 60, 2), prose(2))]
     held = pa.table({"text": range(4), "host": 4 * ["a.test"], "main_text": texts})
     held = held.append_column("lines", pa.nulls(4, pa.list_(pa.int64())))
-    (described,) = shingled(iter(held.to_batches()))
+    (described,) = shingle_batches(iter(held.to_batches()))
     ends = ([0, 0, 0, 1], [1, 2, 3, 2])
     pairs = pa.RecordBatch.from_arrays(
         [
@@ -97,10 +100,10 @@ def test_pairs_that_are_hardly_similar_are_not_compared() -> None:
             for end in ("one", "other")
         ],
     )
-    (estimates,) = estimated(iter([pairs]))
+    (estimates,) = estimate_batches(iter([pairs]))
     enough = [value >= ESTIMATED for value in estimates.column("estimate").to_pylist()]
     assert len(set(enough)) == 2, "some are similar, and others are not"
-    (every,), (found,) = similarities(iter([pairs])), similarities_of_close(iter([pairs]))
+    (every,), (found,) = similarities(iter([pairs])), similarities_above_estimate(iter([pairs]))
     assert found.equals(every.filter(pa.array(enough)))
 
 
@@ -110,7 +113,7 @@ def test_few_pairs_are_compared_here_as_the_engine_compares_many(work: Workspace
     texts = [" ".join(words) for words in (text, edited(text, 5, 1), edited(text, 60, 2), prose(2))]
     held = pa.table({"text": range(4), "host": 4 * ["a.test"], "main_text": texts})
     held = held.append_column("lines", pa.nulls(4, pa.list_(pa.int64())))
-    rows = pa.Table.from_batches(shingled(iter(held.to_batches())))
+    rows = pa.Table.from_batches(shingle_batches(iter(held.to_batches())))
     files = [file for half in (rows[:2], rows[2:]) for file in scratched(work, half)]
     pairs = scratched(work, pa.table({"one": [0, 0, 0, 1, 3], "other": [1, 2, 3, 2, 9]}))
     described, left = (
@@ -118,14 +121,14 @@ def test_few_pairs_are_compared_here_as_the_engine_compares_many(work: Workspace
         for of, ddl in ((files, SHINGLED.ddl), (pairs, "one long, other long"))
     )
     for only_close in (False, True):
-        compared = close(work, left, 5, described) if only_close else left
-        expected = found(work, verified(work, compared, 5, described))
+        compared = similar_by_sketch(work, left, 5, described) if only_close else left
+        expected = found(work, verify_pairs(work, compared, 5, described))
         assert len(expected) == (1 if only_close else 4)
-        here = verified_here(work, pairs, files, only_close=only_close)
+        here = verify_few_pairs(work, pairs, files, only_close=only_close)
         assert found(work, here) == expected
     none = scratched(work, pa.table({"one": [7], "other": [9]}))
-    assert verified_here(work, none, files, only_close=False) == []
-    assert verified_here(work, pairs, (), only_close=False) == []
+    assert verify_few_pairs(work, none, files, only_close=False) == []
+    assert verify_few_pairs(work, pairs, (), only_close=False) == []
 
 
 def scratched(work: Workspace, rows: pa.Table) -> tuple[File, ...]:

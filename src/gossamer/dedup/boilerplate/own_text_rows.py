@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.dedup.own_texts import OwnTexts
+from gossamer.dedup.own_texts import BoilerplateSplitter
 from gossamer.state.documents import join_documents
 from gossamer.tables import DOCUMENTS, OWN_TEXTS
 from gossamer.web.sketches import hash_and_sketch
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _KEYS = ("host", "url", "round", "outcome", "text_hash")
 
 
-def own_texts(
+def missing_own_texts(
     work: Workspace,
     since: Inputs,
     known: DataFrame,
@@ -39,21 +39,21 @@ def own_texts(
     `known` are the rows of `boilerplate` before this harvest, of hosts with new documents;
     `determined` are the new ones, and `present` the rows of `own_texts`.
     """
-    hosts, number = work.scratch(_hosts(known, determined))
+    hosts, number = work.scratch(_hosts_with_lines(known, determined))
     if not number:
         return work.engine.read([], OWN_TEXTS.ddl), 0
     held = present.select("url", "round", F.lit(True).alias("is_held"))
     wanted, _ = work.scratch(
-        held.join(_newest(work, since, hosts), on=["url", "round"], how="right")
+        held.join(_newest_documents(work, since, hosts), on=["url", "round"], how="right")
         .where("again OR is_held IS NULL")
         .select("host", "url", "round")
     )
     texts = join_documents(work, wanted, "title", "main_text", "text_hash")
     rows = hosts.select("host", "lines").join(texts, on="host", how="inner")
-    return work.scratch(work.engine.map_partitions(rows, described_rows, OWN_TEXTS.ddl))
+    return work.scratch(work.engine.map_partitions(rows, describe_batches, OWN_TEXTS.ddl))
 
 
-def _hosts(known: DataFrame, determined: DataFrame) -> DataFrame:
+def _hosts_with_lines(known: DataFrame, determined: DataFrame) -> DataFrame:
     """The hosts with `lines`, or that had some: whether all of their pages change `again`."""
     old, new = (
         rows.select("host", F.col("lines").alias(f"{age}_lines"), F.col("source").alias(age))
@@ -72,14 +72,14 @@ def _hosts(known: DataFrame, determined: DataFrame) -> DataFrame:
     )
 
 
-def _newest(work: Workspace, since: Inputs, hosts: DataFrame) -> DataFrame:
+def _newest_documents(work: Workspace, since: Inputs, hosts: DataFrame) -> DataFrame:
     """The newest document of pages of these hosts, if it has a text.
 
     All pages of a host that changes `again`, and those that have a new document of the others.
     """
     again, number = work.scratch(hosts.where("again").select("host", "again"))
     others = hosts.where("NOT again").select("host", "again")
-    documents = others.join(_recent(work, since), on="host", how="inner")
+    documents = others.join(_recent_documents(work, since), on="host", how="inner")
     if number:
         everything = work.engine.read_some(work.paths(DOCUMENTS.name), DOCUMENTS.ddl)
         documents = documents.unionByName(
@@ -95,7 +95,7 @@ def _newest(work: Workspace, since: Inputs, hosts: DataFrame) -> DataFrame:
     )
 
 
-def _recent(work: Workspace, since: Inputs) -> DataFrame:
+def _recent_documents(work: Workspace, since: Inputs) -> DataFrame:
     """All documents of the rounds from the oldest one on that has a new document.
 
     One that was parsed late is in a layer with newer ones, and may be older than another document
@@ -109,15 +109,15 @@ def _recent(work: Workspace, since: Inputs) -> DataFrame:
     return rows.where(F.col("round") >= F.lit(first)).select(*_KEYS)
 
 
-def described_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def describe_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Rows of `own_texts` of documents with the `lines` of their hosts."""
-    own_texts = OwnTexts()
+    own_texts = BoilerplateSplitter()
     for batch in batches:
         texts: list[int | None] = []
         sketches: list[bytes | None] = []
         repeats: list[bool] = []
         known = (batch.column(name).to_pylist() for name in ("title", "text_hash"))
-        for title, text_hash, (own, repeated) in zip(*known, own_texts.divided(batch), strict=True):
+        for title, text_hash, (own, repeated) in zip(*known, own_texts.split(batch), strict=True):
             own_hash, sketch = hash_and_sketch(own, title) if repeated else (text_hash, None)
             repeats.append(bool(repeated))
             texts.append(None if repeated and sketch is None else own_hash)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 
-from gossamer.dedup.survivors import order, with_standing
+from gossamer.dedup.survivors import add_standing, survivor_order
 from gossamer.web.urls import host_column
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ MANY = 20
 """URLs of a host from which their one text is taken for a soft 404."""
 
 
-def shared(fit: DataFrame) -> DataFrame:
+def pages_with_shared_texts(fit: DataFrame) -> DataFrame:
     """The pages whose text another page has, too."""
     texts = fit.groupBy("text").agg(F.count("*").alias("pages")).where("pages > 1").select("text")
     return fit.join(texts, on="text", how="left_semi")
 
 
-def one_per_text(fit: DataFrame) -> DataFrame:
+def equal_duplicates(fit: DataFrame) -> DataFrame:
     """The pages that another one with an equal text stands for, as `near.one_per_group`.
 
     Reasons: `canonical`, `mirror`, `text`, `body` and `soft_404`. `fit` must be materialised.
@@ -40,9 +40,9 @@ def one_per_text(fit: DataFrame) -> DataFrame:
     agreed = copies.join(originals, on=["url", "text"], how="inner")
     everything = (Window.unboundedPreceding, Window.unboundedFollowing)
     of_host = Window.partitionBy("text", "host").rowsBetween(*everything)
-    placed = with_standing(fit.withColumn("host", host_column(F.col("url"))), agreed)
+    placed = add_standing(fit.withColumn("host", host_column(F.col("url"))), agreed)
     chosen = placed.withColumn(
-        "survivor", F.first("url").over(Window.partitionBy("text").orderBy(*order()))
+        "survivor", F.first("url").over(Window.partitionBy("text").orderBy(*survivor_order()))
     ).withColumn("alike", F.count("*").over(of_host))
     named = F.when(F.col("is_mirrored"), "mirror").otherwise("canonical")
     reason = (

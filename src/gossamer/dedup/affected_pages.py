@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from gossamer.dedup.similar import alike, ends
+from gossamer.dedup.similarities import similar_pairs, texts_of_pairs
 from gossamer.schedule.order.page_ranks import LEAST, of_hosts, with_own_ranks, with_ranks_of_hosts
 from gossamer.state import lsm, unread
 from gossamer.tables import DISPOSITIONS, HOST_RANKS, HOST_SIZES, JUDGED, MIRRORS, RANKS, SIMILAR
@@ -25,8 +25,8 @@ from gossamer.web.urls import host_column
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from gossamer.dedup.known import Known
-    from gossamer.dedup.similar import Similarities
+    from gossamer.dedup.disposition_layers import DispositionLayers
+    from gossamer.dedup.similarities import Similarities
     from gossamer.state.workspace import Workspace
     from gossamer.storage.store import File
 
@@ -42,16 +42,16 @@ _FOR_NONE = "reason IS NULL AND copy_count = version_count"
 TEXT_DDL, FAMILY_DDL = "text long", "family long"
 
 
-def with_rank_classes(work: Workspace, pages: DataFrame) -> DataFrame:
+def add_rank_classes(work: Workspace, pages: DataFrame) -> DataFrame:
     """Add `rank`: the binary logarithm of the page's rank, 0 for an average page, rounded down.
 
     Also its `host`. What takes time is materialised.
     """
     hosted = pages.withColumn("host", host_column(F.col("url")))
-    return _with_classes(work, work.scratch(with_own_ranks(work, hosted))[0])
+    return _replace_ranks_by_classes(work, work.scratch(with_own_ranks(work, hosted))[0])
 
 
-def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
+def keys_of_moved_ranks(work: Workspace, known: DispositionLayers) -> DataFrame:
     """The KEYS of pages in groups whose ranks have changed so much that others may survive."""
     if not _are_ranks_new(work):
         return work.engine.read([], KEYS_DDL)
@@ -59,7 +59,7 @@ def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     lends = F.lit(bool(work.store.manifest.layers(MIRRORS.name))) | F.col("canonical").isNotNull()
     drops_none = F.col("reason").isNotNull() | F.expr(_FOR_NONE)
     # Each layer of dispositions is compared with them.
-    texts, _ = work.scratch(ends(alike(work, lsm.current(work, SIMILAR))))
+    texts, _ = work.scratch(texts_of_pairs(similar_pairs(work, lsm.current(work, SIMILAR))))
     texts = texts.withColumnRenamed("text", "compared")
 
     def in_groups(layer: DataFrame) -> DataFrame:
@@ -73,7 +73,7 @@ def of_other_ranks(work: Workspace, known: Known) -> DataFrame:
     hosted, number = work.scratch(moved.withColumn("host", host_column(F.col("url"))))
     if not number:
         return work.engine.read([], KEYS_DDL)
-    return _with_classes(work, hosted).where(_has_moved(F.col("rank"))).select(*KEYS)
+    return _replace_ranks_by_classes(work, hosted).where(_has_moved(F.col("rank"))).select(*KEYS)
 
 
 def _has_moved(now: Column) -> Column:
@@ -96,7 +96,7 @@ def _are_ranks_new(work: Workspace) -> bool:
     return any(unread.newer(layers, read) for layers in stacks)
 
 
-def _with_classes(work: Workspace, pages: DataFrame) -> DataFrame:
+def _replace_ranks_by_classes(work: Workspace, pages: DataFrame) -> DataFrame:
     """Replace `rank`, which is null for pages that are not ranked themselves, by its class."""
     unranked = pages.where("rank IS NULL").select("host").distinct()
     hosts, number = work.scratch(unranked, "host string")
@@ -111,9 +111,9 @@ def _rank_class(work: Workspace) -> Column:
     return F.floor(F.log2(F.greatest("rank", F.lit(LEAST)) * number)).cast("int")
 
 
-def connected(
+def follow_connections(
     work: Workspace,
-    known: Known,
+    known: DispositionLayers,
     seeds: DataFrame,
     similarities: Similarities,
     *,
@@ -146,9 +146,9 @@ def connected(
         if not new_texts and not further:
             return found, number_of_families
         begins += new_texts
-        texts = similarities.reached(begins)
-        found, _ = work.scratch(known.of_texts(texts))
+        texts = similarities.connected_texts(begins)
+        found, _ = work.scratch(known.rows_of_texts(texts))
         if further:
-            others = known.of_families(families).join(found, on="url", how="left_anti")
+            others = known.rows_of_families(families).join(found, on="url", how="left_anti")
             found, _ = work.scratch(found.unionByName(others))
         rows = found

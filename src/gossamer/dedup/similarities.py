@@ -9,7 +9,7 @@ struck out, and lose their bands. If one returns, it is new, since others may ha
 meanwhile. Everything is compared again when rows that nobody needs outnumber the others, or if a
 file is damaged.
 
-Candidates share a band (candidates.py). Those that seem similar are compared in full (verified.py).
+Candidates share a band (candidates.py). Those that seem similar are compared in full (jaccard.py).
 What is compared of them is kept, too (`shingled`): a text that was a candidate will often be one
 again, when another of its group changes, and need not be read for that.
 
@@ -25,12 +25,19 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidates
-from gossamer.dedup.known import one_each
+from gossamer.dedup.candidates import BAND_HASHES_DDL, band_hashes, candidate_pairs
+from gossamer.dedup.connected_texts import connected_texts
+from gossamer.dedup.disposition_layers import one_document_per_text
+from gossamer.dedup.jaccard import FEW as FEW_PAIRS
+from gossamer.dedup.jaccard import (
+    FEW_BYTES,
+    FOUND_DDL,
+    similar_by_sketch,
+    verify_few_pairs,
+    verify_pairs,
+    write_shingles,
+)
 from gossamer.dedup.own_texts import own_sketches
-from gossamer.dedup.reached import reached
-from gossamer.dedup.verified import FEW as FEW_PAIRS
-from gossamer.dedup.verified import FEW_BYTES, FOUND_DDL, close, described, verified, verified_here
 from gossamer.state import lsm
 from gossamer.state.table_io import FEW
 from gossamer.storage import parquet
@@ -42,7 +49,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from gossamer.dedup.known import Known
+    from gossamer.dedup.disposition_layers import DispositionLayers
     from gossamer.state.workspace import Draft, Workspace
     from gossamer.storage.store import File
 
@@ -55,7 +62,7 @@ class Similarities:
     """What is known about the similarity of texts."""
 
     work: Workspace
-    known: Known
+    known: DispositionLayers
     anew: bool
     """Whether nothing is known from earlier harvests."""
     stored: DataFrame
@@ -67,47 +74,49 @@ class Similarities:
     found: list[File] = field(default_factory=list)
     """Files with further rows of `similar`."""
 
-    def are_none(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether no pair was ever compared."""
         stored = () if self.anew else self.work.store.manifest.layers(SIMILAR.name)
         return not (stored or self.found)
 
     def pairs(self) -> DataFrame:
         """All rows of `similar`."""
-        return self.stored.unionByName(self._found(self.found)) if self.found else self.stored
+        return self.stored.unionByName(self._read_found(self.found)) if self.found else self.stored
 
-    def _found(self, files: Sequence[File]) -> DataFrame:
+    def _read_found(self, files: Sequence[File]) -> DataFrame:
         rows = self.work.engine.read(self._paths(files), FOUND_DDL)
         return rows.withColumn("pair", F.xxhash64(*ENDS))
 
-    def alike(self) -> DataFrame:
+    def similar_both_ways(self) -> DataFrame:
         """The pairs of texts that are similar, both ways: `one`, `other`."""
-        pairs = alike(self.work, self.pairs())
+        pairs = similar_pairs(self.work, self.pairs())
         mirrored = pairs.select(F.col("other").alias("one"), F.col("one").alias("other"))
         return pairs.select("one", "other").unionByName(mirrored)
 
-    def reached(self, texts: Sequence[File]) -> DataFrame:
+    def connected_texts(self, texts: Sequence[File]) -> DataFrame:
         """The texts (`text`) of files, and all that similar pairs connect to them; materialised."""
         old = [] if self.anew else self.work.store.files(SIMILAR.name)
         least = self.work.config.dedup.similarity
-        return reached(self.work, (*old, *self.found), least, texts)
+        return connected_texts(self.work, (*old, *self.found), least, texts)
 
     def compare_close(self, candidates: DataFrame) -> None:
         """Compare those pairs that documents have, and that seem similar enough, as `compare`."""
         files = self._not_compared(candidates)
         if not files:
             return
-        left = self._read(files, PAIR_DDL)
-        documents = _documents(self.work, self.known, ends(left))
+        left = self._read_files(files, PAIR_DDL)
+        documents = _documents_with_texts(self.work, self.known, texts_of_pairs(left))
         for end in ENDS:
             present = documents.select(F.col("text").alias(end))
             left = left.join(present, on=end, how="left_semi")
         files = self.work.scratch_files(left)
         if not files:
             return
-        left = self._read(files, PAIR_DDL)
-        wanted, _ = self.work.scratch(documents.join(ends(left), on="text", how="left_semi"))
-        texts = self._described(wanted, lambda missing: missing)
+        left = self._read_files(files, PAIR_DDL)
+        wanted, _ = self.work.scratch(
+            documents.join(texts_of_pairs(left), on="text", how="left_semi")
+        )
+        texts = self._shingles_of(wanted, lambda missing: missing)
         self._verify(files, texts, only_close=True)
 
     def compare(self, pairs: DataFrame) -> DataFrame | None:
@@ -118,18 +127,18 @@ class Similarities:
         files = self._not_compared(pairs)
         if not files:
             return None
-        texts = self._described(
-            ends(self._read(files, PAIR_DDL)),
-            lambda missing: _documents(self.work, self.known, missing),
+        texts = self._shingles_of(
+            texts_of_pairs(self._read_files(files, PAIR_DDL)),
+            lambda missing: _documents_with_texts(self.work, self.known, missing),
         )
         found = self._verify(files, texts, only_close=False)
-        return self._found(found) if found else None
+        return self._read_found(found) if found else None
 
     def _not_compared(self, pairs: DataFrame) -> tuple[File, ...]:
         compared = self.pairs().select(*ENDS)
         return self.work.scratch_files(pairs.join(compared, on=[*ENDS], how="left_anti"))
 
-    def _described(
+    def _shingles_of(
         self, texts: DataFrame, documents: Callable[[DataFrame], DataFrame]
     ) -> Sequence[File]:
         """Files with the rows of `shingled` of these `texts` (`text`); there may be others.
@@ -140,17 +149,17 @@ class Similarities:
         files: Sequence[File] = self.shingled
         if not self.anew:
             files = (*self.work.store.files(SHINGLED.name), *self.shingled)
-            rows = self._read(files, SHINGLED.ddl)
+            rows = self._read_files(files, SHINGLED.ddl)
             files = self.work.scratch_files(rows.join(texts, on="text", how="left_semi"))
-        known = self._read(files, SHINGLED.ddl).select("text")
+        known = self._read_files(files, SHINGLED.ddl).select("text")
         missing, number = self.work.scratch(texts.join(known, on="text", how="left_anti"))
         if not number:
             return files
-        further = described(self.work, documents(missing))
+        further = write_shingles(self.work, documents(missing))
         self.shingled += further
         return (*files, *further)
 
-    def _read(self, files: Sequence[File], ddl: str) -> DataFrame:
+    def _read_files(self, files: Sequence[File], ddl: str) -> DataFrame:
         return self.work.engine.read_some(self._paths(files), ddl)
 
     def _paths(self, files: Sequence[File]) -> list[str]:
@@ -162,12 +171,12 @@ class Similarities:
         """Compare pairs of texts that are described in files; return files with what was found."""
         number = sum(file.rows for file in pairs)
         if number <= FEW_PAIRS and sum(file.bytes for file in texts) <= FEW_BYTES:
-            found = verified_here(self.work, pairs, texts, only_close=only_close)
+            found = verify_few_pairs(self.work, pairs, texts, only_close=only_close)
         else:
-            left, held = self._read(pairs, PAIR_DDL), self._read(texts, SHINGLED.ddl)
+            left, held = self._read_files(pairs, PAIR_DDL), self._read_files(texts, SHINGLED.ddl)
             if only_close:
-                left = close(self.work, left, number, held)
-            found = verified(self.work, left, number, held)
+                left = similar_by_sketch(self.work, left, number, held)
+            found = verify_pairs(self.work, left, number, held)
         self.found += found
         return found
 
@@ -178,12 +187,14 @@ class Similarities:
         If there are no candidates, all texts are.
         """
         number = draft.counts["compared_pairs"] = sum(file.rows for file in self.found)
-        lsm.draft_rows(self.work, draft, SIMILAR, self._found(self.found), number, anew=self.anew)
+        lsm.draft_rows(
+            self.work, draft, SIMILAR, self._read_found(self.found), number, anew=self.anew
+        )
         layer = Layer(self.work.round, tuple(self.shingled))
         lsm.draft_layer(self.work, draft, SHINGLED, layer, anew=self.anew)
         rows = self.bands.withColumn("is_struck", F.lit(False))
         if not self.anew:
-            known = _sketched(self.work, candidates, anew=False)
+            known = _sketched_texts(self.work, candidates, anew=False)
             gone = known.join(standing, on="text", how="left_anti")
             null = F.lit(None).cast("binary")
             rows = rows.unionByName(gone.withColumns({"bands": null, "is_struck": F.lit(True)}))
@@ -191,8 +202,8 @@ class Similarities:
         lsm.draft_layer(self.work, draft, SKETCHED, layer, anew=self.anew)
 
 
-def similar_texts(
-    work: Workspace, draft: Draft, texts: DataFrame, known: Known, *, anew: bool
+def compare_new_texts(
+    work: Workspace, draft: Draft, texts: DataFrame, known: DispositionLayers, *, anew: bool
 ) -> Similarities:
     """Compare texts that are new with all others.
 
@@ -200,7 +211,7 @@ def similar_texts(
     each. All texts that may be new are among them. `anew`: all of them are.
     """
     new, draft.counts["new_texts"] = work.scratch(
-        texts.join(_sketched(work, anew=anew), on="text", how="left_anti")
+        texts.join(_sketched_texts(work, anew=anew), on="text", how="left_anti")
     )
     files: tuple[File, ...] = ()
     if draft.counts["new_texts"]:
@@ -212,13 +223,13 @@ def similar_texts(
     draft.counts["candidates"] = 0
     if files:
         old = () if anew else work.store.files(SKETCHED.name)
-        met, draft.counts["candidates"] = work.scratch(candidates(work, old, files), PAIR_DDL)
+        met, draft.counts["candidates"] = work.scratch(candidate_pairs(work, old, files), PAIR_DDL)
         if draft.counts["candidates"]:
             similarities.compare_close(met)
     return similarities
 
 
-def _sketched(work: Workspace, some: DataFrame | None = None, *, anew: bool) -> DataFrame:
+def _sketched_texts(work: Workspace, some: DataFrame | None = None, *, anew: bool) -> DataFrame:
     """The texts (`text`) among which all similar ones were found in earlier harvests.
 
     Of these, only `some` texts (`text`) if they are given.
@@ -232,12 +243,12 @@ def _sketched(work: Workspace, some: DataFrame | None = None, *, anew: bool) -> 
     return lsm.newest(known, "text", wanted)
 
 
-def alike(work: Workspace, pairs: DataFrame) -> DataFrame:
+def similar_pairs(work: Workspace, pairs: DataFrame) -> DataFrame:
     """The rows of `similar` whose texts are similar enough."""
     return pairs.where(F.col("similarity") >= work.config.dedup.similarity)
 
 
-def ends(pairs: DataFrame) -> DataFrame:
+def texts_of_pairs(pairs: DataFrame) -> DataFrame:
     """The texts (`text`) of pairs, each once.
 
     Fact (Sail 0.7.2): it does not know how many rows `explode` makes. It may then build the hash
@@ -247,12 +258,12 @@ def ends(pairs: DataFrame) -> DataFrame:
     return one.unionByName(other).distinct()
 
 
-def _documents(work: Workspace, known: Known, texts: DataFrame) -> DataFrame:
+def _documents_with_texts(work: Workspace, known: DispositionLayers, texts: DataFrame) -> DataFrame:
     """The `url` and `round` of a document with each `text`, if there is one; materialised."""
-    return work.scratch(one_each(known.of_compared(texts)))[0]
+    return work.scratch(one_document_per_text(known.rows_of_compared(texts)))[0]
 
 
-def outdated(work: Workspace) -> bool:
+def must_compare_all(work: Workspace) -> bool:
     """Whether all texts are to be compared again.
 
     Something is damaged, most of it is old, or an older version of Gossamer wrote it, for which

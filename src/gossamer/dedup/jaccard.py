@@ -1,8 +1,9 @@
 """How similar are two texts? Their Jaccard similarity, by all their shingles.
 
-Not all pairs are worth that: `close` leaves out those that are hardly similar, by the least shingle
-in each of 112 equal ranges of hashes (one permutation hashing: Li, Owen and Zhang, NIPS 2012). They
-estimate J as well as the sketches of documents do, and are at hand once the shingles are sorted.
+Not all pairs are worth that: `similar_by_sketch` leaves out those that are hardly similar, by the
+least shingle in each of 112 equal ranges of hashes (one permutation hashing: Li, Owen and Zhang,
+NIPS 2012). They estimate J as well as the sketches of documents do, and are at hand once the
+shingles are sorted.
 
 Of texts with more than MAX_SHINGLES, a sample by the lowest bits of the hashes is compared, by the
 same bits of both (Broder 1997, §3). The standard deviation is at most 0.006.
@@ -22,8 +23,8 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer.dedup.estimates import NONE, estimated, with_estimates
-from gossamer.dedup.own_texts import OwnTexts, with_lines
+from gossamer.dedup.estimates import NO_VALUE, add_estimates, estimate_batches
+from gossamer.dedup.own_texts import BoilerplateSplitter, join_boilerplate_lines
 from gossamer.storage import parquet, task_output
 from gossamer.storage.names import SCRATCH
 from gossamer.storage.store import File
@@ -55,30 +56,32 @@ _RANGES = (np.arange(sketches.VALUES, dtype=np.uint64) * (1 << 32) // sketches.V
 """The first hash of each range."""
 
 
-def described(work: Workspace, places: DataFrame) -> tuple[File, ...]:
+def write_shingles(work: Workspace, places: DataFrame) -> tuple[File, ...]:
     """Write rows of `shingled`.
 
     `places`: their `text`, and the `url` and `round` of a document with each; materialised.
     """
-    rows = work.engine.map_partitions(with_lines(work, places), shingled, SHINGLED.ddl)
+    rows = work.engine.map_partitions(
+        join_boilerplate_lines(work, places), shingle_batches, SHINGLED.ddl
+    )
     return work.write(rows, SHINGLED.name, work.round).files
 
 
-def close(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame:
+def similar_by_sketch(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> DataFrame:
     """The pairs whose sketches are similar enough for a comparison; materialised."""
     shares = [
         work.scratch(
-            with_estimates(work, share, texts, "text")
+            add_estimates(work, share, texts, "text")
             .where(F.col("estimate") >= ESTIMATED)
             .select("one", "other")
         )[0]
-        for share in _in_parts(pairs, 1 + count // PART_PAIRS)
+        for share in _split_pairs(pairs, 1 + count // PART_PAIRS)
     ]
     return reduce(DataFrame.unionByName, shares)
 
 
-def verified(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> list[File]:
-    """Write rows of FOUND for pairs (`one`, `other`) of `described` texts to scratch files.
+def verify_pairs(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) -> list[File]:
+    """Write rows of FOUND to scratch files, for pairs (`one`, `other`) of texts that are shingled.
 
     There are at most `count` pairs. `pairs` and `texts` are materialised.
     """
@@ -88,52 +91,55 @@ def verified(work: Workspace, pairs: DataFrame, count: int, texts: DataFrame) ->
         total = pairs.join(sizes, on="one", how="inner").agg(F.sum("bytes")).collect()[0][0] or 0
     return [
         file
-        for part in _in_parts(pairs, 1 + 2 * total // PART_BYTES)
-        for file in work.scratch_files(_compared(work, part, texts))
+        for part in _split_pairs(pairs, 1 + 2 * total // PART_BYTES)
+        for file in work.scratch_files(_compute_similarities(work, part, texts))
     ]
 
 
-class Few(NamedTuple):
-    """The input of a task: files of pairs, and of `described` texts."""
+class VerifyTask(NamedTuple):
+    """The input of a task: files of pairs, and of rows of `shingled`."""
 
     root: str
     pairs: tuple[str, ...]
     texts: tuple[str, ...]
     only_close: bool
-    """Whether to leave out the pairs that `close` would leave out."""
+    """Whether to leave out the pairs that `similar_by_sketch` would leave out."""
     attempt: str
 
 
-def verified_here(
+def verify_few_pairs(
     work: Workspace, pairs: Sequence[File], texts: Sequence[File], *, only_close: bool
 ) -> list[File]:
-    """As `verified`, for FEW pairs and FEW_BYTES of texts, in files; `only_close`: see `Few`."""
+    """As `verify_pairs`, for FEW pairs and FEW_BYTES of texts, in files.
+
+    `only_close`: see `VerifyTask`.
+    """
     if not texts:
         return []
     of_pairs, of_texts = (tuple(file.path for file in files) for files in (pairs, texts))
-    task = Few(work.root, of_pairs, of_texts, only_close, work.scratch_attempt())
+    task = VerifyTask(work.root, of_pairs, of_texts, only_close, work.scratch_attempt())
     written = work.engine.map_tasks(
-        [task], compared, task_output.YIELD, task_output.YIELD_DDL, at_home=True
+        [task], verify_task, task_output.YIELD, task_output.YIELD_DDL, at_home=True
     )
     return msgspec.convert(written, list[File])
 
 
-def compared(task: Few) -> list[Row]:
+def verify_task(task: VerifyTask) -> list[Row]:
     """Write rows of FOUND."""
     pairs, texts = (
         pa.concat_tables(parquet.read_table(f"{task.root}/{path}") for path in paths)
         for paths in (task.pairs, task.texts)
     )
-    compare = similarities_of_close if task.only_close else similarities
-    found = pa.Table.from_batches(compare(_with_texts(pairs, texts)), FOUND)
+    compare = similarities_above_estimate if task.only_close else similarities
+    found = pa.Table.from_batches(compare(_join_shingles(pairs, texts)), FOUND)
     writer = ParquetWriter(task.root, SCRATCH, task.attempt, schema=FOUND)
     if found.num_rows:
         writer.write(found)
     return writer.close()
 
 
-def _with_texts(pairs: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch]:
-    """The pairs whose texts are there, with all columns of both."""
+def _join_shingles(pairs: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch]:
+    """Join pairs with the rows of both texts; leave out pairs without them."""
     texts = texts.combine_chunks()
     (known,) = texts.column("text").chunks
     for some in pairs.to_batches(AT_ONCE):
@@ -146,15 +152,15 @@ def _with_texts(pairs: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch]:
         yield from rows.combine_chunks().to_batches()
 
 
-def _in_parts(pairs: DataFrame, parts: int) -> Iterator[DataFrame]:
-    """So many parts of about the same size."""
+def _split_pairs(pairs: DataFrame, parts: int) -> Iterator[DataFrame]:
+    """Split pairs into `parts` of about the same size."""
     if parts == 1:
         return iter([pairs])
     part = F.pmod(F.col("one"), F.lit(parts))
     return (pairs.where(part == number) for number in range(parts))
 
 
-def _compared(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
+def _compute_similarities(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
     for end in ("one", "other"):
         held = texts.select(
             F.col("text").alias(end),
@@ -164,19 +170,19 @@ def _compared(work: Workspace, pairs: DataFrame, texts: DataFrame) -> DataFrame:
     return work.engine.map_partitions(pairs, similarities, FOUND_DDL)
 
 
-def shingled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """From rows of `own_texts.with_lines` to those of `shingled`.
+def shingle_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """From rows of `own_texts.join_boilerplate_lines` to those of `shingled`.
 
     Of many shingles, only those are kept whose lowest `bits` are 0.
     """
-    own_texts = OwnTexts()
+    own_texts = BoilerplateSplitter()
     for batch in batches:
-        texts = [distinct(own) for own, _ in own_texts.divided(batch)]
+        texts = [distinct_shingles(own) for own, _ in own_texts.split(batch)]
         sets = [_sample(shingles) for shingles in texts]
         yield pa.RecordBatch.from_arrays(
             [
                 batch.column("text"),
-                pa.array([least(shingles).tobytes() for shingles in texts]),
+                pa.array([least_per_range(shingles).tobytes() for shingles in texts]),
                 pa.array([bits for bits, _ in sets], pa.int32()),
                 pa.array([found.astype("<u4", copy=False).tobytes() for _, found in sets]),
             ],
@@ -184,17 +190,17 @@ def shingled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         )
 
 
-def distinct(text: str) -> sketches.Shingles:
+def distinct_shingles(text: str) -> sketches.Shingles:
     """The shingles of a text, sorted. `numpy.unique` would take eight times as long."""
     found = np.sort(sketches.shingles(sketches.words(text)))
     return found[np.concatenate(([True], found[1:] != found[:-1]))[: found.size]]
 
 
-def least(shingles: sketches.Shingles) -> sketches.Shingles:
+def least_per_range(shingles: sketches.Shingles) -> sketches.Shingles:
     """The least shingle in each range of hashes, or NONE; `shingles` are sorted."""
     begins = np.searchsorted(shingles, _RANGES)
-    found = np.append(shingles, NONE)[begins]
-    found[np.diff(begins, append=shingles.size) == 0] = NONE
+    found = np.append(shingles, NO_VALUE)[begins]
+    found[np.diff(begins, append=shingles.size) == 0] = NO_VALUE
     return found.astype("<u4", copy=False)
 
 
@@ -202,18 +208,18 @@ def _sample(found: sketches.Shingles) -> tuple[int, sketches.Shingles]:
     bits = 0
     while found.size > MAX_SHINGLES:
         bits += 1
-        found = with_zeros(found, bits)
+        found = sample_by_bits(found, bits)
     return bits, found
 
 
-def with_zeros(shingles: sketches.Shingles, bits: int) -> sketches.Shingles:
+def sample_by_bits(shingles: sketches.Shingles, bits: int) -> sketches.Shingles:
     return shingles[shingles & np.uint32((1 << bits) - 1) == 0] if bits else shingles
 
 
-def similarities_of_close(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def similarities_above_estimate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """As `similarities`, without the texts whose sketches are not similar enough."""
     for batch in batches:
-        for estimates in estimated(iter([batch])):
+        for estimates in estimate_batches(iter([batch])):
             enough = pc.greater_equal(estimates.column("estimate"), ESTIMATED)
             yield from similarities(iter([batch.filter(enough)]))
 
@@ -225,7 +231,7 @@ def similarities(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         columns = [f"{name}_of_{end}" for name in ("bits", "shingles") for end in ("one", "other")]
         for row in zip(*(batch.column(name).to_pylist() for name in columns), strict=True):
             bits = max(row[:2])
-            sets = (with_zeros(np.frombuffer(held, "<u4"), bits) for held in row[2:])
+            sets = (sample_by_bits(np.frombuffer(held, "<u4"), bits) for held in row[2:])
             found.append(sketches.similarity(*sets))
         yield pa.RecordBatch.from_arrays(
             [batch.column("one"), batch.column("other"), pa.array(found, pa.float64())],

@@ -1,4 +1,4 @@
-"""Which page of those with equal texts survives: dedup/equal.py, dedup/documents.py."""
+"""Which page of those with equal texts survives: dedup/equal_texts.py, changed_documents.py."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from gossamer import dedup
 from gossamer.config import Config
-from gossamer.dedup import equal
-from gossamer.index.changes import anchors_of
+from gossamer.dedup import equal_texts
+from gossamer.index.changes import collect_anchors
 from gossamer.state.workspace import Workspace
 from gossamer.storage.backends import LocalBackend
 from gossamer.storage.store import Store
@@ -77,7 +77,7 @@ def survivors(work: Workspace, pages: Iterable[Page]) -> dict[str, str | None]:
         for each in pages
         if each.left_out is None
     ]
-    dropped = by_url(equal.one_per_text(work.engine.spark.createDataFrame(rows, DDL)))
+    dropped = by_url(equal_texts.equal_duplicates(work.engine.spark.createDataFrame(rows, DDL)))
     fit = {url for url, *_ in rows}
     return {
         each.url: dropped[each.url]["survivor"]
@@ -213,7 +213,7 @@ def test_copies_lend_anchors(work: Workspace) -> None:
     ddl = "url string, survivor string, disposition string, reason string"
     dispositions = work.engine.spark.createDataFrame(rows, ddl)
     pages = work.engine.spark.createDataFrame([("own",), ("other",), ("none",)], "url string")
-    found = by_url(anchors_of(work, pages, dispositions))
+    found = by_url(collect_anchors(work, pages, dispositions))
     assert {url: row["anchors"] for url, row in found.items()} == {
         "own": ["1", "2", "3", "4", "5"],
         "other": [],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec import structs
 
-from gossamer.index import touched
+from gossamer.index import touched_pages
 from gossamer.index.format import selection
 from gossamer.tables import INDEXED
 from tests.support.harvest_steps import run_index
@@ -56,11 +56,11 @@ def rank(work: Workspace, others: dict[str, float]) -> None:
 
 def looked_at(work: Workspace) -> set[str] | None:
     """The pages that are looked at, before the index is brought up to date; None: all."""
-    standing, pages = work.scratch(selection.standing(work))
+    standing, pages = work.scratch(selection.indexed_pages(work))
     mean = standing.agg({"rank": "sum"}).collect()[0][0] / pages
     old = work.read(INDEXED.name)
-    new = touched.since(work, anew=False)
-    found = touched.touched(work, new, old, standing, mean, None)
+    new = touched_pages.unread_inputs(work, anew=False)
+    found = touched_pages.touched_pages(work, new, old, standing, mean, None)
     return None if found is None else {row["url"] for row in found.urls.collect()}
 
 

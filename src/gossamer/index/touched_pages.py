@@ -18,7 +18,7 @@ import msgspec
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from gossamer.index.changes import has_moved, with_old
+from gossamer.index.changes import is_rank_outdated, prefix_old
 from gossamer.state import lsm, unread
 from gossamer.tables import BOILERPLATE, DISPOSITIONS, DOCUMENTS, GATHERED, INLINKS
 
@@ -31,7 +31,7 @@ INPUTS = (DOCUMENTS, DISPOSITIONS, INLINKS, BOILERPLATE)
 _STACKED = INPUTS[1:]
 
 
-class Touched(NamedTuple):
+class TouchedPages(NamedTuple):
     """The pages that are looked at; materialised."""
 
     urls: DataFrame
@@ -40,7 +40,7 @@ class Touched(NamedTuple):
     """The hosts whose lines in main texts have changed: `host`."""
 
 
-def since(work: Workspace, *, anew: bool) -> Inputs:
+def unread_inputs(work: Workspace, *, anew: bool) -> Inputs:
     """What is new since the index was last brought up to date."""
     return unread.unread_inputs(work, GATHERED, INPUTS, settings(work), anew=anew)
 
@@ -53,17 +53,17 @@ def settings(work: Workspace) -> str:
     return msgspec.json.encode([config.shards, config.first_tier, config.anchors, empty]).decode()
 
 
-def touched(
+def touched_pages(
     work: Workspace,
     new: Inputs,
     old: DataFrame,
     standing: DataFrame,
     mean_rank: float,
     popular: float | None,
-) -> Touched | None:
+) -> TouchedPages | None:
     """The pages that may have changed; None if all have to be looked at.
 
-    `old`: the rows of `indexed`. `standing`: those of `selection.standing`, materialised.
+    `old`: the rows of `indexed`. `standing`: those of `selection.indexed_pages`, materialised.
     """
     layers = work.store.manifest.layers
     if new.anew or any(_is_all(new.layers[each.name], layers(each.name)) for each in _STACKED):
@@ -74,7 +74,7 @@ def touched(
         judged.select("url"),
         judged.where("survivor IS NOT NULL").select(F.col("survivor").alias("url")),
         fresh[INLINKS.name].select(F.col("dst").alias("url")),
-        _of_other_ranks(old, standing, mean_rank, popular),
+        _pages_with_moved_ranks(old, standing, mean_rank, popular),
     )
     named, _ = work.scratch(reduce(DataFrame.union, urls).distinct())
 
@@ -88,17 +88,17 @@ def touched(
     survivors = decided.where("survivor IS NOT NULL").select(F.col("survivor").alias("url"))
     found, _ = work.scratch(decided.select("url").union(survivors).distinct())
     hosts, _ = work.scratch(fresh[BOILERPLATE.name].select("host"))
-    return Touched(found, hosts)
+    return TouchedPages(found, hosts)
 
 
 def _is_all(new: tuple[Layer, ...], layers: tuple[Layer, ...]) -> bool:
     return bool(layers) and len(new) == len(layers)
 
 
-def _of_other_ranks(
+def _pages_with_moved_ranks(
     old: DataFrame, standing: DataFrame, mean_rank: float, popular: float | None
 ) -> DataFrame:
     """The pages whose ranks have changed as much as the index shows."""
     ranked = standing.select("url", (F.col("rank") / mean_rank).alias("static_rank"))
-    both = with_old(old.select("url", "shard", "static_rank")).join(ranked, on="url", how="inner")
-    return both.where(has_moved(popular)).select("url")
+    both = prefix_old(old.select("url", "shard", "static_rank")).join(ranked, on="url", how="inner")
+    return both.where(is_rank_outdated(popular)).select("url")

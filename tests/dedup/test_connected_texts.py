@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from gossamer.dedup import reached, similar
-from gossamer.dedup.candidates import Shared as Bands
+from gossamer.dedup import connected_texts, similarities
+from gossamer.dedup.candidates import BandTask as Bands
 from gossamer.dedup.candidates import band_hashes, share_out
-from gossamer.dedup.hash_filter import FILTER_BITS, Wanted
+from gossamer.dedup.hash_filter import FILTER_BITS, HashFilter
 from gossamer.storage.task_output import ParquetWriter
 from gossamer.tables import SHINGLED
 from gossamer.web.sketches import BANDS, VALUES
@@ -33,8 +33,8 @@ def test_wanted_hashes_are_found_by_definition() -> None:
     every = np.concatenate((hashes, alike, [LEAST, MOST, -1, 0, 1 << FILTER_BITS]))
     held = set(wanted.tolist())
     expected = [place for place, each in enumerate(every.tolist()) if each in held]
-    assert Wanted(wanted).places(every).tolist() == expected
-    assert not Wanted(wanted[:0]).places(every).size
+    assert HashFilter(wanted).places(every).tolist() == expected
+    assert not HashFilter(wanted[:0]).places(every).size
 
 
 def files(folder: Path, name: str, *tables: pa.Table) -> tuple[str, ...]:
@@ -62,14 +62,14 @@ def test_texts_that_similar_pairs_connect(
     *,
     is_few: bool,
 ) -> None:
-    monkeypatch.setattr(reached, "READ_PAIRS", 2)
+    monkeypatch.setattr(connected_texts, "READ_PAIRS", 2)
     pairs = [(1, 2, 0.9), (3, 4, 0.85), (4, 5, 0.79), (2, 3, 0.8), (5, 6, 1.0), (2, 3, 0.8)]
     columns = [list(column) for column in zip(*pairs, strict=True)]
     table = pa.table(columns, names=["one", "other", "similarity"])
     halves = files(tmp_path, "pairs", table.slice(0, 3), table.slice(3))
     texts = files(tmp_path, "texts", pa.table({"text": pa.array(begins, pa.int64())}))
-    task = reached.Search(str(tmp_path), halves, is_few, 0.8, texts, "found")
-    (row,) = reached.search(task)
+    task = connected_texts.SearchTask(str(tmp_path), halves, is_few, 0.8, texts, "found")
+    (row,) = connected_texts.search_texts(task)
     held = pq.read_table(tmp_path / str(row["path"])).column("text").to_pylist()
     assert set(held) == found
     assert len(held) == len(found)
@@ -113,5 +113,5 @@ def test_the_hash_table_of_a_look_at_shingles_is_that_of_the_wanted_texts(
     stored = work.engine.read_some(paths, SHINGLED.ddl)
     pairs, _ = work.scratch(work.engine.rows(pa.table({"one": [1, 2], "other": [3, 4]})))
     capsys.readouterr()
-    stored.join(similar.ends(pairs), on="text", how="left_semi").explain()
+    stored.join(similarities.texts_of_pairs(pairs), on="text", how="left_semi").explain()
     assert "join_type=RightSemi" in capsys.readouterr().out

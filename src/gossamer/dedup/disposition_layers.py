@@ -22,7 +22,7 @@ FIT = "disposition IN ('indexed', 'dropped_duplicate')"
 
 
 @dataclass
-class Known:
+class DispositionLayers:
     """Rows of `dispositions`, of which those in newer layers replace older ones."""
 
     work: Workspace
@@ -33,11 +33,11 @@ class Known:
         """The rows that `wanted` chooses in each layer, without those that are replaced."""
         return lsm.newest(self.layers, "url", wanted)
 
-    def of_urls(self, urls: DataFrame) -> DataFrame:
+    def rows_of_urls(self, urls: DataFrame) -> DataFrame:
         """The rows of pages (`url`)."""
         return self.where(lambda layer: layer.join(urls, on="url", how="left_semi"))
 
-    def of_texts(self, texts: DataFrame) -> DataFrame:
+    def rows_of_texts(self, texts: DataFrame) -> DataFrame:
         """The rows of documents that have these texts (`text`), whole or as what is compared."""
 
         def having(layer: DataFrame) -> DataFrame:
@@ -48,12 +48,12 @@ class Known:
 
         return self.where(having)
 
-    def of_compared(self, texts: DataFrame) -> DataFrame:
+    def rows_of_compared(self, texts: DataFrame) -> DataFrame:
         """The rows of documents of which these texts (`text`) are compared."""
         compared = texts.select(F.col("text").alias("compared"))
         return self.where(lambda layer: layer.join(compared, on="compared", how="left_semi"))
 
-    def of_families(self, families: DataFrame) -> DataFrame:
+    def rows_of_families(self, families: DataFrame) -> DataFrame:
         """The rows of pages in these families of versions (`family`)."""
         urls = [
             layer.where("families IS NOT NULL")
@@ -62,13 +62,13 @@ class Known:
             for layer in self.layers
         ]
         found = reduce(DataFrame.unionByName, urls).select("url").distinct()
-        return self.of_urls(self.work.scratch(found)[0])
+        return self.rows_of_urls(self.work.scratch(found)[0])
 
-    def with_layer(self, layer: DataFrame) -> Known:
-        return Known(self.work, [*self.layers, layer])
+    def with_layer(self, layer: DataFrame) -> DispositionLayers:
+        return DispositionLayers(self.work, [*self.layers, layer])
 
 
-def one_each(rows: DataFrame) -> DataFrame:
+def one_document_per_text(rows: DataFrame) -> DataFrame:
     """Each `compared` text of rows as `text`, and the `url` and `round` of a document with it.
 
     Fact (Sail 0.7.2): the least of a struct takes eight times as long as that of a column.
@@ -77,6 +77,6 @@ def one_each(rows: DataFrame) -> DataFrame:
     return texts.agg(F.min("url").alias("url"), F.min_by("round", "url").alias("round"))
 
 
-def stored(work: Workspace, *, anew: bool) -> Known:
+def read_dispositions(work: Workspace, *, anew: bool) -> DispositionLayers:
     """What the last harvest left; nothing if all is judged `anew`."""
-    return Known(work, [] if anew else lsm.layers(work, DISPOSITIONS, some=True))
+    return DispositionLayers(work, [] if anew else lsm.layers(work, DISPOSITIONS, some=True))
